@@ -1,0 +1,19 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** The only source of time. Tests pass one they can move by hand. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** Milliseconds since some moment, with fractions, never going back: for measuring how long a thing takes. */
+  elapsed(): number
+  /** Resolves after `ms`, or at once when `signal` aborts. Never rejects, so loops need no catch. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  sleep: async (ms, signal) => {
+    await delay(ms, undefined, { signal }).catch(() => undefined)
+  },
+}

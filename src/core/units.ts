@@ -1,0 +1,34 @@
+const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+export const second = MILLISECONDS.s
+export const minute = MILLISECONDS.m
+
+/** `"2s"`, `"500ms"`, `"1h30m"` in milliseconds; undefined when it is not a duration. */
+export const parseDuration = (text: string): number | undefined => {
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined
+  let total = 0
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
+    total += Number(amount) * MILLISECONDS[unit as keyof typeof MILLISECONDS]
+  }
+  return total
+}
+
+/** Milliseconds as the shortest text that `parseDuration` reads back. */
+export const renderDuration = (milliseconds: number): string => {
+  if (milliseconds === 0) return '0s'
+  for (const unit of ['d', 'h', 'm', 's'] as const) {
+    if (milliseconds % MILLISECONDS[unit] === 0)
+      return `${milliseconds / MILLISECONDS[unit]}${unit}`
+  }
+  return `${milliseconds}ms`
+}
+
+/** The node's mark for "never set": 2^64 − 1. It is unknown, not a number. */
+const SENTINEL = 2n ** 64n - 1n
+
+/** An unsigned 64-bit integer in decimal digits; undefined for anything else and for the sentinel. */
+export const parseU64 = (text: string): bigint | undefined => {
+  if (!/^\d{1,20}$/.test(text)) return undefined
+  const value = BigInt(text)
+  return value < SENTINEL ? value : undefined
+}

@@ -1,0 +1,298 @@
+/**
+ * Every metric we expose: the one list that /metrics, docs/metrics.md, dashboards/ and alerts/
+ * are generated from or checked against. A change in this file is a change of our public API.
+ */
+
+/** A label whose values are not known beforehand. The budget of series bounds how many there are. */
+const open = 'open'
+
+type Labels = Readonly<Record<string, readonly string[] | typeof open>>
+
+/** A value read from somewhere: exported while its reading is fresh, absent otherwise. */
+const gauge = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
+  ({ type: 'gauge', help, labels: labels ?? ({} as L) }) as const
+
+/** A total that somebody else keeps (the node, systemd): exported by value, absent when stale. */
+const counter = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
+  ({ type: 'counter', help, labels: labels ?? ({} as L) }) as const
+
+/** A total that the agent keeps of what it saw: it stays until the agent ends. */
+const tally = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
+  ({ type: 'tally', help, labels: labels ?? ({} as L) }) as const
+
+/** Durations that the agent observed, in seconds; the buckets lie around points of decision. */
+const histogram = <const L extends Labels = Record<never, never>>(
+  help: string,
+  buckets: readonly number[],
+  labels?: L,
+) => ({ type: 'histogram', help, buckets, labels: labels ?? ({} as L) }) as const
+
+const TAGS = ['latest', 'safe', 'finalized'] as const
+const EVENTS = ['proposed', 'finalized'] as const
+const SCOPES = ['own', 'network'] as const
+
+/** The chapters of the catalogue, named after the collector that fills them. */
+export const chapters = {
+  rpc: {
+    chain_rpc_up: gauge(
+      'Whether the last eth_blockNumber got a valid answer; 0 when refused, late or wrong.',
+    ),
+    chain_rpc_block_number: gauge('Height of the chain as the node reports it, by block tag.', {
+      tag: TAGS,
+    }),
+    chain_rpc_block_timestamp_seconds: gauge('Time that the block itself carries, by block tag.', {
+      tag: TAGS,
+    }),
+    chain_rpc_last_advance_timestamp_seconds: gauge(
+      'When the latest height last grew, by the clock of the agent.',
+    ),
+    chain_rpc_info: gauge('Constant 1; what the node says of itself.', {
+      client_version: open,
+      chain_id: open,
+      net_version: open,
+    }),
+    chain_rpc_request_duration_seconds: histogram(
+      'Time to an answer of the node, valid or not.',
+      [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+      { method: open },
+    ),
+    chain_rpc_errors_total: tally('Requests to the node that got no valid answer.', {
+      method: open,
+      reason: ['refused', 'timeout', 'http', 'jsonrpc', 'invalid'],
+    }),
+  },
+  reference: {
+    chain_reference_up: gauge(
+      'Whether the reference answered, and with the chain id of the node where both are known.',
+      { reference: open },
+    ),
+    chain_reference_block_number: gauge('Height of the chain as the reference reports it.', {
+      reference: open,
+    }),
+    chain_reference_agreeing: gauge(
+      'References whose heights lie within the agreement window of each other.',
+    ),
+    chain_block_difference: gauge(
+      'Blocks that the node is behind the agreed reference height; negative when ahead.',
+    ),
+  },
+  services: {
+    chain_service_state: gauge('State of the systemd unit as a state set; exactly one is 1.', {
+      service: open,
+      state: [
+        'active',
+        'reloading',
+        'inactive',
+        'failed',
+        'activating',
+        'deactivating',
+        'maintenance',
+        'not-found',
+      ],
+    }),
+    chain_service_active: gauge('Whether systemd reports the unit as active.', { service: open }),
+    chain_service_expected: gauge(
+      'Whether the unit should be active: enabled, or required by the configuration.',
+      { service: open },
+    ),
+    chain_service_restarts_total: counter('Times that systemd itself has restarted the unit.', {
+      service: open,
+    }),
+    chain_service_start_timestamp_seconds: gauge('When the main process last started.', {
+      service: open,
+    }),
+    chain_service_last_exit_status: gauge(
+      'Exit code of the last main process that ended, or the signal number where one ended it.',
+      { service: open },
+    ),
+    chain_service_memory_bytes: gauge('Memory of the unit as systemd accounts it.', {
+      service: open,
+    }),
+    chain_service_cpu_seconds_total: counter('Processor time of the unit since it was started.', {
+      service: open,
+    }),
+    chain_service_tasks: gauge('Tasks of the unit as systemd accounts them.', { service: open }),
+    chain_service_partial_restart: gauge(
+      'Whether consensus was started anew and execution beside it was not.',
+    ),
+    chain_timer_last_trigger_timestamp_seconds: gauge('When the timer last fired.', {
+      timer: open,
+    }),
+    chain_timer_next_trigger_timestamp_seconds: gauge('When the timer fires next.', {
+      timer: open,
+    }),
+  },
+  lifecycle: {
+    chain_service_starts_total: tally(
+      'Starts of the unit that the agent saw; the start before its first sight does not count.',
+      { service: open },
+    ),
+    chain_service_exits_total: tally('Ends of the unit that the agent saw, by result of systemd.', {
+      service: open,
+      result: [
+        'success',
+        'exit-code',
+        'signal',
+        'core-dump',
+        'oom-kill',
+        'timeout',
+        'watchdog',
+        'protocol',
+        'resources',
+        'start-limit-hit',
+        'other',
+      ],
+    }),
+  },
+  ledger: {
+    chain_ledger_blocks_total: tally(
+      'Blocks in the ledger stream, each height and round once; network includes own.',
+      { event: EVENTS, scope: SCOPES },
+    ),
+    chain_ledger_timeouts_total: tally(
+      'Rounds whose leader timed out according to the ledger stream; network includes own.',
+      { scope: SCOPES },
+    ),
+    chain_ledger_skipped_rounds_total: tally(
+      'Rounds between a proposed block and its parent that gave no block, each once.',
+    ),
+    chain_ledger_transactions_total: tally('Transactions of proposed blocks.'),
+    chain_ledger_round: gauge('Highest consensus round seen.', { event: EVENTS }),
+    chain_ledger_epoch: gauge('Highest epoch seen.', { event: EVENTS }),
+    chain_ledger_seq_num: gauge('Highest block sequence number seen.', { event: EVENTS }),
+    chain_ledger_block_timestamp_seconds: gauge('Time that the newest block itself carries.', {
+      event: EVENTS,
+    }),
+    chain_ledger_block_interval_seconds: histogram(
+      'Time between the own times of consecutive proposed blocks.',
+      [0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.75, 1, 2, 5, 10],
+    ),
+    chain_ledger_propagation_seconds: histogram(
+      'From the own time of a proposed block to its line in the ledger stream.',
+      [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.5, 3, 10],
+    ),
+    chain_ledger_finality_seconds: histogram(
+      'From the own time of a block to the line that says it is final.',
+      [0.3, 0.5, 0.7, 0.8, 1, 1.2, 1.5, 2, 3, 5, 10],
+    ),
+    chain_ledger_own_consecutive_timeouts: gauge(
+      'Rounds in a row in which this node was leader and timed out.',
+    ),
+  },
+  agent: {
+    chain_agent_build_info: gauge('Constant 1; which agent this is.', {
+      version: open,
+      revision: open,
+      node_version: open,
+    }),
+    chain_agent_collector_enabled: gauge('Whether the configuration turns the collector on.', {
+      collector: open,
+    }),
+    chain_agent_collector_up: gauge(
+      'Whether the last attempt succeeded and its reading is fresh.',
+      {
+        collector: open,
+      },
+    ),
+    chain_agent_collector_last_success_timestamp_seconds: gauge(
+      'When the collector last had a reading.',
+      { collector: open },
+    ),
+    chain_agent_collector_duration_seconds: gauge('How long the last poll took.', {
+      collector: open,
+    }),
+    chain_agent_collector_failures_total: counter('Attempts of the collector that failed.', {
+      collector: open,
+      kind: ['source', 'parse', 'timeout', 'internal'],
+    }),
+    chain_agent_lines_total: tally('Lines of followed streams, by how they were understood.', {
+      format: open,
+      result: ['parsed', 'ignored', 'unparsed'],
+    }),
+    chain_agent_journal_last_entry_timestamp_seconds: gauge(
+      'Time of the newest entry read from the journal.',
+      { service: open },
+    ),
+    chain_agent_journal_restarts_total: tally('Times that a journal follower was started anew.', {
+      service: open,
+    }),
+    chain_agent_journal_gaps_total: tally(
+      'Times that the place where reading stopped was gone from the journal.',
+      { service: open },
+    ),
+  },
+} as const
+
+type Chapters = typeof chapters
+type Merge<C> = { [K in keyof C]: C[K] }[keyof C]
+type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) extends (
+  i: infer I,
+) => void
+  ? I
+  : never
+
+/** The catalogue without its chapters: name → definition. */
+type Catalogue = UnionToIntersection<Merge<Chapters>>
+
+export const metrics: Readonly<Record<MetricName, MetricDefinition>> = Object.assign(
+  {},
+  ...Object.values(chapters),
+)
+
+export interface MetricDefinition {
+  readonly type: 'gauge' | 'counter' | 'tally' | 'histogram'
+  readonly help: string
+  readonly labels: Labels
+  readonly buckets?: readonly number[]
+}
+
+export type MetricName = keyof Catalogue
+type NamesOf<Type extends MetricDefinition['type']> = {
+  [Name in MetricName]: Catalogue[Name] extends { readonly type: Type } ? Name : never
+}[MetricName]
+
+/** Metrics that are exported by value, from a reading. */
+export type ReadingName = NamesOf<'gauge' | 'counter'>
+/** Counters that the agent keeps. */
+export type TallyName = NamesOf<'tally'>
+export type HistogramName = NamesOf<'histogram'>
+
+/** The labels that a metric must carry, with the values that the catalogue allows. */
+export type LabelsOf<Name extends MetricName> = Catalogue[Name] extends {
+  readonly labels: infer L
+}
+  ? { readonly [K in keyof L]: L[K] extends readonly (infer Value)[] ? Value : string }
+  : never
+
+/** Nothing to pass where a metric has no labels, exactly its labels where it has some. */
+export type LabelArgument<Name extends MetricName> = [keyof LabelsOf<Name>] extends [never]
+  ? []
+  : [labels: LabelsOf<Name>]
+
+export interface Sample {
+  readonly name: ReadingName
+  readonly value: number
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/**
+ * One value of one metric, in the unit that its name ends in. 64-bit heights become doubles here,
+ * exact up to 2^53. Throws a RangeError for what is not a number: absent is the word for unknown.
+ */
+export const sample = <Name extends ReadingName>(
+  name: Name,
+  value: number | bigint | boolean,
+  ...[labels]: LabelArgument<Name>
+): Sample => {
+  const number = Number(value)
+  if (!Number.isFinite(number)) throw new RangeError(`${name} must be a number, got ${value}`)
+  return { name, value: number, labels: { ...(labels as Record<string, string> | undefined) } }
+}
+
+/** A sample for a value that may be unknown: none then. */
+export const sampleIfKnown = <Name extends ReadingName>(
+  name: Name,
+  value: number | bigint | boolean | null | undefined,
+  ...labels: LabelArgument<Name>
+): readonly Sample[] =>
+  value === null || value === undefined ? [] : [sample(name, value, ...labels)]

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { follow, poll } from '../../src/core/collector.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import { manualClock } from '../support/manual-clock.ts'
+
+const timing = { interval: 1000, timeout: 300 }
+
+test('gives up on a read that ignores its signal, and asks again', async () => {
+  const clock = manualClock()
+  const stop = new AbortController()
+  const outcomes: Outcome<number>[] = []
+  const answers = [new Promise<number>(() => undefined), Promise.resolve(7)]
+  const run = poll(timing, () => answers.shift() ?? Promise.resolve(8))
+
+  void run({ clock, signal: stop.signal }, (outcome) => outcomes.push(outcome))
+  await clock.advance(299)
+  expect(outcomes).toEqual([])
+  await clock.advance(1)
+  expect(outcomes).toMatchObject([
+    {
+      ok: false,
+      error: { summary: 'could not get an answer in time: none within 300ms', timeout: true },
+    },
+  ])
+  await clock.advance(1000)
+  expect(outcomes[1]).toMatchObject({ ok: true, value: 7 })
+  stop.abort()
+})
+
+test('the read is told of the deadline by its signal', async () => {
+  const clock = manualClock()
+  const stop = new AbortController()
+  let wasAborted = false
+  const run = poll(timing, ({ signal }) => {
+    signal.addEventListener('abort', () => (wasAborted = true))
+    return new Promise<never>(() => undefined)
+  })
+  void run({ clock, signal: stop.signal }, () => undefined)
+  await clock.advance(300)
+  expect(wasAborted).toBe(true)
+  stop.abort()
+})
+
+test('stopping in the middle of a read reports nothing', async () => {
+  const clock = manualClock()
+  const stop = new AbortController()
+  const outcomes: unknown[] = []
+  const run = poll(
+    timing,
+    ({ signal }) =>
+      new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => {
+          reject(new Error('stopped'))
+        })
+      }),
+  )
+  const ended = run({ clock, signal: stop.signal }, (outcome) => outcomes.push(outcome))
+  await clock.advance(10)
+  stop.abort()
+  await ended
+  expect(outcomes).toEqual([])
+})
+
+test('a follower keeps what it has folded when it is opened anew', async () => {
+  const streams = [['a', 'b'], ['c']]
+  async function* open(): AsyncGenerator<string> {
+    yield* streams.shift() ?? []
+    await Promise.resolve()
+  }
+  const run = follow(open, '', (all, item) => all + item)
+  const readings: unknown[] = []
+  const context = { clock: manualClock(), signal: new AbortController().signal }
+  const report = (outcome: Outcome<string>): void => {
+    readings.push(outcome.ok ? outcome.value : outcome.error)
+  }
+  await run(context, report)
+  await run(context, report)
+  expect(readings).toEqual(['a', 'ab', 'abc'])
+})

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { merge, ticks } from '../../src/core/merge.ts'
+import { manualClock } from '../support/manual-clock.ts'
+
+async function* of<T>(...items: readonly T[]): AsyncGenerator<T> {
+  for (const item of items) {
+    await Promise.resolve()
+    yield item
+  }
+  await new Promise(() => undefined)
+}
+
+test('brings the items of all, each in its order', async () => {
+  const all: string[] = []
+  for await (const item of merge(of('a1', 'a2', 'a3'), of('b1', 'b2'))) {
+    if (all.push(item) === 5) break
+  }
+  expect(all.filter((item) => item.startsWith('a'))).toEqual(['a1', 'a2', 'a3'])
+  expect(all.filter((item) => item.startsWith('b'))).toEqual(['b1', 'b2'])
+})
+
+test('takes no more than it is asked for', async () => {
+  let given = 0
+  async function* endless(): AsyncGenerator<number> {
+    for (;;) {
+      given += 1
+      yield given
+      await Promise.resolve()
+    }
+  }
+  for await (const item of merge(endless())) if (item === 3) break
+  expect(given).toBeLessThanOrEqual(4)
+})
+
+test('ends with the first that ends, and throws what one throws', async () => {
+  async function* short(): AsyncGenerator<string> {
+    yield 'only'
+    await Promise.resolve()
+  }
+  const items: string[] = []
+  for await (const item of merge(short(), of<string>())) items.push(item)
+  expect(items).toEqual(['only'])
+
+  async function* broken(): AsyncGenerator<string> {
+    yield 'last'
+    throw new Error('broken')
+  }
+  await expect(async () => {
+    for await (const item of merge(broken(), of<string>())) expect(item).toBe('last')
+  }).rejects.toThrow('broken')
+})
+
+test('ticks until the signal aborts', async () => {
+  const clock = manualClock()
+  const stop = new AbortController()
+  let count = 0
+  const ended = (async () => {
+    for await (const _ of ticks(100, 'tick', { clock, signal: stop.signal })) count += 1
+  })()
+  for (const ms of [99, 1, 100, 100]) await clock.advance(ms)
+  expect(count).toBe(3)
+  stop.abort()
+  await ended
+})

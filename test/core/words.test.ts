@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { excerpt, ParseError, SourceError, summaryOf } from '../../src/core/errors.ts'
+import { toJson } from '../../src/core/json.ts'
+import { redact, redactUrl } from '../../src/core/redact.ts'
+import { parseDuration, parseU64, renderDuration } from '../../src/core/units.ts'
+
+describe('durations', () => {
+  test.each([
+    ['500ms', 500],
+    ['2s', 2000],
+    ['1.5s', 1500],
+    ['1h30m', 5_400_000],
+    ['1d', 86_400_000],
+  ])('%s', (text, expected) => {
+    expect(parseDuration(text)).toBe(expected)
+  })
+  test.each(['', '2', 's', '2 s', '-2s', '2sec', '1e3s', 'soon'])('%j is none', (text) => {
+    expect(parseDuration(text)).toBeUndefined()
+  })
+  test('what is written is read back', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 ** 10 }), (milliseconds) => {
+        expect(parseDuration(renderDuration(milliseconds))).toBe(milliseconds)
+      }),
+      { seed: 1 },
+    )
+  })
+})
+
+test('u64: every digit, and the sentinel is unknown', () => {
+  expect(parseU64('18446744073709551614')).toBe(18446744073709551614n)
+  for (const text of [
+    '18446744073709551615',
+    '18446744073709551616',
+    '99999999999999999999',
+    '',
+    '-1',
+    '1.0',
+    '0x1',
+    ' 1',
+  ]) {
+    expect(parseU64(text)).toBeUndefined()
+  }
+})
+
+describe('what is shown of an address', () => {
+  test.each([
+    ['http://localhost:8080', 'http://localhost:8080'],
+    ['http://localhost:8080/', 'http://localhost:8080'],
+    ['https://node.example/v2/SECRETKEY', 'https://node.example/…'],
+    ['https://user:secret@node.example', 'https://node.example/…'],
+    ['https://node.example/?key=SECRET', 'https://node.example/…'],
+    ['nonsense', '(not a URL)'],
+  ])('%s', (url, expected) => {
+    expect(redactUrl(url)).toBe(expected)
+  })
+  test('in the middle of a text, with home directories', () => {
+    expect(redact('open /home/operator/x.yaml: asked https://h.example/KEY, and /root/y')).toBe(
+      'open ~/x.yaml: asked https://h.example/… and ~/y',
+    )
+  })
+})
+
+describe('errors', () => {
+  test('tell what we were doing, what happened, the evidence and what to do', () => {
+    const error = new SourceError({
+      doing: 'read the journal',
+      happened: 'exit code 1',
+      evidence: 'No journal files\nwere opened\u001B[31m',
+      advice: 'join the group systemd-journal',
+    })
+    expect(error.message).toMatchInlineSnapshot(`
+      "Could not read the journal: exit code 1
+        it said: No journal files ⏎ were opened�[31m
+        what to do: join the group systemd-journal"
+    `)
+    expect(summaryOf(error)).toBe('could not read the journal: exit code 1')
+  })
+  test('show no more of a text than its beginning', () => {
+    const error = new ParseError('a report', 'a number', 'x'.repeat(10_000))
+    expect(error.message.length).toBeLessThan(300)
+    expect(excerpt('  short \n')).toBe('short')
+  })
+})
+
+test('JSON: 64 bits as digits, unknown as null, maps as objects', () => {
+  expect(toJson({ a: 2n ** 63n, b: undefined, c: [1n, null], d: new Map([['x', 1n]]) })).toEqual({
+    a: '9223372036854775808',
+    b: null,
+    c: ['1', null],
+    d: { x: '1' },
+  })
+})

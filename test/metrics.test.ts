@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest'
+import { metrics, sample, sampleIfKnown } from '../src/metrics.ts'
+
+describe.each(Object.entries(metrics))('%s', (name, { type, help, labels }) => {
+  test('is named the way Prometheus asks', () => {
+    expect(name).toMatch(/^chain_[a-z0-9_]+$/)
+    expect(name.endsWith('_total')).toBe(type === 'counter' || type === 'tally')
+    expect(name).not.toMatch(/_(ms|millis|milliseconds|minutes|kb|mb|gb|percent|count)(_total)?$/)
+    if (type === 'histogram') expect(name).toMatch(/_seconds$/)
+  })
+  test('says what it is in one sentence', () => {
+    expect(help).toMatch(/^[A-Z][^.]*\.$/)
+  })
+  test('has no label that would grow without bound, or that belongs to Prometheus', () => {
+    for (const label of Object.keys(labels)) {
+      expect(label).not.toMatch(/hash|height|error|message|timestamp|path|^instance$|^job$/)
+    }
+  })
+})
+
+test('histograms have at most 12 buckets, rising', () => {
+  for (const { buckets } of Object.values(metrics)) {
+    if (!buckets) continue
+    expect(buckets.length).toBeLessThanOrEqual(12)
+    expect(buckets).toEqual(buckets.toSorted((a, b) => a - b))
+  }
+})
+
+test('a sample is a number, or it is refused', () => {
+  expect(sample('chain_block_difference', -3n)).toEqual({
+    name: 'chain_block_difference',
+    value: -3,
+    labels: {},
+  })
+  expect(() => sample('chain_block_difference', Number.NaN)).toThrow(RangeError)
+  expect(sampleIfKnown('chain_block_difference', null)).toEqual([])
+  expect(sampleIfKnown('chain_block_difference', 0)).toHaveLength(1)
+})
+
+test('types: the catalogue decides the labels and their values', () => {
+  // @ts-expect-error a label is missing
+  sample('chain_service_active', 1)
+  // @ts-expect-error no such label
+  sample('chain_service_active', 1, { unit: 'x' })
+  // @ts-expect-error this metric has no labels
+  sample('chain_rpc_up', 1, { tag: 'latest' })
+  // @ts-expect-error no such value of the label
+  sample('chain_rpc_block_number', 1, { tag: 'newest' })
+  // @ts-expect-error no such metric
+  sample('chain_rpc_blok_number', 1)
+  // @ts-expect-error a tally is recorded, not read
+  sample('chain_rpc_errors_total', 1, { method: 'eth_chainId', reason: 'http' })
+  expect(sample('chain_rpc_block_number', 1, { tag: 'latest' }).value).toBe(1)
+})
