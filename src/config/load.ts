@@ -1,0 +1,175 @@
+import { parse as parseYaml } from 'yaml'
+import type { z } from 'zod'
+import { ConfigError } from '../core/errors.ts'
+import type { ConfigFile } from './file.ts'
+import { keys } from './keys.ts'
+import { nearest } from './nearest.ts'
+import { type Config, schema } from './schema.ts'
+
+/** The three places a value can come from besides its default, weakest first. */
+export interface Inputs {
+  readonly file?: ConfigFile | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** `key.path=value`, with the words that the operator typed. */
+  readonly flags: readonly {
+    readonly path: string
+    readonly value: string
+    readonly typed: string
+  }[]
+}
+
+/** The effective value of one key, as written, and who set it. */
+export interface Setting {
+  readonly path: string
+  readonly value: unknown
+  /** `default`, `agent.yaml:3`, `CHAIN_AGENT_LISTEN` or `--listen`. */
+  readonly origin: string
+}
+
+export interface Loaded {
+  readonly config: Config
+  readonly settings: readonly Setting[]
+}
+
+/** Variables that are read elsewhere and are no keys of the configuration. */
+const OTHER_VARIABLES = ['CHAIN_AGENT_CONFIG']
+
+/** Puts the configuration together. Throws one ConfigError that names every problem. */
+export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
+  const problems: string[] = []
+  const origins = new Map<string, string>()
+  const tree: Tree = isTree(file?.value) ? withoutEmpty(file.value) : {}
+  if (file && !isTree(file.value)) problems.push(`${file.name}:1: expected keys and values`)
+
+  for (const [variable, text] of Object.entries(env)) {
+    if (!variable.startsWith('CHAIN_AGENT_') || text === undefined) continue
+    if (OTHER_VARIABLES.includes(variable)) continue
+    const key = keys.find((candidate) => candidate.variable === variable)
+    if (key) set(tree, key.path, valueOf(key.isText, text), origins, variable)
+    else
+      problems.push(
+        `${variable}: no such setting${hint(
+          variable,
+          keys.map((k) => k.variable),
+        )}`,
+      )
+  }
+  for (const { path, value, typed } of flags) {
+    const key = keys.find((candidate) => candidate.path === path)
+    if (key) set(tree, path, valueOf(key.isText, value), origins, typed)
+    else
+      problems.push(
+        `${typed}: no such key: ${path}${hint(
+          path,
+          keys.map((k) => k.path),
+        )}`,
+      )
+  }
+
+  const parsed = schema.safeParse(tree)
+  const where = (path: readonly PropertyKey[]): string => {
+    const origin = originOf(path, origins)
+    if (origin !== undefined) return origin
+    return file ? `${file.name}:${file.lineOf(path)}` : 'configuration'
+  }
+  for (const issue of parsed.error?.issues ?? []) problems.push(...describe(issue, tree, where))
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems.join('\n'))
+
+  const settings = keys.map(({ path, byDefault }): Setting => {
+    const steps = path.split('.')
+    const value = valueAt(tree, steps)
+    return value === undefined
+      ? { path, value: byDefault, origin: 'default' }
+      : { path, value, origin: where(steps) }
+  })
+  return { config: parsed.data, settings }
+}
+
+type Tree = Record<string, unknown>
+
+const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A section whose keys are all commented out reads as null, and means nothing. */
+const withoutEmpty = (tree: Tree): Tree =>
+  structuredClone(Object.fromEntries(Object.entries(tree).filter(([, value]) => value !== null)))
+
+const valueOf = (isText: boolean, text: string): unknown => {
+  if (isText) return text
+  try {
+    return parseYaml(text)
+  } catch {
+    return text // the schema will say what it expected instead
+  }
+}
+
+const set = (
+  tree: Tree,
+  path: string,
+  value: unknown,
+  origins: Map<string, string>,
+  origin: string,
+): void => {
+  const steps = path.split('.')
+  let node = tree
+  for (const step of steps.slice(0, -1)) {
+    const child = node[step]
+    const next: Tree = isTree(child) ? child : {}
+    node[step] = next
+    node = next
+  }
+  node[steps.at(-1) ?? path] = value
+  origins.set(path, origin)
+}
+
+const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (node, step) =>
+      typeof node === 'object' && node !== null ? Reflect.get(node, step) : undefined,
+    tree,
+  )
+
+/** An issue inside a value that was set as a whole (a list, say) belongs to whoever set it. */
+const originOf = (
+  path: readonly PropertyKey[],
+  origins: ReadonlyMap<string, string>,
+): string | undefined => {
+  for (let length = path.length; length > 0; length -= 1) {
+    const origin = origins.get(path.slice(0, length).join('.'))
+    if (origin !== undefined) return origin
+  }
+  return undefined
+}
+
+/** Where, what came, what was expected, and what may have been meant. */
+const describe = (
+  issue: z.core.$ZodIssue,
+  tree: Tree,
+  where: (path: readonly PropertyKey[]) => string,
+): readonly string[] => {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const path = [...issue.path, key]
+      return `${where(path)}: no such key: ${path.join('.')}${hint(key, siblingsOf(issue.path))}`
+    })
+  }
+  const path = issue.path.join('.')
+  return [`${where(issue.path)}: ${path}: ${issue.message}, got ${show(valueAt(tree, issue.path))}`]
+}
+
+const siblingsOf = (path: readonly PropertyKey[]): readonly string[] => {
+  if (path[0] === 'references') return ['name', 'url', 'kind']
+  const prefix = path.length === 0 ? '' : `${path.join('.')}.`
+  const names = keys
+    .filter((key) => key.path.startsWith(prefix))
+    .map((key) => key.path.slice(prefix.length).split('.')[0] ?? '')
+  return [...new Set(names)]
+}
+
+const hint = (word: string, candidates: readonly string[]): string => {
+  const candidate = nearest(word, candidates)
+  if (candidate !== undefined) return `; did you mean ${candidate}?`
+  return candidates.length <= 12 ? `; there are: ${candidates.join(', ')}` : ''
+}
+
+const show = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value))

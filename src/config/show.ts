@@ -1,0 +1,46 @@
+import { stringify } from 'yaml'
+import { redactUrl } from '../core/redact.ts'
+import type { Setting } from './load.ts'
+
+/** The effective configuration as YAML that can be used again; each value says who set it. */
+export const renderSettings = (settings: readonly Setting[]): string => {
+  const rows = settings.map(({ path, value, origin }) => ({
+    path,
+    text: inline(mask(value)),
+    origin,
+  }))
+  const width = Math.min(60, Math.max(...rows.map(({ path, text }) => lineOf(path, text).length)))
+  let section = ''
+  return rows
+    .flatMap(({ path, text, origin }) => {
+      const line = `${lineOf(path, text).padEnd(width)}  # ${origin}`
+      const head = path.includes('.') ? (path.split('.')[0] ?? '') : ''
+      const heading = head !== '' && head !== section ? [`${head}:`] : []
+      section = head
+      return [...heading, line]
+    })
+    .join('\n')
+}
+
+/** The same for machines: key → value and origin. */
+export const settingsAsJson = (settings: readonly Setting[]) =>
+  Object.fromEntries(
+    settings.map(({ path, value, origin }) => [path, { value: mask(value), origin }]),
+  )
+
+/** Addresses may carry keys; whatever looks like one is cut down to its host. */
+const mask = (value: unknown): unknown => {
+  if (typeof value === 'string') return /^https?:/.test(value) ? redactUrl(value) : value
+  if (Array.isArray(value)) return value.map(mask)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, mask(entry)]))
+}
+
+const lineOf = (path: string, text: string): string => {
+  const [head = '', tail] = path.split('.')
+  return tail === undefined ? `${head}: ${text}` : `  ${tail}: ${text}`
+}
+
+/** One value on one line of YAML. */
+export const inline = (value: unknown): string =>
+  stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: false }).trim()

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest'
+import { renderExampleConfig } from '../../src/config/example.ts'
+import { parseConfigFile } from '../../src/config/file.ts'
+import { keys } from '../../src/config/keys.ts'
+import { type Inputs, loadConfig } from '../../src/config/load.ts'
+import { nearest } from '../../src/config/nearest.ts'
+import { renderSettings, settingsAsJson } from '../../src/config/show.ts'
+import { ConfigError } from '../../src/core/errors.ts'
+
+const KEY = `02${'ab'.repeat(32)}`
+const load = (text: string, rest: Partial<Inputs> = {}) =>
+  loadConfig({ file: parseConfigFile('agent.yaml', text), env: {}, flags: [], ...rest })
+const problemsOf = (text: string, rest: Partial<Inputs> = {}): string => {
+  try {
+    load(text, rest)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  return 'no problem'
+}
+
+test('a standard node needs no configuration at all', () => {
+  const { config, settings } = loadConfig({ env: {}, flags: [] })
+  expect(config).toMatchObject({
+    prefix: 'auto',
+    listen: { host: '127.0.0.1', port: 9843 },
+    references: [],
+    node: { publicKey: null },
+    rpc: { url: 'http://localhost:8080', enabled: true, interval: 2000 },
+    reference: { interval: 10_000 },
+    services: { interval: 10_000, required: ['bft', 'execution', 'rpc'] },
+  })
+  expect(new Set(settings.map(({ origin }) => origin))).toEqual(new Set(['default']))
+})
+
+test('file, then environment, then flag: the stronger wins, and says who it was', () => {
+  const { config, settings } = load(
+    'prefix: filed\nlog:\n  level: error\nrpc:\n  interval: 1s\n  timeout: 1s\n',
+    {
+      env: { CHAIN_AGENT_PREFIX: 'env', CHAIN_AGENT_RPC_INTERVAL: '5s', PATH: '/bin' },
+      flags: [{ path: 'prefix', value: 'flag', typed: '--prefix' }],
+    },
+  )
+  expect(config.prefix).toBe('flag')
+  expect(config.rpc).toMatchObject({ interval: 5000, timeout: 1000 })
+  const origins = Object.fromEntries(settings.map(({ path, origin }) => [path, origin]))
+  expect(origins).toMatchObject({
+    prefix: '--prefix',
+    'rpc.interval': 'CHAIN_AGENT_RPC_INTERVAL',
+    'rpc.timeout': 'agent.yaml:6',
+    'log.level': 'agent.yaml:3',
+    'rpc.url': 'default',
+  })
+})
+
+test('lists and switches from the environment are YAML, texts are taken as they are', () => {
+  const { config } = load('', {
+    env: {
+      CHAIN_AGENT_REFERENCES:
+        '[{name: a, url: "http://a.example"}, {url: "https://b.example/k", kind: query}]',
+      CHAIN_AGENT_LEDGER_ENABLED: 'false',
+      CHAIN_AGENT_NODE_PUBLIC_KEY: `0x${KEY.toUpperCase().replace('0X', '')}`,
+    },
+  })
+  expect(config.references).toEqual([
+    { name: 'a', url: 'http://a.example', kind: 'rpc' },
+    { name: 'b.example', url: 'https://b.example/k', kind: 'query' },
+  ])
+  expect(config.ledger.enabled).toBe(false)
+  expect(config.node.publicKey).toBe(KEY)
+})
+
+test('an empty section means its defaults', () => {
+  expect(load('rpc:\nledger:\n').config.rpc.interval).toBe(2000)
+})
+
+describe('what cannot be used is named: where, what came, what was expected', () => {
+  test.each([
+    ['prefx: chain', 'agent.yaml:1: no such key: prefx; did you mean prefix?'],
+    [
+      'rpc:\n  url: http://a\n  intervall: 1s',
+      'agent.yaml:3: no such key: rpc.intervall; did you mean interval?',
+    ],
+    [
+      'rpc:\n  interval: soon',
+      'agent.yaml:2: rpc.interval: expected a duration between 50ms and 1d, like 2s, 500ms or 5m, got "soon"',
+    ],
+    [
+      'rpc:\n  interval: 2',
+      'agent.yaml:2: rpc.interval: expected a duration like 2s, 500ms or 5m, got 2',
+    ],
+    [
+      'rpc:\n  interval: 1ms',
+      'agent.yaml:2: rpc.interval: expected a duration between 50ms and 1d, like 2s, 500ms or 5m, got "1ms"',
+    ],
+    [
+      'rpc:\n  url: localhost:8080',
+      'agent.yaml:2: rpc.url: expected an http or https address, like http://localhost:8080, got "localhost:8080"',
+    ],
+    ['listen: 9843', 'agent.yaml:1: listen: expected HOST:PORT, got 9843'],
+    [
+      'listen: localhost:99999',
+      'agent.yaml:1: listen: expected HOST:PORT, like 127.0.0.1:9843 or [::1]:9843, got "localhost:99999"',
+    ],
+    [
+      'ledger:\n  enabled: maybe',
+      'agent.yaml:2: ledger.enabled: expected true or false, got "maybe"',
+    ],
+    [
+      'node:\n  publicKey: abc',
+      'agent.yaml:2: node.publicKey: expected a secp public key: 66 hex digits, got "abc"',
+    ],
+    [
+      'references:\n  - url: http://a\n    kind: rcp',
+      'agent.yaml:3: references.0.kind: expected rpc or query, got "rcp"',
+    ],
+    [
+      'references:\n  - adress: http://a\n    url: http://b',
+      'agent.yaml:2: no such key: references.0.adress; there are: name, url, kind',
+    ],
+    [
+      'references: http://a',
+      'agent.yaml:1: references: expected a list of {name, url, kind}, got "http://a"',
+    ],
+    [
+      'references:\n  - url: http://a\n  - url: http://a/2',
+      'agent.yaml:1: references: expected names that differ from each other, got [{"url":"http://a"},{"url":"http://a/2"}]',
+    ],
+    [
+      'services:\n  required: [bft, nope]',
+      'agent.yaml:2: services.required: expected names that stand in services.units, got ["bft","nope"]',
+    ],
+    ['- a\n- b', 'agent.yaml:1: expected keys and values'],
+  ])('%j', (text, expected) => {
+    expect(problemsOf(text)).toBe(expected)
+  })
+
+  test('not YAML', () => {
+    expect(problemsOf('rpc:\n  url: "unclosed\n')).toMatch(/^agent\.yaml:\d: not YAML: /)
+    expect(problemsOf('prefix: a\nprefix: b\n')).toMatch(/^agent\.yaml:2: not YAML: .*unique/)
+  })
+
+  test('in the environment and in a flag, all at once', () => {
+    const env = { CHAIN_AGENT_LISTN: 'x', CHAIN_AGENT_RPC_TIMEOUT: 'never' }
+    const flags = [{ path: 'rpc.urll', value: 'x', typed: '--set rpc.urll' }]
+    expect(problemsOf('', { env, flags }).split('\n')).toEqual([
+      'CHAIN_AGENT_LISTN: no such setting; did you mean CHAIN_AGENT_LISTEN?',
+      '--set rpc.urll: no such key: rpc.urll; did you mean rpc.url?',
+      'CHAIN_AGENT_RPC_TIMEOUT: rpc.timeout: expected a duration between 50ms and 1d, like 2s, 500ms or 5m, got "never"',
+    ])
+  })
+})
+
+describe('what is shown', () => {
+  const { settings } = load(
+    'rpc:\n  url: https://user:hunter2@node.example/KEY123\nreferences:\n  - url: https://r.example/KEY456\n',
+  )
+  test.each([
+    ['YAML', renderSettings(settings)],
+    ['JSON', JSON.stringify(settingsAsJson(settings))],
+  ])('secrets are not, as %s', (_, text) => {
+    expect(text).not.toMatch(/hunter2|KEY123|KEY456/)
+    expect(text).toContain('node.example')
+    expect(text).toContain('r.example')
+  })
+  test('the effective configuration can be used again', () => {
+    const { settings: some } = load('listen: 127.0.0.1:1\nservices:\n  required: [bft]\n')
+    const again = load(renderSettings(some))
+    expect(again.config).toEqual(load('listen: 127.0.0.1:1\nservices:\n  required: [bft]\n').config)
+  })
+})
+
+test('the example file has every key, and uncommented it is the default', () => {
+  const example = renderExampleConfig()
+  for (const { variable } of keys) expect(example).toContain(`(${variable})`)
+  const uncommented = example
+    .split('\n')
+    .filter((line) => !/^\s*# /.test(line))
+    .map((line) => line.replace(/^#/, ''))
+    .join('\n')
+  expect(load(uncommented).config).toEqual(loadConfig({ env: {}, flags: [] }).config)
+})
+
+test.each([
+  ['intervl', 'interval'],
+  ['ENABLED', 'enabled'],
+  ['zzzzzz', undefined],
+])('nearest to %s is %s', (word, expected) => {
+  expect(nearest(word, ['interval', 'enabled', 'timeout'])).toBe(expected)
+})
