@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ParseError } from '../../src/core/errors.ts'
+import { type JournalEntry, parseJournalEntry } from '../../src/parsers/journal.ts'
+import { createLineJoiner } from '../../src/parsers/journal-lines.ts'
+
+const entry = (fields: object): string =>
+  JSON.stringify({ __CURSOR: 's=1;i=2', __REALTIME_TIMESTAMP: '1772359200123456', ...fields })
+
+test('cursor, time and message; the time is cut to milliseconds', () => {
+  expect(parseJournalEntry(entry({ MESSAGE: 'hello', _SYSTEMD_UNIT: 'a.service' }))).toMatchObject({
+    cursor: 's=1;i=2',
+    at: 1_772_359_200_123,
+    unit: 'a.service',
+    message: 'hello',
+  })
+})
+
+test.each([
+  ['null, for a message over 4096 bytes without --all', null, null],
+  ['bytes, for colours', [27, 91, 51, 49, 109, 104, 105], '\u001B[31mhi'],
+  ['bytes that are no UTF-8', [104, 255, 105], 'h\uFFFDi'],
+  ['several values', ['one', [116, 119, 111]], 'one\ntwo'],
+  ['several lines in one', 'first\nsecond\tend', 'first\nsecond\tend'],
+  ['an empty list', [], ''],
+  ['a number', 7, null],
+])('MESSAGE as %s', (_, came, expected) => {
+  expect(parseJournalEntry(entry({ MESSAGE: came })).message).toBe(expected)
+})
+
+test('no MESSAGE at all', () => {
+  expect(parseJournalEntry(entry({})).message).toBeNull()
+})
+
+test('what systemd or journald says of a unit is of that unit', () => {
+  const ofSystemd = { _SYSTEMD_UNIT: 'init.scope', UNIT: 'a.service' }
+  const ofJournald = { _SYSTEMD_UNIT: 'systemd-journald.service', OBJECT_SYSTEMD_UNIT: 'b.service' }
+  expect(parseJournalEntry(entry(ofSystemd)).unit).toBe('a.service')
+  expect(parseJournalEntry(entry(ofJournald)).unit).toBe('b.service')
+})
+
+test.each([
+  '',
+  'nonsense',
+  '[]',
+  '{}',
+  entry({ __CURSOR: undefined }),
+  entry({ __REALTIME_TIMESTAMP: 'soon' }),
+])('%j is no entry', (line) => {
+  expect(() => parseJournalEntry(line)).toThrow(ParseError)
+})
+
+test('no line makes it throw anything but a ParseError', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string(), fc.json(), fc.dictionary(fc.string(), fc.jsonValue()).map(entry)),
+      (line) => {
+        try {
+          parseJournalEntry(line)
+        } catch (error) {
+          expect(error).toBeInstanceOf(ParseError)
+        }
+      },
+    ),
+    { seed: 5 },
+  )
+})
+
+const part = (message: string, fields: Record<string, string> = {}, at = 1): JournalEntry => ({
+  cursor: `c${at}`,
+  at,
+  unit: 'a.service',
+  message,
+  fields,
+})
+
+test('a line of 100 KiB comes in three parts and is one again, with the time of its first', () => {
+  const { join } = createLineJoiner()
+  const cut = { _LINE_BREAK: 'line-max', _STREAM_ID: 's1' }
+  expect(join(part('a'.repeat(49_152), cut, 1))).toBeUndefined()
+  expect(join(part('b'.repeat(49_152), cut, 2))).toBeUndefined()
+  const whole = join(part('c'.repeat(4096), { _STREAM_ID: 's1' }, 3))
+  expect(whole).toMatchObject({ at: 1, cursor: 'c3' })
+  expect(whole?.message).toBe('a'.repeat(49_152) + 'b'.repeat(49_152) + 'c'.repeat(4096))
+})
+
+test('lines of two programs are not mixed, and a waiting line is no place to stop', () => {
+  const joiner = createLineJoiner()
+  expect(joiner.isWaiting).toBe(false)
+  joiner.join(part('left ', { _LINE_BREAK: 'line-max', _STREAM_ID: 's1' }))
+  expect(joiner.isWaiting).toBe(true)
+  expect(joiner.join(part('other', { _STREAM_ID: 's2' }))?.message).toBe('other')
+  expect(joiner.join(part('right', { _STREAM_ID: 's1' }))?.message).toBe('left right')
+  expect(joiner.isWaiting).toBe(false)
+})
+
+test('a program that never ends its line does not fill the memory', () => {
+  const { join } = createLineJoiner()
+  const cut = { _LINE_BREAK: 'line-max', _STREAM_ID: 's1' }
+  const joined = Array.from({ length: 40 }, () => join(part('x'.repeat(49_152), cut)))
+  expect(joined.filter((one) => one !== undefined).length).toBeGreaterThan(0)
+})

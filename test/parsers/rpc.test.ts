@@ -1,0 +1,128 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ParseError } from '../../src/core/errors.ts'
+import { parseHeight } from '../../src/parsers/height.ts'
+import {
+  parseRpcAnswer,
+  parseRpcBlock,
+  parseRpcQuantity,
+  parseRpcText,
+  RpcRefusal,
+} from '../../src/parsers/rpc.ts'
+
+const answer = (result: unknown): string => JSON.stringify({ jsonrpc: '2.0', id: 1, result })
+const refusal = (message: string, code: number): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message } })
+
+describe('a quantity', () => {
+  test.each([
+    ['0x0', 0n],
+    ['0x3a6', 934n],
+    ['0x00ff', 255n],
+    ['0xffffffffffffffff', 2n ** 64n - 1n],
+  ])('%s is %d', (text, expected) => {
+    expect(parseRpcQuantity(answer(text))).toBe(expected)
+  })
+  test.each([
+    null,
+    false,
+    12,
+    '12',
+    '0x',
+    '0x1g',
+    '-0x1',
+    '0x10000000000000000',
+    { number: '0x1' },
+    undefined,
+  ])('%j is none', (result) => {
+    expect(() => parseRpcQuantity(answer(result))).toThrow(ParseError)
+  })
+})
+
+test('an error answer is a refusal, whatever its code: versions number them differently', () => {
+  expect(() => parseRpcQuantity(refusal('Method not found', -32_601))).toThrow(RpcRefusal)
+  expect(() => parseRpcQuantity(refusal('overloaded, try again later', 5)))
+    .toThrowErrorMatchingInlineSnapshot(`
+    [RpcRefusal: Could not understand the answer to a JSON-RPC request: expected a result, got the error "overloaded, try again later"
+      it said: {"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"overloaded, try again later"}}]
+  `)
+})
+
+test.each([
+  '',
+  'null',
+  '[]',
+  '{}',
+  '<html>502</html>',
+  '{"jsonrpc":"2.0","id":1}',
+  '{"result":"0x1"',
+])('%j is no answer', (text) => {
+  expect(() => parseRpcQuantity(text)).toThrow(ParseError)
+  expect(() => parseRpcQuantity(text)).not.toThrow(RpcRefusal)
+})
+
+test('a block needs number and time; null is a block that the node does not have', () => {
+  const block = { number: '0x10', timestamp: '0x65', hash: '0xab', transactions: ['0x1'] }
+  expect(parseRpcBlock(answer(block))).toEqual({ number: 16n, timestamp: 101n })
+  expect(parseRpcBlock(answer(null))).toBeNull()
+  expect(() => parseRpcBlock(answer({ number: '0x10' }))).toThrow(ParseError)
+  expect(() => parseRpcBlock(answer('0x10'))).toThrow(ParseError)
+})
+
+test('a text', () => {
+  expect(parseRpcText(answer('Name/0.14.2'))).toBe('Name/0.14.2')
+  expect(() => parseRpcText(answer(143))).toThrow(ParseError)
+})
+
+test.each([
+  [answer('0x1f'), { kind: 'quantity', value: 31n }],
+  [
+    answer({ number: '0x2', timestamp: '0x3' }),
+    { kind: 'block', block: { number: 2n, timestamp: 3n } },
+  ],
+  [answer('Name/unknown'), { kind: 'text', value: 'Name/unknown' }],
+  [answer(false), { kind: 'other', value: false }],
+  [
+    refusal('Parse error', -32_601),
+    { kind: 'error', error: { code: -32_601, message: 'Parse error' } },
+  ],
+])('parse rpc: %s', (text, expected) => {
+  expect(parseRpcAnswer(text)).toEqual(expected)
+})
+
+test('the height of a query service; null while it has none is not a height', () => {
+  expect(parseHeight('{"height":61240118}')).toBe(61_240_118n)
+  for (const text of [
+    '{"height":null}',
+    '{"height":-1}',
+    '{"height":"5"}',
+    '{"height":1.5}',
+    '{}',
+    '5',
+    '',
+  ]) {
+    expect(() => parseHeight(text)).toThrow(ParseError)
+  }
+})
+
+test('no text makes any of them throw anything but a ParseError', () => {
+  const text = fc.oneof(fc.string(), fc.json(), fc.jsonValue().map(answer))
+  fc.assert(
+    fc.property(text, (said) => {
+      for (const parse of [
+        parseRpcQuantity,
+        parseRpcBlock,
+        parseRpcText,
+        parseRpcAnswer,
+        parseHeight,
+      ]) {
+        try {
+          parse(said)
+        } catch (error) {
+          expect(error).toBeInstanceOf(ParseError)
+        }
+      }
+    }),
+    { numRuns: 300, seed: 3 },
+  )
+})

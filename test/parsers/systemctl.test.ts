@@ -1,0 +1,166 @@
+import { expect, test } from 'vitest'
+import fc from 'fast-check'
+import { ParseError } from '../../src/core/errors.ts'
+import { parseUnits } from '../../src/parsers/systemctl.ts'
+import { parseSystemdTime } from '../../src/parsers/systemd-time.ts'
+
+const nothing = {
+  unit: null,
+  loadState: 'loaded',
+  subState: null,
+  unitFileState: null,
+  result: null,
+  restarts: null,
+  invocation: null,
+  exit: null,
+  startedAt: null,
+  exitedAt: null,
+  memoryBytes: null,
+  cpuNanoseconds: null,
+  tasks: null,
+  lastTriggerAt: null,
+  nextTriggerAt: null,
+}
+
+test('a running unit, in the order in which systemd prints', () => {
+  const text = `Result=success
+NRestarts=2
+ExecMainStartTimestamp=Sun 2026-03-01 10:00:00.250000 UTC
+ExecMainExitTimestamp=
+ExecMainCode=0
+ExecMainStatus=0
+MemoryCurrent=6442450944
+CPUUsageNSec=1500000000
+TasksCurrent=42
+Id=chain-bft.service
+LoadState=loaded
+ActiveState=active
+SubState=running
+UnitFileState=enabled
+InvocationID=0123456789abcdef0123456789abcdef
+`
+  expect(parseUnits(text)).toEqual([
+    {
+      ...nothing,
+      unit: 'chain-bft.service',
+      activeState: 'active',
+      subState: 'running',
+      unitFileState: 'enabled',
+      result: 'success',
+      restarts: 2n,
+      invocation: '0123456789abcdef0123456789abcdef',
+      startedAt: Date.UTC(2026, 2, 1, 10, 0, 0, 250),
+      memoryBytes: 6n * 1024n ** 3n,
+      cpuNanoseconds: 1_500_000_000n,
+      tasks: 42n,
+    },
+  ])
+})
+
+test('a crash: the signal number, not an exit code', () => {
+  const [unit] = parseUnits(
+    'ActiveState=failed\nResult=core-dump\nExecMainCode=3\nExecMainStatus=6\n',
+  )
+  expect(unit).toMatchObject({
+    activeState: 'failed',
+    result: 'core-dump',
+    exit: { by: 'signal', status: 6n },
+  })
+})
+
+test('a clean exit 0 is an exit, and looks like a stop', () => {
+  const [unit] = parseUnits(
+    'ActiveState=inactive\nResult=success\nExecMainCode=1\nExecMainStatus=0\n',
+  )
+  expect(unit).toMatchObject({
+    activeState: 'inactive',
+    result: 'success',
+    exit: { by: 'exit', status: 0n },
+  })
+})
+
+test('a unit that systemd does not know: its zeros are no readings', () => {
+  const text =
+    'Id=chain-nope.service\nLoadState=not-found\nActiveState=inactive\nResult=success\nNRestarts=0\nInvocationID=\nExecMainCode=0\nExecMainStatus=0\n'
+  expect(parseUnits(text)).toEqual([
+    { ...nothing, unit: 'chain-nope.service', loadState: 'not-found', activeState: 'inactive' },
+  ])
+})
+
+test('several units, one without Id, a value with an equals sign, what is not set', () => {
+  const units = parseUnits(
+    'ActiveState=active\nMemoryCurrent=[not set]\nTasksCurrent=18446744073709551615\nDescription=a=b\n\n\nId=b.service\nActiveState=inactive\n',
+  )
+  expect(units).toMatchObject([
+    { unit: null, activeState: 'active', memoryBytes: null, tasks: null },
+    { unit: 'b.service', activeState: 'inactive' },
+  ])
+})
+
+test('a timer', () => {
+  const [timer] = parseUnits(
+    'ActiveState=active\nSubState=waiting\nLastTriggerUSec=Sun 2026-03-01 10:00:02 UTC\nNextElapseUSecRealtime=Sun 2026-03-01 11:00:00 UTC\n',
+  )
+  expect(timer).toMatchObject({
+    lastTriggerAt: Date.UTC(2026, 2, 1, 10, 0, 2),
+    nextTriggerAt: Date.UTC(2026, 2, 1, 11),
+  })
+})
+
+test.each([
+  ['Sun 2026-03-01 10:00:00 UTC', Date.UTC(2026, 2, 1, 10)],
+  ['Sun 2026-03-01 10:00:00.123456 UTC', Date.UTC(2026, 2, 1, 10, 0, 0, 123)],
+  ['@1772359200', 1_772_359_200_000],
+  ['', null],
+  ['n/a', null],
+  ['@0', null],
+  ['0', null],
+  ['Sun 2026-03-01 11:00:00 CET', null], // three zones share that name
+])('time %j', (text, expected) => {
+  expect(parseSystemdTime(text)).toBe(expected)
+})
+
+test.each([
+  ['nothing', ''],
+  ['words', 'Failed to connect to bus\n'],
+  ['a state that systemd does not have', 'ActiveState=dancing\n'],
+  ['no state', 'Id=a.service\n'],
+])('complains of %s', (_, text) => {
+  expect(() => parseUnits(text)).toThrow(ParseError)
+})
+
+test('the error says which states there are', () => {
+  expect(() => parseUnits('ActiveState=dancing\n')).toThrowErrorMatchingInlineSnapshot(`
+    [ParseError: Could not understand systemctl show: expected ActiveState to be one of active, reloading, inactive, failed, activating, deactivating, maintenance
+      it said: ActiveState=dancing]
+  `)
+})
+
+test('no text makes it throw anything but a ParseError', () => {
+  const lines = fc.array(
+    fc.constantFrom(
+      'ActiveState=active',
+      'NRestarts=-1',
+      'ExecMainStartTimestamp=@9',
+      '',
+      '=',
+      'x',
+    ),
+  )
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        lines.map((all) => all.join('\n')),
+      ),
+      (text) => {
+        try {
+          parseUnits(text)
+        } catch (error) {
+          expect(error).toBeInstanceOf(ParseError)
+        }
+      },
+    ),
+    { seed: 11 },
+  )
+})
