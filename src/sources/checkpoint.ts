@@ -1,0 +1,80 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { toJson } from '../core/json.ts'
+import { asError } from '../core/outcome.ts'
+
+/** What must outlive the agent: one small JSON document a name. */
+export interface Checkpoint {
+  /** What was saved last; undefined when there is nothing, or nothing readable. */
+  read(): Promise<unknown>
+  /** Saves soon, the newest value winning. Never throws and never holds up the caller. */
+  save(value: unknown): void
+}
+
+export interface Checkpoints {
+  open(name: string): Checkpoint
+  /** Waits until everything given to `save` is written. */
+  flush(): Promise<void>
+}
+
+/**
+ * `complain` hears once that the directory cannot be written; readings go on without it. Writing is
+ * not synchronous on purpose: a dying disk must not stop the agent that should report it.
+ */
+export const createCheckpoints = (
+  directory: string,
+  complain: (error: Error) => void,
+): Checkpoints => {
+  const writing = new Set<Promise<void>>()
+  let complained = false
+
+  const write = async (file: string, value: unknown): Promise<void> => {
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o750 })
+      // Whoever reads sees the old document or the new one, never half of one.
+      await writeFile(`${file}.new`, JSON.stringify(toJson(value)), { mode: 0o640 })
+      await rename(`${file}.new`, file)
+    } catch (error) {
+      if (!complained) complain(asError(error))
+      complained = true
+    }
+  }
+
+  const open = (name: string): Checkpoint => {
+    const file = join(directory, `${name}.json`)
+    let next: { readonly value: unknown } | undefined
+    let busy = false
+    const drain = async (): Promise<void> => {
+      busy = true
+      while (next) {
+        const { value } = next
+        next = undefined
+        await write(file, value)
+      }
+      busy = false
+    }
+    return {
+      read: async () => {
+        try {
+          const saved: unknown = JSON.parse(await readFile(file, 'utf8'))
+          return saved
+        } catch {
+          return undefined
+        }
+      },
+      save: (value) => {
+        next = { value }
+        if (busy) return
+        const written = drain().finally(() => writing.delete(written))
+        writing.add(written)
+      },
+    }
+  }
+
+  return {
+    open,
+    flush: async () => {
+      while (writing.size > 0) await Promise.all(writing)
+    },
+  }
+}
