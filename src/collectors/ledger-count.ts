@@ -1,0 +1,133 @@
+import type { Recorder } from '../core/recorder.ts'
+import { second } from '../core/units.ts'
+import type { LedgerBlock, LedgerEvent, ProposedBlock } from '../parsers/ledger-tail.ts'
+import { type LedgerMemory, parseLedgerMemory, type Seen } from './ledger-memory.ts'
+import { createRecent } from './recent.ts'
+
+type Event = 'proposed' | 'finalized'
+
+/** The newest of the stream, for the gauges; null while no such block was seen. */
+export interface LedgerReading extends Readonly<Record<Event, Seen | null>> {
+  /** Null without a key to know our own by, and until we were leader once. */
+  readonly ownConsecutiveTimeouts: number | null
+}
+
+/** One line: what it says, whether it is from before the agent began, and which process wrote it. */
+interface Heard {
+  readonly event: LedgerEvent
+  readonly isOld: boolean
+  readonly process: string
+}
+
+export interface LedgerCount {
+  /** Brings the counters into being, once the stream is at hand: before that, 0 would be a claim. */
+  begin(): void
+  add(heard: Heard): void
+  reading(): LedgerReading
+  memory(): LedgerMemory
+  restore(memory: unknown): void
+}
+
+/** ledger-tail shows about 100 blocks again when it starts; this many lines are known, with room. */
+const REMEMBERED = 512
+
+/** What a new process writes within this time of its first line is old, whatever its clock says. */
+const REPLAY_MS = second / 4
+
+/** Folds the ledger stream into counters, histograms and the newest of each kind. */
+export const createLedgerCount = (recorder: Recorder, ownKey: string | null): LedgerCount => {
+  const known = createRecent(REMEMBERED)
+  const newest: Record<Event, Seen | null> = { proposed: null, finalized: null }
+  const scopes = ownKey === null ? (['network'] as const) : (['own', 'network'] as const)
+  /** Rounds up to this one are accounted for: they gave a block, or have been counted as skipped. */
+  let settledRound: bigint | null = null
+  let ownConsecutiveTimeouts: number | null = null
+  let process: { readonly id: string; readonly firstAt: number } | undefined
+
+  const scopesOf = (author: string): readonly ('own' | 'network')[] =>
+    author === ownKey ? ['own', 'network'] : ['network']
+
+  /** Rounds between a block and its parent, each once: a height proposed twice has one parent, and two gaps. */
+  const skipped = ({ round, parentRound }: ProposedBlock): bigint | null => {
+    const before = settledRound
+    settledRound = larger(before, round - 1n)
+    if (parentRound === null) return null
+    const from = larger(before, parentRound)
+    return round - 1n > from ? round - 1n - from : 0n
+  }
+
+  const isReplay = ({ event: { writtenAt }, process: id, isOld }: Heard): boolean => {
+    if (process?.id !== id) process = { id, firstAt: writtenAt }
+    return isOld || writtenAt - process.firstAt < REPLAY_MS
+  }
+
+  const addBlock = (event: Event, block: LedgerBlock, isTimed: boolean): void => {
+    const before = newest[event]
+    if (isTimed) {
+      const seconds = (block.writtenAt - block.blockAt) / 1000
+      if (event === 'finalized') recorder.observe('chain_ledger_finality_seconds', seconds)
+      else {
+        recorder.observe('chain_ledger_propagation_seconds', seconds)
+        if (before?.seqNum === block.seqNum - 1n) {
+          const interval = (block.blockAt - before.blockAt) / 1000
+          recorder.observe('chain_ledger_block_interval_seconds', interval)
+        }
+      }
+    }
+    newest[event] = {
+      round: larger(before?.round ?? null, block.round),
+      epoch:
+        block.epoch === null ? (before?.epoch ?? null) : larger(before?.epoch ?? null, block.epoch),
+      seqNum: larger(before?.seqNum ?? null, block.seqNum),
+      blockAt: before && block.seqNum < before.seqNum ? before.blockAt : block.blockAt,
+    }
+  }
+
+  return {
+    begin: () => {
+      for (const scope of scopes) {
+        recorder.count('chain_ledger_blocks_total', 0, { event: 'proposed', scope })
+        recorder.count('chain_ledger_blocks_total', 0, { event: 'finalized', scope })
+        recorder.count('chain_ledger_timeouts_total', 0, { scope })
+      }
+      recorder.count('chain_ledger_transactions_total', 0)
+    },
+    add: (heard) => {
+      const { event: said, isOld } = heard
+      const replay = isReplay(heard)
+      const height = said.event === 'timeout' ? '' : said.seqNum
+      if (!known.add(`${said.event}:${height}:${said.round}`)) return
+      const by = isOld ? 0 : 1
+      const isOwn = said.author === ownKey
+      if (said.event === 'timeout') {
+        for (const scope of scopesOf(said.author))
+          recorder.count('chain_ledger_timeouts_total', by, { scope })
+        if (isOwn) ownConsecutiveTimeouts = (ownConsecutiveTimeouts ?? 0) + 1
+        return
+      }
+      for (const scope of scopesOf(said.author)) {
+        recorder.count('chain_ledger_blocks_total', by, { event: said.event, scope })
+      }
+      if (said.event === 'proposed') {
+        const gap = skipped(said)
+        if (gap !== null) recorder.count('chain_ledger_skipped_rounds_total', isOld ? 0 : gap)
+        recorder.count('chain_ledger_transactions_total', isOld ? 0 : said.transactions)
+        if (isOwn) ownConsecutiveTimeouts = 0
+      }
+      addBlock(said.event, said, !replay)
+    },
+    reading: () => ({ ...newest, ownConsecutiveTimeouts }),
+    memory: () => ({ known: known.all(), newest, settledRound, ownConsecutiveTimeouts }),
+    restore: (memory) => {
+      const data = parseLedgerMemory(memory)
+      if (!data) return
+      for (const member of data.known) known.add(member)
+      newest.proposed = data.newest.proposed
+      newest.finalized = data.newest.finalized
+      settledRound = data.settledRound
+      ownConsecutiveTimeouts = ownKey === null ? null : data.ownConsecutiveTimeouts
+    },
+  }
+}
+
+const larger = (a: bigint | null, b: bigint): bigint => (a !== null && a > b ? a : b)

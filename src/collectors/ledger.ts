@@ -1,0 +1,101 @@
+import { type Collector, follow, type Timing } from '../core/collector.ts'
+import { ParseError } from '../core/errors.ts'
+import { sample, sampleIfKnown } from '../metrics.ts'
+import type { JournalEntry } from '../parsers/journal.ts'
+import { type LedgerEvent, parseLedgerLine } from '../parsers/ledger-tail.ts'
+import {
+  createJournalFollower,
+  type Heard,
+  heardSamples,
+  type Listening,
+} from './journal-follower.ts'
+import { createLedgerCount, type LedgerReading } from './ledger-count.ts'
+import type { Names } from './names.ts'
+
+interface Parts {
+  readonly listening: Listening
+  readonly names: Names
+  /** The unit, with `{prefix}` for the maker's word. */
+  readonly unit: string
+  /** The node's secp public key, 66 hex digits in lower case; null when it is not known. */
+  readonly ownKey: string | null
+  readonly timing: Timing
+}
+
+type Reading = Heard & LedgerReading
+
+const SERVICE = 'ledger-tail'
+const FORMAT = 'ledger-tail'
+
+/** Blocks, timeouts and skipped rounds as the ledger stream tells them in the journal. */
+export const ledger = ({ listening, names, unit, ownKey, timing }: Parts): Collector<Reading> => {
+  const { recorder } = listening
+  const count = createLedgerCount(recorder, ownKey)
+
+  const on = ({ message, fields }: JournalEntry, isOld: boolean): void => {
+    // What systemd and journald say of the unit comes along with what the unit says.
+    if (message === null || fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields) return
+    const { event, result } = understand(message)
+    recorder.count('chain_agent_lines_total', isOld ? 0 : 1, { format: FORMAT, result })
+    if (event) count.add({ event, isOld, process: fields['_PID'] ?? '' })
+  }
+
+  const open = createJournalFollower(listening, {
+    timing,
+    listener: {
+      service: SERVICE,
+      match: async (signal) => ['-u', await names.one(unit, signal)],
+      newest: 1000,
+      begin: () => {
+        count.begin()
+        for (const result of ['parsed', 'ignored', 'unparsed'] as const) {
+          recorder.count('chain_agent_lines_total', 0, { format: FORMAT, result })
+        }
+      },
+      on,
+      memory: () => count.memory(),
+      restore: (memory) => {
+        count.restore(memory)
+      },
+    },
+  })
+
+  return {
+    name: 'ledger',
+    help: 'blocks, timeouts and skipped rounds from the ledger stream',
+    timing,
+    run: follow<Heard, Reading>(open, { lastEntryAt: null, ...count.reading() }, (_, heard) => ({
+      ...heard,
+      ...count.reading(),
+    })),
+    samples,
+    states: () => ({}),
+  }
+}
+
+const understand = (
+  message: string,
+): { readonly event: LedgerEvent | null; readonly result: 'parsed' | 'ignored' | 'unparsed' } => {
+  try {
+    const event = parseLedgerLine(message)
+    return { event, result: event ? 'parsed' : 'ignored' }
+  } catch (error) {
+    if (error instanceof ParseError) return { event: null, result: 'unparsed' }
+    throw error
+  }
+}
+
+const samples: Collector<Reading>['samples'] = (reading) => [
+  ...heardSamples(SERVICE, reading),
+  ...(['proposed', 'finalized'] as const).flatMap((event) => {
+    const seen = reading[event]
+    if (!seen) return []
+    return [
+      sample('chain_ledger_round', seen.round, { event }),
+      ...sampleIfKnown('chain_ledger_epoch', seen.epoch, { event }),
+      sample('chain_ledger_seq_num', seen.seqNum, { event }),
+      sample('chain_ledger_block_timestamp_seconds', seen.blockAt / 1000, { event }),
+    ]
+  }),
+  ...sampleIfKnown('chain_ledger_own_consecutive_timeouts', reading.ownConsecutiveTimeouts),
+]

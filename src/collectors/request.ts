@@ -1,0 +1,44 @@
+import type { Timing } from '../core/collector.ts'
+import { ParseError, SourceError } from '../core/errors.ts'
+import { asError } from '../core/outcome.ts'
+import { RpcRefusal } from '../parsers/rpc.ts'
+
+/** Why a request brought nothing: a reading in itself, since the agent did ask. */
+export type Refusal = 'refused' | 'timeout' | 'http' | 'jsonrpc' | 'invalid'
+
+export type Reply<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: Refusal; readonly error: Error }
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+/** Asks, and reads the answer; what goes wrong on the other side becomes a reply, what is our own bug is thrown. */
+export const request = async <T>(
+  asking: Promise<Answer>,
+  parse: (text: string) => T,
+): Promise<Reply<T>> => {
+  try {
+    const { status, text } = await asking
+    if (status !== 200)
+      return { ok: false, reason: 'http', error: new Error(`HTTP status ${status}`) }
+    return { ok: true, value: parse(text) }
+  } catch (thrown) {
+    const error = asError(thrown)
+    if (error instanceof RpcRefusal) return { ok: false, reason: 'jsonrpc', error }
+    if (error instanceof ParseError) return { ok: false, reason: 'invalid', error }
+    if (error instanceof SourceError) {
+      return { ok: false, reason: error.timeout ? 'timeout' : 'refused', error }
+    }
+    throw error
+  }
+}
+
+/**
+ * The time for each request of a poll that asks in so many rounds, one after the other. A tenth is
+ * left to make a reading of what did not come: an endpoint that hangs is a reading, too.
+ */
+export const requestTimeout = ({ timeout }: Timing, rounds: number): number =>
+  Math.floor((timeout * 0.9) / rounds)

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { agree, type View } from '../../src/collectors/agreement.ts'
+
+const view = (height: number, own: number | null = 1000): View => ({
+  height: BigInt(height),
+  own: own === null ? null : BigInt(own),
+})
+const said = (views: readonly View[], configured = views.length) =>
+  agree(views, { configured, window: 10n })
+
+test('one reference is its own majority', () => {
+  expect(said([view(1007)])).toEqual({ agreeing: 1, difference: 7n })
+})
+test('ahead of the reference is negative', () => {
+  expect(said([view(998)])).toEqual({ agreeing: 1, difference: -2n })
+})
+test('one of three that answers decides nothing', () => {
+  expect(said([view(1007)], 3)).toEqual({ agreeing: 1, difference: null })
+})
+test('two of three decide: the lower of the two', () => {
+  expect(said([view(1007), view(1009)], 3)).toEqual({ agreeing: 2, difference: 7n })
+})
+test('one that has run away, or fallen behind, has no say', () => {
+  expect(said([view(1007), view(1009), view(9_000_000)])).toEqual({ agreeing: 2, difference: 7n })
+  expect(said([view(12), view(1007), view(1009)])).toEqual({ agreeing: 2, difference: 7n })
+})
+test('two that do not agree are no majority', () => {
+  expect(said([view(1000), view(1011)])).toEqual({ agreeing: 1, difference: null })
+  expect(said([view(1000), view(1010)])).toEqual({ agreeing: 2, difference: 0n })
+})
+test('of four the lower median', () => {
+  expect(said([view(1001), view(1003), view(1005), view(1007)])).toEqual({
+    agreeing: 4,
+    difference: 3n,
+  })
+})
+test('each is compared with the node on its own tag', () => {
+  // An RPC endpoint at 1003 against latest 1000, a query service at 1000 against finalized 997.
+  expect(said([view(1003, 1000), view(1000, 997)])).toEqual({ agreeing: 2, difference: 3n })
+})
+test('without a height of the node there is no difference, and the references still agree', () => {
+  expect(said([view(1003, null), view(1004, null)])).toEqual({ agreeing: 2, difference: null })
+})
+test('no references, no opinion', () => {
+  expect(said([], 2)).toEqual({ agreeing: 0, difference: null })
+})

@@ -1,0 +1,29 @@
+import type { Recorder } from '../../src/core/recorder.ts'
+
+/** A recorder that shows what was put into it: totals and observations by `name{labels}`. */
+export const recording = () => {
+  const totals = new Map<string, number>()
+  const observed = new Map<string, number[]>()
+  const keyOf = (name: string, labels: object = {}): string => {
+    const text = Object.entries(labels)
+      .map(([label, value]) => `${label}=${value}`)
+      .join(',')
+    return text === '' ? name : `${name}{${text}}`
+  }
+  const recorder: Recorder = {
+    count: (name, by, ...[labels]) => {
+      const key = keyOf(name, labels)
+      totals.set(key, (totals.get(key) ?? 0) + Number(by))
+    },
+    observe: (name, seconds, ...[labels]) => {
+      const key = keyOf(name, labels)
+      observed.set(key, [...(observed.get(key) ?? []), seconds])
+    },
+  }
+  return {
+    recorder,
+    total: (key: string): number | undefined => totals.get(key),
+    totals: (): Record<string, number> => Object.fromEntries(totals),
+    observed: (key: string): readonly number[] => observed.get(key) ?? [],
+  }
+}
