@@ -1,0 +1,83 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Recorder } from '../core/recorder.ts'
+import { type MetricDefinition, metrics, type Sample } from '../metrics.ts'
+
+/** The exposition as Prometheus reads it, and the media type to send it with. */
+export interface Exposition {
+  readonly recorder: Recorder
+  readonly contentType: string
+  /** Renders these samples and all that was recorded. Does no I/O: it cannot be slow, and cannot fail. */
+  render(samples: Iterable<Sample>): Promise<string>
+}
+
+/** Default metrics of the library that `promtool check metrics` rejects: gauges named like counters. */
+const REJECTED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+]
+
+/** Puts the catalogue into prom-client. The only importer of it. `complain` hears of duplicate series. */
+export const createExposition = (complain: (message: string) => void): Exposition => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  for (const name of REJECTED) registry.removeSingleMetric(name)
+
+  const values = new Map<
+    string,
+    { readonly metric: Value; readonly labelNames: readonly string[] }
+  >()
+  const tallies = new Map<string, Counter>()
+  const histograms = new Map<string, Histogram>()
+  for (const [name, definition] of Object.entries(metrics)) {
+    const options = optionsOf(name, definition, registry)
+    if (definition.type === 'histogram')
+      histograms.set(name, forget(new Histogram(options), options))
+    else if (definition.type === 'tally') tallies.set(name, forget(new Counter(options), options))
+    else if (definition.type === 'counter')
+      values.set(name, { metric: forget(new Counter(options), options), ...options })
+    else values.set(name, { metric: forget(new Gauge(options), options), ...options })
+  }
+
+  return {
+    contentType: registry.contentType,
+    recorder: {
+      count: (name, by, ...[labels]) => tallies.get(name)?.inc({ ...labels }, Number(by)),
+      observe: (name, seconds, ...[labels]) =>
+        histograms.get(name)?.observe({ ...labels }, seconds),
+    },
+    render: (samples) => {
+      // All of this happens in one turn, so that two scrapes at once both see a whole picture.
+      for (const value of values.values()) forget(value.metric, value)
+      const seen = new Set<string>()
+      for (const { name, labels, value } of samples) {
+        const key = `${name}${JSON.stringify(labels)}`
+        // Two readings of one series would add up to a number that nobody read.
+        if (seen.has(key)) complain(`two readings claim the series ${key}; the first is shown`)
+        else values.get(name)?.metric.inc(labels, value)
+        seen.add(key)
+      }
+      return registry.metrics()
+    },
+  }
+}
+
+type Value = Counter | Gauge
+
+/** prom-client shows a metric without labels as 0 before it is known, and after `reset`. Unknown is absent. */
+const forget = <Metric extends Value | Histogram>(
+  metric: Metric,
+  { labelNames }: { readonly labelNames: readonly string[] },
+): Metric => {
+  metric.reset()
+  if (labelNames.length === 0) metric.remove()
+  return metric
+}
+
+const optionsOf = (name: string, definition: MetricDefinition, registry: Registry) => ({
+  name,
+  help: definition.help,
+  labelNames: Object.keys(definition.labels),
+  registers: [registry],
+  ...(definition.buckets && { buckets: [...definition.buckets] }),
+})

@@ -1,0 +1,28 @@
+import type { Standing } from '../core/board.ts'
+import { toJson } from '../core/json.ts'
+import { redact } from '../core/redact.ts'
+
+/** The body of /api/v1/status. 64-bit values are decimal strings, unknown is null. */
+export const renderStatus = (
+  agent: { readonly version: string; readonly startedAt: number; readonly prefix: string | null },
+  standings: Iterable<Standing>,
+) => ({
+  agent: {
+    version: agent.version,
+    prefix: agent.prefix,
+    startedAt: new Date(agent.startedAt).toISOString(),
+  },
+  collectors: Object.fromEntries(
+    [...standings].map(({ name, help, enabled, up, lastSuccessAt, error, reading }) => [
+      name,
+      {
+        help,
+        enabled,
+        up: up ?? null,
+        lastSuccessAt: lastSuccessAt === undefined ? null : new Date(lastSuccessAt).toISOString(),
+        error: error ? redact(error.message) : null,
+        reading: toJson(reading),
+      },
+    ]),
+  ),
+})

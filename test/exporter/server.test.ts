@@ -1,0 +1,100 @@
+import { createServer } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { serve, type View } from '../../src/exporter/server.ts'
+
+const view: View = {
+  version: '1.2.3',
+  contentType: 'text/plain; version=0.0.4; charset=utf-8',
+  metrics: () => Promise.resolve('chain_rpc_up 1\n'),
+  status: () => ({ agent: { version: '1.2.3' } }),
+  waitingFor: () => [],
+}
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+const start = async (changed: Partial<View> = {}) => {
+  const server = await serve({ ...view, ...changed }, { host: '127.0.0.1', port: 0 })
+  closing.push(server.close)
+  return (path: string, init?: RequestInit) =>
+    fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
+}
+
+test.each([
+  ['/metrics', 'text/plain; version=0.0.4; charset=utf-8', 'chain_rpc_up 1\n'],
+  ['/-/healthy', 'text/plain; charset=utf-8', 'The agent is alive.\n'],
+  ['/-/ready', 'text/plain; charset=utf-8', 'Every collector has tried once.\n'],
+  ['/api/v1/status', 'application/json; charset=utf-8', '{"agent":{"version":"1.2.3"}}'],
+])('GET and HEAD %s', async (path, type, body) => {
+  const ask = await start()
+  const got = await ask(path)
+  expect([got.status, got.headers.get('content-type'), await got.text()]).toEqual([200, type, body])
+  const head = await ask(path, { method: 'HEAD' })
+  expect([head.status, await head.text()]).toEqual([200, ''])
+})
+
+test('the page at / leads to everything that there is', async () => {
+  const ask = await start()
+  const page = await (await ask('/')).text()
+  const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, link]) => link ?? '')
+  expect(links.length).toBe(4)
+  for (const link of links) expect((await ask(link)).status).toBe(200)
+})
+
+test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])(
+  '%s is refused and told what is allowed',
+  async (method) => {
+    const ask = await start()
+    const response = await ask('/metrics', { method })
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  },
+)
+
+test.each(['/nothing', '/metrics/more', '/Metrics', '/debug/pprof', '/%2e%2e/etc/passwd'])(
+  '%s is not there',
+  async (path) => {
+    const ask = await start()
+    expect((await ask(path)).status).toBe(404)
+  },
+)
+
+test('metrics are compressed for whoever accepts it, and only then', async () => {
+  const long = 'chain_rpc_up 1\n'.repeat(1000)
+  const ask = await start({ metrics: () => Promise.resolve(long) })
+  const plain = await ask('/metrics', { headers: { 'accept-encoding': 'identity' } })
+  expect(plain.headers.get('content-encoding')).toBeNull()
+  expect(await plain.text()).toBe(long)
+  const packed = await ask('/metrics', { headers: { 'accept-encoding': 'gzip' } })
+  expect(packed.headers.get('content-encoding')).toBe('gzip')
+  expect(await packed.text()).toBe(long)
+})
+
+test('not ready names who is waited for', async () => {
+  const ask = await start({ waitingFor: () => ['rpc', 'ledger'] })
+  const response = await ask('/-/ready')
+  expect([response.status, await response.text()]).toEqual([503, 'Waiting for: rpc, ledger.\n'])
+})
+
+test('an address in use is told with what to do', async () => {
+  const other = createServer()
+  const port = await new Promise<number>((resolve) => {
+    other.listen(0, '127.0.0.1', () => {
+      const address = other.address()
+      resolve(typeof address === 'object' && address ? address.port : 0)
+    })
+  })
+  closing.push(
+    () =>
+      new Promise((resolve) =>
+        other.close(() => {
+          resolve()
+        }),
+      ),
+  )
+  const error = await serve(view, { host: '127.0.0.1', port }).catch((thrown: unknown) => thrown)
+  expect(String(error).replaceAll(String(port), 'PORT')).toMatchInlineSnapshot(`
+    "SourceError: Could not listen on 127.0.0.1:PORT: another program already listens there (perhaps another agent)
+      what to do: set another address with --listen HOST:PORT or \`listen:\` in the configuration"
+  `)
+})
