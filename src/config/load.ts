@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
 import type { ConfigFile } from './file.ts'
 import { keys } from './keys.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from '../core/nearest.ts'
 import { type Config, schema } from './schema.ts'
 
 /** The three places a value can come from besides its default, weakest first. */

@@ -3,7 +3,6 @@ import { renderExampleConfig } from '../../src/config/example.ts'
 import { parseConfigFile } from '../../src/config/file.ts'
 import { keys } from '../../src/config/keys.ts'
 import { type Inputs, loadConfig } from '../../src/config/load.ts'
-import { nearest } from '../../src/config/nearest.ts'
 import { renderSettings, settingsAsJson } from '../../src/config/show.ts'
 import { ConfigError } from '../../src/core/errors.ts'
 
@@ -180,12 +179,4 @@ test('the example file has every key, and uncommented it is the default', () => 
     .map((line) => line.replace(/^#/, ''))
     .join('\n')
   expect(load(uncommented).config).toEqual(loadConfig({ env: {}, flags: [] }).config)
-})
-
-test.each([
-  ['intervl', 'interval'],
-  ['ENABLED', 'enabled'],
-  ['zzzzzz', undefined],
-])('nearest to %s is %s', (word, expected) => {
-  expect(nearest(word, ['interval', 'enabled', 'timeout'])).toBe(expected)
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { excerpt, ParseError, SourceError, summaryOf } from '../../src/core/errors.ts'
 import { toJson } from '../../src/core/json.ts'
+import { nearest } from '../../src/core/nearest.ts'
 import { redact, redactUrl } from '../../src/core/redact.ts'
 import { parseDuration, parseU64, renderDuration } from '../../src/core/units.ts'
 
@@ -91,4 +92,12 @@ test('JSON: 64 bits as digits, unknown as null, maps as objects', () => {
     c: ['1', null],
     d: { x: '1' },
   })
+})
+
+test.each([
+  ['intervl', 'interval'],
+  ['ENABLED', 'enabled'],
+  ['zzzzzz', undefined],
+])('nearest to %s is %s', (word, expected) => {
+  expect(nearest(word, ['interval', 'enabled', 'timeout'])).toBe(expected)
 })

@@ -1,0 +1,46 @@
+import type { Command } from 'commander'
+import type { Inputs } from '../config/load.ts'
+
+/** The options that every command with a configuration takes. */
+export interface ConfigOptions {
+  readonly config?: string
+  readonly prefix?: string
+  readonly listen?: string
+  readonly rpcUrl?: string
+  readonly logLevel?: string
+  readonly set: readonly string[]
+}
+
+const SHORTHANDS = [
+  { option: 'prefix', typed: '--prefix', path: 'prefix' },
+  { option: 'listen', typed: '--listen', path: 'listen' },
+  { option: 'rpcUrl', typed: '--rpc-url', path: 'rpc.url' },
+  { option: 'logLevel', typed: '--log-level', path: 'log.level' },
+] as const
+
+export const configOptions = (command: Command) =>
+  command
+    .option('-c, --config <file>', 'configuration file (YAML); also CHAIN_AGENT_CONFIG')
+    .option('--prefix <word>', "the maker's word before units and tools, or auto")
+    .option('--listen <host:port>', 'where to serve /metrics')
+    .option('--rpc-url <url>', "the node's JSON-RPC")
+    .option('--log-level <level>', 'trace, debug, info, warn, error or silent')
+    .option(
+      '--set <key=value>',
+      'set any key of the configuration, as in --set rpc.interval=1s; repeatable',
+      (value: string, before: readonly string[]) => [...before, value],
+      [] as readonly string[],
+    )
+
+/** What was said on the command line, as the configuration takes it. */
+export const flagsOf = (options: ConfigOptions): Inputs['flags'] => [
+  ...SHORTHANDS.flatMap(({ option, typed, path }) => {
+    const value = options[option]
+    return value === undefined ? [] : [{ path, value, typed }]
+  }),
+  ...options.set.map((text) => {
+    const at = text.indexOf('=')
+    const path = at < 0 ? text : text.slice(0, at)
+    return { path, value: at < 0 ? 'true' : text.slice(at + 1), typed: `--set ${path}` }
+  }),
+]

@@ -1,0 +1,200 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { Command } from 'commander'
+import type { Clock } from '../core/clock.ts'
+import { loadScenario } from '../simulator/scenarios.ts'
+import { readStatusLine } from './demo-line.ts'
+import { type Place, placeSchema, renderConfig, renderWelcome } from './demo-texts.ts'
+import { freePort } from './free-port.ts'
+import type { ExitCode, Io } from './io.ts'
+import { attemptCommand, readPort, readPrefix, renderScenarios } from './simulate.ts'
+
+interface Options {
+  readonly scenario: string
+  readonly list?: true
+  readonly prefix: string
+  readonly port: number
+}
+
+/** `chain-agent demo`: a simulated node and an agent that watches it, until Ctrl-C. */
+export const demoCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  new Command('demo')
+    .description('rehearse: start a simulated node, and the agent beside it')
+    .option('--scenario <name|file>', 'what befalls the node', 'healthy')
+    .option('--list', 'list the scenarios and end')
+    .option('--prefix <word>', 'the word before the names of units and tools', readPrefix, 'chain')
+    .option(
+      '--port <port>',
+      'where the agent serves /metrics; another one if it is taken',
+      readPort,
+      9843,
+    )
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: Options) => {
+      exit(await attemptCommand(io, async () => await demo(io, options)))
+    })
+
+const EXAMPLES = `
+Examples:
+  chain-agent demo
+  chain-agent demo --list
+  chain-agent demo --scenario service-crash`
+
+const demo = async (io: Io, options: Options): Promise<ExitCode> => {
+  if (options.list) {
+    io.stdout.write(await renderScenarios())
+    return 0
+  }
+  // Read here first: a mistake in a scenario is better said than found in a child's log.
+  const { description } = await loadScenario(options.scenario)
+  const directory = await mkdtemp(join(tmpdir(), 'chain-demo-'))
+  const logFile = join(directory, 'agent.log')
+  const log = await open(logFile, 'a')
+  const children: Child[] = []
+  try {
+    const args = ['simulate', '--json', '--scenario', options.scenario, '--prefix', options.prefix]
+    const simulator = startChild({
+      args: [...args, '--directory', directory],
+      env: {},
+      log: log.fd,
+      stdout: 'pipe',
+      clock: io.clock,
+    })
+    children.push(simulator)
+    const place = await readPlace(simulator)
+    if (!place) return await sayDead(io, 'simulator', logFile)
+    const port = await freePort(options.port)
+    const config = join(directory, 'agent.yaml')
+    await writeFile(config, renderConfig(place, { directory, port }))
+    const agent = startChild({
+      args: ['run', '--config', config],
+      env: { PATH: place.binDirectory, HOME: directory },
+      log: log.fd,
+      stdout: 'log',
+      clock: io.clock,
+    })
+    children.unshift(agent)
+    io.stdout.write(
+      renderWelcome({
+        ...options,
+        wanted: options.port,
+        description,
+        port,
+        logFile,
+        place,
+        pid: simulator.process.pid,
+      }),
+    )
+    await watch(io, { simulator, agent, metricsUrl: `http://127.0.0.1:${port}/metrics` })
+    return io.signal.aborted ? 0 : await sayDead(io, 'agent', logFile)
+  } finally {
+    for (const child of children) await child.stop()
+    await log.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** The line that the simulator prints when it is ready; undefined when it ended before. */
+const readPlace = async ({ process: child, ended }: Child): Promise<Place | undefined> => {
+  if (!child.stdout) return undefined
+  const line = once(createInterface({ input: child.stdout }), 'line')
+  const [text]: readonly unknown[] = await Promise.race([line, ended.then(() => [])])
+  if (typeof text !== 'string') return undefined
+  return placeSchema.parse(JSON.parse(text))
+}
+
+interface Pair {
+  readonly simulator: Child
+  readonly agent: Child
+  readonly metricsUrl: string
+}
+
+const EVERY_MS = { terminal: 2000, file: 10_000 } as const
+
+/** Prints a line now and then until the demo is interrupted or the agent has ended. */
+const watch = async (io: Io, { simulator, agent, metricsUrl }: Pair): Promise<void> => {
+  const onTerminal = 'isTTY' in io.stdout && io.stdout.isTTY === true
+  let mourned = false
+  while (!io.signal.aborted && !agent.hasEnded()) {
+    if (simulator.hasEnded() && !mourned) {
+      mourned = true
+      io.stdout.write(`${onTerminal ? '\n' : ''}The simulated node has ended; the agent goes on.\n`)
+    }
+    const line = await readStatusLine(metricsUrl)
+    io.stdout.write(onTerminal ? `\r\u001b[K${line}` : `${line}\n`)
+    const pause = new AbortController()
+    const wake = (): void => pause.abort()
+    io.signal.addEventListener('abort', wake, { once: true })
+    void agent.ended.then(wake)
+    if (!mourned) void simulator.ended.then(wake)
+    if (!io.signal.aborted)
+      await io.clock.sleep(EVERY_MS[onTerminal ? 'terminal' : 'file'], pause.signal)
+    io.signal.removeEventListener('abort', wake)
+  }
+  if (onTerminal) io.stdout.write('\n')
+}
+
+const sayDead = async ({ stderr }: Io, who: string, logFile: string): Promise<ExitCode> => {
+  const tail = (await readFile(logFile, 'utf8')).trimEnd().split('\n').slice(-15)
+  stderr.write(
+    `The ${who} has ended by itself. The end of its log:\n${tail.map((line) => `  ${line}\n`).join('')}`,
+  )
+  return 1
+}
+
+interface Child {
+  readonly process: ChildProcess
+  /** Resolves, and never rejects, when it has ended. */
+  readonly ended: Promise<void>
+  hasEnded(): boolean
+  /** Asks it to end, and insists where it does not. */
+  stop(): Promise<void>
+}
+
+interface Start {
+  readonly args: readonly string[]
+  /** What it finds in its environment, and nothing else. */
+  readonly env: Readonly<Record<string, string>>
+  /** A file that takes what it prints, other than a piped standard output. */
+  readonly log: number
+  readonly stdout: 'pipe' | 'log'
+  readonly clock: Clock
+}
+
+const GRACE_MS = 10_000
+const program = fileURLToPath(new URL('../main.js', import.meta.url))
+
+/** Starts this very program a second time, as a process of its own. */
+const startChild = ({ args, env, log, stdout, clock }: Start): Child => {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { TZ: 'UTC', LANG: 'C.UTF-8', ...env },
+    // A group of its own: Ctrl-C reaches us alone, and we end the agent before the node.
+    detached: true,
+    stdio: ['ignore', stdout === 'pipe' ? 'pipe' : log, log],
+  })
+  let over = false
+  const ended = once(child, 'exit')
+    .catch(() => undefined)
+    .then(() => {
+      over = true
+    })
+  return {
+    process: child,
+    ended,
+    hasEnded: () => over,
+    stop: async () => {
+      if (over) return
+      const patience = new AbortController()
+      child.kill('SIGTERM')
+      await Promise.race([ended, clock.sleep(GRACE_MS, patience.signal)])
+      patience.abort()
+      if (!over) child.kill('SIGKILL')
+      await ended
+    },
+  }
+}

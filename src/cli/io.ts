@@ -1,0 +1,16 @@
+import type { Readable, Writable } from 'node:stream'
+import type { Clock } from '../core/clock.ts'
+
+/** The world as a command sees it, so that a test can hand in another. */
+export interface Io {
+  readonly stdin: Readable
+  readonly stdout: Writable
+  readonly stderr: Writable
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  /** Aborts on Ctrl-C and on SIGTERM. A command ends in good order when it does. */
+  readonly signal: AbortSignal
+}
+
+/** 0 all is well, 1 the thing asked for could not be done, 2 it was asked for in a wrong way. */
+export type ExitCode = 0 | 1 | 2

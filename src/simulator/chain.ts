@@ -1,0 +1,80 @@
+import { createStrides, STRIDE } from './strides.ts'
+import { createValidators, type Validator } from './validators.ts'
+
+interface Round {
+  readonly round: bigint
+  /** Whose turn it was. */
+  readonly leader: Validator
+  /** When the network knew how the round ended. */
+  readonly seenMs: number
+}
+
+export interface Block extends Round {
+  readonly kind: 'block'
+  readonly seqNum: bigint
+  readonly parentRound: bigint
+  readonly epoch: bigint
+  /** The block's own time. */
+  readonly timeMs: number
+  readonly transactions: number
+  /** 64 hex digits. */
+  readonly id: string
+}
+
+/** A round whose leader said nothing: no block. */
+export interface Timeout extends Round {
+  readonly kind: 'timeout'
+}
+
+export type Happening = Block | Timeout
+
+/** A block is final when the second block after it is proposed. */
+export const FINAL_AFTER = 2n
+
+/**
+ * The chain that a network makes, as a function of its seed and of time alone: nothing is stored,
+ * so any block of any age can be asked for, and two simulators with one seed agree.
+ */
+export interface Chain {
+  readonly seed: number
+  readonly validators: readonly Validator[]
+  /** The newest block that the network had seen by then. */
+  headAt(ms: number): Block
+  /** Undefined below zero. Blocks of the future have an answer too: it is for the asker to stop at the head. */
+  block(seqNum: bigint): Block | undefined
+  round(round: bigint): Happening | undefined
+  /** What was seen after `fromMs` and not after `toMs`, in order. */
+  between(fromMs: number, toMs: number): Iterable<Happening>
+}
+
+export const createChain = (seed = 1): Chain => {
+  const validators = createValidators(seed, 20)
+  const strides = createStrides(seed, validators)
+  return {
+    seed,
+    validators,
+    headAt: (ms) => {
+      const index = STRIDE.at(ms)
+      const block = strides.get(index).blocks.findLast(({ seenMs }) => seenMs <= ms)
+      const head = block ?? (index > 0 ? strides.get(index - 1).blocks.at(-1) : undefined)
+      if (!head)
+        throw new RangeError(`the simulated chain begins after ${new Date(ms).toISOString()}`)
+      return head
+    },
+    block: (seqNum) =>
+      seqNum < 0n
+        ? undefined
+        : strides.get(Number(seqNum / STRIDE.blocks)).blocks[Number(seqNum % STRIDE.blocks)],
+    round: (round) =>
+      round < 0n
+        ? undefined
+        : strides.get(Number(round / STRIDE.rounds)).rounds[Number(round % STRIDE.rounds)],
+    *between(fromMs, toMs) {
+      for (let index = STRIDE.at(fromMs); index <= STRIDE.at(toMs); index += 1) {
+        for (const happening of strides.get(index).rounds) {
+          if (happening.seenMs > fromMs && happening.seenMs <= toMs) yield happening
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import type { Chain } from './chain.ts'
+import type { Condition } from './condition.ts'
+import type { Timeline } from './timeline.ts'
+
+type HeightAt = (ms: number) => bigint
+
+/** How far each part of a node has come, at any moment. None of them ever goes back. */
+export interface Heights {
+  readonly consensus: HeightAt
+  readonly execution: HeightAt
+  readonly rpc: HeightAt
+}
+
+export const createHeights = (chain: Chain, timeline: Timeline): Heights => {
+  const consensus = track(
+    timeline,
+    (ms, { behind, consensusRuns, services }) =>
+      consensusRuns && services.bft.state === 'active'
+        ? chain.headAt(ms).seqNum - behind
+        : undefined,
+    () => chain.headAt(timeline.beginMs).seqNum,
+  )
+  const execution = track(
+    timeline,
+    (ms, { services }) => (services.execution.state === 'active' ? consensus(ms) : undefined),
+    () => consensus(timeline.beginMs),
+  )
+  const rpc = track(
+    timeline,
+    (ms, { rpcFrozen }) => (rpcFrozen ? undefined : execution(ms)),
+    () => execution(timeline.beginMs),
+  )
+  return { consensus, execution, rpc }
+}
+
+/**
+ * A height that follows another one while `follow` says where to, and stands where it stood while
+ * it says undefined. `initial` is where it stands that has never moved.
+ */
+const track = (
+  { segments }: Timeline,
+  follow: (ms: number, condition: Condition) => bigint | undefined,
+  initial: () => bigint,
+): HeightAt => {
+  const starts = new Map<number, bigint>()
+  const startOf = (index: number): bigint | undefined => {
+    const segment = segments[index]
+    if (index === 0 || !segment) return undefined
+    const start = starts.get(index) ?? within(index - 1, segment.fromMs)
+    starts.set(index, start)
+    return start
+  }
+  const within = (index: number, ms: number): bigint => {
+    const start = startOf(index)
+    const next = follow(ms, (segments[index] ?? segments[0]).condition)
+    if (next === undefined) return start ?? initial()
+    return start === undefined || next > start ? next : start
+  }
+  return (ms) =>
+    within(
+      segments.findLastIndex(({ fromMs }) => fromMs <= ms),
+      ms,
+    )
+}

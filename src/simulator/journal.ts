@@ -1,0 +1,86 @@
+import { digest } from './random.ts'
+
+/** Something to be written into the journal. */
+export interface Draft {
+  readonly atMs: number
+  readonly fields: Readonly<Record<string, string>>
+}
+
+export interface Entry {
+  readonly number: number
+  readonly cursor: string
+  readonly realtimeUs: number
+  readonly monotonicUs: number
+  readonly fields: Readonly<Record<string, string>>
+}
+
+/** A journal that is written when somebody reads it: whatever happened until then is in it. */
+export interface Journal {
+  readonly bootId: string
+  /** The entries there are now with a number of at least `from`, oldest first. */
+  read(from: number): readonly Entry[]
+  /** The number of the entry that a cursor names, or of the next one there is; undefined for no cursor at all. */
+  seek(cursor: string): number | undefined
+}
+
+interface Options {
+  readonly node: string
+  readonly now: () => number
+  /** Where the journal begins. */
+  readonly beginMs: number
+  /** What is written in a stretch of time: after `fromMs`, not after `toMs`, in order. */
+  readonly produce: (fromMs: number, toMs: number) => Iterable<Draft>
+  /** How many entries are kept. */
+  readonly keep: number
+}
+
+export const createJournal = ({ node, now, beginMs, produce, keep }: Options): Journal => {
+  const bootId = digest(node, 'boot').slice(0, 32)
+  const sequence = digest(node, 'journal', beginMs).slice(0, 32)
+  const bootMs = beginMs - UPTIME_MS
+  let entries: Entry[] = []
+  let writtenMs = beginMs
+  let nextNumber = 1
+  let lastUs = 0
+
+  const append = ({ atMs, fields }: Draft): void => {
+    // Two entries never share a microsecond: a cursor can be found by its time.
+    lastUs = Math.max(atMs * 1000, lastUs + 1)
+    const number = nextNumber
+    const monotonicUs = lastUs - bootMs * 1000
+    const check = digest(sequence, number).slice(0, 16)
+    const cursor = `s=${sequence};i=${hex(number)};b=${bootId};m=${hex(monotonicUs)};t=${hex(lastUs)};x=${check}`
+    entries.push({ number, cursor, realtimeUs: lastUs, monotonicUs, fields })
+    nextNumber += 1
+  }
+
+  const write = (): void => {
+    const toMs = now()
+    if (toMs <= writtenMs) return
+    for (const draft of produce(writtenMs, toMs)) append(draft)
+    writtenMs = toMs
+    if (entries.length > keep) entries = entries.slice(-keep)
+  }
+
+  return {
+    bootId,
+    read: (from) => {
+      write()
+      const oldest = entries[0]?.number ?? nextNumber
+      return entries.slice(Math.max(0, from - oldest))
+    },
+    seek: (cursor) => {
+      write()
+      const parts = /^s=([0-9a-f]{32});i=([0-9a-f]+);.*\bt=([0-9a-f]+)/.exec(cursor)
+      if (!parts) return undefined
+      const [, of, number = '', time = ''] = parts
+      if (of === sequence) return Number.parseInt(number, 16)
+      const realtimeUs = Number.parseInt(time, 16)
+      return entries.find((entry) => entry.realtimeUs >= realtimeUs)?.number ?? nextNumber
+    },
+  }
+}
+
+const UPTIME_MS = 13 * 24 * 3_600_000
+
+const hex = (number: number): string => number.toString(16)

@@ -1,0 +1,119 @@
+import type { Clock } from '../core/clock.ts'
+import { type Arguments, type Grammar, readArguments } from './arguments.ts'
+import { createFilter } from './journal-filter.ts'
+import type { Entry, Journal } from './journal.ts'
+import { renderEntry } from './journal-output.ts'
+import type { Frame, Tool } from './tools.ts'
+
+const POLL_MS = 100
+
+/** The stand-in for journalctl: what is needed to follow units from a place, without loss. */
+export const createJournalctl = (journal: Journal, clock: Clock): Tool =>
+  async function* (argv, signal) {
+    const request = readRequest(journal, argv)
+    if (typeof request === 'string') {
+      yield { stderr: `${request}\n` }
+      yield { exit: 1 }
+      return
+    }
+    const { from, lines, follow, show, render } = request
+    const there = journal.read(from)
+    let next = (there.at(-1)?.number ?? from - 1) + 1
+    yield* print(lines(there.filter(show)), render)
+    while (follow && !signal.aborted) {
+      await clock.sleep(POLL_MS, signal)
+      const more = journal.read(next)
+      next = (more.at(-1)?.number ?? next - 1) + 1
+      yield* print(more.filter(show), render)
+    }
+    yield { exit: 0 }
+  }
+
+interface Request {
+  /** The number of the first entry to look at. */
+  readonly from: number
+  /** Which of those that are there already. */
+  readonly lines: (entries: readonly Entry[]) => readonly Entry[]
+  readonly follow: boolean
+  readonly show: (entry: Entry) => boolean
+  readonly render: (entry: Entry) => string
+}
+
+const readRequest = (journal: Journal, argv: readonly string[]): Request | string => {
+  const read = readArguments(GRAMMAR, argv)
+  if (typeof read === 'string') return `journalctl: ${read}`
+  const { options, operands } = read
+  const last = (name: string): string | undefined => options.get(name)?.at(-1)
+  const show = createFilter({
+    units: options.get('unit') ?? [],
+    matches: operands,
+    grep: last('grep'),
+  })
+  if (typeof show === 'string') return show
+  const fields = last('output-fields')?.split(',')
+  const render = renderEntry(last('output') ?? 'short', fields, journal.bootId)
+  if (!render) return `Unknown output format '${last('output')}'.`
+  const cursor = last('cursor') ?? last('after-cursor')
+  const found = cursor === undefined ? 0 : journal.seek(cursor)
+  if (found === undefined) return 'Failed to seek to cursor: Invalid argument'
+  const from = last('cursor') === undefined && cursor !== undefined ? found + 1 : found
+  const count = readCount(options)
+  if (count === undefined) return `Failed to parse lines '${last('lines')}'`
+  return {
+    from,
+    lines: (entries) => {
+      if (count === 'all') return entries
+      return cursor === undefined
+        ? entries.slice(entries.length - Math.min(count, entries.length))
+        : entries.slice(0, count)
+    },
+    follow: options.has('follow'),
+    show,
+    render,
+  }
+}
+
+/** How many of the entries that are there: ten while following, all otherwise. */
+const readCount = (options: Arguments['options']): number | 'all' | undefined => {
+  const text = options.get('lines')?.at(-1) ?? (options.has('follow') ? '' : 'all')
+  if (text === '' || text === 'all') return text === '' ? 10 : 'all'
+  return /^\d+$/.test(text) ? Number(text) : undefined
+}
+
+function* print(entries: readonly Entry[], render: (entry: Entry) => string): Generator<Frame> {
+  for (let start = 0; start < entries.length; start += 500) {
+    yield {
+      stdout: entries
+        .slice(start, start + 500)
+        .map((entry) => `${render(entry)}\n`)
+        .join(''),
+    }
+  }
+}
+
+const flag = (name: string) => ({ name, value: 'none' }) as const
+const valued = (name: string) => ({ name, value: 'needed' }) as const
+
+const GRAMMAR: Grammar = {
+  f: flag('follow'),
+  follow: flag('follow'),
+  m: flag('merge'),
+  merge: flag('merge'),
+  a: flag('all'),
+  all: flag('all'),
+  q: flag('quiet'),
+  quiet: flag('quiet'),
+  'no-pager': flag('no-pager'),
+  'no-tail': flag('no-tail'),
+  o: valued('output'),
+  output: valued('output'),
+  'output-fields': valued('output-fields'),
+  n: { name: 'lines', value: 'optional' },
+  lines: { name: 'lines', value: 'optional' },
+  u: valued('unit'),
+  unit: valued('unit'),
+  g: valued('grep'),
+  grep: valued('grep'),
+  cursor: valued('cursor'),
+  'after-cursor': valued('after-cursor'),
+}

@@ -1,0 +1,71 @@
+import type { Clock } from '../core/clock.ts'
+import type { Chain } from './chain.ts'
+import type { Condition } from './condition.ts'
+import { createHeights, type Heights } from './heights.ts'
+import { createJournal, type Journal } from './journal.ts'
+import { createJournalContent } from './journal-content.ts'
+import type { Scenario } from './scenario.ts'
+import { createTimeline } from './timeline.ts'
+import type { Validator } from './validators.ts'
+
+export interface NodeOptions {
+  readonly clock: Clock
+  readonly chain: Chain
+  readonly prefix: string
+  readonly scenario: Scenario
+  /** Which of the validators it is. */
+  readonly index?: number
+}
+
+/** A simulated node: what it would say now, as a function of its scenario and of the time. */
+export interface SimulatedNode {
+  /** What its identifiers are made of. */
+  readonly name: string
+  readonly prefix: string
+  readonly chain: Chain
+  readonly own: Validator
+  readonly version: string
+  readonly heights: Heights
+  readonly journal: Journal
+  now(): number
+  condition(): Condition
+}
+
+/** The journal reaches so far back before the beginning. */
+const JOURNAL_MS = 120_000
+const JOURNAL_ENTRIES = 10_000
+
+export const createNode = ({
+  clock,
+  chain,
+  prefix,
+  scenario,
+  index = 0,
+}: NodeOptions): SimulatedNode => {
+  const own = chain.validators[index]
+  if (!own)
+    throw new RangeError(
+      `there is no validator ${index} in a network of ${chain.validators.length}`,
+    )
+  const beginMs = clock.now()
+  const name = `${prefix}/${chain.seed}/${index}/${beginMs}`
+  const timeline = createTimeline(scenario, beginMs)
+  const heights = createHeights(chain, timeline)
+  return {
+    name,
+    prefix,
+    chain,
+    own,
+    version: '0.16.1',
+    heights,
+    journal: createJournal({
+      node: name,
+      now: clock.now,
+      beginMs: beginMs - JOURNAL_MS,
+      produce: createJournalContent({ node: name, prefix, chain, timeline, heights }),
+      keep: JOURNAL_ENTRIES,
+    }),
+    now: clock.now,
+    condition: () => timeline.conditionAt(clock.now()),
+  }
+}

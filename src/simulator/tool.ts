@@ -1,0 +1,54 @@
+/**
+ * The program behind every stand-in: hands its name and arguments to the simulator, and prints what
+ * comes back. It knows no tool, and imports nothing of ours, so that it starts quickly.
+ */
+import { connect } from 'node:net'
+import { createInterface } from 'node:readline'
+
+const [, , path = '', name = '', ...argv] = process.argv
+
+const fail = (message: string): void => {
+  process.stderr.write(`${message}\n`)
+  process.exitCode = 1
+}
+
+const nobodyThere = (): string =>
+  name === 'systemctl'
+    ? 'Failed to connect to bus: No such file or directory'
+    : `${name}: no simulator at ${path}`
+
+// Whoever read us has gone: there is nobody left to print for.
+process.stdout.on('error', () => socket.destroy())
+
+const socket = connect(path)
+socket.on('error', () => fail(nobodyThere()))
+socket.on('connect', () => {
+  socket.write(`${JSON.stringify({ name, argv })}\n`)
+  let ended = false
+  const frames = createInterface({ input: socket })
+  frames.on('line', (line) => {
+    const frame: unknown = JSON.parse(line)
+    if (!isFrame(frame)) return
+    const { stdout, stderr, exit } = frame
+    if (typeof stdout === 'string' && !process.stdout.write(stdout)) {
+      frames.pause()
+      process.stdout.once('drain', () => frames.resume())
+    }
+    if (typeof stderr === 'string') process.stderr.write(stderr)
+    if (typeof exit === 'number') {
+      ended = true
+      process.exitCode = exit
+    }
+  })
+  frames.on('close', () => {
+    if (!ended) fail(`${name}: the simulator is gone`)
+  })
+})
+
+interface Frame {
+  readonly stdout?: unknown
+  readonly stderr?: unknown
+  readonly exit?: unknown
+}
+
+const isFrame = (value: unknown): value is Frame => typeof value === 'object' && value !== null

@@ -1,0 +1,156 @@
+import { ONESHOT_MS } from './lifecycle-entries.ts'
+import type { SimulatedNode } from './node.ts'
+import { digest, pick } from './random.ts'
+import {
+  descriptionOf,
+  invocationOf,
+  pidOf,
+  ROLES,
+  type Role,
+  type Service,
+  unitOf,
+} from './service.ts'
+
+/** A unit as systemd shows it: property → value, empty where there is nothing to say. Times in ms. */
+export interface Unit {
+  readonly id: string
+  readonly kind: 'service' | 'timer'
+  readonly description: string
+  readonly fileState: 'enabled' | 'disabled' | 'static' | ''
+  readonly loadState: 'loaded' | 'not-found'
+  readonly activeState: string
+  readonly subState: string
+  readonly result: string
+  readonly invocation: string
+  readonly type: string
+  readonly startedMs?: number | undefined
+  readonly exitedMs?: number | undefined
+  readonly activeMs?: number | undefined
+  readonly changedMs?: number | undefined
+  readonly mainPid?: number | undefined
+  readonly lastPid?: number | undefined
+  readonly exitCode?: number | undefined
+  readonly exitStatus?: number | undefined
+  readonly memoryBytes?: number | undefined
+  readonly cpuNs?: number | undefined
+  readonly tasks?: number | undefined
+  readonly triggeredMs?: number | undefined
+  readonly nextMs?: number | undefined
+}
+
+/** The units of a node as they are now, by name. */
+export const readUnits = (node: SimulatedNode): ReadonlyMap<string, Unit> => {
+  const { services } = node.condition()
+  const units = [
+    ...ROLES.map((role) => serviceUnit(node, services[role])),
+    cruftService(node),
+    cruftTimer(node),
+  ]
+  return new Map(units.map((unit) => [unit.id, unit]))
+}
+
+/** What systemd says of a name that it does not know. */
+export const missingUnit = (id: string): Unit => ({
+  id,
+  kind: id.endsWith('.timer') ? 'timer' : 'service',
+  description: id,
+  fileState: '',
+  loadState: 'not-found',
+  activeState: 'inactive',
+  subState: 'dead',
+  result: 'success',
+  invocation: '',
+  type: '',
+})
+
+const GIB = 2 ** 30
+const EXIT_CODE = { exited: 1, killed: 2, dumped: 3 } as const
+
+/** What each service uses: bytes, processors, threads. */
+const USE: Readonly<
+  Record<Role, { readonly bytes: number; readonly cpus: number; readonly tasks: number }>
+> = {
+  bft: { bytes: 5.4 * GIB, cpus: 0.83, tasks: 47 },
+  execution: { bytes: 21.7 * GIB, cpus: 1.92, tasks: 68 },
+  rpc: { bytes: 2.1 * GIB, cpus: 0.34, tasks: 39 },
+  'ledger-tail': { bytes: 0.09 * GIB, cpus: 0.01, tasks: 9 },
+  otelcol: { bytes: 0.16 * GIB, cpus: 0.02, tasks: 14 },
+}
+
+const serviceUnit = (node: SimulatedNode, service: Service): Unit => {
+  const { role, state, exit } = service
+  const id = unitOf(node.prefix, role)
+  const active = state === 'active'
+  const ranMs = (exit?.atMs ?? node.now()) - service.startedMs
+  const { bytes, cpus, tasks } = USE[role]
+  const wobble = 1 + pick(40, node.name, role, Math.floor(node.now() / 5000)) / 1000
+  return {
+    id,
+    kind: 'service',
+    description: descriptionOf(id),
+    fileState: role === 'ledger-tail' ? 'disabled' : 'enabled',
+    loadState: 'loaded',
+    activeState: state,
+    subState: { active: 'running', inactive: 'dead', failed: 'failed' }[state],
+    result: service.result,
+    invocation: invocationOf(node.name, service),
+    type: 'simple',
+    startedMs: service.startedMs,
+    exitedMs: exit?.atMs,
+    activeMs: service.startedMs,
+    changedMs: service.changedMs,
+    mainPid: active ? pidOf(service) : undefined,
+    lastPid: pidOf(service),
+    exitCode: exit && EXIT_CODE[exit.code],
+    exitStatus: exit?.status,
+    memoryBytes: active ? Math.round((bytes * wobble) / 4096) * 4096 : undefined,
+    cpuNs: Math.round(ranMs * cpus) * 1_000_000,
+    tasks: active ? tasks : undefined,
+  }
+}
+
+const HOUR_MS = 3_600_000
+
+const cruftService = (node: SimulatedNode): Unit => {
+  const hour = Math.floor(node.now() / HOUR_MS)
+  const startedMs = hour * HOUR_MS
+  const runs = node.now() - startedMs < ONESHOT_MS
+  const id = `${node.prefix}-cruft.service`
+  const pid = 1200 + pick(28_000, 'pid', 'cruft', hour)
+  return {
+    ...missingUnit(id),
+    description: descriptionOf(id),
+    fileState: 'static',
+    loadState: 'loaded',
+    activeState: runs ? 'activating' : 'inactive',
+    subState: runs ? 'start' : 'dead',
+    invocation: digest(node.name, 'invocation', 'cruft', hour).slice(0, 32),
+    type: 'oneshot',
+    startedMs,
+    exitedMs: runs ? undefined : startedMs + ONESHOT_MS,
+    changedMs: runs ? startedMs : startedMs + ONESHOT_MS,
+    mainPid: runs ? pid : undefined,
+    lastPid: pid,
+    exitCode: runs ? undefined : EXIT_CODE.exited,
+    cpuNs: 412_000_000,
+  }
+}
+
+const cruftTimer = (node: SimulatedNode): Unit => {
+  const { startedMs } = node.condition().services.otelcol
+  const lastMs = Math.floor(node.now() / HOUR_MS) * HOUR_MS
+  const id = `${node.prefix}-cruft.timer`
+  return {
+    ...missingUnit(id),
+    description: descriptionOf(id),
+    fileState: 'enabled',
+    loadState: 'loaded',
+    activeState: 'active',
+    subState: 'waiting',
+    invocation: digest(node.name, 'invocation', 'cruft.timer').slice(0, 32),
+    activeMs: startedMs,
+    changedMs: lastMs + ONESHOT_MS,
+    triggeredMs: lastMs,
+    nextMs: lastMs + HOUR_MS,
+  }
+}

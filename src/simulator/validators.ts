@@ -1,0 +1,15 @@
+import { digest, pick } from './random.ts'
+
+export interface Validator {
+  /** 66 hex digits: a compressed secp256k1 key in form, though no point of the curve. */
+  readonly publicKey: string
+  /** host:port, from the ranges that are reserved for documentation. */
+  readonly address: string
+}
+
+/** The validators of a simulated network. Each simulated node is one of them. */
+export const createValidators = (seed: number, count: number): readonly Validator[] =>
+  Array.from({ length: count }, (_, index) => ({
+    publicKey: `0${2 + pick(2, seed, 'parity', index)}${digest(seed, 'validator', index)}`,
+    address: `198.51.100.${10 + index}:8000`,
+  }))

@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { systemClock } from '../../src/core/clock.ts'
+import { parseScenario } from '../../src/simulator/scenario.ts'
+import { createSimulator } from '../../src/simulator/simulator.ts'
+import { compileToolClient } from './tool-client.ts'
+
+/** A simulator with an execution that crashed and a collector that was stopped, and its real tools. */
+export const startBench = async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'simulator-tools-'))
+  const simulator = await createSimulator({
+    clock: systemClock,
+    prefix: 'zephyr',
+    scenario: parseScenario('test', '0s execution crashes SIGKILL\n0s otelcol stops'),
+    directory,
+    rpcPort: 0,
+    referencePort: 0,
+    toolClient: await compileToolClient(directory),
+  })
+  const bin = simulator.binDirectory
+  /** Started as the agent starts its tools: with next to no environment. */
+  const launch = (name: string, argv: readonly string[]) =>
+    spawn(join(bin, name), argv, {
+      env: { PATH: bin, TZ: 'UTC' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+  return {
+    simulator,
+    launch,
+    run: async (name: string, ...argv: readonly string[]) => {
+      const child = launch(name, argv)
+      const closed = once(child, 'close')
+      const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+      await closed
+      return { stdout, stderr, code: child.exitCode }
+    },
+    close: async () => {
+      await simulator.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}

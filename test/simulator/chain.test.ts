@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createChain } from '../../src/simulator/chain.ts'
+
+const chain = createChain(7)
+const SOME_DAY = Date.UTC(2026, 4, 17, 6, 30)
+const moments = fc.integer({ min: Date.UTC(2025, 0, 2), max: Date.UTC(2035, 0, 1) })
+const hour = [...chain.between(SOME_DAY, SOME_DAY + 3_600_000)]
+
+describe('the chain', () => {
+  test('is the same for the same seed, and another one for another', () => {
+    expect(createChain(7).headAt(SOME_DAY)).toEqual(chain.headAt(SOME_DAY))
+    expect(createChain(8).headAt(SOME_DAY).id).not.toBe(chain.headAt(SOME_DAY).id)
+  })
+
+  test('has every block once, each linked to the one before it, at any time', () => {
+    fc.assert(
+      fc.property(moments, (ms) => {
+        const head = chain.headAt(ms)
+        const before = chain.block(head.seqNum - 1n)
+        expect(chain.block(head.seqNum)).toEqual(head)
+        expect(chain.round(head.round)).toEqual(head)
+        expect(before?.round).toBe(head.parentRound)
+        const pause = head.timeMs - (before?.timeMs ?? 0)
+        const skipped = Number(head.round - head.parentRound - 1n)
+        expect(skipped).toBeLessThanOrEqual(1)
+        expect(pause).toBeGreaterThanOrEqual(300 + 1000 * skipped)
+        expect(pause).toBeLessThanOrEqual(400 + 1000 * skipped)
+      }),
+    )
+  })
+
+  test('shows a head that had been seen, and whose successor had not', () => {
+    fc.assert(
+      fc.property(moments, (ms) => {
+        const head = chain.headAt(ms)
+        expect(head.seenMs).toBeLessThanOrEqual(ms)
+        expect(head.seenMs).toBeGreaterThan(head.timeMs)
+        expect(chain.block(head.seqNum + 1n)?.seenMs).toBeGreaterThan(ms)
+      }),
+    )
+  })
+
+  test('tells what happened in order, wherever time is cut', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 600_000 }), (cut) => {
+        const end = SOME_DAY + 600_000
+        const parts = [
+          ...chain.between(SOME_DAY, SOME_DAY + cut),
+          ...chain.between(SOME_DAY + cut, end),
+        ]
+        expect(parts).toEqual([...chain.between(SOME_DAY, end)])
+      }),
+      { numRuns: 20 },
+    )
+    const rounds = hour.map(({ round }) => round)
+    expect(rounds).toEqual(rounds.map((_, index) => (rounds[0] ?? 0n) + BigInt(index)))
+    expect(
+      hour.every(({ seenMs }, index) => index === 0 || seenMs > (hour[index - 1]?.seenMs ?? 0)),
+    ).toBe(true)
+  })
+
+  test('loses one round in forty, and lets every validator propose', () => {
+    const timeouts = hour.filter(({ kind }) => kind === 'timeout')
+    // 14.65 s hold 40 rounds, so an hour holds 245 or 246 timeouts.
+    expect([245, 246]).toContain(timeouts.length)
+    expect(new Set(hour.map(({ leader }) => leader.publicKey)).size).toBe(20)
+    expect(chain.validators.every(({ publicKey }) => /^0[23][0-9a-f]{64}$/.test(publicKey))).toBe(
+      true,
+    )
+  })
+
+  test('begins a new epoch every 50,000 blocks', () => {
+    expect(chain.block(49_999n)?.epoch).toBe(1n)
+    expect(chain.block(50_000n)?.epoch).toBe(2n)
+    expect(chain.block(-1n)).toBeUndefined()
+  })
+})

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { renderStatusLine } from '../../src/cli/demo-line.ts'
+import { renderConfig, renderWelcome } from '../../src/cli/demo-texts.ts'
+import { schema } from '../../src/config/schema.ts'
+
+const place = {
+  rpcUrl: 'http://127.0.0.1:4101',
+  referenceUrl: 'http://127.0.0.1:4102',
+  binDirectory: '/tmp/rehearsal/bin',
+  ownPublicKey: `02${'c'.repeat(64)}`,
+  prefix: 'zephyr',
+}
+
+test('the demo writes a configuration that the agent takes', () => {
+  const config = schema.parse(
+    parse(renderConfig(place, { directory: '/tmp/rehearsal', port: 4103 })),
+  )
+  expect(config.listen).toEqual({ host: '127.0.0.1', port: 4103 })
+  expect(config.references.map(({ kind }) => kind)).toEqual(['rpc', 'query'])
+  expect(config.node.publicKey).toBe(place.ownPublicKey)
+})
+
+test('the demo says when it could not have the port that was asked for', () => {
+  const welcome = {
+    scenario: 'healthy',
+    description: 'All is well.',
+    logFile: '/tmp/rehearsal/agent.log',
+  }
+  const text = (wanted: number) => renderWelcome({ ...welcome, place, pid: 77, port: 4103, wanted })
+  expect(text(4100)).toContain('Port 4100 is taken; the agent has 4103.')
+  expect(text(4103)).not.toContain('taken')
+  expect(text(0)).not.toContain('taken')
+})
+
+test('the line of the demo shows what is known, and a dash for what is absent', () => {
+  const metrics = [
+    '# TYPE chain_rpc_up gauge',
+    'chain_rpc_up 1',
+    'chain_rpc_block_number{tag="latest"} 812',
+    'chain_service_active{service="bft"} 1',
+    'chain_service_active{service="rpc"} 0',
+  ].join('\n')
+  expect(renderStatusLine(metrics)).toBe('height 812  difference -  rpc up 1  ledger -  active bft')
+})

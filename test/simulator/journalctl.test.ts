@@ -1,0 +1,81 @@
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startBench } from './bench.ts'
+
+let bench: Awaited<ReturnType<typeof startBench>>
+beforeAll(async () => {
+  bench = await startBench()
+}, 30_000)
+afterAll(async () => bench.close())
+const run = async (name: string, ...argv: readonly string[]) => bench.run(name, ...argv)
+
+const JSON_OUTPUT = ['-o', 'json', '--output-fields=MESSAGE'] as const
+
+const cursorsOf = (lines: readonly string[]): readonly string[] =>
+  lines.map((line) => /"__CURSOR":"([^"]+)"/.exec(line)?.[1] ?? line)
+
+describe('journalctl', () => {
+  const unit = 'zephyr-ledger-tail.service'
+  const all = async () =>
+    cursorsOf((await run('journalctl', ...JSON_OUTPUT, '-u', unit)).stdout.trimEnd().split('\n'))
+
+  test('follows from a cursor on: that entry first, then every one after it, none lost', async () => {
+    const before = await all()
+    const from = before.at(-40) ?? ''
+    const args = ['--follow', '--merge', '--all', '-n', 'all', `--cursor=${from}`]
+    const child = bench.launch('journalctl', [...args, ...JSON_OUTPUT, '-u', unit])
+    const came: string[] = []
+    for await (const line of createInterface({ input: child.stdout })) {
+      came.push(...cursorsOf([line]))
+      if (came.length === 50) break
+    }
+    child.kill()
+    const after = await all()
+    const place = after.indexOf(from)
+    expect(came).toEqual(after.slice(place, place + 50))
+  })
+
+  test('shows the newest few, and what process 1 says of a unit beside its own entries', async () => {
+    const newest = await run('journalctl', '-n', '2', '-o', 'cat', '-u', unit)
+    expect(newest.stdout.trimEnd().split('\n')).toHaveLength(2)
+    const crash = await run('journalctl', '-o', 'cat', '-u', 'zephyr-execution')
+    expect(crash.stdout).toContain("zephyr-execution.service: Failed with result 'signal'.")
+    const byField = await run(
+      'journalctl',
+      '-o',
+      'cat',
+      '_PID=1',
+      'UNIT=otelcol.service',
+      'UNIT=none',
+    )
+    expect(byField.stdout.split('\n')).toEqual([
+      'Stopping otelcol.service - otelcol (simulated)...',
+      'otelcol.service: Deactivated successfully.',
+      'Stopped otelcol.service - otelcol (simulated).',
+      '',
+    ])
+  })
+
+  test('goes on at the next entry there is where a cursor is unknown, and refuses what is none', async () => {
+    const [first = '', second = ''] = await all()
+    const unknown = first.replace(/^s=\w{32}/, `s=${'0'.repeat(32)}`)
+    const from = async (cursor: string) =>
+      run('journalctl', ...JSON_OUTPUT, '-n', '1', `--cursor=${cursor}`, '-u', unit)
+    expect(cursorsOf([(await from(unknown)).stdout.trimEnd()])[0]).toContain(first.slice(0, 36))
+    const later = await run(
+      'journalctl',
+      ...JSON_OUTPUT,
+      '-n',
+      '1',
+      `--after-cursor=${first}`,
+      '-u',
+      unit,
+    )
+    expect(cursorsOf([later.stdout.trimEnd()])[0]).toContain(second)
+    expect(await from('nonsense')).toEqual({
+      stdout: '',
+      stderr: 'Failed to seek to cursor: Invalid argument\n',
+      code: 1,
+    })
+  })
+})

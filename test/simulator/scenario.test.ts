@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ConfigError } from '../../src/core/errors.ts'
+import { parseScenario } from '../../src/simulator/scenario.ts'
+import { listScenarios, loadScenario } from '../../src/simulator/scenarios.ts'
+import { vocabulary } from '../../src/simulator/vocabulary.ts'
+
+const complaint = (text: string): string => {
+  try {
+    parseScenario('own.scenario', text)
+    return 'no complaint'
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    return String(error).replace('ConfigError: ', '')
+  }
+}
+
+describe('the notation of scenarios', () => {
+  test('is lines of time, subject, verb and argument, and comments', () => {
+    const { name, description, steps } = parseScenario(
+      'own',
+      '# Two things happen.\n\n20s    rpc   frozen\n# then\n1m30s  bft   crashes SIGSEGV\n',
+    )
+    expect({ name, description }).toEqual({ name: 'own', description: 'Two things happen.' })
+    expect(steps.map(({ afterMs }) => afterMs)).toEqual([20_000, 90_000])
+  })
+
+  test('says where a line is wrong, what came, and what was expected', () => {
+    expect(complaint('# ok\nsoon rpc frozen')).toMatchInlineSnapshot(`
+      "own.scenario, line 2: not a time: "soon"
+        expected: a time since the beginning, such as 20s or 1m30s, of a week at most"
+    `)
+    expect(complaint('5s consensu stops')).toMatchInlineSnapshot(`
+      "own.scenario, line 1: unknown subject: "consensu"
+        expected: node, consensus, rpc, bft, execution, ledger-tail, otelcol
+        did you mean "consensus"?"
+    `)
+    expect(complaint('5s bft crash SIGABRT')).toMatchInlineSnapshot(`
+      "own.scenario, line 1: unknown verb of bft: "crash"
+        expected: crashes, exits, stops, starts
+        did you mean "crashes"?"
+    `)
+    expect(complaint('5s bft crashes SIGABORT')).toMatchInlineSnapshot(`
+      "own.scenario, line 1: wrong word behind "bft crashes": "SIGABORT"
+        expected: a signal, such as SIGABRT"
+    `)
+    expect(complaint('5s rpc frozen solid')).toMatchInlineSnapshot(`
+      "own.scenario, line 1: too much: "solid"
+        expected: nothing behind "rpc frozen""
+    `)
+    expect(complaint('9s rpc frozen\n5s rpc thaws')).toMatchInlineSnapshot(`
+      "own.scenario, line 2: goes back in time: "5s rpc thaws"
+        expected: no earlier than "9s rpc frozen""
+    `)
+  })
+
+  test('never throws anything but a ConfigError', () => {
+    const words = [
+      ...vocabulary.flatMap(({ subject, verb }) => [subject, verb]),
+      '120',
+      '3s',
+      'SIGABRT',
+      '#',
+    ]
+    const lines = fc.array(fc.oneof(fc.constantFrom(...words), fc.string({ unit: 'binary' })))
+    fc.assert(
+      fc.property(fc.array(lines.map((line) => line.join(' '))), (texts) => {
+        expect(complaint(texts.join('\n'))).toMatch(/^(?:no complaint|own\.scenario, line \d+: )/)
+      }),
+    )
+  })
+})
+
+describe('the scenarios that come with the program', () => {
+  test('can be read, and say in a sentence what they are', async () => {
+    const scenarios = await listScenarios()
+    expect(scenarios.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['healthy', 'lagging', 'rpc-frozen', 'service-crash', 'stalled']),
+    )
+    for (const { description } of scenarios) expect(description).toMatch(/^[A-Z].{20,120}\.$/)
+  })
+
+  test('are found by name, and a misspelt name is put right', async () => {
+    expect((await loadScenario('lagging')).steps).toHaveLength(1)
+    await expect(loadScenario('staled')).rejects.toThrow('did you mean "stalled"?')
+    await expect(loadScenario('./missing.scenario')).rejects.toThrow(ConfigError)
+  })
+})

@@ -1,0 +1,168 @@
+import { describe, expect, test } from 'vitest'
+import { createChain } from '../../src/simulator/chain.ts'
+import type { Entry } from '../../src/simulator/journal.ts'
+import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
+import { loadScenario } from '../../src/simulator/scenarios.ts'
+import { readUnits, type Unit } from '../../src/simulator/units.ts'
+import { manualClock } from '../support/manual-clock.ts'
+
+const chain = createChain(3)
+const BEGIN = Date.UTC(2026, 2, 1, 12, 10)
+
+const play = async (name: string) => {
+  const clock = manualClock(BEGIN)
+  const node = createNode({ clock, chain, prefix: 'chain', scenario: await loadScenario(name) })
+  const at = async (seconds: number) => {
+    await clock.advance(BEGIN + seconds * 1000 - clock.now())
+    const now = clock.now()
+    const { consensus, execution, rpc } = node.heights
+    return {
+      head: chain.headAt(now).seqNum,
+      consensus: consensus(now),
+      execution: execution(now),
+      rpc: rpc(now),
+      bft: unitOf(node, 'chain-bft.service'),
+    }
+  }
+  return { node, at }
+}
+
+const unitOf = (node: SimulatedNode, id: string): Unit | undefined => readUnits(node).get(id)
+
+const messages = (node: SimulatedNode, message: string): readonly Entry[] =>
+  node.journal.read(0).filter(({ fields }) => fields['MESSAGE']?.includes(`"${message}"`))
+
+const seqNums = (entries: readonly Entry[]): readonly string[] =>
+  entries.map(({ fields }) => /"seq_num":"(\d+)"/.exec(fields['MESSAGE'] ?? '')?.[1] ?? '')
+
+const secondsOf = ({ realtimeUs }: Entry): number => (realtimeUs / 1000 - BEGIN) / 1000
+
+const systemd = (node: SimulatedNode, unit: string): readonly Entry[] =>
+  node.journal.read(0).filter(({ fields }) => fields['UNIT'] === unit)
+
+describe('healthy', () => {
+  test('the node is where the network is, and every service runs', async () => {
+    const { node, at } = await play('healthy')
+    const { head, ...rest } = await at(600)
+    expect([rest.consensus, rest.execution, rest.rpc]).toEqual([head, head, head])
+    const states = [...readUnits(node).values()].map(
+      ({ id, activeState }) => `${id} ${activeState}`,
+    )
+    expect(states.filter((state) => !state.endsWith(' active'))).toEqual([
+      'chain-cruft.service inactive',
+    ])
+  })
+
+  test('every block is told once proposed and once final, as it is seen', async () => {
+    const { node, at } = await play('healthy')
+    const { head } = await at(300)
+    const began = chain.headAt(BEGIN).seqNum
+    const since = (entries: readonly Entry[]) => entries.filter((entry) => secondsOf(entry) > 0)
+    const expected = Array.from(
+      { length: Number(head - began) },
+      (_, index) => began + 1n + BigInt(index),
+    )
+    expect(seqNums(since(messages(node, 'proposed_block')))).toEqual(expected.map(String))
+    expect(seqNums(since(messages(node, 'finalized_block')))).toEqual(
+      expected.map((n) => String(n - 2n)),
+    )
+    const late = [...chain.between(BEGIN, BEGIN + 300_000)].filter(({ kind }) => kind === 'timeout')
+    expect(since(messages(node, 'timeout'))).toHaveLength(late.length)
+  })
+})
+
+describe('stalled', () => {
+  test('heights and ledger stand from the 30th second on, and everything runs', async () => {
+    const { node, at } = await play('stalled')
+    const height = chain.headAt(BEGIN + 30_000).seqNum
+    const before = await at(29)
+    expect(before.consensus).toBe(before.head)
+    const after = await at(90)
+    expect([after.consensus, after.execution, after.rpc]).toEqual([height, height, height])
+    expect(after.head - after.rpc).toBeGreaterThan(140n)
+    expect(after.bft?.activeState).toBe('active')
+    expect(Math.max(...messages(node, 'proposed_block').map(secondsOf))).toBeLessThanOrEqual(30)
+  })
+})
+
+describe('lagging', () => {
+  test('the node is 120 blocks behind from the beginning, at every moment', async () => {
+    const { at } = await play('lagging')
+    for (let second = 0; second < 60; second += 7) {
+      const { head, consensus, rpc } = await at(second)
+      expect([head - consensus, head - rpc]).toEqual([120n, 120n])
+    }
+  })
+
+  test('its ledger tells each block as the 120th after it is seen', async () => {
+    const { node, at } = await play('lagging')
+    await at(60)
+    for (const entry of messages(node, 'proposed_block').filter((each) => secondsOf(each) > 0)) {
+      const [seqNum = ''] = seqNums([entry])
+      expect(chain.headAt(Math.floor(entry.realtimeUs / 1000)).seqNum - BigInt(seqNum)).toBe(120n)
+    }
+  })
+})
+
+describe('service-crash', () => {
+  test('from the 30th second consensus is dead by SIGABRT, and nothing goes on', async () => {
+    const { at } = await play('service-crash')
+    const { bft: before } = await at(29)
+    const height = chain.headAt(BEGIN + 30_000).seqNum
+    const { bft, ...heights } = await at(80)
+    expect(bft).toMatchObject({ activeState: 'failed', subState: 'failed', result: 'core-dump' })
+    expect(bft).toMatchObject({ exitCode: 3, exitStatus: 6, exitedMs: BEGIN + 30_000 })
+    expect(bft?.invocation).toBe(before?.invocation)
+    expect([heights.consensus, heights.execution, heights.rpc]).toEqual([height, height, height])
+  })
+
+  test('from the 90th second it runs anew and has caught up', async () => {
+    const { node, at } = await play('service-crash')
+    const { bft: before } = await at(29)
+    const { bft, head, rpc } = await at(91)
+    expect(bft).toMatchObject({
+      activeState: 'active',
+      result: 'success',
+      startedMs: BEGIN + 90_000,
+    })
+    expect(bft?.invocation).not.toBe(before?.invocation)
+    expect(rpc).toBe(head)
+    expect(unitOf(node, 'chain-execution.service')?.startedMs).toBeLessThan(BEGIN)
+  })
+
+  test('process 1 writes of the crash and of the start', async () => {
+    const { node, at } = await play('service-crash')
+    await at(100)
+    const told = systemd(node, 'chain-bft.service').map((entry) => [
+      Math.round(secondsOf(entry)),
+      entry.fields['MESSAGE'],
+    ])
+    expect(told).toEqual([
+      [30, 'chain-bft.service: Main process exited, code=dumped, status=6/ABRT'],
+      [30, "chain-bft.service: Failed with result 'core-dump'."],
+      [90, 'Started chain-bft.service - chain bft (simulated).'],
+    ])
+  })
+})
+
+describe('rpc-frozen', () => {
+  test('the RPC keeps the height of the 30th second, and the node goes on', async () => {
+    const { node, at } = await play('rpc-frozen')
+    const { head, consensus, execution, rpc, bft } = await at(75)
+    expect(rpc).toBe(chain.headAt(BEGIN + 30_000).seqNum)
+    expect([consensus, execution]).toEqual([head, head])
+    expect(bft?.activeState).toBe('active')
+    expect(seqNums(messages(node, 'proposed_block')).at(-1)).toBe(String(head))
+  })
+})
+
+test('the journal is the same however often it is read', async () => {
+  const [often, once] = [await play('service-crash'), await play('service-crash')]
+  for (let second = 0.3; second < 120; second += 1.7) {
+    await often.at(second)
+    often.node.journal.read(0)
+  }
+  await often.at(120)
+  await once.at(120)
+  expect(often.node.journal.read(0)).toEqual(once.node.journal.read(0))
+})

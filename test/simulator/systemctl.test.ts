@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startBench } from './bench.ts'
+
+let bench: Awaited<ReturnType<typeof startBench>>
+beforeAll(async () => {
+  bench = await startBench()
+}, 30_000)
+afterAll(async () => bench.close())
+const run = async (name: string, ...argv: readonly string[]) => bench.run(name, ...argv)
+
+describe('systemctl', () => {
+  test('shows what is asked for, in its own order, with a blank line between units', async () => {
+    const asked = '--property=ActiveState,Id,ExecMainStatus,LoadState,Result,ExecMainCode'
+    const units = ['zephyr-execution.service', 'otelcol', 'zephyr-nowhere.service']
+    expect(await run('systemctl', 'show', asked, ...units)).toEqual({
+      stdout: [
+        'Result=signal\nExecMainCode=2\nExecMainStatus=9\nId=zephyr-execution.service\nLoadState=loaded\nActiveState=failed\n',
+        'Result=success\nExecMainCode=1\nExecMainStatus=0\nId=otelcol.service\nLoadState=loaded\nActiveState=inactive\n',
+        'Result=success\nExecMainCode=0\nExecMainStatus=0\nId=zephyr-nowhere.service\nLoadState=not-found\nActiveState=inactive\n',
+      ].join('\n'),
+      stderr: '',
+      code: 0,
+    })
+  })
+
+  test('writes times as it is told, but those of timers always as dates', async () => {
+    const show = async (style: string, unit: string, property: string) =>
+      (
+        await run('systemctl', 'show', `--timestamp=${style}`, '-p', property, '--value', unit)
+      ).stdout.trim()
+    const began = 'ExecMainStartTimestamp'
+    expect(await show('us+utc', 'zephyr-bft', began)).toMatch(
+      /^[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} UTC$/,
+    )
+    expect(await show('unix', 'zephyr-bft', began)).toMatch(/^@\d{10}$/)
+    expect(await show('unix', 'zephyr-cruft.timer', 'LastTriggerUSec')).toMatch(/ \d\d:00:00 UTC$/)
+  })
+
+  test('lists unit files by pattern, and timers in microseconds', async () => {
+    const files = await run('systemctl', 'list-unit-files', '--output=json', '*-bft.service')
+    expect(JSON.parse(files.stdout)).toEqual([
+      { unit_file: 'zephyr-bft.service', state: 'enabled', preset: 'enabled' },
+    ])
+    const plain = await run('systemctl', 'list-unit-files', '--no-legend', '*-bft.service')
+    expect(plain.stdout).toBe('zephyr-bft.service enabled enabled\n')
+    expect((await run('systemctl', 'list-unit-files', '*-none.service')).code).toBe(1)
+    const timers = await run('systemctl', 'list-timers', '--output=json')
+    const [, next, last] = /"next":(\d+),.*"last":(\d+)/.exec(timers.stdout) ?? []
+    expect([Number(next) - Number(last), Number(last) % 3_600_000_000]).toEqual([3_600_000_000, 0])
+  })
+
+  test('says what it does not know', async () => {
+    expect(await run('systemctl', 'frob')).toEqual({
+      stdout: '',
+      stderr: 'Unknown command verb frob.\n',
+      code: 1,
+    })
+  })
+})

@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startBench } from './bench.ts'
+
+let bench: Awaited<ReturnType<typeof startBench>>
+beforeAll(async () => {
+  bench = await startBench()
+}, 30_000)
+afterAll(async () => bench.close())
+const run = async (name: string, ...argv: readonly string[]) => bench.run(name, ...argv)
+
+describe("the node's own tools", () => {
+  test('report on the database in its newest layout', async () => {
+    const { stdout } = await run('zephyr-mpt', '--storage', '/dev/triedb')
+    expect(stdout).toMatch(/^ {3} +1\.81 Tb +399\.68 Gb {1,2}\d\d\.\d\d% {2}"\/dev\/nvme3n1p2"$/m)
+    expect(stdout).toMatch(/^ {8}History: \d+ versions, earliest is \d+, latest is \d+$/m)
+    expect((await run('zephyr-mpt')).stderr).toContain('FATAL: --storage is required')
+  })
+
+  test('report on the node, and tell its version', async () => {
+    const { stdout } = await run('zephyr-status')
+    expect(stdout).toContain(`  secpPublicKey: ${bench.simulator.ownPublicKey}\n`)
+    expect(stdout).toContain('  zephyr-execution: failed\n')
+    const version = await run('zephyr-node', '--version')
+    expect(version.stdout).toMatch(/^zephyr-node \{"commit":"[0-9a-f]{40}","tag":"v/)
+  })
+})
+
+test('without a simulator the tools fail as on a host without systemd', async () => {
+  const other = await startBench()
+  const child = other.launch('journalctl', ['-f', '-n', '1', '-o', 'cat'])
+  await once(child.stdout, 'data')
+  const ended = once(child, 'close')
+  await other.simulator.close()
+  await ended
+  expect(child.exitCode).toBe(1)
+  expect(await other.run('systemctl', 'show', 'x')).toEqual({
+    stdout: '',
+    stderr: 'Failed to connect to bus: No such file or directory\n',
+    code: 1,
+  })
+  expect((await other.run('zephyr-mpt', '--storage', '/dev/triedb')).stderr).toContain(
+    'no simulator at',
+  )
+  await rm(dirname(other.simulator.binDirectory), { recursive: true })
+})

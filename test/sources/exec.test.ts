@@ -1,0 +1,163 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { createExec } from '../../src/sources/exec.ts'
+import { eventually } from '../support/eventually.ts'
+
+let bin = ''
+beforeAll(async () => {
+  bin = await mkdtemp(join(tmpdir(), 'chain-agent-exec-'))
+})
+afterAll(async () => {
+  await rm(bin, { recursive: true })
+})
+
+/** A program on PATH that does what the shell text says. */
+const program = async (name: string, script: string): Promise<string> => {
+  await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`)
+  await chmod(join(bin, name), 0o755)
+  return name
+}
+const path = (): string => `${bin}:/usr/bin:/bin`
+const exec = () => createExec({ clock: systemClock, path: path() })
+const never = new AbortController().signal
+const after = (milliseconds: number): AbortSignal => AbortSignal.timeout(milliseconds)
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+const messageOf = async (failing: Promise<unknown>): Promise<string> => {
+  const error = await failing.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  return error instanceof Error ? `${error.name}: ${error.message}` : 'it did not fail'
+}
+
+let executor = createExec({ clock: systemClock, path: '' })
+beforeAll(() => {
+  executor = exec()
+})
+afterEach(() => {
+  executor.killAll()
+})
+
+describe('a program that ends', () => {
+  test('its output, both kinds', async () => {
+    const command = await program('good', 'echo out "$1"; echo err >&2')
+    expect(await executor.run({ command, args: ['x y'] }, never)).toEqual({ stdout: 'out x y', stderr: 'err' })
+  })
+
+  test('it gets our PATH, UTC and nothing else of our environment', async () => {
+    process.env['CHAIN_TEST_SECRET'] = 'hunter2'
+    const { stdout } = await executor.run({ command: 'env', args: [] }, never)
+    delete process.env['CHAIN_TEST_SECRET']
+    expect(Object.fromEntries(stdout.split('\n').map((line) => line.split('=', 2)))).toEqual({
+      PATH: path(),
+      HOME: '/',
+      LANG: 'C.UTF-8',
+      TZ: 'UTC',
+      SYSTEMD_COLORS: '0',
+    })
+  })
+
+  test('exit code, last words, and what to do', async () => {
+    const command = await program('bad', 'echo 1; seq 100 >&2; echo "Failed to connect to bus: no" >&2; exit 3')
+    expect(await messageOf(executor.run({ command, args: ['show', 'secret'] }, never))).toMatchInlineSnapshot(`
+      "SourceError: Could not run bad show: exit code 3
+        it said: 99 ⏎ 100 ⏎ Failed to connect to bus: no
+        what to do: run the agent on the host itself, where systemd is process 1, and not in a container"
+    `)
+  })
+
+  test('killed by a signal', async () => {
+    const command = await program('dies', 'kill -ABRT $$')
+    expect(await messageOf(executor.run({ command, args: [] }, never))).toBe(
+      'SourceError: Could not run dies: killed by SIGABRT',
+    )
+  })
+
+  test('not there, and not ours to run', async () => {
+    expect(await messageOf(executor.run({ command: 'no-such-tool', args: [] }, never))).toMatchInlineSnapshot(`
+      "SourceError: Could not run no-such-tool: there is no no-such-tool on PATH
+        what to do: install it, or correct PATH in the agent's unit"
+    `)
+    await writeFile(join(bin, 'locked'), 'x')
+    expect(await messageOf(executor.run({ command: join(bin, 'locked'), args: [] }, never))).toContain(
+      'this user may not run',
+    )
+  })
+})
+
+describe('a program that does not end', () => {
+  test('is ended with all that it has started, also when it ignores the polite signal', async () => {
+    const pids = join(bin, 'pids')
+    const command = await program('stubborn', `trap '' TERM; (trap '' TERM; sleep 600) & echo $$ $! > ${pids}; wait; sleep 600`)
+    const failure = executor.run({ command, args: [] }, after(300))
+    expect(await messageOf(failure)).toContain('killed by SIGKILL')
+    const [parent = 0, child = 0] = (await readFile(pids, 'utf8')).trim().split(' ').map(Number)
+    await eventually(() => [parent, child].filter(isAlive), (alive) => alive.length === 0)
+  })
+
+  test('floods: it is cut off', async () => {
+    const command = await program('flood', 'exec yes')
+    expect(await messageOf(executor.run({ command, args: [] }, never))).toBe(
+      'SourceError: Could not run flood: it printed more than 4194304 bytes',
+    )
+  })
+
+  test('at most four at once; the fifth waits, and gives up at its deadline', async () => {
+    const command = await program('slow', 'exec sleep 600')
+    const four = exec()
+    const stop = new AbortController()
+    const running = [1, 2, 3, 4].map(() => four.run({ command, args: [] }, stop.signal).catch(() => undefined))
+    expect(await messageOf(four.run({ command: 'true', args: [] }, after(200)))).toContain('4 are still running')
+    const fifth = four.run({ command: 'echo', args: ['now'] }, never)
+    stop.abort()
+    await Promise.all(running)
+    expect((await fifth).stdout).toBe('now')
+  })
+
+  test('is gone when the agent kills all', async () => {
+    const pids = join(bin, 'pids-all')
+    const command = await program('lasting', `echo $$ > ${pids}; exec sleep 600`)
+    const failure = messageOf(executor.run({ command, args: [] }, never))
+    const pid = Number(await eventually(() => readFile(pids, 'utf8'), (text) => text.trim() !== ''))
+    executor.killAll()
+    expect(await failure).toContain('killed by SIGKILL')
+    expect(isAlive(pid)).toBe(false)
+  })
+})
+
+describe('a stream', () => {
+  const collect = async (command: string, signal: AbortSignal, limit: number): Promise<string> => {
+    let text = ''
+    for await (const chunk of executor.stream({ command, args: [] }, signal)) {
+      text += Buffer.from(chunk).toString()
+      if (text.length >= limit) break
+    }
+    return text
+  }
+
+  test('brings what comes, and ends with an error when the program does', async () => {
+    const command = await program('talks', 'echo one; echo two; echo bye >&2; exit 1')
+    expect(await messageOf(collect(command, never, 1e9))).toMatchInlineSnapshot(`
+      "SourceError: Could not run talks: exit code 1
+        it said: bye"
+    `)
+  })
+
+  test('a reader that has enough ends the program', async () => {
+    const pids = join(bin, 'pids-stream')
+    const command = await program('endless', `echo $$ > ${pids}; trap '' TERM; while :; do echo line; done`)
+    expect((await collect(command, never, 5)).slice(0, 5)).toBe('line\n')
+    expect(isAlive(Number(await readFile(pids, 'utf8')))).toBe(false)
+  })
+})
