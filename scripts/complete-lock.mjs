@@ -1,0 +1,76 @@
+// A lock file must name the optional packages of every platform, or `npm ci` refuses it: where a
+// registry does not serve another platform's binaries, `npm install` leaves those entries out.
+// This adds them (no integrity, since nothing was fetched). With --check it only reports, as it
+// does for an address: a lock file that names a registry's host works at that host alone.
+import { readFileSync, writeFileSync } from 'node:fs'
+
+const FILES = ['package-lock.json', 'test/evm/package-lock.json', 'test/nodes/package-lock.json']
+const SYSTEMS =
+  'aix android darwin freebsd linux netbsd openbsd openharmony sunos win32 windows'.split(' ')
+const PROCESSORS = 'amd64 arm arm64 ia32 loong64 mips64el ppc64 riscv64 s390x x64'.split(' ')
+const LIBRARIES = 'glibc gnu gnueabihf musl musleabihf'.split(' ')
+const OTHER_NAMES = {
+  amd64: 'x64',
+  gnu: 'glibc',
+  gnueabihf: 'glibc',
+  musleabihf: 'musl',
+  windows: 'win32',
+}
+
+/** The entries that a lock file lacks: path → entry. */
+const missingFrom = (packages) => {
+  const missing = {}
+  for (const [path, entry] of Object.entries(packages)) {
+    for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
+      const place = `node_modules/${name}`
+      if (packages[place] || packages[path === '' ? place : `${path}/${place}`]) continue
+      missing[place] = optionalEntry(name, version, entry.dev)
+    }
+  }
+  return missing
+}
+
+const optionalEntry = (name, version, dev) => {
+  const words = name.split(/[-/]/)
+  const among = (known) =>
+    words.filter((word) => known.includes(word)).map((word) => OTHER_NAMES[word] ?? word)
+  const cpu = among(PROCESSORS)
+  const libc = among(LIBRARIES)
+  const os = among(SYSTEMS)
+  return {
+    version: version.replace(/^[\^~]/, ''),
+    ...(cpu.length > 0 && { cpu }),
+    ...(dev && { dev }),
+    ...(libc.length > 0 && { libc }),
+    optional: true,
+    ...(os.length > 0 && { os }),
+  }
+}
+
+/** In the order of npm, so that its next install changes nothing. */
+const complete = (file, lock, missing) => {
+  const entries = Object.entries({ ...lock.packages, ...missing })
+  const packages = Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  writeFileSync(file, `${JSON.stringify({ ...lock, packages }, null, 2)}\n`)
+}
+
+const check = process.argv.includes('--check')
+for (const file of FILES) {
+  const lock = JSON.parse(readFileSync(file, 'utf8'))
+  const missing = missingFrom(lock.packages)
+  const named = Object.entries(missing).map(([place, { version }]) => `  ${place} ${version}`)
+  const addressed = Object.values(lock.packages).filter(({ resolved }) => resolved).length
+  if (addressed > 0) {
+    process.exitCode = 1
+    console.error(`${file} names a registry's host ${addressed} times: delete it and install anew`)
+  }
+  if (named.length === 0) continue
+  if (check) {
+    process.exitCode = 1
+    console.error(`${file} lacks optional packages; mend it: node scripts/complete-lock.mjs`)
+    console.error(named.join('\n'))
+  } else {
+    complete(file, lock, missing)
+    console.log(`${file}: added\n${named.join('\n')}`)
+  }
+}

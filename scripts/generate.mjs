@@ -1,0 +1,32 @@
+// Writes the files that repeat what the code knows. With --check it writes nothing, and fails
+// where a committed file is not what would be written.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { renderExampleConfig } from '../dist/config/example.js'
+import { renderCatalogue } from '../dist/exporter/catalogue-page.js'
+
+const GENERATED = {
+  'docs/metrics.md': renderCatalogue,
+  'config.example.yaml': renderExampleConfig,
+}
+
+const read = (file) => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+for (const [file, render] of Object.entries(GENERATED)) {
+  const text = render()
+  if (read(file) === text) continue
+  if (process.argv.includes('--check')) {
+    process.exitCode = 1
+    console.error(`${file} is not what the code says; write it anew: npm run generate`)
+  } else {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+    console.log(`wrote ${file}`)
+  }
+}

@@ -1,0 +1,140 @@
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { run } from './support/programs.ts'
+
+const CLOCK = 'Take a Clock: time has one source, core/clock.ts.'
+const PARSERS = 'Parsers are pure: text in, typed value out; core/errors, core/units and zod only.'
+const SOURCES = 'Sources bring bytes and know core alone: no parser, no collector, no meaning.'
+const COLLECTORS =
+  'Collectors know core, the catalogue and parsers, and sources as types; what they ask is handed to them.'
+const EXPORTER =
+  'The exporter reads the board: no collector, no source; prom-client in registry.ts only.'
+const SIMULATOR =
+  'The simulator knows core and Node alone: what it shares with the agent it could not contradict.'
+const CLI = 'A command talks to the agent, the board and its own parts; it obtains no bytes itself.'
+const CORE = 'The core knows the catalogue and Node; time has one source, core/clock.ts.'
+const ENV = 'The environment is read in config/ and handed on by main.ts only.'
+const EXIT = 'Return an exit code: only main.ts ends the process.'
+const FETCH = 'Bytes are fetched in sources/ only.'
+const MOCK = 'No module mocks: hand the part in.'
+
+/** A file that breaks one rule, and what the lint says of it. */
+const REFUSED = [
+  ['src/parsers/a.ts', "export { readFile } from 'node:fs/promises'", PARSERS],
+  ['src/parsers/b.ts', "export { systemClock } from '../core/clock.ts'", PARSERS],
+  ['src/parsers/c.ts', "export { createExec } from '../sources/exec.ts'", PARSERS],
+  ['src/parsers/d.ts', "export { x } from './../collectors/x.ts'", PARSERS],
+  ['src/parsers/e.ts', 'export const at = (): number => Date.now()', CLOCK],
+  ['src/parsers/f.ts', "export const late = async () => import('../sources/exec.ts')", PARSERS],
+  ['src/sources/a.ts', "export { parseX } from '../parsers/x.ts'", SOURCES],
+  ['src/sources/b.ts', "export { x } from '../collectors/x.ts'", SOURCES],
+  ['src/sources/c.ts', "export { spawn } from 'node:child_process'", SOURCES],
+  ['src/sources/d.ts', "export { setTimeout } from 'node:timers/promises'", SOURCES],
+  ['src/collectors/a.ts', "export { createExec } from '../sources/exec.ts'", COLLECTORS],
+  ['src/collectors/b.ts', "export { createServer } from '../exporter/server.ts'", COLLECTORS],
+  ['src/collectors/c.ts', "export { Gauge } from 'prom-client'", COLLECTORS],
+  ['src/collectors/d.ts', "export { execa } from 'execa'", COLLECTORS],
+  ['src/collectors/f.ts', "export type { Config } from '../config/schema.ts'", COLLECTORS],
+  ['src/collectors/e.ts', "export const ask = async () => fetch('http://x/')", FETCH],
+  ['src/exporter/a.ts', "export { x } from '../collectors/x.ts'", EXPORTER],
+  ['src/exporter/b.ts', "export { Registry } from 'prom-client'", EXPORTER],
+  [
+    'src/exporter/registry.ts',
+    "export { Router } from 'express'",
+    'The registry joins the catalogue, the board and prom-client.',
+  ],
+  ['src/exporter/c.ts', "export { createExec } from '../sources/exec.ts'", EXPORTER],
+  ['src/simulator/a.ts', "export { metrics } from '../metrics.ts'", SIMULATOR],
+  ['src/simulator/b.ts', "export { parseX } from '../parsers/x.ts'", SIMULATOR],
+  ['src/simulator/c.ts', "export { z } from 'zod'", SIMULATOR],
+  ['src/core/a.ts', "export { parseX } from '../parsers/x.ts'", CORE],
+  ['src/core/b.ts', "export { setTimeout } from 'node:timers/promises'", CORE],
+  ['src/core/c.ts', 'export const in5 = (f: () => void) => setTimeout(f, 5)', CLOCK],
+  ['src/core/d.ts', 'export const stop = (): void => process.exit(1)', EXIT],
+  [
+    'src/core/clock.ts',
+    "export { readFile } from 'node:fs/promises'",
+    'The clock is timers alone.',
+  ],
+  [
+    'src/config/a.ts',
+    "export { x } from '../collectors/x.ts'",
+    'The configuration knows core and the catalogue, and none of the parts it configures.',
+  ],
+  ['src/metrics.ts', "export { z } from 'zod'", 'The catalogue is data and depends on nothing.'],
+  [
+    'src/agent.ts',
+    "export { runAgent } from './cli/run.ts'",
+    'The composition root joins our own parts and imports nothing above it.',
+  ],
+  [
+    'src/main.ts',
+    "export { createExec } from './sources/exec.ts'",
+    'main.ts turns argv into a command of cli/ and does nothing else.',
+  ],
+  ['src/cli/a.ts', "export { execa } from 'execa'", CLI],
+  ['src/cli/b.ts', "export { readRpc } from '../sources/rpc.ts'", CLI],
+  ['src/cli/c.ts', "export { spawn } from 'node:child_process'", CLI],
+  ['src/cli/d.ts', "export const home = process.env['HOME']", ENV],
+  [
+    'src/cli/demo.ts',
+    "export { readRpc } from '../sources/rpc.ts'",
+    'The demo starts the simulator and the agent; it obtains no bytes itself.',
+  ],
+  ['test/a.test.ts', "import { vi } from 'vitest'\nvi.mock('../src/core/clock.ts')", MOCK],
+] as const
+
+const ACCEPTED = [
+  ['src/parsers/ok.ts', "export { ParseError } from '../core/errors.ts'\nexport { z } from 'zod'"],
+  ['src/sources/ok.ts', "export { execa } from 'execa'\nexport { x } from '../core/errors.ts'"],
+  ['src/collectors/ok.ts', "export type { Exec } from '../sources/exec.ts'"],
+  ['src/exporter/ok.ts', "export { Router } from 'express'\nexport { b } from '../core/board.ts'"],
+  ['src/simulator/ok.ts', "export { createServer } from 'node:http'"],
+  ['src/config/ok.ts', "export const home = process.env['HOME']"],
+  ['test/ok.test.ts', "import { vi } from 'vitest'\nexport const spy = vi.fn()"],
+] as const
+
+const report = z.object({
+  diagnostics: z.array(
+    z.object({
+      filename: z.string(),
+      code: z.string(),
+      message: z.string(),
+      help: z.string().optional(),
+    }),
+  ),
+})
+
+let directory = ''
+const said = new Map<string, string>()
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-layers-'))
+  await copyFile('.oxlintrc.json', join(directory, '.oxlintrc.json'))
+  for (const [file, text] of [...REFUSED, ...ACCEPTED]) {
+    await mkdir(dirname(join(directory, file)), { recursive: true })
+    await writeFile(join(directory, file), `${text}\n`)
+  }
+  const oxlint = resolve('node_modules/oxlint/bin/oxlint')
+  const { stdout } = await run(process.execPath, [oxlint, '-f', 'json'], { cwd: directory })
+  for (const { filename, code, message, help } of report.parse(JSON.parse(stdout)).diagnostics) {
+    if (code.includes('no-restricted-')) said.set(filename, `${message} ${help ?? ''}`)
+  }
+})
+
+afterAll(async () => {
+  await rm(directory, { recursive: true })
+})
+
+describe('the layers', () => {
+  it.each(REFUSED)('refuse in %s: %s', (file, _, message) => {
+    expect(said.get(file)).toContain(message)
+  })
+
+  it.each(ACCEPTED)('accept in %s: %s', (file) => {
+    expect(said.get(file)).toBe(undefined)
+  })
+})

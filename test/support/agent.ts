@@ -1,0 +1,65 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
+import { type Running, start } from './programs.ts'
+import { type Exposition, scrape } from './scrape.ts'
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+export interface Watched extends Running {
+  readonly port: number
+  look(): Promise<Exposition>
+  /** Looks at /metrics until what is read satisfies. */
+  see<T>(
+    read: (seen: Exposition) => T,
+    satisfies: (seen: T) => boolean,
+    within?: number,
+  ): Promise<T>
+}
+
+/** The agent as its users start it, with a configuration; `listen` and `state` are seen to. */
+export const startAgent = async (
+  config: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Watched> => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-test-'))
+  const port = await freePort()
+  const file = join(directory, 'config.yaml')
+  const own = { listen: `127.0.0.1:${port}`, state: { directory: join(directory, 'state') } }
+  // JSON is YAML.
+  await writeFile(file, JSON.stringify({ ...config, ...own }))
+  const running = start(process.execPath, [MAIN, 'run', '--config', file], { env })
+  const stop = async (signal?: NodeJS.Signals): Promise<void> => {
+    await running.stop(signal)
+    await rm(directory, { recursive: true, force: true })
+  }
+  return watched({ ...running, stop }, port)
+}
+
+/** The demo: a simulated node and an agent beside it. `node` is the interpreter. */
+export const startDemo = async (scenario: string, node = process.execPath): Promise<Watched> => {
+  const port = await freePort()
+  const args = [MAIN, 'demo', '--scenario', scenario, '--port', `${port}`]
+  return watched(start(node, args), port)
+}
+
+const watched = async (running: Running, port: number): Promise<Watched> => {
+  const look = async (): Promise<Exposition> => scrape(`http://127.0.0.1:${port}/metrics`)
+  const see: Watched['see'] = async (read, satisfies, within = 20_000) =>
+    eventually(async () => read(await look()), satisfies, { within })
+  try {
+    await see(
+      ({ value }) => value('chain_rpc_up'),
+      (up) => up !== undefined,
+    )
+  } catch (error) {
+    await running.stop()
+    throw new Error(`the agent did not begin to watch; it wrote:\n${running.output()}`, {
+      cause: error,
+    })
+  }
+  return { ...running, port, look, see }
+}

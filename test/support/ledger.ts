@@ -1,0 +1,76 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { eventually } from './eventually.ts'
+import type { Exposition } from './scrape.ts'
+
+/** What the agent should have counted of the stream that `fixtures/bin/ledger-tail.mjs` prints. */
+export interface LedgerTotals {
+  readonly proposed: number
+  readonly finalized: number
+  readonly timeouts: number
+  readonly skipped: number
+  readonly transactions: number
+  /** All that was printed and understood, old blocks that were printed again included. */
+  readonly lines: number
+}
+
+/** The truth about blocks 1 to `last`; known from how the stream is made, not from what was read. */
+export const ledgerTruth = (last: number, replayed = 0): LedgerTotals => {
+  const [proposed, finalized, timeouts] = [last, Math.max(0, last - 2), Math.floor(last / 10)]
+  return {
+    proposed,
+    finalized,
+    timeouts,
+    skipped: timeouts,
+    transactions: Array.from({ length: last }, (_, at) => (at + 1) % 7).reduce((a, b) => a + b, 0),
+    lines: proposed + finalized + timeouts + replayed,
+  }
+}
+
+/** How many old blocks the stream prints again when it starts at a block. */
+export const replayedAt = (block: number): number => Math.min(block, 101)
+
+export const ledgerTotals = ({ value }: Exposition): LedgerTotals => {
+  const total = (name: string, labels?: Readonly<Record<string, string>>): number =>
+    value(`chain_${name}_total`, labels) ?? 0
+  return {
+    proposed: total('ledger_blocks', { event: 'proposed', scope: 'network' }),
+    finalized: total('ledger_blocks', { event: 'finalized', scope: 'network' }),
+    timeouts: total('ledger_timeouts', { scope: 'network' }),
+    skipped: total('ledger_skipped_rounds'),
+    transactions: total('ledger_transactions'),
+    lines: total('agent_lines', { format: 'ledger-tail', result: 'parsed' }),
+  }
+}
+
+/** `a` and `b` together, for agents that counted one after the other; `a` without `b` where `sign` is -1. */
+export const add = (a: LedgerTotals, b: LedgerTotals, sign: 1 | -1 = 1): LedgerTotals => ({
+  proposed: a.proposed + sign * b.proposed,
+  finalized: a.finalized + sign * b.finalized,
+  timeouts: a.timeouts + sign * b.timeouts,
+  skipped: a.skipped + sign * b.skipped,
+  transactions: a.transactions + sign * b.transactions,
+  lines: a.lines + sign * b.lines,
+})
+
+/** The files by which the stream is told how far to go. */
+export const createLedgerControl = async (directory: string) => {
+  const write = async (name: string, value: number): Promise<void> =>
+    writeFile(join(directory, name), `${value}`)
+  const last = async (): Promise<number> => Number(await readFile(join(directory, 'last'), 'utf8'))
+  await write('genesis', Date.now())
+  await write('last', 0)
+  await write('target', 0)
+  return {
+    goTo: async (block: number): Promise<void> => write('target', block),
+    /** Makes the program print so many lines that are no good, between two blocks. */
+    goMad: async (how: 'floods' | 'garbage', lines: number): Promise<void> => {
+      await writeFile(join(directory, 'madness.new'), `${how} ${lines}`)
+      await rename(join(directory, 'madness.new'), join(directory, 'madness'))
+    },
+    /** Waits until the stream has printed a block. */
+    reached: async (block: number): Promise<void> => {
+      await eventually(last, (seen) => seen >= block, { within: 30_000 })
+    },
+  }
+}

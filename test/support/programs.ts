@@ -1,0 +1,61 @@
+import { execa, type Options } from 'execa'
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a program to its end, whatever that end is; throws only where it cannot be started or hangs. */
+export const run = async (
+  command: string,
+  args: readonly string[],
+  options: Pick<Options, 'cwd' | 'env' | 'extendEnv' | 'input' | 'timeout'> = {},
+): Promise<Ended> => {
+  const result = await execa(command, args, { timeout: 60_000, ...options, reject: false })
+  if (result.exitCode === undefined) throw new Error(result.message)
+  return { code: result.exitCode, stdout: String(result.stdout), stderr: String(result.stderr) }
+}
+
+/** The same, where anything but success is a failure of the test. */
+export const must = async (...call: Parameters<typeof run>): Promise<string> => {
+  const { code, stdout, stderr } = await run(...call)
+  if (code === 0) return stdout
+  const [command, args] = call
+  throw new Error(`${command} ${args.join(' ')}\nended with ${code}\n${stdout}\n${stderr}`)
+}
+
+export interface Running {
+  readonly pid: number
+  /** All that it has written so far, to both. */
+  output(): string
+  stop(signal?: NodeJS.Signals): Promise<void>
+}
+
+/** Starts a program that goes on until it is stopped. */
+export const start = (
+  command: string,
+  args: readonly string[],
+  options: Pick<Options, 'cwd' | 'env' | 'extendEnv'> = {},
+): Running => {
+  const child = execa(command, args, {
+    ...options,
+    reject: false,
+    buffer: false,
+    stdin: 'ignore',
+    forceKillAfterDelay: 10_000,
+  })
+  const chunks: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => chunks.push(chunk))
+  }
+  if (child.pid === undefined) throw new Error(`${command} could not be started`)
+  return {
+    pid: child.pid,
+    output: () => chunks.join(''),
+    stop: async (signal = 'SIGTERM') => {
+      child.kill(signal)
+      await child
+    },
+  }
+}

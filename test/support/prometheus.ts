@@ -1,0 +1,88 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { debianPackage } from './debian.ts'
+import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
+import { must, run, start } from './programs.ts'
+import type { Probe } from './real-parts.ts'
+
+const program = async (name: string): Promise<string> =>
+  join(await debianPackage('prometheus'), 'usr/bin', name)
+
+export const probePrometheus = async (): Promise<Probe> => {
+  try {
+    const text = await must(await program('prometheus'), ['--version'])
+    return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
+  } catch (error) {
+    return { missing: String(error) }
+  }
+}
+
+/** `promtool check metrics`: what it finds wrong; empty when all is well. */
+export const checkMetrics = async (exposition: string): Promise<string> => {
+  const args = ['check', 'metrics']
+  const { code, stdout, stderr } = await run(await program('promtool'), args, { input: exposition })
+  return code === 0 ? '' : `${stdout}${stderr}`
+}
+
+interface Series {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+export interface Prometheus {
+  /** An instant query. */
+  query(expression: string): Promise<readonly Series[]>
+  stop(): Promise<void>
+}
+
+/** A real Prometheus that scrapes these addresses (HOST:PORT) every second. */
+export const startPrometheus = async (targets: readonly string[]): Promise<Prometheus> => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-prometheus-'))
+  const address = `127.0.0.1:${await freePort()}`
+  const config = {
+    global: { scrape_interval: '1s' },
+    scrape_configs: [{ job_name: 'agent', static_configs: [{ targets }] }],
+  }
+  // JSON is YAML.
+  await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config))
+  const server = start(await program('prometheus'), [
+    `--config.file=${join(directory, 'prometheus.yml')}`,
+    `--storage.tsdb.path=${join(directory, 'data')}`,
+    `--web.listen-address=${address}`,
+    '--log.level=warn',
+  ])
+  await eventually(
+    async () => (await fetch(`http://${address}/-/ready`)).status,
+    (status) => status === 200,
+  )
+  return {
+    query: async (expression) => {
+      const url = new URL(`http://${address}/api/v1/query`)
+      url.searchParams.set('query', expression)
+      const { data } = answer.parse(await (await fetch(url)).json())
+      return data.result.map(({ metric, value: [, value] }) => ({
+        labels: metric,
+        value: Number(value),
+      }))
+    },
+    stop: async () => {
+      await server.stop()
+      await rm(directory, { recursive: true })
+    },
+  }
+}
+
+const answer = z.object({
+  status: z.literal('success'),
+  data: z.object({
+    result: z.array(
+      z.object({
+        metric: z.record(z.string(), z.string()),
+        value: z.tuple([z.number(), z.string()]),
+      }),
+    ),
+  }),
+})

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+
+/** What a probe found: the version of the part, or the reason why this machine does not have it. */
+export type Probe = { readonly version: string } | { readonly missing: string }
+
+export interface RealPart {
+  readonly name: string
+  readonly ran: boolean
+  /** Its version, or the reason why it did not run. */
+  readonly detail: string
+}
+
+declare module 'vitest' {
+  interface TaskMeta {
+    realPart?: RealPart
+  }
+}
+
+/**
+ * `describe` for a suite that needs a real part. Where the machine does not have it the suite is
+ * skipped and says why; under CI that is a failure: a suite that quietly never runs is no suite.
+ */
+export const requireRealPart = async (
+  name: string,
+  probe: () => Promise<Probe> | Probe,
+): Promise<typeof describe | typeof describe.skip> => {
+  const part = judge(name, await probe())
+  it(`the machine has the real part: ${name}`, ({ task, skip }) => {
+    task.meta.realPart = part
+    skip(!part.ran && !process.env['CI'], part.detail)
+    expect(part.ran, `${name} must run where CI is set: ${part.detail}`).toBe(true)
+  })
+  return part.ran ? describe : describe.skip
+}
+
+const judge = (name: string, probe: Probe): RealPart =>
+  'version' in probe
+    ? { name, ran: true, detail: probe.version }
+    : { name, ran: false, detail: probe.missing }

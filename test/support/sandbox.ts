@@ -1,0 +1,117 @@
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { must, run } from './programs.ts'
+import type { Probe } from './real-parts.ts'
+
+const DIRECTORY = 'chain-sandbox-'
+const SCRIPT = fileURLToPath(new URL('systemd-sandbox.sh', import.meta.url))
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+const INSIDE = { env: { PATH }, extendEnv: false } as const
+
+export interface SandboxOptions {
+  /** Name of the unit file → its text, which may name the directory of the sandbox. */
+  units(directory: string): Readonly<Record<string, string>>
+  /** Paths of the machine that are seen inside at the same place, live. */
+  readonly binds: readonly string[]
+  /** Given to every service. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** A machine of its own: real systemd, real journald, the network of the host. */
+export interface Sandbox {
+  /** Outlives a reboot; seen inside at the same place. */
+  readonly directory: string
+  readonly journal: string
+  exec: typeof run
+  /** Throws unless it succeeds; the answer without the last line end. */
+  systemctl(...args: readonly string[]): Promise<string>
+  /** A unit, or a drop-in: `name.service.d/any.conf`. */
+  writeUnit(name: string, text: string): Promise<void>
+  reboot(): Promise<void>
+  /** Removes every trace. */
+  down(): Promise<void>
+}
+
+export const createSandbox = async (options: SandboxOptions): Promise<Sandbox> => {
+  const directory = await mkdtemp(join(tmpdir(), `${DIRECTORY}${process.pid}-`))
+  await chmod(directory, 0o755)
+  const name = basename(directory).slice(DIRECTORY.length)
+  const [units, journal] = [join(directory, 'units'), join(directory, 'journal')]
+  const inside = ['exec', '-n', name, '--']
+
+  const exec: Sandbox['exec'] = async (command, args, settings) =>
+    run(SCRIPT, [...inside, command, ...args], { ...INSIDE, ...settings })
+  const systemctl: Sandbox['systemctl'] = async (...args) =>
+    (await must(SCRIPT, [...inside, 'systemctl', ...args], INSIDE)).trimEnd()
+  const halt = async (): Promise<void> => {
+    await must(SCRIPT, ['down', '-n', name])
+  }
+  const up = async (): Promise<void> => {
+    const places = ['-u', units, '-j', journal]
+    const binds = [directory, process.execPath, ...options.binds].flatMap((path) => ['-b', path])
+    await must(SCRIPT, ['up', '-n', name, '-o', `${process.pid}`, ...places, ...binds])
+  }
+
+  await mkdir(join(units, 'service.d'), { recursive: true })
+  await writeFile(join(units, 'service.d/environment.conf'), dropIn(options.environment ?? {}))
+  for (const [unit, text] of Object.entries(options.units(directory))) {
+    await writeFile(join(units, unit), text)
+  }
+  await up()
+
+  return {
+    directory,
+    journal,
+    exec,
+    systemctl,
+    writeUnit: async (unit, text) => {
+      await mkdir(join(units, dirname(unit)), { recursive: true })
+      await writeFile(join(units, unit), text)
+      await systemctl('daemon-reload')
+    },
+    reboot: async () => {
+      await halt()
+      await up()
+    },
+    down: async () => {
+      await halt()
+      await rm(directory, { recursive: true })
+    },
+  }
+}
+
+const dropIn = (environment: Readonly<Record<string, string>>): string =>
+  [
+    '[Service]',
+    ...Object.entries(environment).map(([key, value]) => `Environment="${key}=${value}"`),
+  ]
+    .concat('')
+    .join('\n')
+
+export const probeSandbox = async (): Promise<Probe> => {
+  const { code, stderr } = await run(SCRIPT, ['probe'])
+  if (code !== 0) return { missing: stderr.trim().replace(/^.*unsupported: /, '') }
+  const [, version = 'unknown'] =
+    /^systemd (\d+)/.exec(await must('systemctl', ['--version'])) ?? []
+  return { version: `systemd ${version}` }
+}
+
+/** Removes what runs that were killed have left behind. */
+export const sweepSandboxes = async (): Promise<void> => {
+  await must(SCRIPT, ['sweep'])
+  for (const entry of await readdir(tmpdir())) {
+    const [, pid] = /^chain-sandbox-(\d+)-/.exec(entry) ?? []
+    if (pid === undefined || isAlive(Number(pid))) continue
+    await rm(join(tmpdir(), entry), { recursive: true, force: true })
+  }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

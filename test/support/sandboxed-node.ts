@@ -1,0 +1,110 @@
+import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
+import { createLedgerControl } from './ledger.ts'
+import { createSandbox } from './sandbox.ts'
+import { type Exposition, scrape } from './scrape.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const PROGRAM = join(ROOT, 'test/fixtures/bin/program.sh')
+const LEDGER_TAIL = join(ROOT, 'test/fixtures/bin/ledger-tail.mjs')
+const RECORDER = join(ROOT, 'test/fixtures/bin/recorder.sh')
+
+/** Short, so that a test need not wait; quiet for six of these, a follower is looked at. */
+const INTERVAL = '500ms'
+const MILLISECONDS_PER_BLOCK = 20
+
+/**
+ * A node under the maker's name `prefix` and the agent beside it, each program a unit of a real
+ * systemd, in a sandbox of their own. The agent is started by `startAgent`, the node by `systemctl`.
+ */
+export const createNode = async (prefix: string) => {
+  const port = await freePort()
+  const sandbox = await createSandbox({
+    units: (directory) => units(prefix, directory),
+    binds: [ROOT],
+    environment: {},
+  })
+  const { directory, systemctl } = sandbox
+  const unit = (service: string): string => `${prefix}-${service}.service`
+  await writeConfig(directory, { prefix, port, deafPort: await freePort() })
+  await putRecorder(directory)
+  const ledger = await createLedgerControl(directory)
+
+  const look = async (): Promise<Exposition> => scrape(`http://127.0.0.1:${port}/metrics`)
+  /** Looks until the metrics satisfy. */
+  const see = async <T>(
+    read: (seen: Exposition) => T,
+    satisfies: (seen: T) => boolean,
+    within = 20_000,
+  ): Promise<T> => eventually(async () => read(await look()), satisfies, { within })
+  const startAgent = async (): Promise<void> => {
+    await systemctl('start', 'chain-agent.service')
+    for (const collector of ['services', 'lifecycle', 'ledger']) {
+      await see(({ value }) => value('chain_agent_collector_up', { collector }), isOne)
+    }
+  }
+
+  return {
+    ...sandbox,
+    ledger,
+    unit,
+    look,
+    see,
+    startAgent,
+    signal: async (service: string, name: string): Promise<void> => {
+      await systemctl('kill', '--kill-whom=main', `--signal=${name}`, unit(service))
+    },
+    /** How the agent has called the system's tools so far, one call a line. */
+    calls: async (): Promise<readonly string[]> =>
+      (await readFile(join(directory, 'calls'), 'utf8')).trimEnd().split('\n'),
+  }
+}
+
+export type SandboxedNode = Awaited<ReturnType<typeof createNode>>
+
+const isOne = (value: number | undefined): boolean => value === 1
+
+const units = (prefix: string, directory: string): Readonly<Record<string, string>> => {
+  const program = service(PROGRAM, 'LimitCORE=0')
+  const ledgerTail = `${process.execPath} ${LEDGER_TAIL} ${directory} ${MILLISECONDS_PER_BLOCK}`
+  const agent = `${process.execPath} ${ROOT}dist/main.js run --config ${directory}/config.yaml`
+  return {
+    [`${prefix}-bft.service`]: program,
+    [`${prefix}-execution.service`]: program,
+    [`${prefix}-rpc.service`]: program,
+    [`${prefix}-ledger-tail.service`]: service(ledgerTail),
+    'chain-agent.service': service(agent, `Environment=PATH=${directory}/bin:/usr/bin:/bin`),
+  }
+}
+
+const service = (command: string, more = ''): string =>
+  `[Service]\nExecStart=${command}\n${more}\n\n[Install]\nWantedBy=multi-user.target\n`
+
+const writeConfig = async (
+  directory: string,
+  { prefix, port, deafPort }: Readonly<Record<'port' | 'deafPort', number> & { prefix: string }>,
+): Promise<void> => {
+  const often = { interval: INTERVAL }
+  const config = {
+    prefix,
+    listen: `127.0.0.1:${port}`,
+    state: { directory: join(directory, 'state') },
+    rpc: { url: `http://127.0.0.1:${deafPort}`, ...often },
+    services: often,
+    lifecycle: often,
+    ledger: often,
+  }
+  // JSON is YAML.
+  await writeFile(join(directory, 'config.yaml'), JSON.stringify(config))
+}
+
+const putRecorder = async (directory: string): Promise<void> => {
+  await mkdir(join(directory, 'bin'))
+  for (const tool of ['systemctl', 'journalctl']) {
+    await copyFile(RECORDER, join(directory, 'bin', tool))
+    await chmod(join(directory, 'bin', tool), 0o755)
+  }
+}

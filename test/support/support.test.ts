@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { eventually } from './eventually.ts'
+import { parseExposition } from './scrape.ts'
+
+describe('eventually', () => {
+  it('returns what it waited for', async () => {
+    let looks = 0
+    const look = (): number => (looks += 1)
+    expect(await eventually(look, (seen) => seen === 3, { every: 1 })).toBe(3)
+  })
+
+  it('shows what it saw last when the wait was in vain', async () => {
+    const wait = eventually(
+      () => ({ height: 7 }),
+      ({ height }) => height > 7,
+      { within: 5, every: 1 },
+    )
+    await expect(wait).rejects.toThrow(/height > 7\nlast seen: \{ height: 7 \}/)
+  })
+
+  it('shows what looking threw', async () => {
+    const look = (): never => {
+      throw new Error('port refused')
+    }
+    const wait = eventually(look, () => true, { within: 5, every: 1 })
+    await expect(wait).rejects.toThrow(/looking threw: Error: port refused/)
+  })
+})
+
+describe('parseExposition', () => {
+  const { value } = parseExposition(
+    [
+      '# HELP height Height.',
+      'height{tag="latest",note="a \\"b\\", c"} 12',
+      'height{tag="safe"} 1e3',
+      'up 0',
+      'bound{le="+Inf"} +Inf',
+      '',
+    ].join('\n'),
+  )
+
+  it('finds the one series that fits', () => {
+    expect(value('height', { tag: 'latest' })).toBe(12)
+    expect(value('height', { note: 'a "b", c' })).toBe(12)
+    expect(value('height', { tag: 'safe' })).toBe(1000)
+    expect(value('up')).toBe(0)
+    expect(value('bound')).toBe(Infinity)
+  })
+
+  it('says undefined where there is none', () => {
+    expect(value('height', { tag: 'finalized' })).toBe(undefined)
+    expect(value('down')).toBe(undefined)
+  })
+
+  it('refuses to choose between two', () => {
+    expect(() => value('height')).toThrow('2 series fit height{}; name more labels')
+  })
+
+  it.each(['up zero', 'up{a=b} 1', 'up{a="b} 1', '{a="b"} 1', 'up 1 x'])('refuses %s', (line) => {
+    expect(() => parseExposition(line)).toThrow(`not exposition text: ${line}`)
+  })
+})

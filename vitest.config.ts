@@ -1,0 +1,33 @@
+import { defineConfig } from 'vitest/config'
+
+/** Suites that need a real part beside Node. Each runs alone, in this order, after the unit tests. */
+const REAL_PARTS = ['faults', 'sandbox', 'prometheus', 'evm', 'demo', 'nodes'] as const
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './test/support/closing-lines.ts'],
+    retry: 0,
+    passWithNoTests: false,
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [...REAL_PARTS.map((part) => `test/${part}/**`), '**/node_modules/**'],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      ...REAL_PARTS.map((name, index) => ({
+        test: {
+          name,
+          include: [`test/${name}/*.test.ts`],
+          sequence: { groupOrder: index + 1 },
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          globalSetup: ['test/support/sweep.ts'],
+        },
+      })),
+    ],
+  },
+})
