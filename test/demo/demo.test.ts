@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startDemo, type Watched } from '../support/agent.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+
+const describe = await requireRealPart('demo', () => ({ version: '' }))
+
+describe('the demo of a lagging node', () => {
+  let demo: Watched
+
+  beforeAll(async () => {
+    demo = await startDemo('lagging')
+  })
+  afterAll(async () => {
+    await demo.stop()
+  })
+
+  it('shows the difference that the scenario names', async () => {
+    const difference = await demo.see(
+      ({ value }) => value('chain_block_difference'),
+      (seen) => seen !== undefined,
+    )
+    // A block or two pass between the question to the node and the question to the references.
+    expect(Math.abs((difference ?? Number.NaN) - 120)).toBeLessThanOrEqual(2)
+    await demo.see(
+      ({ value }) => value('chain_block_difference'),
+      (seen) => seen === 120,
+    )
+  })
+
+  it('goes on when the node is killed: its values vanish, and the agent says so', async () => {
+    const [, pid] = /pid +(\d+) is the node/.exec(demo.output()) ?? []
+    process.kill(Number(pid), 'SIGKILL')
+    const { value } = await demo.see(
+      (seen) => seen,
+      (seen) => seen.value('chain_rpc_up') === 0,
+    )
+    expect(value('chain_rpc_block_number', { tag: 'latest' })).toBe(undefined)
+    expect(value('chain_rpc_block_timestamp_seconds', { tag: 'latest' })).toBe(undefined)
+    expect(value('chain_agent_collector_up', { collector: 'rpc' })).toBe(1)
+    await demo.see(
+      (seen) => seen.value('chain_block_difference'),
+      (difference) => difference === undefined,
+    )
+  })
+})

@@ -1,0 +1,47 @@
+import { join, resolve } from 'node:path'
+import { expect, it } from 'vitest'
+import { startDemo } from '../support/agent.ts'
+import { installed } from '../support/installed.ts'
+import { must, run } from '../support/programs.ts'
+import { type Probe, requireRealPart } from '../support/real-parts.ts'
+
+const HERE = import.meta.dirname
+const NODES = ['node22', 'node24'] as const
+const programOf = (name: string): string => join(HERE, 'node_modules', name, 'bin/node')
+const versionOf = async (name: string): Promise<string> =>
+  (await must(programOf(name), ['--version'])).slice(1)
+
+const probe = async (): Promise<Probe> => {
+  if (process.arch !== 'x64') return { missing: `the other Nodes are for x64, not ${process.arch}` }
+  try {
+    await installed(HERE)
+    return { version: (await Promise.all(NODES.map(versionOf))).join(', ') }
+  } catch (error) {
+    return { missing: String(error) }
+  }
+}
+
+const describe = await requireRealPart('nodes', probe)
+
+describe.each(NODES)('under %s', (name) => {
+  it('the unit tests pass', { timeout: 180_000 }, async () => {
+    const vitest = resolve('node_modules/vitest/vitest.mjs')
+    const args = [vitest, 'run', '--project', 'unit']
+    const { code, stdout, stderr } = await run(programOf(name), args, { timeout: 170_000 })
+    expect(stdout, stderr).toMatch(/\n\d+ passed, 0 failed$/)
+    expect(code).toBe(0)
+  })
+
+  it('the agent watches a node', async () => {
+    const demo = await startDemo('healthy', programOf(name))
+    try {
+      const { value } = await demo.see(
+        (seen) => seen,
+        (seen) => (seen.value('chain_rpc_block_number', { tag: 'latest' }) ?? 0) > 0,
+      )
+      expect(value('chain_agent_build_info', { node_version: await versionOf(name) })).toBe(1)
+    } finally {
+      await demo.stop()
+    }
+  })
+})

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { requireRealPart } from '../support/real-parts.ts'
+import { probeSandbox } from '../support/sandbox.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+
+const describe = await requireRealPart('sandbox', probeSandbox)
+
+describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
+  let node: SandboxedNode
+
+  const stateOf = (service: string) => ({
+    /** Waits for a state, then returns what else the metrics say of the unit. */
+    is: async (state: string) => {
+      const { value } = await node.see(
+        (seen) => seen,
+        (seen) => seen.value('chain_service_state', { service, state }) === 1,
+      )
+      return {
+        active: value('chain_service_active', { service }),
+        expected: value('chain_service_expected', { service }),
+        exit: value('chain_service_last_exit_status', { service }),
+      }
+    },
+  })
+  const exits = (service: string, result: string) =>
+    node.see(
+      ({ value }) => value('chain_service_exits_total', { service, result }),
+      (count) => count === 1,
+    )
+
+  beforeAll(async () => {
+    node = await createNode(prefix)
+    await node.systemctl('enable', ...['bft', 'execution', 'rpc', 'ledger-tail'].map(node.unit))
+    await node.systemctl('start', ...['bft', 'execution', 'rpc', 'ledger-tail'].map(node.unit))
+    await node.startAgent()
+  })
+  afterAll(async () => {
+    await node.down()
+  })
+
+  it('run, as systemd says', async () => {
+    for (const service of ['bft', 'execution', 'rpc', 'ledger-tail']) {
+      expect(await stateOf(service).is('active')).toMatchObject({ active: 1, expected: 1 })
+    }
+  })
+
+  it('are missing where systemd does not know them', async () => {
+    expect(await stateOf('cruft').is('not-found')).toEqual({
+      active: 0,
+      expected: 0,
+      exit: undefined,
+    })
+  })
+
+  it('have crashed, with the signal', async () => {
+    await node.signal('execution', 'ABRT')
+    expect(await stateOf('execution').is('failed')).toEqual({ active: 0, expected: 1, exit: 6 })
+    expect(await exits('execution', 'signal')).toBe(1)
+  })
+
+  it('are not active after a clean exit though they are expected to be', async () => {
+    await node.signal('bft', 'USR1')
+    expect(await stateOf('bft').is('inactive')).toEqual({ active: 0, expected: 1, exit: 0 })
+    expect(await exits('bft', 'success')).toBe(1)
+  })
+
+  it('have ended with an exit code', async () => {
+    await node.signal('rpc', 'USR2')
+    expect(await stateOf('rpc').is('failed')).toEqual({ active: 0, expected: 1, exit: 3 })
+    expect(await exits('rpc', 'exit-code')).toBe(1)
+  })
+
+  it('are started anew, and each start is counted once', async () => {
+    const starts = ({ value }: Awaited<ReturnType<typeof node.look>>) =>
+      value('chain_service_starts_total', { service: 'execution' })
+    expect(starts(await node.look())).toBe(0)
+    await node.systemctl('start', node.unit('execution'))
+    expect(await node.see(starts, (count) => count !== 0)).toBe(1)
+    // A restart too short for a poll to see the unit down.
+    await node.systemctl('restart', node.unit('execution'))
+    expect(await node.see(starts, (count) => count !== 1)).toBe(2)
+    // Both witnesses have spoken by now: the poll and the journal.
+    await node.systemctl('restart', node.unit('ledger-tail'))
+    await node.see(
+      ({ value }) => value('chain_service_starts_total', { service: 'ledger-tail' }),
+      (count) => count === 1,
+    )
+    expect(starts(await node.look())).toBe(2)
+  })
+
+  it('are restarted in part, until execution is restarted too', async () => {
+    const partial = async (wanted: 0 | 1) =>
+      node.see(
+        ({ value }) => value('chain_service_partial_restart'),
+        (seen) => seen === wanted,
+      )
+    await node.systemctl('start', node.unit('bft'))
+    await stateOf('bft').is('active')
+    await node.systemctl('restart', node.unit('bft'))
+    expect(await partial(1)).toBe(1)
+    await node.systemctl('restart', node.unit('execution'))
+    expect(await partial(0)).toBe(0)
+  })
+
+  it('are counted though they started and crashed while the agent was away', async () => {
+    await node.systemctl('stop', 'chain-agent.service')
+    await node.systemctl('start', node.unit('rpc'))
+    await node.signal('rpc', 'ABRT')
+    await node.startAgent()
+    expect(await exits('rpc', 'signal')).toBe(1)
+    const { value } = await node.look()
+    expect(value('chain_service_starts_total', { service: 'rpc' })).toBe(1)
+    expect(value('chain_service_starts_total', { service: 'bft' })).toBe(0)
+  })
+})
