@@ -1,8 +1,8 @@
 import type { Board } from './board.ts'
-import type { Collector, Context } from './collector.ts'
+import type { Collector, Context, Timing } from './collector.ts'
 import { SourceError } from './errors.ts'
 import { attempt } from './outcome.ts'
-import { minute, second } from './units.ts'
+import { second } from './units.ts'
 
 /** Keeps one collector running until the signal aborts, waiting longer each time it ends early. */
 export const supervise = async <Reading>(
@@ -17,13 +17,22 @@ export const supervise = async <Reading>(
     const { at, ...ended } = await attempt(clock, () => collector.run(context, report))
     if (signal.aborted) return
     report({ ok: false, error: ended.ok ? endedEarly(collector.name) : ended.error, at })
-    if (clock.elapsed() - started > minute) failures = 0
-    await clock.sleep(backoff(failures), signal)
+    const { longest } = waits(collector.timing)
+    if (clock.elapsed() - started > longest) failures = 0
+    await clock.sleep(backoff(failures, collector.timing), signal)
   }
 }
 
 const endedEarly = (name: string): SourceError =>
   new SourceError({ doing: `go on following (${name})`, happened: 'the stream ended' })
 
-/** 1 s, 2 s, 4 s … up to a minute. */
-const backoff = (failures: number): number => Math.min(second * 2 ** failures, minute)
+/** 1 s, 2 s, 4 s … up to two intervals: minutes count, and we must see soon that a thing is back. */
+const backoff = (failures: number, timing: Timing): number => {
+  const { first, longest } = waits(timing)
+  return Math.min(first * 2 ** failures, longest)
+}
+
+const waits = ({ interval }: Timing) => ({
+  first: Math.min(second, interval),
+  longest: 2 * interval,
+})

@@ -1,0 +1,94 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../../src/core/clock.ts'
+import { loadScenario } from '../../src/simulator/scenarios.ts'
+import { createSimulator } from '../../src/simulator/simulator.ts'
+import { startAgent, type Watched } from '../support/agent.ts'
+import { freePort } from '../support/free-port.ts'
+import type { Exposition } from '../support/scrape.ts'
+import { createFlakyServer, type Mode } from './flaky-server.ts'
+import { createFlakyTool } from './flaky-tool.ts'
+import { missing, read } from './series.ts'
+import { COUNTERS, GAUGES, HEIGHTS, type Part } from './table.ts'
+
+export interface Bench {
+  readonly agent: Watched
+  readonly parts: Readonly<Record<Part, { set(mode: Mode): Promise<void> }>>
+  /** Looks, and remembers whether any height was ever 0. */
+  look(): Promise<Exposition>
+  /** Waits until everything that a healthy node shows is there. */
+  isWell(): Promise<void>
+  zeros(): readonly string[]
+  close(): Promise<void>
+}
+
+/** A simulated node whose parts can be made to fail, and the agent beside it with short intervals. */
+export const createBench = async (): Promise<Bench> => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-faults-'))
+  const bin = join(directory, 'flaky')
+  await mkdir(bin)
+  const simulator = await createSimulator({
+    clock: systemClock,
+    prefix: 'chain',
+    scenario: await loadScenario('healthy'),
+    directory,
+    rpcPort: 0,
+    referencePort: 0,
+    toolClient: join(import.meta.dirname, '../../dist/simulator/tool.js'),
+  })
+  const rpc = await createFlakyServer(simulator.rpcUrl, await freePort())
+  const reference = await createFlakyServer(simulator.referenceUrl, await freePort())
+  const behind = simulator.binDirectory
+  const systemctl = await createFlakyTool('systemctl', { bin, behind })
+  const journalctl = await createFlakyTool('journalctl', { bin, behind })
+  const agent = await startAgent(
+    {
+      prefix: 'chain',
+      rpc: { url: rpc.url, interval: '200ms', timeout: '1200ms' },
+      references: [{ name: 'other', url: reference.url }],
+      reference: { interval: '200ms', timeout: '600ms' },
+      services: { interval: '200ms', timeout: '1500ms' },
+      lifecycle: { interval: '300ms', timeout: '1500ms' },
+      ledger: { interval: '300ms', timeout: '1500ms' },
+    },
+    { PATH: bin },
+  )
+
+  const zeros: string[] = []
+  const look = async (): Promise<Exposition> => {
+    const seen = await agent.look()
+    zeros.push(...HEIGHTS.filter((series) => read(seen, series) === 0))
+    return seen
+  }
+  const see: Watched['see'] = (reading, satisfies, within) =>
+    agent.see(
+      (seen) => {
+        zeros.push(...HEIGHTS.filter((series) => read(seen, series) === 0))
+        return reading(seen)
+      },
+      satisfies,
+      within,
+    )
+  return {
+    agent: { ...agent, see },
+    parts: { rpc, reference, systemctl, journalctl },
+    look,
+    isWell: async () => {
+      await see(
+        (seen) => [
+          ...missing(seen, [...GAUGES, ...COUNTERS]),
+          ...(read(seen, 'chain_rpc_up') === 1 ? [] : ['the RPC is not up']),
+        ],
+        (wanting) => wanting.length === 0,
+        30_000,
+      )
+    },
+    zeros: () => zeros,
+    close: async () => {
+      await agent.stop()
+      await Promise.all([rpc.close(), reference.close(), simulator.close()])
+      await rm(directory, { recursive: true })
+    },
+  }
+}

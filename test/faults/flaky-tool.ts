@@ -1,0 +1,47 @@
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Mode } from './flaky-server.ts'
+
+/** A tool on PATH that stands before another of the same name, and misbehaves on demand. */
+export const createFlakyTool = async (
+  name: string,
+  { bin, behind }: { readonly bin: string; readonly behind: string },
+) => {
+  const file = join(bin, name)
+  const modeFile = join(bin, `.${name}.mode`)
+  const pidFile = join(bin, `.${name}.pids`)
+  await writeFile(modeFile, 'well\n')
+  await writeFile(
+    file,
+    `#!/bin/sh
+echo $$ >> ${pidFile}
+read mode < ${modeFile}
+case $mode in
+  well) exec ${join(behind, name)} "$@" ;;
+  hangs) trap '' TERM; while :; do /bin/sleep 60; done ;;
+  floods) exec /usr/bin/yes ;;
+  garbage) echo '%%% what is this'; echo '{"half":' ; exit 0 ;;
+esac
+`,
+  )
+  await chmod(file, 0o755)
+  let isGone = false
+  return {
+    /** Ends those that run, so that the new mode is met at once. */
+    set: async (mode: Mode) => {
+      if (mode === 'gone') await rename(file, `${file}.gone`)
+      else if (isGone) await rename(`${file}.gone`, file)
+      isGone = mode === 'gone'
+      if (!isGone) await writeFile(modeFile, `${mode}\n`)
+      const pids = await readFile(pidFile, 'utf8').catch(() => '')
+      await rm(pidFile, { force: true })
+      for (const pid of pids.trim().split('\n').map(Number)) {
+        try {
+          if (pid > 0) process.kill(pid, 'SIGKILL')
+        } catch {
+          // It had ended by itself.
+        }
+      }
+    },
+  }
+}
