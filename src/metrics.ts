@@ -10,22 +10,22 @@ type Labels = Readonly<Record<string, readonly string[] | typeof open>>
 
 /** A value read from somewhere: exported while its reading is fresh, absent otherwise. */
 const gauge = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
-  ({ type: 'gauge', help, labels: labels ?? ({} as L) }) as const
+  ({ type: 'gauge', help, labels }) as const
 
 /** A total that somebody else keeps (the node, systemd): exported by value, absent when stale. */
 const counter = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
-  ({ type: 'counter', help, labels: labels ?? ({} as L) }) as const
+  ({ type: 'counter', help, labels }) as const
 
 /** A total that the agent keeps of what it saw: it stays until the agent ends. */
 const tally = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
-  ({ type: 'tally', help, labels: labels ?? ({} as L) }) as const
+  ({ type: 'tally', help, labels }) as const
 
 /** Durations that the agent observed, in seconds; the buckets lie around points of decision. */
 const histogram = <const L extends Labels = Record<never, never>>(
   help: string,
   buckets: readonly number[],
   labels?: L,
-) => ({ type: 'histogram', help, buckets, labels: labels ?? ({} as L) }) as const
+) => ({ type: 'histogram', help, buckets, labels }) as const
 
 const TAGS = ['latest', 'safe', 'finalized'] as const
 const EVENTS = ['proposed', 'finalized'] as const
@@ -234,15 +234,19 @@ type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) exten
 /** The catalogue without its chapters: name → definition. */
 type Catalogue = UnionToIntersection<Merge<Chapters>>
 
-export const metrics: Readonly<Record<MetricName, MetricDefinition>> = Object.assign(
-  {},
-  ...Object.values(chapters),
-)
+export const metrics: Readonly<Record<MetricName, MetricDefinition>> = {
+  ...chapters.rpc,
+  ...chapters.reference,
+  ...chapters.services,
+  ...chapters.lifecycle,
+  ...chapters.ledger,
+  ...chapters.agent,
+}
 
 export interface MetricDefinition {
   readonly type: 'gauge' | 'counter' | 'tally' | 'histogram'
   readonly help: string
-  readonly labels: Labels
+  readonly labels: Labels | undefined
   readonly buckets?: readonly number[]
 }
 
@@ -259,7 +263,7 @@ export type HistogramName = NamesOf<'histogram'>
 
 /** The labels that a metric must carry, with the values that the catalogue allows. */
 export type LabelsOf<Name extends MetricName> = Catalogue[Name] extends {
-  readonly labels: infer L
+  readonly labels: (infer L) | undefined
 }
   ? { readonly [K in keyof L]: L[K] extends readonly (infer Value)[] ? Value : string }
   : never
@@ -286,7 +290,7 @@ export const sample = <Name extends ReadingName>(
 ): Sample => {
   const number = Number(value)
   if (!Number.isFinite(number)) throw new RangeError(`${name} must be a number, got ${value}`)
-  return { name, value: number, labels: { ...(labels as Record<string, string> | undefined) } }
+  return { name, value: number, labels: { ...labels } }
 }
 
 /** A sample for a value that may be unknown: none then. */

@@ -12,7 +12,7 @@ describe.each(Object.entries(metrics))('%s', (name, { type, help, labels }) => {
     expect(help).toMatch(/^[A-Z][^.]*\.$/)
   })
   test('has no label that would grow without bound, or that belongs to Prometheus', () => {
-    for (const label of Object.keys(labels)) {
+    for (const label of Object.keys(labels ?? {})) {
       expect(label).not.toMatch(/hash|height|error|message|timestamp|path|^instance$|^job$/)
     }
   })

@@ -18,6 +18,8 @@ const SHORTHANDS = [
   { option: 'logLevel', typed: '--log-level', path: 'log.level' },
 ] as const
 
+const NONE: readonly string[] = []
+
 export const configOptions = (command: Command) =>
   command
     .option('-c, --config <file>', 'configuration file (YAML); also CHAIN_AGENT_CONFIG')
@@ -29,7 +31,7 @@ export const configOptions = (command: Command) =>
       '--set <key=value>',
       'set any key of the configuration, as in --set rpc.interval=1s; repeatable',
       (value: string, before: readonly string[]) => [...before, value],
-      [] as readonly string[],
+      NONE,
     )
 
 /** What was said on the command line, as the configuration takes it. */

@@ -2,8 +2,13 @@ import { Command } from 'commander'
 import { renderExampleConfig } from '../config/example.ts'
 import { readConfig } from '../config/index.ts'
 import { renderSettings, settingsAsJson } from '../config/show.ts'
-import { configOptions, flagsOf } from './config-options.ts'
+import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
 import type { ExitCode, Io } from './io.ts'
+
+interface Options extends ConfigOptions {
+  readonly json?: true
+  readonly example?: true
+}
 
 /** `chain-agent config`: what is in force, and who set it. */
 export const configCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -20,7 +25,7 @@ Examples:
   chain-agent config --config /etc/chain-agent/config.yaml
   chain-agent config --example > config.yaml`,
     )
-    .action((options) => {
+    .action((options: Options) => {
       if (options.example) io.stdout.write(renderExampleConfig())
       else {
         const { settings } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })

@@ -72,11 +72,11 @@ const parseLines = (io: Io, format: Format, text: string): boolean => {
 const MAX_BYTES = 256 * 1024 * 1024
 
 const readAll = async (input: Readable, name: string): Promise<string> => {
-  const chunks: Buffer[] = []
+  const chunks: Uint8Array[] = []
   let size = 0
   try {
-    for await (const chunk of input) {
-      const bytes = Buffer.from(chunk)
+    const stream: AsyncIterable<Uint8Array> = input
+    for await (const bytes of stream) {
       size += bytes.length
       if (size > MAX_BYTES) {
         throw new SourceError({

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { pino } from 'pino'
 import { startAgent } from '../agent.ts'
 import { readConfig } from '../config/index.ts'
-import { configOptions, flagsOf } from './config-options.ts'
+import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
 import type { ExitCode, Io } from './io.ts'
 
 /** `chain-agent run`: watch the node until stopped. */
@@ -17,7 +17,7 @@ Examples:
   chain-agent run --config /etc/chain-agent/config.yaml
   chain-agent run --listen 127.0.0.1:9900 --set ledger.enabled=false`,
     )
-    .action(async (options) => {
+    .action(async (options: ConfigOptions) => {
       const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
       const log = pino(
         {

@@ -2,7 +2,7 @@ import { parse as parseYaml } from 'yaml'
 import type { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
 import type { ConfigFile } from './file.ts'
-import { keys } from './keys.ts'
+import { type Key, keys } from './keys.ts'
 import { nearest } from '../core/nearest.ts'
 import { type Config, schema } from './schema.ts'
 
@@ -41,11 +41,16 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
   const tree: Tree = isTree(file?.value) ? withoutEmpty(file.value) : {}
   if (file && !isTree(file.value)) problems.push(`${file.name}:1: expected keys and values`)
 
+  const put = ({ key, text, origin }: Given): void => {
+    setAt(tree, key.path, valueOf(key.isText, text))
+    origins.set(key.path, origin)
+  }
+
   for (const [variable, text] of Object.entries(env)) {
     if (!variable.startsWith('CHAIN_AGENT_') || text === undefined) continue
     if (OTHER_VARIABLES.includes(variable)) continue
     const key = keys.find((candidate) => candidate.variable === variable)
-    if (key) set(tree, key.path, valueOf(key.isText, text), origins, variable)
+    if (key) put({ key, text, origin: variable })
     else
       problems.push(
         `${variable}: no such setting${hint(
@@ -56,7 +61,7 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
   }
   for (const { path, value, typed } of flags) {
     const key = keys.find((candidate) => candidate.path === path)
-    if (key) set(tree, path, valueOf(key.isText, value), origins, typed)
+    if (key) put({ key, text: value, origin: typed })
     else
       problems.push(
         `${typed}: no such key: ${path}${hint(
@@ -85,6 +90,12 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
   return { config: parsed.data, settings }
 }
 
+interface Given {
+  readonly key: Key
+  readonly text: string
+  readonly origin: string
+}
+
 type Tree = Record<string, unknown>
 
 const isTree = (value: unknown): value is Tree =>
@@ -103,13 +114,7 @@ const valueOf = (isText: boolean, text: string): unknown => {
   }
 }
 
-const set = (
-  tree: Tree,
-  path: string,
-  value: unknown,
-  origins: Map<string, string>,
-  origin: string,
-): void => {
+const setAt = (tree: Tree, path: string, value: unknown): void => {
   const steps = path.split('.')
   let node = tree
   for (const step of steps.slice(0, -1)) {
@@ -119,7 +124,6 @@ const set = (
     node = next
   }
   node[steps.at(-1) ?? path] = value
-  origins.set(path, origin)
 }
 
 const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>

@@ -67,19 +67,18 @@ export class Board {
         const { at, value } = outcome
         // Rendered when somebody looks: a follower may report thousands of times between two scrapes.
         entry.lastSuccess = { at, value, samples: () => collector.samples(value) }
-        this.#change(entry, undefined, 'working', at)
+        this.#change(entry, { subject: undefined, to: 'working', at })
         for (const [subject, state] of Object.entries(collector.states(value))) {
-          this.#change(entry, subject, state, at)
+          this.#change(entry, { subject, to: state, at })
         }
       } else {
         entry.failures[kindOf(outcome.error)] += 1
-        this.#change(
-          entry,
-          undefined,
-          `failing: ${summaryOf(outcome.error)}`,
-          outcome.at,
-          outcome.error,
-        )
+        this.#change(entry, {
+          subject: undefined,
+          to: `failing: ${summaryOf(outcome.error)}`,
+          at: outcome.at,
+          error: outcome.error,
+        })
       }
     }
   }
@@ -93,7 +92,11 @@ export class Board {
   noticeSilence(now: number): void {
     for (const entry of this.#entries.values()) {
       if (entry.last?.ok === true && !isFresh(entry, now)) {
-        this.#change(entry, undefined, 'silent: no reading in the time one is due', now)
+        this.#change(entry, {
+          subject: undefined,
+          to: 'silent: no reading in the time one is due',
+          at: now,
+        })
       }
     }
   }
@@ -154,11 +157,11 @@ export class Board {
     }
   }
 
-  #change(entry: Entry, subject: string | undefined, to: string, at: number, error?: Error): void {
-    const from = entry.states.get(subject)
-    if (from === to) return
-    entry.states.set(subject, to)
-    this.#notice({ at, collector: entry.name, subject, from, to, ...(error && { error }) })
+  #change(entry: Entry, now: Omit<Change, 'collector' | 'from'>): void {
+    const from = entry.states.get(now.subject)
+    if (from === now.to) return
+    entry.states.set(now.subject, now.to)
+    this.#notice({ ...now, collector: entry.name, from })
   }
 }
 

@@ -1,4 +1,5 @@
-const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const MILLISECONDS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const
+const UNITS = new Map<string, number>(Object.entries(MILLISECONDS))
 
 export const second = MILLISECONDS.s
 export const minute = MILLISECONDS.m
@@ -7,8 +8,8 @@ export const minute = MILLISECONDS.m
 export const parseDuration = (text: string): number | undefined => {
   if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined
   let total = 0
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
-    total += Number(amount) * MILLISECONDS[unit as keyof typeof MILLISECONDS]
+  for (const [, amount, unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) {
+    total += Number(amount) * (UNITS.get(unit) ?? 0)
   }
   return total
 }

@@ -45,7 +45,7 @@ const introduction = (name: string): string =>
 
 const row = (name: string, { type, help, labels, buckets }: MetricDefinition): string => {
   const kind = type === 'tally' ? 'counter, *agent*' : type
-  const names = Object.entries(labels).map(([label, values]) =>
+  const names = Object.entries(labels ?? {}).map(([label, values]) =>
     typeof values === 'string' ? label : `${label}: ${values.join(', ')}`,
   )
   const more = buckets ? ` Buckets: ${buckets.join(', ')}.` : ''

@@ -77,7 +77,7 @@ const forget = <Metric extends Value | Histogram>(
 const optionsOf = (name: string, definition: MetricDefinition, registry: Registry) => ({
   name,
   help: definition.help,
-  labelNames: Object.keys(definition.labels),
+  labelNames: Object.keys(definition.labels ?? {}),
   registers: [registry],
   ...(definition.buckets && { buckets: [...definition.buckets] }),
 })

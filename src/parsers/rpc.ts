@@ -18,7 +18,7 @@ const envelope = z.union([
 ])
 
 /** The `result` of an answer. Throws an RpcRefusal for an error answer, a ParseError for anything else. */
-export const parseRpcResult = (text: string): unknown => {
+const parseRpcResult = (text: string): unknown => {
   const { data } = envelope.safeParse(parseJson(WHAT, text))
   if (!data) throw new ParseError(WHAT, 'an object with "result" or "error"', text)
   if ('error' in data) throw new RpcRefusal(data.error.message, text)

@@ -70,7 +70,8 @@ export const createAsk =
 const readBody = async (response: Response): Promise<string> => {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of response.body ?? []) {
+  const body: AsyncIterable<Uint8Array> | readonly Uint8Array[] = response.body ?? []
+  for await (const chunk of body) {
     size += chunk.length
     // What is cut here is no JSON any more, and will be told as an invalid answer.
     if (size > MAX_BODY_BYTES) break

@@ -40,11 +40,9 @@ interface Parts<Entry> {
   readonly parse: (line: string) => Entry
 }
 
-const FIELDS = [
-  ...['MESSAGE', 'PRIORITY', '_SYSTEMD_UNIT', 'UNIT', 'OBJECT_SYSTEMD_UNIT', 'SYSLOG_IDENTIFIER'],
-  ...['_PID', 'N_DROPPED', '_SYSTEMD_INVOCATION_ID', '_LINE_BREAK', '_STREAM_ID'],
-  ...['MESSAGE_ID', 'INVOCATION_ID', 'UNIT_RESULT'],
-].join(',')
+const FIELDS =
+  'MESSAGE,PRIORITY,_SYSTEMD_UNIT,UNIT,OBJECT_SYSTEMD_UNIT,SYSLOG_IDENTIFIER,_PID,N_DROPPED,' +
+  '_SYSTEMD_INVOCATION_ID,_LINE_BREAK,_STREAM_ID,MESSAGE_ID,INVOCATION_ID,UNIT_RESULT'
 const FORMAT = ['--all', '-o', 'json', `--output-fields=${FIELDS}`]
 
 /** Quiet heartbeats between two looks at the journal's end, to tell a quiet unit from a deaf follower. */

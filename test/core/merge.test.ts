@@ -43,6 +43,7 @@ test('ends with the first that ends, and throws what one throws', async () => {
 
   async function* broken(): AsyncGenerator<string> {
     yield 'last'
+    await Promise.resolve()
     throw new Error('broken')
   }
   await expect(async () => {

@@ -52,7 +52,10 @@ afterEach(() => {
 describe('a program that ends', () => {
   test('its output, both kinds', async () => {
     const command = await program('good', 'echo out "$1"; echo err >&2')
-    expect(await executor.run({ command, args: ['x y'] }, never)).toEqual({ stdout: 'out x y', stderr: 'err' })
+    expect(await executor.run({ command, args: ['x y'] }, never)).toEqual({
+      stdout: 'out x y',
+      stderr: 'err',
+    })
   })
 
   test('it gets our PATH, UTC and nothing else of our environment', async () => {
@@ -69,8 +72,12 @@ describe('a program that ends', () => {
   })
 
   test('exit code, last words, and what to do', async () => {
-    const command = await program('bad', 'echo 1; seq 100 >&2; echo "Failed to connect to bus: no" >&2; exit 3')
-    expect(await messageOf(executor.run({ command, args: ['show', 'secret'] }, never))).toMatchInlineSnapshot(`
+    const command = await program(
+      'bad',
+      'echo 1; seq 100 >&2; echo "Failed to connect to bus: no" >&2; exit 3',
+    )
+    expect(await messageOf(executor.run({ command, args: ['show', 'secret'] }, never)))
+      .toMatchInlineSnapshot(`
       "SourceError: Could not run bad show: exit code 3
         it said: 99 ⏎ 100 ⏎ Failed to connect to bus: no
         what to do: run the agent on the host itself, where systemd is process 1, and not in a container"
@@ -85,25 +92,32 @@ describe('a program that ends', () => {
   })
 
   test('not there, and not ours to run', async () => {
-    expect(await messageOf(executor.run({ command: 'no-such-tool', args: [] }, never))).toMatchInlineSnapshot(`
+    expect(await messageOf(executor.run({ command: 'no-such-tool', args: [] }, never)))
+      .toMatchInlineSnapshot(`
       "SourceError: Could not run no-such-tool: there is no no-such-tool on PATH
         what to do: install it, or correct PATH in the agent's unit"
     `)
     await writeFile(join(bin, 'locked'), 'x')
-    expect(await messageOf(executor.run({ command: join(bin, 'locked'), args: [] }, never))).toContain(
-      'this user may not run',
-    )
+    expect(
+      await messageOf(executor.run({ command: join(bin, 'locked'), args: [] }, never)),
+    ).toContain('this user may not run')
   })
 })
 
 describe('a program that does not end', () => {
   test('is ended with all that it has started, also when it ignores the polite signal', async () => {
     const pids = join(bin, 'pids')
-    const command = await program('stubborn', `trap '' TERM; (trap '' TERM; sleep 600) & echo $$ $! > ${pids}; wait; sleep 600`)
+    const command = await program(
+      'stubborn',
+      `trap '' TERM; (trap '' TERM; sleep 600) & echo $$ $! > ${pids}; wait; sleep 600`,
+    )
     const failure = executor.run({ command, args: [] }, after(300))
     expect(await messageOf(failure)).toContain('killed by SIGKILL')
     const [parent = 0, child = 0] = (await readFile(pids, 'utf8')).trim().split(' ').map(Number)
-    await eventually(() => [parent, child].filter(isAlive), (alive) => alive.length === 0)
+    await eventually(
+      () => [parent, child].filter(isAlive),
+      (alive) => alive.length === 0,
+    )
   })
 
   test('floods: it is cut off', async () => {
@@ -117,8 +131,12 @@ describe('a program that does not end', () => {
     const command = await program('slow', 'exec sleep 600')
     const four = exec()
     const stop = new AbortController()
-    const running = [1, 2, 3, 4].map(() => four.run({ command, args: [] }, stop.signal).catch(() => undefined))
-    expect(await messageOf(four.run({ command: 'true', args: [] }, after(200)))).toContain('4 are still running')
+    const running = [1, 2, 3, 4].map(() =>
+      four.run({ command, args: [] }, stop.signal).catch(() => undefined),
+    )
+    expect(await messageOf(four.run({ command: 'true', args: [] }, after(200)))).toContain(
+      '4 are still running',
+    )
     const fifth = four.run({ command: 'echo', args: ['now'] }, never)
     stop.abort()
     await Promise.all(running)
@@ -129,7 +147,12 @@ describe('a program that does not end', () => {
     const pids = join(bin, 'pids-all')
     const command = await program('lasting', `echo $$ > ${pids}; exec sleep 600`)
     const failure = messageOf(executor.run({ command, args: [] }, never))
-    const pid = Number(await eventually(() => readFile(pids, 'utf8'), (text) => text.trim() !== ''))
+    const pid = Number(
+      await eventually(
+        () => readFile(pids, 'utf8'),
+        (text) => text.trim() !== '',
+      ),
+    )
     executor.killAll()
     expect(await failure).toContain('killed by SIGKILL')
     expect(isAlive(pid)).toBe(false)
@@ -156,7 +179,10 @@ describe('a stream', () => {
 
   test('a reader that has enough ends the program', async () => {
     const pids = join(bin, 'pids-stream')
-    const command = await program('endless', `echo $$ > ${pids}; trap '' TERM; while :; do echo line; done`)
+    const command = await program(
+      'endless',
+      `echo $$ > ${pids}; trap '' TERM; while :; do echo line; done`,
+    )
     expect((await collect(command, never, 5)).slice(0, 5)).toBe('line\n')
     expect(isAlive(Number(await readFile(pids, 'utf8')))).toBe(false)
   })

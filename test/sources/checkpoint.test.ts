@@ -1,0 +1,43 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createCheckpoints } from '../../src/sources/checkpoint.ts'
+
+let directory = ''
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-checkpoint-'))
+})
+afterAll(async () => {
+  await rm(directory, { recursive: true })
+})
+
+test('what was saved is read, the newest value winning', async () => {
+  const complaints: Error[] = []
+  const checkpoints = createCheckpoints(join(directory, 'deep', 'state'), (error) =>
+    complaints.push(error),
+  )
+  const place = checkpoints.open('ledger')
+  expect(await place.read()).toBeUndefined()
+  for (let turn = 0; turn < 100; turn += 1) place.save({ turn, big: 2n ** 60n })
+  await checkpoints.flush()
+  expect(await place.read()).toEqual({ turn: 99, big: '1152921504606846976' })
+  expect(await readdir(join(directory, 'deep', 'state'))).toEqual(['ledger.json'])
+  expect(complaints).toEqual([])
+})
+test('half a document is none', async () => {
+  const checkpoints = createCheckpoints(directory, () => undefined)
+  await writeFile(join(directory, 'broken.json'), '{"cursor":"s=1')
+  expect(await checkpoints.open('broken').read()).toBeUndefined()
+})
+test('a directory that cannot be written is complained about once, and holds nobody up', async () => {
+  const file = join(directory, 'a-file')
+  await writeFile(file, 'keep me')
+  const complaints: Error[] = []
+  const checkpoints = createCheckpoints(file, (error) => complaints.push(error))
+  checkpoints.open('a').save(1)
+  checkpoints.open('b').save(2)
+  await checkpoints.flush()
+  expect(complaints).toHaveLength(1)
+  expect(await readFile(file, 'utf8')).toBe('keep me')
+})

@@ -1,0 +1,87 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { afterEach, expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { createAsk, SilenceError } from '../../src/sources/http.ts'
+import { createQuery } from '../../src/sources/query.ts'
+import { createRpc } from '../../src/sources/rpc.ts'
+import { freePort } from '../support/free-port.ts'
+
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+const serve = (listener: RequestListener): Promise<string> =>
+  new Promise((resolve) => {
+    const server = createServer(listener)
+    servers.push(server)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      resolve(`http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`)
+    })
+  })
+const ask = createAsk(systemClock)
+const never = new AbortController().signal
+const silence = async (asking: Promise<unknown>): Promise<string> => {
+  const error: unknown = await asking.catch((thrown: unknown) => thrown)
+  return error instanceof SilenceError ? `${error.silence}: ${error.message}` : String(error)
+}
+
+test('JSON-RPC as the node wants it: POST /, an id, a type', async () => {
+  const seen: unknown[] = []
+  const url = await serve((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += String(chunk)))
+    request.on('end', () => {
+      seen.push([request.method, request.url, request.headers['content-type'], JSON.parse(body)])
+      response.statusCode = 503
+      response.end('busy')
+    })
+  })
+  expect(
+    await createRpc(ask, url, 1000).call('eth_getBlockByNumber', ['latest', false], never),
+  ).toEqual({ status: 503, text: 'busy' })
+  const body = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'eth_getBlockByNumber',
+    params: ['latest', false],
+  }
+  expect(seen).toEqual([['POST', '/', 'application/json', body]])
+})
+test('the height of a query service, wherever its address ends', async () => {
+  const url = await serve((request, response) => response.end(request.url))
+  expect((await createQuery(ask, `${url}/v1/`, 1000).height(never)).text).toBe('/v1/height')
+})
+test('nobody listens', async () => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}/KEY`
+  expect(await silence(ask({ url, timeout: 1000, signal: never }))).toBe(
+    `refused: Could not ask http://127.0.0.1:${port}/…: no connection (ECONNREFUSED)`,
+  )
+})
+test('nobody speaks in time: before the answer, and in the middle of it', async () => {
+  const mute = await serve(() => undefined)
+  expect(await silence(ask({ url: mute, timeout: 100, signal: never }))).toMatch(
+    /^timeout: .*: no answer in time$/,
+  )
+  const slow = await serve((_, response) => response.write('{"jsonrpc'))
+  expect(await silence(ask({ url: slow, timeout: 100, signal: never }))).toMatch(/^timeout: /)
+})
+test('the connection is cut', async () => {
+  const url = await serve((request) => request.socket.destroy())
+  expect(await silence(ask({ url, timeout: 1000, signal: never }))).toMatch(/^refused: /)
+})
+test('an answer without end is cut, and so is no JSON', async () => {
+  const url = await serve((_, response) => {
+    const more = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(65_536)));
+    }
+    response.on('drain', more)
+    more()
+  })
+  const { text } = await ask({ url, timeout: 5000, signal: never })
+  expect(text.length).toBeLessThanOrEqual(8 * 1024 * 1024)
+})

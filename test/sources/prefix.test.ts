@@ -1,0 +1,79 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SourceError } from '../../src/core/errors.ts'
+import { createPrefix } from '../../src/sources/prefix.ts'
+
+let directory = ''
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-prefix-'))
+})
+afterAll(async () => {
+  await rm(directory, { recursive: true })
+})
+
+const nowhere = new AbortController().signal
+const units = (stdout: string | Error) => ({
+  run: () =>
+    stdout instanceof Error ? Promise.reject(stdout) : Promise.resolve({ stdout, stderr: '' }),
+  async *stream() {
+    yield await Promise.reject<Uint8Array>(new Error('not here'))
+  },
+  killAll: () => undefined,
+})
+const noUnits = new SourceError({ doing: 'run systemctl', happened: 'exit code 1' })
+const tools = async (...names: readonly string[]): Promise<string> => {
+  const path = await mkdtemp(join(directory, 'bin-'))
+  for (const name of names) {
+    await writeFile(join(path, name), '')
+    await chmod(join(path, name), 0o755)
+  }
+  return path
+}
+
+test.each([
+  [
+    'the configuration decides',
+    'monad',
+    'chain-bft.service enabled',
+    [],
+    { word: 'monad', from: 'configuration' },
+  ],
+  [
+    'else the one unit',
+    'auto',
+    'monad-bft.service enabled enabled',
+    ['chain-mpt'],
+    { word: 'monad', from: 'systemd' },
+  ],
+  [
+    'two units decide nothing, the tool does',
+    'auto',
+    'a-bft.service x\nb-bft.service x',
+    ['b-mpt', 'b-ledger-tail'],
+    { word: 'b', from: 'PATH' },
+  ],
+  ['no systemd', 'auto', noUnits, ['monad-mpt'], { word: 'monad', from: 'PATH' }],
+  [
+    'two makers on PATH decide nothing',
+    'auto',
+    '',
+    ['a-mpt', 'b-mpt'],
+    { word: 'chain', from: 'default' },
+  ],
+  ['nothing anywhere', 'auto', '', [], { word: 'chain', from: 'default' }],
+] as const)('%s', async (...[, configured, listed, names, expected]) => {
+  const path = `${await tools(...names)}:/does/not/exist`
+  expect(await createPrefix({ exec: units(listed), path, configured })(nowhere)).toEqual(expected)
+})
+
+test('looks again until something has told it: the node may be installed later', async () => {
+  const path = await tools()
+  const read = createPrefix({ exec: units(''), path, configured: 'auto' })
+  expect((await read(nowhere)).from).toBe('default')
+  await writeFile(join(path, 'monad-mpt'), '')
+  expect(await read(nowhere)).toEqual({ word: 'monad', from: 'PATH' })
+  await rm(join(path, 'monad-mpt'))
+  expect((await read(nowhere)).word).toBe('monad')
+})
