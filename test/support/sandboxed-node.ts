@@ -16,20 +16,34 @@ const RECORDER = join(ROOT, 'test/fixtures/bin/recorder.sh')
 const INTERVAL = '500ms'
 const MILLISECONDS_PER_BLOCK = 20
 
+interface NodeOptions {
+  readonly millisecondsPerBlock?: number
+  /** Keys of the agent's configuration; without them everything happens often. */
+  readonly config?: Readonly<Record<string, unknown>>
+}
+
 /**
  * A node under the maker's name `prefix` and the agent beside it, each program a unit of a real
  * systemd, in a sandbox of their own. The agent is started by `startAgent`, the node by `systemctl`.
  */
-export const createNode = async (prefix: string) => {
+export const createNode = async (prefix: string, options: NodeOptions = {}) => {
   const port = await freePort()
   const sandbox = await createSandbox({
-    units: (directory) => units(prefix, directory),
+    units: (directory) =>
+      units(prefix, directory, options.millisecondsPerBlock ?? MILLISECONDS_PER_BLOCK),
     binds: [ROOT],
     environment: {},
   })
   const { directory, systemctl } = sandbox
   const unit = (service: string): string => `${prefix}-${service}.service`
-  await writeConfig(directory, { prefix, port, deafPort: await freePort() })
+  const config = options.config ?? (await oftenConfig())
+  const own = {
+    prefix,
+    listen: `127.0.0.1:${port}`,
+    state: { directory: join(directory, 'state') },
+  }
+  // JSON is YAML.
+  await writeFile(join(directory, 'config.yaml'), JSON.stringify({ ...own, ...config }))
   await putRecorder(directory)
   const ledger = await createLedgerControl(directory)
 
@@ -51,6 +65,7 @@ export const createNode = async (prefix: string) => {
     ...sandbox,
     ledger,
     unit,
+    port,
     look,
     see,
     startAgent,
@@ -67,9 +82,13 @@ export type SandboxedNode = Awaited<ReturnType<typeof createNode>>
 
 const isOne = (value: number | undefined): boolean => value === 1
 
-const units = (prefix: string, directory: string): Readonly<Record<string, string>> => {
+const units = (
+  prefix: string,
+  directory: string,
+  millisecondsPerBlock: number,
+): Readonly<Record<string, string>> => {
   const program = service(PROGRAM, 'LimitCORE=0')
-  const ledgerTail = `${process.execPath} ${LEDGER_TAIL} ${directory} ${MILLISECONDS_PER_BLOCK}`
+  const ledgerTail = `${process.execPath} ${LEDGER_TAIL} ${directory} ${millisecondsPerBlock}`
   const agent = `${process.execPath} ${ROOT}dist/main.js run --config ${directory}/config.yaml`
   return {
     [`${prefix}-bft.service`]: program,
@@ -83,22 +102,11 @@ const units = (prefix: string, directory: string): Readonly<Record<string, strin
 const service = (command: string, more = ''): string =>
   `[Service]\nExecStart=${command}\n${more}\n\n[Install]\nWantedBy=multi-user.target\n`
 
-const writeConfig = async (
-  directory: string,
-  { prefix, port, deafPort }: Readonly<Record<'port' | 'deafPort', number> & { prefix: string }>,
-): Promise<void> => {
+/** Nobody listens where the RPC should be: these suites are about units and the journal. */
+const oftenConfig = async () => {
   const often = { interval: INTERVAL }
-  const config = {
-    prefix,
-    listen: `127.0.0.1:${port}`,
-    state: { directory: join(directory, 'state') },
-    rpc: { url: `http://127.0.0.1:${deafPort}`, ...often },
-    services: often,
-    lifecycle: often,
-    ledger: often,
-  }
-  // JSON is YAML.
-  await writeFile(join(directory, 'config.yaml'), JSON.stringify(config))
+  const url = `http://127.0.0.1:${await freePort()}`
+  return { rpc: { url, ...often }, services: often, lifecycle: often, ledger: often }
 }
 
 const putRecorder = async (directory: string): Promise<void> => {

@@ -1,0 +1,62 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { parseConfigFile } from '../src/config/file.ts'
+import { loadConfig } from '../src/config/load.ts'
+import { metrics } from '../src/metrics.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+const inFolder = (folder: string): readonly string[] =>
+  readdirSync(join(ROOT, folder)).map((name) => join(folder, name))
+const { name, version, scripts } = z
+  .object({ name: z.string(), version: z.string(), scripts: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(read('package.json')))
+
+const PAGES = ['README.md', 'CONTRIBUTING.md', ...inFolder('docs')].filter((file) =>
+  file.endsWith('.md'),
+)
+
+/** Words that begin like a metric and are a label, or the beginning of several. */
+const OTHER_WORDS = ['chain_id', 'chain_rpc']
+
+describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s', (file) => {
+  const text = read(file)
+  const all = (pattern: RegExp): readonly string[] =>
+    [...text.matchAll(pattern)].map(([, found = '']) => found)
+
+  test('names only metrics that there are', () => {
+    const known = [...Object.keys(metrics), ...OTHER_WORDS]
+    expect(all(/\b(chain_[a-z_]+[a-z])\b/g).filter((word) => !known.includes(word))).toEqual([])
+  })
+
+  test('names only scripts that there are', () => {
+    expect(all(/npm run ([\w:]+)/g).filter((script) => !(script in scripts))).toEqual([])
+  })
+
+  test('links only to what there is', () => {
+    const links = all(/\]\(([^)#]+)(?:#[^)]*)?\)/g).filter((link) => !link.startsWith('http'))
+    expect(links.filter((link) => !existsSync(join(ROOT, dirname(file), link)))).toEqual([])
+  })
+})
+
+test('the configuration that the README shows can be used', () => {
+  const [, shown = ''] = /```yaml\n(# \/etc[\s\S]+?)```/.exec(read('README.md')) ?? []
+  const text = shown.replace('02…', `02${'ab'.repeat(32)}`)
+  const { config } = loadConfig({ file: parseConfigFile('README.md', text), env: {}, flags: [] })
+  expect(config.references.map(({ kind }) => kind)).toEqual(['rpc', 'query'])
+})
+
+test('the tarball that the README installs has the name that npm gives it', () => {
+  expect(read('README.md')).toContain(`./${name}-${version}.tgz`)
+})
+
+test('every folder of src/ is on the map', () => {
+  const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => `src/${entry.name}/`)
+  const map = read('docs/architecture.md')
+  expect(folders.filter((folder) => !map.includes(folder))).toEqual([])
+})
