@@ -27,9 +27,39 @@ const histogram = <const L extends Labels = Record<never, never>>(
   labels?: L,
 ) => ({ type: 'histogram', help, buckets, labels }) as const
 
-const TAGS = ['latest', 'safe', 'finalized'] as const
-const EVENTS = ['proposed', 'finalized'] as const
-const SCOPES = ['own', 'network'] as const
+/** Block tags of JSON-RPC: newest proposed, voted, final. */
+export const BLOCK_TAGS = ['latest', 'safe', 'finalized'] as const
+/** Why a request brought nothing. */
+export const REFUSALS = ['refused', 'timeout', 'http', 'jsonrpc', 'invalid'] as const
+/** systemd's ActiveState, and a unit that it does not know. */
+export const SERVICE_STATES = [
+  'active',
+  'reloading',
+  'inactive',
+  'failed',
+  'activating',
+  'deactivating',
+  'maintenance',
+  'not-found',
+] as const
+/** systemd's results of a service; what it invents later is `other`. */
+export const EXIT_RESULTS = [
+  'success',
+  'exit-code',
+  'signal',
+  'core-dump',
+  'oom-kill',
+  'timeout',
+  'watchdog',
+  'protocol',
+  'resources',
+  'start-limit-hit',
+  'other',
+] as const
+/** What the ledger stream tells of blocks. */
+export const LEDGER_EVENTS = ['proposed', 'finalized'] as const
+export const FAILURE_KINDS = ['source', 'parse', 'timeout', 'internal'] as const
+export const LINE_RESULTS = ['parsed', 'ignored', 'unparsed'] as const
 
 /** The chapters of the catalogue, named after the collector that fills them. */
 export const chapters = {
@@ -38,10 +68,10 @@ export const chapters = {
       'Whether the last eth_blockNumber got a valid answer; 0 when refused, late or wrong.',
     ),
     chain_rpc_block_number: gauge('Height of the chain as the node reports it, by block tag.', {
-      tag: TAGS,
+      tag: BLOCK_TAGS,
     }),
     chain_rpc_block_timestamp_seconds: gauge('Time that the block itself carries, by block tag.', {
-      tag: TAGS,
+      tag: BLOCK_TAGS,
     }),
     chain_rpc_last_advance_timestamp_seconds: gauge(
       'When the latest height last grew, by the clock of the agent.',
@@ -58,7 +88,7 @@ export const chapters = {
     ),
     chain_rpc_errors_total: tally('Requests to the node that got no valid answer.', {
       method: open,
-      reason: ['refused', 'timeout', 'http', 'jsonrpc', 'invalid'],
+      reason: REFUSALS,
     }),
   },
   reference: {
@@ -79,16 +109,7 @@ export const chapters = {
   services: {
     chain_service_state: gauge('State of the systemd unit as a state set; exactly one is 1.', {
       service: open,
-      state: [
-        'active',
-        'reloading',
-        'inactive',
-        'failed',
-        'activating',
-        'deactivating',
-        'maintenance',
-        'not-found',
-      ],
+      state: SERVICE_STATES,
     }),
     chain_service_active: gauge('Whether systemd reports the unit as active.', { service: open }),
     chain_service_expected: gauge(
@@ -129,39 +150,27 @@ export const chapters = {
     ),
     chain_service_exits_total: tally('Ends of the unit that the agent saw, by result of systemd.', {
       service: open,
-      result: [
-        'success',
-        'exit-code',
-        'signal',
-        'core-dump',
-        'oom-kill',
-        'timeout',
-        'watchdog',
-        'protocol',
-        'resources',
-        'start-limit-hit',
-        'other',
-      ],
+      result: EXIT_RESULTS,
     }),
   },
   ledger: {
     chain_ledger_blocks_total: tally(
       'Blocks in the ledger stream, each height and round once; network includes own.',
-      { event: EVENTS, scope: SCOPES },
+      { event: LEDGER_EVENTS, scope: ['own', 'network'] },
     ),
     chain_ledger_timeouts_total: tally(
       'Rounds whose leader timed out according to the ledger stream; network includes own.',
-      { scope: SCOPES },
+      { scope: ['own', 'network'] },
     ),
     chain_ledger_skipped_rounds_total: tally(
       'Rounds between a proposed block and its parent that gave no block, each once.',
     ),
     chain_ledger_transactions_total: tally('Transactions of proposed blocks.'),
-    chain_ledger_round: gauge('Highest consensus round seen.', { event: EVENTS }),
-    chain_ledger_epoch: gauge('Highest epoch seen.', { event: EVENTS }),
-    chain_ledger_seq_num: gauge('Highest block sequence number seen.', { event: EVENTS }),
+    chain_ledger_round: gauge('Highest consensus round seen.', { event: LEDGER_EVENTS }),
+    chain_ledger_epoch: gauge('Highest epoch seen.', { event: LEDGER_EVENTS }),
+    chain_ledger_seq_num: gauge('Highest block sequence number seen.', { event: LEDGER_EVENTS }),
     chain_ledger_block_timestamp_seconds: gauge('Time that the newest block itself carries.', {
-      event: EVENTS,
+      event: LEDGER_EVENTS,
     }),
     chain_ledger_block_interval_seconds: histogram(
       'Time between the own times of consecutive proposed blocks.',
@@ -203,11 +212,11 @@ export const chapters = {
     }),
     chain_agent_collector_failures_total: counter('Attempts of the collector that failed.', {
       collector: open,
-      kind: ['source', 'parse', 'timeout', 'internal'],
+      kind: FAILURE_KINDS,
     }),
     chain_agent_lines_total: tally('Lines of followed streams, by how they were understood.', {
       format: open,
-      result: ['parsed', 'ignored', 'unparsed'],
+      result: LINE_RESULTS,
     }),
     chain_agent_journal_last_entry_timestamp_seconds: gauge(
       'Time of the newest entry read from the journal.',

@@ -1,10 +1,11 @@
 import type { Recorder } from '../core/recorder.ts'
 import { second } from '../core/units.ts'
+import type { LEDGER_EVENTS } from '../metrics.ts'
 import type { LedgerBlock, LedgerEvent, ProposedBlock } from '../parsers/ledger-tail.ts'
 import { type LedgerMemory, parseLedgerMemory, type Seen } from './ledger-memory.ts'
 import { createRecent } from './recent.ts'
 
-type Event = 'proposed' | 'finalized'
+type Event = (typeof LEDGER_EVENTS)[number]
 
 /** The newest of the stream, for the gauges; null while no such block was seen. */
 export interface LedgerReading extends Readonly<Record<Event, Seen | null>> {

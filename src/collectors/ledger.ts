@@ -1,6 +1,6 @@
 import { type Collector, follow, type Timing } from '../core/collector.ts'
 import { ParseError } from '../core/errors.ts'
-import { sample, sampleIfKnown } from '../metrics.ts'
+import { LEDGER_EVENTS, LINE_RESULTS, sample, sampleIfKnown } from '../metrics.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import { type LedgerEvent, parseLedgerLine } from '../parsers/ledger-tail.ts'
 import {
@@ -48,7 +48,7 @@ export const ledger = ({ listening, names, unit, ownKey, timing }: Parts): Colle
       newest: 1000,
       begin: () => {
         count.begin()
-        for (const result of ['parsed', 'ignored', 'unparsed'] as const) {
+        for (const result of LINE_RESULTS) {
           recorder.count('chain_agent_lines_total', 0, { format: FORMAT, result })
         }
       },
@@ -75,7 +75,7 @@ export const ledger = ({ listening, names, unit, ownKey, timing }: Parts): Colle
 
 const understand = (
   message: string,
-): { readonly event: LedgerEvent | null; readonly result: 'parsed' | 'ignored' | 'unparsed' } => {
+): { readonly event: LedgerEvent | null; readonly result: (typeof LINE_RESULTS)[number] } => {
   try {
     const event = parseLedgerLine(message)
     return { event, result: event ? 'parsed' : 'ignored' }
@@ -87,7 +87,7 @@ const understand = (
 
 const samples: Collector<Reading>['samples'] = (reading) => [
   ...heardSamples(SERVICE, reading),
-  ...(['proposed', 'finalized'] as const).flatMap((event) => {
+  ...LEDGER_EVENTS.flatMap((event) => {
     const seen = reading[event]
     if (!seen) return []
     return [

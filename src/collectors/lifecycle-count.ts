@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Recorder } from '../core/recorder.ts'
+import { EXIT_RESULTS } from '../metrics.ts'
 import { createRecent } from './recent.ts'
 
 /**
@@ -31,20 +32,6 @@ interface Told {
   readonly isOld: boolean
 }
 
-const RESULTS = [
-  'success',
-  'exit-code',
-  'signal',
-  'core-dump',
-  'oom-kill',
-  'timeout',
-  'watchdog',
-  'protocol',
-  'resources',
-  'start-limit-hit',
-  'other',
-] as const
-
 /** Runs whose start or end has been counted: enough for a unit that is started anew every second for minutes. */
 const REMEMBERED = 500
 
@@ -64,7 +51,7 @@ export const createLifecycle = (recorder: Recorder, services: readonly string[])
     invocation: string,
     { by, word }: { by: 0 | 1; word: string },
   ): void => {
-    const result = RESULTS.find((known) => known === word) ?? 'other'
+    const result = EXIT_RESULTS.find((known) => known === word) ?? 'other'
     if (ends.add(invocation)) recorder.count('chain_service_exits_total', by, { service, result })
   }
 
@@ -73,7 +60,7 @@ export const createLifecycle = (recorder: Recorder, services: readonly string[])
     hasBegun = true
     for (const service of services) {
       recorder.count('chain_service_starts_total', 0, { service })
-      for (const result of RESULTS)
+      for (const result of EXIT_RESULTS)
         recorder.count('chain_service_exits_total', 0, { service, result })
     }
   }

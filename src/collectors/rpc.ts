@@ -2,12 +2,11 @@ import type { Clock } from '../core/clock.ts'
 import { type Collector, poll, type Timing } from '../core/collector.ts'
 import type { Recorder } from '../core/recorder.ts'
 import { minute } from '../core/units.ts'
-import { sample, sampleIfKnown } from '../metrics.ts'
+import { BLOCK_TAGS, REFUSALS, sample, sampleIfKnown } from '../metrics.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../parsers/rpc.ts'
 import type { Rpc } from '../sources/rpc.ts'
 import { type Refusal, type Reply, request } from './request.ts'
 
-const TAGS = ['latest', 'safe', 'finalized'] as const
 const METHODS = [
   'eth_blockNumber',
   'eth_getBlockByNumber',
@@ -28,7 +27,7 @@ export type RpcReading =
       readonly up: true
       readonly blockNumber: bigint
       /** What the node has under each tag; null where it did not say. */
-      readonly blocks: Readonly<Record<(typeof TAGS)[number], Block | null>>
+      readonly blocks: Readonly<Record<(typeof BLOCK_TAGS)[number], Block | null>>
       /** Null until the height has grown before our eyes. */
       readonly lastAdvanceAt: number | null
       readonly info: Info
@@ -83,7 +82,7 @@ export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcRead
   const begin = (): void => {
     hasBegun = true
     for (const method of METHODS) {
-      for (const reason of ['refused', 'timeout', 'http', 'jsonrpc', 'invalid'] as const) {
+      for (const reason of REFUSALS) {
         recorder.count('chain_rpc_errors_total', 0, { method, reason })
       }
     }
@@ -99,7 +98,7 @@ export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcRead
     if (highest !== undefined && height.value > highest) lastAdvanceAt = clock.now()
     highest = height.value
     const isInfoDue = info === undefined || clock.now() - info.at >= INFO_EVERY
-    const block = (tag: (typeof TAGS)[number]): Promise<Reply<Block | null>> =>
+    const block = (tag: (typeof BLOCK_TAGS)[number]): Promise<Reply<Block | null>> =>
       ask('eth_getBlockByNumber', [tag, false], { parse: parseRpcBlock, signal })
     const [latest, safe, finalized, newInfo] = await Promise.all([
       block('latest'),
@@ -134,7 +133,7 @@ const samples: Collector<RpcReading>['samples'] = (reading) => {
   const numbers = { ...blocks, latest: { number: blockNumber } }
   return [
     sample('chain_rpc_up', 1),
-    ...TAGS.flatMap((tag) => [
+    ...BLOCK_TAGS.flatMap((tag) => [
       ...sampleIfKnown('chain_rpc_block_number', numbers[tag]?.number, { tag }),
       ...sampleIfKnown('chain_rpc_block_timestamp_seconds', blocks[tag]?.timestamp, { tag }),
     ]),

@@ -1,6 +1,6 @@
 import { type Collector, type Context, poll, type Timing } from '../core/collector.ts'
 import { SourceError } from '../core/errors.ts'
-import { sample, sampleIfKnown } from '../metrics.ts'
+import { sample, sampleIfKnown, SERVICE_STATES } from '../metrics.ts'
 import { parseUnits, type Unit, UNIT_PROPERTIES } from '../parsers/systemctl.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { Lifecycle } from './lifecycle-count.ts'
@@ -99,17 +99,6 @@ const describe = ({ loadState, activeState, result, exit }: Unit): string => {
   return `failed (${result}${exit === null ? '' : ` ${exit.status}`})`
 }
 
-const STATES = [
-  'active',
-  'reloading',
-  'inactive',
-  'failed',
-  'activating',
-  'deactivating',
-  'maintenance',
-  'not-found',
-] as const
-
 const samples: Collector<ServicesReading>['samples'] = ({
   services: units,
   timers,
@@ -118,7 +107,9 @@ const samples: Collector<ServicesReading>['samples'] = ({
   ...units.flatMap(({ service, expected, ...unit }) => {
     const now = unit.loadState === 'not-found' ? 'not-found' : unit.activeState
     return [
-      ...STATES.map((state) => sample('chain_service_state', state === now, { service, state })),
+      ...SERVICE_STATES.map((state) =>
+        sample('chain_service_state', state === now, { service, state }),
+      ),
       sample('chain_service_active', now === 'active', { service }),
       sample('chain_service_expected', expected, { service }),
       ...sampleIfKnown('chain_service_restarts_total', unit.restarts, { service }),

@@ -1,4 +1,4 @@
-import { sample, sampleIfKnown, type Sample } from '../metrics.ts'
+import { FAILURE_KINDS, type Sample, sample, sampleIfKnown } from '../metrics.ts'
 import { type Collector, type Report, staleAfter, type Timing } from './collector.ts'
 import { type FailureKind, kindOf, summaryOf } from './errors.ts'
 import type { Outcome } from './outcome.ts'
@@ -140,7 +140,7 @@ export class Board {
     for (const entry of this.#entries.values()) {
       const { name: collector, last, lastSuccess, failures } = entry
       yield sample('chain_agent_collector_enabled', 1, { collector })
-      for (const kind of ['source', 'parse', 'timeout', 'internal'] as const) {
+      for (const kind of FAILURE_KINDS) {
         yield sample('chain_agent_collector_failures_total', failures[kind], { collector, kind })
       }
       if (!last) continue

@@ -1,3 +1,5 @@
+import type { FAILURE_KINDS } from '../metrics.ts'
+
 /** The parts of an error that an operator reads at night, in the order in which he needs them. */
 interface Account {
   /** What we were doing: "ask the node for its height at http://localhost:8080". */
@@ -47,7 +49,7 @@ export class ParseError extends Error {
   }
 }
 
-export type FailureKind = 'source' | 'parse' | 'timeout' | 'internal'
+export type FailureKind = (typeof FAILURE_KINDS)[number]
 
 /** How a failure is counted. Anything that is not one of ours is a bug of ours: `internal`. */
 export const kindOf = (error: Error): FailureKind => {
