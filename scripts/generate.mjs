@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderExampleConfig } from '../dist/config/example.js'
 import { renderCatalogue } from '../dist/exporter/catalogue-page.js'
-import { renderScenarioPage } from '../dist/simulator/scenario-page.js'
+import { renderScenarioPage } from '../dist/simulator/scenario/scenario-page.js'
 
 const GENERATED = {
   'docs/metrics.md': renderCatalogue,

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { Command, InvalidArgumentError } from 'commander'
 import { ConfigError } from '../core/errors.ts'
 import { asError } from '../core/outcome.ts'
-import { listScenarios, loadScenario } from '../simulator/scenarios.ts'
+import { listScenarios, loadScenario } from '../simulator/scenario/scenarios.ts'
 import { createSimulator, type Simulator } from '../simulator/simulator.ts'
 import type { ExitCode, Io } from './io.ts'
 

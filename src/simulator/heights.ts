@@ -1,6 +1,6 @@
-import type { Chain } from './chain.ts'
-import type { Condition } from './condition.ts'
-import type { Timeline } from './timeline.ts'
+import type { Chain } from './chain/chain.ts'
+import type { Condition } from './scenario/condition.ts'
+import type { Timeline } from './scenario/timeline.ts'
 
 type HeightAt = (ms: number) => bigint
 

@@ -1,12 +1,12 @@
 import type { Clock } from '../core/clock.ts'
-import type { Chain } from './chain.ts'
-import type { Condition } from './condition.ts'
+import type { Chain } from './chain/chain.ts'
+import type { Condition } from './scenario/condition.ts'
 import { createHeights, type Heights } from './heights.ts'
-import { createJournal, type Journal } from './journal.ts'
-import { createJournalContent } from './journal-content.ts'
-import type { Scenario } from './scenario.ts'
-import { createTimeline } from './timeline.ts'
-import type { Validator } from './validators.ts'
+import { createJournal, type Journal } from './journal/journal.ts'
+import { createJournalContent } from './journal/journal-content.ts'
+import type { Scenario } from './scenario/scenario.ts'
+import { createTimeline } from './scenario/timeline.ts'
+import type { Validator } from './chain/validators.ts'
 
 export interface NodeOptions {
   readonly clock: Clock

@@ -1,14 +1,14 @@
 import type { Clock } from '../core/clock.ts'
-import { createChain } from './chain.ts'
-import { createJournalctl } from './journalctl.ts'
+import { createChain } from './chain/chain.ts'
+import { createJournalctl } from './tools/journalctl.ts'
 import { createNode, type SimulatedNode } from './node.ts'
-import { createRpcServer, type RpcServer } from './rpc.ts'
-import type { Scenario } from './scenario.ts'
-import { createStatusTool } from './status-report.ts'
-import { createStorageTool } from './storage-report.ts'
-import { createSystemctl } from './systemctl.ts'
-import { serveTools, type Tool } from './tools.ts'
-import { clientVersionOf, createVersionTool } from './versions.ts'
+import { createRpcServer, type RpcServer } from './rpc/rpc.ts'
+import type { Scenario } from './scenario/scenario.ts'
+import { createStatusTool } from './tools/status-report.ts'
+import { createStorageTool } from './tools/storage-report.ts'
+import { createSystemctl } from './tools/systemctl.ts'
+import { serveTools, type Tool } from './tools/tools.ts'
+import { clientVersionOf, createVersionTool } from './tools/versions.ts'
 
 export interface SimulatorOptions {
   readonly clock: Clock

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../src/core/clock.ts'
-import { loadScenario } from '../../src/simulator/scenarios.ts'
+import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
 import { createSimulator } from '../../src/simulator/simulator.ts'
 import { startAgent, type Watched } from '../support/agent.ts'
 import { freePort } from '../support/free-port.ts'
@@ -35,7 +35,7 @@ export const createBench = async (): Promise<Bench> => {
     directory,
     rpcPort: 0,
     referencePort: 0,
-    toolClient: join(import.meta.dirname, '../../dist/simulator/tool.js'),
+    toolClient: join(import.meta.dirname, '../../dist/simulator/tools/tool.js'),
   })
   const rpc = await createFlakyServer(simulator.rpcUrl, await freePort())
   const reference = await createFlakyServer(simulator.referenceUrl, await freePort())

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { systemClock } from '../../src/core/clock.ts'
-import { parseScenario } from '../../src/simulator/scenario.ts'
+import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import { createSimulator } from '../../src/simulator/simulator.ts'
 import { compileToolClient } from './tool-client.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createChain } from '../../src/simulator/chain.ts'
-import { createRpcServer, type RpcServer } from '../../src/simulator/rpc.ts'
+import { createChain } from '../../src/simulator/chain/chain.ts'
+import { createRpcServer, type RpcServer } from '../../src/simulator/rpc/rpc.ts'
 
 const chain = createChain(5)
 const servers: RpcServer[] = []

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../../src/core/errors.ts'
-import { parseScenario } from '../../src/simulator/scenario.ts'
-import { listScenarios, loadScenario } from '../../src/simulator/scenarios.ts'
-import { vocabulary } from '../../src/simulator/vocabulary.ts'
+import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
+import { listScenarios, loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { vocabulary } from '../../src/simulator/scenario/vocabulary.ts'
 
 const complaint = (text: string): string => {
   try {

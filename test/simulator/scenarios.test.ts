@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createChain } from '../../src/simulator/chain.ts'
-import type { Entry } from '../../src/simulator/journal.ts'
+import { createChain } from '../../src/simulator/chain/chain.ts'
+import type { Entry } from '../../src/simulator/journal/journal.ts'
 import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
-import { loadScenario } from '../../src/simulator/scenarios.ts'
-import { readUnits, type Unit } from '../../src/simulator/units.ts'
+import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { readUnits, type Unit } from '../../src/simulator/tools/units.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const chain = createChain(3)

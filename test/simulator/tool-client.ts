@@ -18,7 +18,7 @@ export const compileToolClient = async (directory: string): Promise<string> => {
     'node',
     '--skipLibCheck',
   ]
-  const args = ['src/simulator/tool.ts', '--ignoreConfig', '--outDir', directory, ...options]
+  const args = ['src/simulator/tools/tool.ts', '--ignoreConfig', '--outDir', directory, ...options]
   await promisify(execFile)(join(root, 'node_modules/.bin/tsc'), args, { cwd: root })
   return join(directory, 'tool.js')
 }

@@ -1,5 +1,5 @@
 import { type Arguments, type Grammar, readArguments } from './arguments.ts'
-import type { SimulatedNode } from './node.ts'
+import type { SimulatedNode } from '../node.ts'
 import { renderTable } from './table.ts'
 import type { Frame, Tool } from './tools.ts'
 import { renderProperties, timeStyle } from './unit-properties.ts'

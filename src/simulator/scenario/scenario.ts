@@ -1,6 +1,6 @@
-import { ConfigError, excerpt } from '../core/errors.ts'
-import { parseDuration } from '../core/units.ts'
-import { nearest } from '../core/nearest.ts'
+import { ConfigError, excerpt } from '../../core/errors.ts'
+import { parseDuration } from '../../core/units.ts'
+import { nearest } from '../../core/nearest.ts'
 import type { Effect, Phrase } from './phrase.ts'
 import { vocabulary } from './vocabulary.ts'
 

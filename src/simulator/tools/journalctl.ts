@@ -1,8 +1,8 @@
-import type { Clock } from '../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
 import { type Arguments, type Grammar, readArguments } from './arguments.ts'
-import { createFilter } from './journal-filter.ts'
-import type { Entry, Journal } from './journal.ts'
-import { renderEntry } from './journal-output.ts'
+import { createFilter } from '../journal/journal-filter.ts'
+import type { Entry, Journal } from '../journal/journal.ts'
+import { renderEntry } from '../journal/journal-output.ts'
 import type { Frame, Tool } from './tools.ts'
 
 const POLL_MS = 100

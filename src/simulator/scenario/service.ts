@@ -1,4 +1,4 @@
-import { digest, pick } from './random.ts'
+import { digest, pick } from '../chain/random.ts'
 
 /** The services of a node that a scenario can speak of. */
 export const ROLES = ['bft', 'execution', 'rpc', 'ledger-tail', 'otelcol'] as const

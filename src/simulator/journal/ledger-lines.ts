@@ -1,4 +1,4 @@
-import type { Block, Timeout } from './chain.ts'
+import type { Block, Timeout } from '../chain/happening.ts'
 
 /** A block as ledger-tail announces it. Every field is a string, numbers too. */
 export const renderProposed = (block: Block, nowMs: number): string =>

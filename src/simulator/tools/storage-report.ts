@@ -1,5 +1,5 @@
-import { digest } from './random.ts'
-import type { SimulatedNode } from './node.ts'
+import { digest } from '../chain/random.ts'
+import type { SimulatedNode } from '../node.ts'
 import type { Frame, Tool } from './tools.ts'
 
 /** The stand-in for the tool that reports on the node's database: it knows `--storage` alone. */

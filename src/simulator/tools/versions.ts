@@ -1,5 +1,5 @@
-import { digest } from './random.ts'
-import type { SimulatedNode } from './node.ts'
+import { digest } from '../chain/random.ts'
+import type { SimulatedNode } from '../node.ts'
 import type { Tool } from './tools.ts'
 
 /** `Name/version`, as the RPC gives it: the word of the prefix with a capital letter. */

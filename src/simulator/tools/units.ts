@@ -1,6 +1,6 @@
-import { ONESHOT_MS } from './lifecycle-entries.ts'
-import type { SimulatedNode } from './node.ts'
-import { digest, pick } from './random.ts'
+import { ONESHOT_MS } from '../journal/lifecycle-entries.ts'
+import type { SimulatedNode } from '../node.ts'
+import { digest, pick } from '../chain/random.ts'
 import {
   descriptionOf,
   invocationOf,
@@ -9,7 +9,7 @@ import {
   type Role,
   type Service,
   unitOf,
-} from './service.ts'
+} from '../scenario/service.ts'
 
 /** A unit as systemd shows it: property → value, empty where there is nothing to say. Times in ms. */
 export interface Unit {

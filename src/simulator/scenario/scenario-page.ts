@@ -8,7 +8,7 @@ const row = ({ subject, verb, argument, means }: (typeof vocabulary)[number]): s
 
 const HEAD = `# Scenarios
 
-Generated from \`src/simulator/vocabulary.ts\` by \`npm run generate\`.
+Generated from \`src/simulator/scenario/vocabulary.ts\` by \`npm run generate\`.
 
 A scenario tells what befalls the simulated node. It changes only what the node *says*: its RPC, its tools, its units
 and its journal; the agent does not know that it is a rehearsal.

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { asError } from '../core/outcome.ts'
+import { asError } from '../../core/outcome.ts'
 
 /** A piece of what a tool does. The last one says how it ends. */
 export type Frame =
@@ -63,7 +63,7 @@ export const serveTools = async ({ directory, tools, client = built }: Options):
 }
 
 /** Found from the sources and from the build alike. */
-const built = fileURLToPath(new URL('../../dist/simulator/tool.js', import.meta.url))
+const built = fileURLToPath(new URL('../../../dist/simulator/tools/tool.js', import.meta.url))
 
 const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`
 

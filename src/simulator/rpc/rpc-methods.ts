@@ -1,5 +1,6 @@
-import { type Block, type Chain, FINAL_AFTER } from './chain.ts'
-import { digest } from './random.ts'
+import { type Chain, FINAL_AFTER } from '../chain/chain.ts'
+import type { Block } from '../chain/happening.ts'
+import { digest } from '../chain/random.ts'
 
 /** The chain as one RPC endpoint shows it now. */
 export interface View {

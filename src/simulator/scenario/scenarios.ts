@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ConfigError } from '../core/errors.ts'
-import { nearest } from '../core/nearest.ts'
+import { ConfigError } from '../../core/errors.ts'
+import { nearest } from '../../core/nearest.ts'
 import { parseScenario, type Scenario } from './scenario.ts'
 
 const SUFFIX = '.scenario'
 /** Two levels up is the root of the package, from the sources and from the build alike. */
-const folder = fileURLToPath(new URL('../../scenarios/', import.meta.url))
+const folder = fileURLToPath(new URL('../../../scenarios/', import.meta.url))
 
 /** The scenarios that come with the program, in order of their names. */
 export const listScenarios = async (): Promise<readonly Scenario[]> =>

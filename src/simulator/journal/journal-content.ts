@@ -1,11 +1,11 @@
 import { createLedgerTail } from './ledger-tail.ts'
 import { lifecycleEntries, ONESHOT_MS, oneshotEntries } from './lifecycle-entries.ts'
 import type { Draft } from './journal.ts'
-import type { Chain } from './chain.ts'
-import type { Heights } from './heights.ts'
-import { digest } from './random.ts'
-import { invocationOf, pidOf, unitOf } from './service.ts'
-import type { Timeline } from './timeline.ts'
+import type { Chain } from '../chain/chain.ts'
+import type { Heights } from '../heights.ts'
+import { digest } from '../chain/random.ts'
+import { invocationOf, pidOf, unitOf } from '../scenario/service.ts'
+import type { Timeline } from '../scenario/timeline.ts'
 
 interface Subject {
   readonly node: string

@@ -1,4 +1,4 @@
-import type { Block, Happening } from './chain.ts'
+import type { Block, Happening } from './happening.ts'
 import { createRandom, digest, pick } from './random.ts'
 import type { Validator } from './validators.ts'
 

@@ -1,7 +1,14 @@
 import { constants } from 'node:os'
 import type { Draft } from './journal.ts'
-import { descriptionOf, type Exit, invocationOf, ROLES, type Service, unitOf } from './service.ts'
-import type { Change } from './timeline.ts'
+import {
+  descriptionOf,
+  type Exit,
+  invocationOf,
+  ROLES,
+  type Service,
+  unitOf,
+} from '../scenario/service.ts'
+import type { Change } from '../scenario/timeline.ts'
 
 /** Message ids of systemd's catalogue; the texts are those of version 252. */
 const MESSAGE_ID = {

@@ -1,7 +1,7 @@
-import { type Chain, FINAL_AFTER } from './chain.ts'
-import type { Heights } from './heights.ts'
+import { type Chain, FINAL_AFTER } from '../chain/chain.ts'
+import type { Heights } from '../heights.ts'
 import { renderFinalized, renderProposed, renderTimeout } from './ledger-lines.ts'
-import type { Timeline } from './timeline.ts'
+import type { Timeline } from '../scenario/timeline.ts'
 
 export interface Line {
   readonly atMs: number

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { FINAL_AFTER } from './chain.ts'
+import { FINAL_AFTER } from '../chain/chain.ts'
 import { respond } from './json-rpc.ts'
 import { answer, type View } from './rpc-methods.ts'
 

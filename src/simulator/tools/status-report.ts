@@ -1,7 +1,7 @@
-import { CHAIN_ID } from './rpc-methods.ts'
-import { digest } from './random.ts'
-import type { SimulatedNode } from './node.ts'
-import { ROLES } from './service.ts'
+import { CHAIN_ID } from '../rpc/rpc-methods.ts'
+import { digest } from '../chain/random.ts'
+import type { SimulatedNode } from '../node.ts'
+import { ROLES } from '../scenario/service.ts'
 import type { Tool } from './tools.ts'
 import { capitalised, clientVersionOf } from './versions.ts'
 

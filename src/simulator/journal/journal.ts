@@ -1,4 +1,4 @@
-import { digest } from './random.ts'
+import { digest } from '../chain/random.ts'
 
 /** Something to be written into the journal. */
 export interface Draft {
