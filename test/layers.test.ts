@@ -36,6 +36,8 @@ const REFUSED = [
   ['src/collectors/a.ts', "export { createExec } from '../sources/exec.ts'", COLLECTORS],
   ['src/collectors/b.ts', "export { createServer } from '../exporter/server.ts'", COLLECTORS],
   ['src/collectors/c.ts', "export { Gauge } from 'prom-client'", COLLECTORS],
+  ['src/collectors/parts/a.ts', "export { createExec } from '../../sources/exec.ts'", COLLECTORS],
+  ['src/collectors/parts/b.ts', "export type { Config } from '../../config/schema.ts'", COLLECTORS],
   ['src/collectors/d.ts', "export { execa } from 'execa'", COLLECTORS],
   ['src/collectors/f.ts', "export type { Config } from '../config/schema.ts'", COLLECTORS],
   ['src/collectors/e.ts', "export const ask = async () => fetch('http://x/')", FETCH],
@@ -92,6 +94,7 @@ const REFUSED = [
 const ACCEPTED = [
   ['src/parsers/ok.ts', "export { ParseError } from '../core/errors.ts'\nexport { z } from 'zod'"],
   ['src/sources/ok.ts', "export { execa } from 'execa'\nexport { x } from '../core/errors.ts'"],
+  ['src/collectors/parts/ok.ts', "export type { Exec } from '../../sources/exec.ts'"],
   ['src/collectors/ok.ts', "export type { Exec } from '../sources/exec.ts'"],
   ['src/exporter/ok.ts', "export { Router } from 'express'\nexport { b } from '../core/board.ts'"],
   ['src/simulator/ok.ts', "export { createServer } from 'node:http'"],

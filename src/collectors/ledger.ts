@@ -8,9 +8,9 @@ import {
   type Heard,
   heardSamples,
   type Listening,
-} from './journal-follower.ts'
-import { createLedgerCount, type LedgerReading } from './ledger-count.ts'
-import type { Names } from './names.ts'
+} from './parts/journal-follower.ts'
+import { createLedgerCount, type LedgerReading } from './parts/ledger-count.ts'
+import type { Names } from './parts/names.ts'
 
 interface Parts {
   readonly listening: Listening

@@ -4,9 +4,9 @@ import {
   type Heard,
   heardSamples,
   type Listening,
-} from './journal-follower.ts'
-import type { Lifecycle } from './lifecycle-count.ts'
-import type { Names } from './names.ts'
+} from './parts/journal-follower.ts'
+import type { Lifecycle } from './parts/lifecycle-count.ts'
+import type { Names } from './parts/names.ts'
 
 interface Parts {
   readonly listening: Listening

@@ -4,8 +4,8 @@ import { parseHeight } from '../parsers/height.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity } from '../parsers/rpc.ts'
 import type { Query } from '../sources/query.ts'
 import type { Rpc } from '../sources/rpc.ts'
-import { agree, type Agreement } from './agreement.ts'
-import { type Refusal, type Reply, request } from './request.ts'
+import { agree, type Agreement } from './parts/agreement.ts'
+import { type Refusal, type Reply, request } from './parts/request.ts'
 
 /** An RPC endpoint is compared on `latest`, a query service on `finalized`, which is what it has indexed. */
 export type Reference = { readonly name: string } & (

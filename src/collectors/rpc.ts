@@ -5,7 +5,7 @@ import { minute } from '../core/units.ts'
 import { BLOCK_TAGS, REFUSALS, sample, sampleIfKnown } from '../metrics.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../parsers/rpc.ts'
 import type { Rpc } from '../sources/rpc.ts'
-import { type Refusal, type Reply, request } from './request.ts'
+import { type Refusal, type Reply, request } from './parts/request.ts'
 
 const METHODS = [
   'eth_blockNumber',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLedgerCount } from '../../src/collectors/ledger-count.ts'
+import { createLedgerCount } from '../../src/collectors/parts/ledger-count.ts'
 import { toJson } from '../../src/core/json.ts'
 import type { LedgerEvent } from '../../src/parsers/ledger-tail.ts'
 import { recording } from './recording.ts'

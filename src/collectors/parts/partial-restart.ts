@@ -1,4 +1,4 @@
-import { minute } from '../core/units.ts'
+import { minute } from '../../core/units.ts'
 
 interface Running {
   readonly activeState: string

@@ -1,8 +1,8 @@
-import type { Timing } from '../core/collector.ts'
-import { ParseError, SourceError } from '../core/errors.ts'
-import { asError } from '../core/outcome.ts'
-import type { REFUSALS } from '../metrics.ts'
-import { RpcRefusal } from '../parsers/rpc.ts'
+import type { Timing } from '../../core/collector.ts'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { asError } from '../../core/outcome.ts'
+import type { REFUSALS } from '../../metrics.ts'
+import { RpcRefusal } from '../../parsers/rpc.ts'
 
 /** Why a request brought nothing: a reading in itself, since the agent did ask. */
 export type Refusal = (typeof REFUSALS)[number]

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { Context, Timing } from '../core/collector.ts'
-import type { Recorder } from '../core/recorder.ts'
-import { type Sample, sampleIfKnown } from '../metrics.ts'
-import type { JournalEntry } from '../parsers/journal.ts'
-import { createLineJoiner } from '../parsers/journal-lines.ts'
-import type { Checkpoint } from '../sources/checkpoint.ts'
-import type { Journal, JournalBatch } from '../sources/journal.ts'
+import type { Context, Timing } from '../../core/collector.ts'
+import type { Recorder } from '../../core/recorder.ts'
+import { type Sample, sampleIfKnown } from '../../metrics.ts'
+import type { JournalEntry } from '../../parsers/journal.ts'
+import { createLineJoiner } from '../../parsers/journal-lines.ts'
+import type { Checkpoint } from '../../sources/checkpoint.ts'
+import type { Journal, JournalBatch } from '../../sources/journal.ts'
 
 /** What a collector that listens to the journal brings along; the rest is the same for all. */
 export interface Listener {

@@ -1,7 +1,7 @@
-import type { Recorder } from '../core/recorder.ts'
-import { second } from '../core/units.ts'
-import type { LEDGER_EVENTS } from '../metrics.ts'
-import type { LedgerBlock, LedgerEvent, ProposedBlock } from '../parsers/ledger-tail.ts'
+import type { Recorder } from '../../core/recorder.ts'
+import { second } from '../../core/units.ts'
+import type { LEDGER_EVENTS } from '../../metrics.ts'
+import type { LedgerBlock, LedgerEvent, ProposedBlock } from '../../parsers/ledger-tail.ts'
 import { type LedgerMemory, parseLedgerMemory, type Seen } from './ledger-memory.ts'
 import { createRecent } from './recent.ts'
 

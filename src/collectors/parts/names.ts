@@ -1,4 +1,4 @@
-import type { ReadPrefix } from '../sources/prefix.ts'
+import type { ReadPrefix } from '../../sources/prefix.ts'
 
 /** Puts the maker's word into the names of units. */
 export interface Names {
