@@ -84,9 +84,9 @@ const REFUSED = [
   ['src/cli/c.ts', "export { spawn } from 'node:child_process'", CLI],
   ['src/cli/d.ts', "export const home = process.env['HOME']", ENV],
   [
-    'src/cli/demo.ts',
+    'src/cli/child.ts',
     "export { readRpc } from '../sources/rpc.ts'",
-    'The demo starts the simulator and the agent; it obtains no bytes itself.',
+    'A child of the demo is this program once more; it obtains no bytes itself.',
   ],
   ['test/a.test.ts', "import { vi } from 'vitest'\nvi.mock('../src/core/clock.ts')", MOCK],
 ] as const

@@ -1,13 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import type { Clock } from '../core/clock.ts'
 import { loadScenario } from '../simulator/scenario/scenarios.ts'
+import { type Child, startChild } from './child.ts'
 import { readStatusLine } from './demo-line.ts'
 import { type Place, placeSchema, renderConfig, renderWelcome } from './demo-texts.ts'
 import { freePort } from './free-port.ts'
@@ -114,12 +112,15 @@ interface Pair {
   readonly metricsUrl: string
 }
 
+/** By then the agent has asked everybody once. */
+const FIRST_MS = 1500
 const EVERY_MS = { terminal: 2000, file: 10_000 } as const
 
 /** Prints a line now and then until the demo is interrupted or the agent has ended. */
 const watch = async (io: Io, { simulator, agent, metricsUrl }: Pair): Promise<void> => {
   const onTerminal = 'isTTY' in io.stdout && io.stdout.isTTY === true
   let mourned = false
+  await io.clock.sleep(FIRST_MS, io.signal)
   while (!io.signal.aborted && !agent.hasEnded()) {
     if (simulator.hasEnded() && !mourned) {
       mourned = true
@@ -145,56 +146,4 @@ const sayDead = async ({ stderr }: Io, who: string, logFile: string): Promise<Ex
     `The ${who} has ended by itself. The end of its log:\n${tail.map((line) => `  ${line}\n`).join('')}`,
   )
   return 1
-}
-
-interface Child {
-  readonly process: ChildProcess
-  /** Resolves, and never rejects, when it has ended. */
-  readonly ended: Promise<void>
-  hasEnded(): boolean
-  /** Asks it to end, and insists where it does not. */
-  stop(): Promise<void>
-}
-
-interface Start {
-  readonly args: readonly string[]
-  /** What it finds in its environment, and nothing else. */
-  readonly env: Readonly<Record<string, string>>
-  /** A file that takes what it prints, other than a piped standard output. */
-  readonly log: number
-  readonly stdout: 'pipe' | 'log'
-  readonly clock: Clock
-}
-
-const GRACE_MS = 10_000
-const program = fileURLToPath(new URL('../main.js', import.meta.url))
-
-/** Starts this very program a second time, as a process of its own. */
-const startChild = ({ args, env, log, stdout, clock }: Start): Child => {
-  const child = spawn(process.execPath, [program, ...args], {
-    env: { TZ: 'UTC', LANG: 'C.UTF-8', ...env },
-    // A group of its own: Ctrl-C reaches us alone, and we end the agent before the node.
-    detached: true,
-    stdio: ['ignore', stdout === 'pipe' ? 'pipe' : log, log],
-  })
-  let over = false
-  const ended = once(child, 'exit')
-    .catch(() => undefined)
-    .then(() => {
-      over = true
-    })
-  return {
-    process: child,
-    ended,
-    hasEnded: () => over,
-    stop: async () => {
-      if (over) return
-      const patience = new AbortController()
-      child.kill('SIGTERM')
-      await Promise.race([ended, clock.sleep(GRACE_MS, patience.signal)])
-      patience.abort()
-      if (!over) child.kill('SIGKILL')
-      await ended
-    },
-  }
 }
