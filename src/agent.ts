@@ -54,7 +54,7 @@ export const startAgent = async ({ config, clock, log, path }: Options): Promise
   })
   let prefix: Prefix | undefined
   const findPrefix = createPrefix({ exec, path, configured: config.prefix })
-  const board = new Board((change) => {
+  const board = new Board(clock, (change) => {
     logChange(log, change)
   })
   const offered = createCollectors({
@@ -83,14 +83,14 @@ export const startAgent = async ({ config, clock, log, path }: Options): Promise
     {
       version,
       contentType: exposition.contentType,
-      metrics: () => exposition.render([buildInfo, ...board.samples(clock.now())]),
+      metrics: () => exposition.render([buildInfo, ...board.samples()]),
       status: () =>
         renderStatus(
           { version, startedAt, prefix: prefix?.word ?? null },
-          board.standings(clock.now()),
+          board.standings(),
         ),
       waitingFor: () =>
-        [...board.standings(clock.now())].flatMap(({ name, enabled, up }) =>
+        [...board.standings()].flatMap(({ name, enabled, up }) =>
           enabled && up === undefined ? [name] : [],
         ),
     },
@@ -108,7 +108,7 @@ export const startAgent = async ({ config, clock, log, path }: Options): Promise
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       await clock.sleep(WATCH_EVERY, stopping.signal)
-      board.noticeSilence(clock.now())
+      board.noticeSilence()
     }
   }
   const killChildren = (): void => {

@@ -1,7 +1,8 @@
 import { FAILURE_KINDS, type Sample, sample, sampleIfKnown } from '../metrics.ts'
+import type { Clock } from './clock.ts'
 import { type Collector, type Report, staleAfter, type Timing } from './collector.ts'
 import { type FailureKind, kindOf, summaryOf } from './errors.ts'
-import type { Outcome } from './outcome.ts'
+import { asError, type Outcome } from './outcome.ts'
 
 /** Something that is different now from what it was: one line in the log. */
 export interface Change {
@@ -23,6 +24,8 @@ interface Entry {
   readonly failures: Record<FailureKind, number>
   /** What was last said of the collector itself (undefined) and of its subjects. */
   readonly states: Map<string | undefined, string>
+  /** By the clock that never goes back: until when we wait for the next reading. */
+  due: number
   last?: Outcome<unknown>
   lastSuccess?: {
     readonly at: number
@@ -36,7 +39,7 @@ export interface Standing {
   readonly name: string
   readonly help: string
   readonly enabled: boolean
-  /** Undefined until the first attempt has ended. */
+  /** Undefined until the first attempt has ended, or should have. */
   readonly up: boolean | undefined
   readonly lastSuccessAt: number | undefined
   /** Of the last attempt, where that failed. */
@@ -49,9 +52,11 @@ export interface Standing {
 export class Board {
   readonly #entries = new Map<string, Entry>()
   readonly #disabled = new Map<string, { readonly help: string }>()
+  readonly #clock: Clock
   readonly #notice: (change: Change) => void
 
-  constructor(notice: (change: Change) => void = () => undefined) {
+  constructor(clock: Clock, notice: (change: Change) => void = () => undefined) {
+    this.#clock = clock
     this.#notice = notice
   }
 
@@ -59,26 +64,22 @@ export class Board {
   admit<Reading>(collector: Collector<Reading>): Report<Reading> {
     const { name, help, timing } = collector
     const failures = { source: 0, parse: 0, timeout: 0, internal: 0 }
-    const entry: Entry = { name, help, timing, failures, states: new Map() }
+    const nextDue = (): number => this.#clock.elapsed() + staleAfter(timing)
+    const entry: Entry = { name, help, timing, failures, states: new Map(), due: nextDue() }
     this.#entries.set(name, entry)
     return (outcome) => {
       entry.last = outcome
-      if (outcome.ok) {
-        const { at, value } = outcome
-        // Rendered when somebody looks: a follower may report thousands of times between two scrapes.
-        entry.lastSuccess = { at, value, samples: () => collector.samples(value) }
-        this.#change(entry, { subject: undefined, to: 'working', at })
-        for (const [subject, state] of Object.entries(collector.states(value))) {
-          this.#change(entry, { subject, to: state, at })
-        }
-      } else {
-        entry.failures[kindOf(outcome.error)] += 1
-        this.#change(entry, {
-          subject: undefined,
-          to: `failing: ${summaryOf(outcome.error)}`,
-          at: outcome.at,
-          error: outcome.error,
-        })
+      if (!outcome.ok) {
+        this.#fail(entry, outcome)
+        return
+      }
+      const { at, value } = outcome
+      entry.due = nextDue()
+      // Rendered when somebody looks: a follower may report thousands of times between two scrapes.
+      entry.lastSuccess = { at, value, samples: () => collector.samples(value) }
+      this.#change(entry, { subject: undefined, to: 'working', at })
+      for (const [subject, state] of Object.entries(collector.states(value))) {
+        this.#change(entry, { subject, to: state, at })
       }
     }
   }
@@ -88,73 +89,83 @@ export class Board {
     this.#disabled.set(name, { help })
   }
 
-  /** Says once that a collector has fallen silent. Staleness has no event of its own; call this now and then. */
-  noticeSilence(now: number): void {
+  /** Says once that a collector is silent. Silence has no event of its own; call this now and then. */
+  noticeSilence(): void {
     for (const entry of this.#entries.values()) {
-      if (entry.last?.ok === true && !isFresh(entry, now)) {
-        this.#change(entry, {
-          subject: undefined,
-          to: 'silent: no reading in the time one is due',
-          at: now,
-        })
-      }
+      if (entry.last?.ok === false || !this.#isLate(entry)) continue
+      const to = 'silent: no reading in the time one is due'
+      this.#change(entry, { subject: undefined, to, at: this.#clock.now() })
     }
   }
 
-  /** Whether every collector has ended its first attempt, well or badly. */
-  get settled(): boolean {
-    return [...this.#entries.values()].every(({ last }) => last !== undefined)
-  }
-
-  *standings(now: number): Generator<Standing> {
+  *standings(): Generator<Standing> {
     for (const entry of this.#entries.values()) {
       const { name, help, last, lastSuccess } = entry
       yield {
         name,
         help,
         enabled: true,
-        up: last && last.ok && isFresh(entry, now),
+        up: this.#isUp(entry),
         lastSuccessAt: lastSuccess?.at,
         error: last?.ok === false ? last.error : undefined,
-        reading: isFresh(entry, now) ? lastSuccess?.value : undefined,
+        reading: this.#isLate(entry) ? undefined : lastSuccess?.value,
       }
     }
     for (const [name, { help }] of this.#disabled) {
-      yield {
-        name,
-        help,
-        enabled: false,
-        up: undefined,
-        lastSuccessAt: undefined,
-        error: undefined,
-        reading: undefined,
-      }
+      const nothing = { up: undefined, lastSuccessAt: undefined, error: undefined }
+      yield { name, help, enabled: false, ...nothing, reading: undefined }
     }
   }
 
   /** Everything known now. What is stale or was never read is absent, never zero. */
-  *samples(now: number): Generator<Sample> {
+  *samples(): Generator<Sample> {
     for (const collector of this.#disabled.keys()) {
       yield sample('chain_agent_collector_enabled', 0, { collector })
     }
     for (const entry of this.#entries.values()) {
       const { name: collector, last, lastSuccess, failures } = entry
       yield sample('chain_agent_collector_enabled', 1, { collector })
+      yield* this.#samplesOf(entry)
       for (const kind of FAILURE_KINDS) {
         yield sample('chain_agent_collector_failures_total', failures[kind], { collector, kind })
       }
-      if (!last) continue
-      const fresh = isFresh(entry, now)
-      yield sample('chain_agent_collector_up', last.ok && fresh, { collector })
-      yield* sampleIfKnown('chain_agent_collector_duration_seconds', seconds(last.took), {
+      yield* sampleIfKnown('chain_agent_collector_up', this.#isUp(entry), { collector })
+      yield* sampleIfKnown('chain_agent_collector_duration_seconds', inSeconds(last?.took), {
         collector,
       })
-      if (!lastSuccess) continue
-      yield sample('chain_agent_collector_last_success_timestamp_seconds', lastSuccess.at / 1000, {
-        collector,
-      })
-      if (fresh) yield* lastSuccess.samples()
+      yield* sampleIfKnown(
+        'chain_agent_collector_last_success_timestamp_seconds',
+        inSeconds(lastSuccess?.at),
+        { collector },
+      )
     }
+  }
+
+  /** One collector with a bug must not take the others' readings along. */
+  #samplesOf(entry: Entry): readonly Sample[] {
+    if (this.#isLate(entry)) return []
+    try {
+      return entry.lastSuccess?.samples() ?? []
+    } catch (error) {
+      entry.last = { ok: false, error: asError(error), at: this.#clock.now() }
+      this.#fail(entry, entry.last)
+      return []
+    }
+  }
+
+  /** By a clock that never goes back: a host whose time is set back must not make old readings fresh. */
+  #isLate({ due }: Entry): boolean {
+    return this.#clock.elapsed() > due
+  }
+
+  #isUp(entry: Entry): boolean | undefined {
+    const isLate = this.#isLate(entry)
+    return entry.last ? entry.last.ok && !isLate : isLate ? false : undefined
+  }
+
+  #fail(entry: Entry, { error, at }: { readonly error: Error; readonly at: number }): void {
+    entry.failures[kindOf(error)] += 1
+    this.#change(entry, { subject: undefined, to: `failing: ${summaryOf(error)}`, at, error })
   }
 
   #change(entry: Entry, now: Omit<Change, 'collector' | 'from'>): void {
@@ -165,8 +176,5 @@ export class Board {
   }
 }
 
-const isFresh = ({ timing, lastSuccess }: Entry, now: number): boolean =>
-  lastSuccess !== undefined && now - lastSuccess.at <= staleAfter(timing)
-
-const seconds = (milliseconds: number | undefined): number | undefined =>
+const inSeconds = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000

@@ -3,6 +3,7 @@ import { Board, type Change } from '../../src/core/board.ts'
 import type { Collector } from '../../src/core/collector.ts'
 import { ParseError, SourceError } from '../../src/core/errors.ts'
 import { sample } from '../../src/metrics.ts'
+import { manualClock } from '../support/manual-clock.ts'
 
 const thing: Collector<number> = {
   name: 'thing',
@@ -13,78 +14,112 @@ const thing: Collector<number> = {
   states: (value) => ({ level: value > 5 ? 'high' : 'low' }),
 }
 
-const values = (board: Board, now: number): Record<string, number> =>
+const values = (board: Board): Record<string, number> =>
   Object.fromEntries(
-    [...board.samples(now)]
+    [...board.samples()]
       .filter(({ name }) => !name.includes('failures'))
       .map(({ name, value }) => [name.replace('chain_agent_collector_', ''), value]),
   )
 
 describe('what is known', () => {
+  const known = () => {
+    const clock = manualClock(0)
+    const board = new Board(clock)
+    return { clock, board, report: board.admit(thing) }
+  }
+
   test('nothing, before the first attempt has ended', () => {
-    const board = new Board()
-    board.admit(thing)
-    expect(values(board, 0)).toEqual({ enabled: 1 })
-    expect(board.settled).toBe(false)
+    const { board } = known()
+    expect(values(board)).toEqual({ enabled: 1 })
+    expect([...board.standings()]).toMatchObject([{ up: undefined }])
   })
 
-  test('a reading, up to the moment when it is stale', () => {
-    const board = new Board()
-    const report = board.admit(thing)
+  test('that it is down, when the first attempt should have ended and has not', async () => {
+    const { clock, board } = known()
+    await clock.advance(25_000)
+    expect(values(board)).toEqual({ enabled: 1 })
+    await clock.advance(1)
+    expect(values(board)).toEqual({ enabled: 1, up: 0 })
+  })
+
+  test('a reading, up to the moment when it is stale', async () => {
+    const { clock, board, report } = known()
+    await clock.advance(1000)
     report({ ok: true, value: 3, at: 1000, took: 250 })
-    const known = { enabled: 1, up: 1, duration_seconds: 0.25, last_success_timestamp_seconds: 1 }
-    expect(values(board, 26_000)).toEqual({ ...known, chain_block_difference: 3 })
-    expect(values(board, 26_001)).toEqual({ ...known, up: 0 })
-    expect(board.settled).toBe(true)
+    const of = { enabled: 1, up: 1, duration_seconds: 0.25, last_success_timestamp_seconds: 1 }
+    await clock.advance(25_000)
+    expect(values(board)).toEqual({ ...of, chain_block_difference: 3 })
+    await clock.advance(1)
+    expect(values(board)).toEqual({ ...of, up: 0 })
   })
 
-  test('after a failure the last reading goes on until it is stale; up is 0 at once', () => {
-    const board = new Board()
-    const report = board.admit(thing)
-    report({ ok: true, value: 3, at: 1000, took: 1 })
-    report({ ok: false, error: new ParseError('a', 'b', 'c'), at: 11_000, took: 1 })
-    expect(values(board, 11_000)).toMatchObject({ up: 0, chain_block_difference: 3 })
-    expect(values(board, 27_000)).not.toHaveProperty('chain_block_difference')
+  test('after a failure the last reading goes on until it is stale; up is 0 at once', async () => {
+    const { clock, board, report } = known()
+    report({ ok: true, value: 3, at: 0, took: 1 })
+    await clock.advance(10_000)
+    report({ ok: false, error: new ParseError('a', 'b', 'c'), at: 10_000, took: 1 })
+    expect(values(board)).toMatchObject({ up: 0, chain_block_difference: 3 })
+    await clock.advance(15_001)
+    expect(values(board)).not.toHaveProperty('chain_block_difference')
+  })
+
+  test('a clock that is set back makes nothing fresh', () => {
+    let [now, elapsed] = [10_000_000, 0]
+    const clock = { now: () => now, elapsed: () => elapsed, sleep: () => Promise.resolve() }
+    const board = new Board(clock)
+    board.admit(thing)({ ok: true, value: 3, at: now })
+    now -= 3_600_000
+    elapsed += 25_001
+    expect(values(board)).toMatchObject({ up: 0 })
+    expect(values(board)).not.toHaveProperty('chain_block_difference')
   })
 
   test('failures by kind, from 0', () => {
-    const board = new Board()
-    const report = board.admit(thing)
+    const { board, report } = known()
     const timeout = new SourceError({ doing: 'a', happened: 'b' }, { timeout: true })
     for (const error of [timeout, timeout, new Error('bug')]) report({ ok: false, error, at: 0 })
-    const failures = [...board.samples(0)].filter(({ name }) => name.includes('failures'))
+    const failures = [...board.samples()].filter(({ name }) => name.includes('failures'))
     expect(
       Object.fromEntries(failures.map(({ labels, value }) => [labels['kind'], value])),
-    ).toEqual({
-      source: 0,
-      parse: 0,
-      timeout: 2,
-      internal: 1,
-    })
+    ).toEqual({ source: 0, parse: 0, timeout: 2, internal: 1 })
+  })
+
+  test('one collector with a bug takes no other along', () => {
+    const board = new Board(manualClock(0))
+    const samples = (): never => {
+      throw new RangeError('a bug')
+    }
+    board.admit({ ...thing, name: 'bad', samples })({ ok: true, value: 1, at: 0 })
+    board.admit(thing)({ ok: true, value: 3, at: 0 })
+    const all = [...board.samples()]
+    const up = all.filter(({ name }) => name === 'chain_agent_collector_up')
+    expect(up.map(({ labels, value }) => [labels['collector'], value])).toEqual([
+      ['bad', 0],
+      ['thing', 1],
+    ])
+    expect(all).toContainEqual(sample('chain_block_difference', 3))
   })
 
   test('off is not broken', () => {
-    const board = new Board()
+    const board = new Board(manualClock(0))
     board.dismiss(thing)
-    expect(values(board, 0)).toEqual({ enabled: 0 })
-    expect([...board.standings(0)]).toMatchObject([
-      { name: 'thing', enabled: false, up: undefined },
-    ])
+    expect(values(board)).toEqual({ enabled: 0 })
+    expect([...board.standings()]).toMatchObject([{ name: 'thing', enabled: false, up: undefined }])
   })
 })
 
 describe('each change is told once', () => {
-  const told = (): { readonly board: Board; readonly changes: string[] } => {
+  const told = () => {
     const changes: string[] = []
-    const board = new Board(({ subject, from, to }: Change) => {
+    const clock = manualClock(0)
+    const board = new Board(clock, ({ subject, from, to }: Change) => {
       changes.push(`${subject ?? 'itself'}: ${from ?? '?'} → ${to}`)
     })
-    return { board, changes }
+    return { clock, board, changes, report: board.admit(thing) }
   }
 
   test('of the collector and of its subjects', () => {
-    const { board, changes } = told()
-    const report = board.admit(thing)
+    const { changes, report } = told()
     const gone = new SourceError({ doing: 'read', happened: 'gone', evidence: 'attempt 1' })
     const goneStill = new SourceError({ doing: 'read', happened: 'gone', evidence: 'attempt 2' })
     for (const value of [1, 2, 9, 8]) report({ ok: true, value, at: 0 })
@@ -100,15 +135,23 @@ describe('each change is told once', () => {
     ])
   })
 
-  test('of falling silent', () => {
-    const { board, changes } = told()
-    const report = board.admit(thing)
+  test('of falling silent, and of never having spoken', async () => {
+    const { clock, board, changes, report } = told()
+    await clock.advance(25_001)
+    board.noticeSilence()
     report({ ok: true, value: 1, at: 0 })
-    for (const now of [25_000, 25_001, 30_000]) board.noticeSilence(now)
-    report({ ok: true, value: 1, at: 31_000 })
-    expect(changes.slice(2)).toEqual([
-      'itself: working → silent: no reading in the time one is due',
-      'itself: silent: no reading in the time one is due → working',
+    for (const ms of [25_000, 1, 5000]) {
+      await clock.advance(ms)
+      board.noticeSilence()
+    }
+    report({ ok: true, value: 1, at: 0 })
+    const silent = 'silent: no reading in the time one is due'
+    expect(changes).toEqual([
+      `itself: ? → ${silent}`,
+      `itself: ${silent} → working`,
+      'level: ? → low',
+      `itself: working → ${silent}`,
+      `itself: ${silent} → working`,
     ])
   })
 })

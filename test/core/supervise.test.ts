@@ -30,7 +30,7 @@ const sleeper = (until: number, elapsed: () => number = () => 0) => {
 test('opens a stream that ends anew, waiting longer each time, up to two intervals', async () => {
   const { context, slept } = sleeper(6)
   const seen: string[] = []
-  const board = new Board(({ to }) => seen.push(to))
+  const board = new Board(context.clock, ({ to }) => seen.push(to))
   await supervise(
     collector(() => Promise.resolve()),
     board,
@@ -48,6 +48,6 @@ test('after work that lasted the waiting begins from the start', async () => {
     time += lasts.shift() ?? 0
     return Promise.reject(new SourceError({ doing: 'x', happened: 'y' }))
   }
-  await supervise(collector(run), new Board(), context)
+  await supervise(collector(run), new Board(context.clock), context)
   expect(slept).toEqual([1000, 2000, 1000, 2000])
 })
