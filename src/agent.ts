@@ -85,10 +85,7 @@ export const startAgent = async ({ config, clock, log, path }: Options): Promise
       contentType: exposition.contentType,
       metrics: () => exposition.render([buildInfo, ...board.samples()]),
       status: () =>
-        renderStatus(
-          { version, startedAt, prefix: prefix?.word ?? null },
-          board.standings(),
-        ),
+        renderStatus({ version, startedAt, prefix: prefix?.word ?? null }, board.standings()),
       waitingFor: () =>
         [...board.standings()].flatMap(({ name, enabled, up }) =>
           enabled && up === undefined ? [name] : [],

@@ -184,6 +184,9 @@ export const chapters = {
       'From the own time of a block to the line that says it is final.',
       [0.3, 0.5, 0.7, 0.8, 1, 1.2, 1.5, 2, 3, 5, 10],
     ),
+    chain_ledger_future_blocks_total: tally(
+      'Proposed blocks whose own time lies after their line: the clock of their leader, or ours, is off.',
+    ),
     chain_ledger_own_consecutive_timeouts: gauge(
       'Rounds in a row in which this node was leader and timed out.',
     ),

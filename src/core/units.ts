@@ -25,7 +25,7 @@ export const renderDuration = (milliseconds: number): string => {
 }
 
 /** The node's mark for "never set": 2^64 − 1. It is unknown, not a number. */
-const SENTINEL = 2n ** 64n - 1n
+export const SENTINEL = 2n ** 64n - 1n
 
 /** An unsigned 64-bit integer in decimal digits; undefined for anything else and for the sentinel. */
 export const parseU64 = (text: string): bigint | undefined => {

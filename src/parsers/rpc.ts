@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
+import { SENTINEL } from '../core/units.ts'
 import { parseJson } from './json.ts'
 
 /** The node said no: HTTP 200 and an error inside. Codes differ between versions; only the words count. */
@@ -26,11 +27,12 @@ const parseRpcResult = (text: string): unknown => {
   return data.result
 }
 
-/** 0x and up to 16 hex digits: 64 bits. The node writes no leading zeros, other servers do. */
+/** 0x and up to 16 hex digits: 64 bits, without the sentinel. The node writes no leading zeros, others do. */
 const quantity = z
   .string()
   .regex(/^0x[0-9a-fA-F]{1,16}$/)
   .transform(BigInt)
+  .refine((value) => value !== SENTINEL)
 
 /** A JSON-RPC quantity (`"0x1b4"`) as an integer, from a whole answer. Throws a ParseError. */
 export const parseRpcQuantity = (text: string): bigint => {
@@ -79,5 +81,5 @@ export const parseRpcAnswer = (text: string) => {
   const found = block.safeParse(result)
   if (found.success) return { kind: 'block', block: found.data }
   if (typeof result === 'string') return { kind: 'text', value: result }
-  return { kind: 'other', value: result }
+  return { kind: 'other', type: typeof result }
 }

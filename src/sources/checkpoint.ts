@@ -3,10 +3,16 @@ import { join } from 'node:path'
 import { toJson } from '../core/json.ts'
 import { asError } from '../core/outcome.ts'
 
+/** What was found: a document, nothing because nothing was ever saved, or something unreadable. */
+export type Found =
+  | { readonly state: 'none' }
+  | { readonly state: 'unreadable' }
+  | { readonly state: 'saved'; readonly value: unknown }
+
 /** What must outlive the agent: one small JSON document a name. */
 export interface Checkpoint {
-  /** What was saved last; undefined when there is nothing, or nothing readable. */
-  read(): Promise<unknown>
+  /** Never throws: what cannot be read is told in what is found. */
+  read(): Promise<Found>
   /** Saves soon, the newest value winning. Never throws and never holds up the caller. */
   save(value: unknown): void
 }
@@ -18,8 +24,8 @@ export interface Checkpoints {
 }
 
 /**
- * `complain` hears once that the directory cannot be written; readings go on without it. Writing is
- * not synchronous on purpose: a dying disk must not stop the agent that should report it.
+ * `complain` hears once of each spell in which the directory cannot be used; readings go on without
+ * it. Writing is not synchronous on purpose: a dying disk must not stop the agent that should report it.
  */
 export const createCheckpoints = (
   directory: string,
@@ -34,9 +40,22 @@ export const createCheckpoints = (
       // Whoever reads sees the old document or the new one, never half of one.
       await writeFile(`${file}.new`, JSON.stringify(toJson(value)), { mode: 0o640 })
       await rename(`${file}.new`, file)
+      complained = false
     } catch (error) {
       if (!complained) complain(asError(error))
       complained = true
+    }
+  }
+
+  const read = async (file: string): Promise<Found> => {
+    try {
+      const value: unknown = JSON.parse(await readFile(file, 'utf8'))
+      return { state: 'saved', value }
+    } catch (thrown) {
+      const error = asError(thrown)
+      if ('code' in error && error.code === 'ENOENT') return { state: 'none' }
+      complain(error)
+      return { state: 'unreadable' }
     }
   }
 
@@ -54,14 +73,7 @@ export const createCheckpoints = (
       busy = false
     }
     return {
-      read: async () => {
-        try {
-          const saved: unknown = JSON.parse(await readFile(file, 'utf8'))
-          return saved
-        } catch {
-          return undefined
-        }
-      },
+      read: async () => read(file),
       save: (value) => {
         next = { value }
         if (busy) return

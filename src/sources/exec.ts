@@ -4,6 +4,7 @@ import { SourceError } from '../core/errors.ts'
 import { createSlots } from './slots.ts'
 
 export interface Output {
+  readonly exitCode: number
   readonly stdout: string
   readonly stderr: string
 }
@@ -12,11 +13,13 @@ export interface Output {
 export interface Program {
   readonly command: string
   readonly args: readonly string[]
+  /** Exit codes that are answers; 0 alone without them. */
+  readonly answers?: readonly number[]
 }
 
 /** Runs the tools of the node and of systemd: few at a time, each bounded in time and output. */
 export interface Exec {
-  /** The output of a program that ended with exit code 0; SourceError for every other end. */
+  /** The output of a program that ended with an answer; SourceError for every other end. */
   run(program: Program, signal: AbortSignal): Promise<Output>
   /** The standard output of a program that goes on, as it comes; a SourceError when the program ends. */
   stream(program: Program, signal: AbortSignal): AsyncGenerator<Uint8Array>
@@ -85,8 +88,11 @@ export const createExec = ({ clock, path }: Options): Exec => {
       slots.use(signal, async () => {
         const { result } = start(program, signal, true)
         const outcome = await result
-        if (outcome.failed) throw failureOf(program, outcome)
-        return { stdout: text(outcome.stdout), stderr: text(outcome.stderr) }
+        const { exitCode } = outcome
+        if (exitCode === undefined || !(program.answers ?? [0]).includes(exitCode)) {
+          throw failureOf(program, outcome)
+        }
+        return { exitCode, stdout: text(outcome.stdout), stderr: text(outcome.stderr) }
       }),
 
     async *stream(program, signal) {

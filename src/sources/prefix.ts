@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import { SourceError } from '../core/errors.ts'
 import type { Exec } from './exec.ts'
 
 /** The maker's word before every unit and tool, and what told us. */
@@ -23,13 +24,24 @@ export const createPrefix = ({ exec, path, configured }: Options): ReadPrefix =>
     configured === 'auto' ? undefined : { word: configured, from: 'configuration' }
   return async (signal) => {
     if (found) return found
-    const word = only(await unitWords(exec, signal))
-    if (word !== undefined) found = { word, from: 'systemd' }
-    else {
-      const tool = only(await toolWords(path))
-      if (tool !== undefined) found = { word: tool, from: 'PATH' }
-    }
+    // Tools on PATH decide only where systemd has said nothing, or cannot be asked.
+    const told = await attemptToTell(exec, signal)
+    const word = 'words' in told ? only(told.words) : undefined
+    const tool = word ?? only(await toolWords(path))
+    if (tool !== undefined) found = { word: tool, from: word === undefined ? 'PATH' : 'systemd' }
+    // Not "no node": a bus that is not up yet must not make us forget where we were.
+    else if ('error' in told) throw told.error
     return found ?? { word: 'chain', from: 'default' }
+  }
+}
+
+type Told = { readonly words: ReadonlySet<string> } | { readonly error: unknown }
+
+const attemptToTell = async (exec: Exec, signal: AbortSignal): Promise<Told> => {
+  try {
+    return { words: await unitWords(exec, signal) }
+  } catch (error) {
+    return { error }
   }
 }
 
@@ -39,15 +51,24 @@ const only = (words: ReadonlySet<string>): string | undefined =>
 
 const unitWords = async (exec: Exec, signal: AbortSignal): Promise<ReadonlySet<string>> => {
   const args = ['list-unit-files', '--no-legend', '--no-pager', '*-bft.service']
-  try {
-    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
-    return new Set(
-      [...stdout.matchAll(/^([a-z][a-z0-9]*)-bft\.service\s/gm)].map(([, word = '']) => word),
-    )
-  } catch {
-    return new Set() // no systemd here; whoever reads the units will say so
-  }
+  const { exitCode, stdout, stderr } = await exec.run(
+    // 1 says that nothing matches, or that it went wrong; then it says why.
+    { command: 'systemctl', args, answers: [0, 1] },
+    signal,
+  )
+  if (exitCode !== 0 && stderr.trim() !== '') throw cannotTell(stderr)
+  return new Set(
+    [...stdout.matchAll(/^([a-z][a-z0-9]*)-bft\.service\s/gm)].map(([, word = '']) => word),
+  )
 }
+
+const cannotTell = (stderr: string): SourceError =>
+  new SourceError({
+    doing: "find the node's prefix",
+    happened: 'systemctl does not tell',
+    evidence: stderr,
+    advice: 'set `prefix:` in the configuration, or run the agent where systemd is process 1',
+  })
 
 const toolWords = async (path: string): Promise<ReadonlySet<string>> => {
   const words = new Set<string>()

@@ -182,6 +182,18 @@ describe('times', () => {
     expect(observed('chain_ledger_propagation_seconds')).toEqual([0.05])
   })
 
+  test('a leader whose clock is ahead makes no histogram fall, and is counted', () => {
+    const { hear, observed, total } = count()
+    hear(
+      proposed({ round: 1, seq: 1, blockAt: T0, writtenAt: T0 + 1000 }),
+      proposed({ round: 2, seq: 2, blockAt: T0 + 2900, writtenAt: T0 + 2000 }),
+      proposed({ round: 3, seq: 3, blockAt: T0 + 2300, writtenAt: T0 + 2400 }),
+    )
+    expect(observed('chain_ledger_propagation_seconds')).toEqual([0.1])
+    expect(observed('chain_ledger_block_interval_seconds')).toEqual([2.9])
+    expect(total('chain_ledger_future_blocks_total')).toBe(1)
+  })
+
   test('no interval over a height that we did not hear of', () => {
     const { hear, observed } = count()
     hear(

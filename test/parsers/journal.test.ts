@@ -100,3 +100,12 @@ test('a program that never ends its line does not fill the memory', () => {
   const joined = Array.from({ length: 40 }, () => join(part('x'.repeat(49_152), cut)))
   expect(joined.filter((one) => one !== undefined).length).toBeGreaterThan(0)
 })
+
+test('a line whose end never comes is given up, and holds nothing up', () => {
+  const joiner = createLineJoiner()
+  joiner.join(part('cut ', { _LINE_BREAK: 'line-max', _STREAM_ID: 'dead' }, 1000))
+  joiner.join(part('other', { _STREAM_ID: 's2' }, 11_000))
+  expect([joiner.isWaiting, joiner.takeLost()]).toEqual([true, 0])
+  joiner.join(part('other', { _STREAM_ID: 's2' }, 11_001))
+  expect([joiner.isWaiting, joiner.takeLost(), joiner.takeLost()]).toEqual([false, 1, 0])
+})

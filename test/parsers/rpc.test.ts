@@ -19,7 +19,7 @@ describe('a quantity', () => {
     ['0x0', 0n],
     ['0x3a6', 934n],
     ['0x00ff', 255n],
-    ['0xffffffffffffffff', 2n ** 64n - 1n],
+    ['0xfffffffffffffffe', 2n ** 64n - 2n],
   ])('%s is %d', (text, expected) => {
     expect(parseRpcQuantity(answer(text))).toBe(expected)
   })
@@ -32,6 +32,7 @@ describe('a quantity', () => {
     '0x1g',
     '-0x1',
     '0x10000000000000000',
+    '0xffffffffffffffff',
     { number: '0x1' },
     undefined,
   ])('%j is none', (result) => {
@@ -81,7 +82,7 @@ test.each([
     { kind: 'block', block: { number: 2n, timestamp: 3n } },
   ],
   [answer('Name/unknown'), { kind: 'text', value: 'Name/unknown' }],
-  [answer(false), { kind: 'other', value: false }],
+  [answer(false), { kind: 'other', type: 'boolean' }],
   [
     refusal('Parse error', -32_601),
     { kind: 'error', error: { code: -32_601, message: 'Parse error' } },

@@ -18,17 +18,22 @@ test('what was saved is read, the newest value winning', async () => {
     complaints.push(error),
   )
   const place = checkpoints.open('ledger')
-  expect(await place.read()).toBeUndefined()
+  expect(await place.read()).toEqual({ state: 'none' })
   for (let turn = 0; turn < 100; turn += 1) place.save({ turn, big: 2n ** 60n })
   await checkpoints.flush()
-  expect(await place.read()).toEqual({ turn: 99, big: '1152921504606846976' })
+  expect(await place.read()).toEqual({
+    state: 'saved',
+    value: { turn: 99, big: '1152921504606846976' },
+  })
   expect(await readdir(join(directory, 'deep', 'state'))).toEqual(['ledger.json'])
   expect(complaints).toEqual([])
 })
-test('half a document is none', async () => {
-  const checkpoints = createCheckpoints(directory, () => undefined)
+test('half a document is not nothing: it is told and complained about', async () => {
+  const complaints: Error[] = []
+  const checkpoints = createCheckpoints(directory, (error) => complaints.push(error))
   await writeFile(join(directory, 'broken.json'), '{"cursor":"s=1')
-  expect(await checkpoints.open('broken').read()).toBeUndefined()
+  expect(await checkpoints.open('broken').read()).toEqual({ state: 'unreadable' })
+  expect(complaints).toHaveLength(1)
 })
 test('a directory that cannot be written is complained about once, and holds nobody up', async () => {
   const file = join(directory, 'a-file')

@@ -53,6 +53,7 @@ describe('a program that ends', () => {
   test('its output, both kinds', async () => {
     const command = await program('good', 'echo out "$1"; echo err >&2')
     expect(await executor.run({ command, args: ['x y'] }, never)).toEqual({
+      exitCode: 0,
       stdout: 'out x y',
       stderr: 'err',
     })
@@ -82,6 +83,12 @@ describe('a program that ends', () => {
         it said: 99 ⏎ 100 ⏎ Failed to connect to bus: no
         what to do: run the agent on the host itself, where systemd is process 1, and not in a container"
     `)
+  })
+
+  test('an exit code that is an answer', async () => {
+    const command = await program('no', 'echo none; exit 1')
+    const { exitCode, stdout } = await executor.run({ command, args: [], answers: [0, 1] }, never)
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: 'none' })
   })
 
   test('killed by a signal', async () => {

@@ -14,9 +14,11 @@ afterAll(async () => {
 })
 
 const nowhere = new AbortController().signal
-const units = (stdout: string | Error) => ({
+const units = (said: string | Error, { exitCode = 0, stderr = '' } = {}) => ({
   run: () =>
-    stdout instanceof Error ? Promise.reject(stdout) : Promise.resolve({ stdout, stderr: '' }),
+    said instanceof Error
+      ? Promise.reject(said)
+      : Promise.resolve({ exitCode, stdout: said, stderr }),
   async *stream() {
     yield await Promise.reject<Uint8Array>(new Error('not here'))
   },
@@ -76,4 +78,17 @@ test('looks again until something has told it: the node may be installed later',
   expect(await read(nowhere)).toEqual({ word: 'monad', from: 'PATH' })
   await rm(join(path, 'monad-mpt'))
   expect((await read(nowhere)).word).toBe('monad')
+})
+
+test('a bus that is not up yet is no answer: whoever asks fails, and asks again', async () => {
+  const path = await tools()
+  const down = units('', { exitCode: 1, stderr: 'Failed to connect to bus: Connection refused' })
+  await expect(createPrefix({ exec: down, path, configured: 'auto' })(nowhere)).rejects.toThrow(
+    SourceError,
+  )
+  const none = units('', { exitCode: 1 }) // systemd 252 says "no such unit" so
+  expect(await createPrefix({ exec: none, path, configured: 'auto' })(nowhere)).toEqual({
+    word: 'chain',
+    from: 'default',
+  })
 })

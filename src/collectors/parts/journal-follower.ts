@@ -1,11 +1,11 @@
-import { z } from 'zod'
-import type { Context, Timing } from '../../core/collector.ts'
+import { type Context, type Timing, withDeadline } from '../../core/collector.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { type Sample, sampleIfKnown } from '../../metrics.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { createLineJoiner } from '../../parsers/journal-lines.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { Journal, JournalBatch } from '../../sources/journal.ts'
+import { readPlace, sameMatch, savePlace } from './place.ts'
 
 /** What a collector that listens to the journal brings along; the rest is the same for all. */
 export interface Listener {
@@ -36,13 +36,13 @@ export interface Heard {
   readonly lastEntryAt: number | null
 }
 
-const saved = z.object({
-  version: z.literal(1),
-  match: z.array(z.string()),
-  // A cursor is passed on to journalctl: nothing but what journald writes itself.
-  cursor: z.string().regex(/^[a-z]=[0-9a-zA-Z=;_-]{1,400}$/),
-  memory: z.unknown(),
-})
+/** Where this follower is: what it follows, and from which entry on. */
+interface Course {
+  readonly match: readonly string[]
+  cursor: string | undefined
+  /** Entries from before this moment are old; none are where we go on from a place that we know. */
+  readonly countFrom: number
+}
 
 /**
  * Follows the journal for a listener, across ends of the follower and of the agent: place and memory
@@ -54,9 +54,9 @@ export const createJournalFollower = (
 ) => {
   const { service } = listener
   const joiner = createLineJoiner()
-  let cursor: string | undefined
-  let began: { readonly at: number; readonly isResumed: boolean } | undefined
+  let course: Course | undefined
   let lastEntryAt: number | null = null
+  let hasRestored = false
   let isConnected = false
 
   const connect = (): void => {
@@ -65,59 +65,61 @@ export const createJournalFollower = (
     recorder.count('chain_agent_journal_gaps_total', 0, { service })
     listener.begin()
   }
-  const resume = async (context: Context, match: readonly string[]): Promise<typeof began> => {
-    const { data } = saved.safeParse(await checkpoint.read())
-    // A place found under other matches may lie on an entry that these do not see.
-    const isOurs = data !== undefined && same(data.match, match)
-    if (isOurs) {
-      cursor = data.cursor
-      listener.restore(data.memory)
-    }
-    return { at: context.clock.now(), isResumed: isOurs }
+
+  const countUnparsed = (lines: number): void => {
+    if (lines === 0) return
+    recorder.count('chain_agent_lines_total', lines, { format: 'journal', result: 'unparsed' })
   }
 
-  const take = (
-    { entries, unreadable, gap }: JournalBatch<JournalEntry>,
-    match: readonly string[],
-  ): Heard => {
-    if (!isConnected) connect()
-    if (gap) recorder.count('chain_agent_journal_gaps_total', 1, { service })
-    if (unreadable > 0) {
-      recorder.count('chain_agent_lines_total', unreadable, {
-        format: 'journal',
-        result: 'unparsed',
-      })
+  /** The course for these matches: from the saved place where it was found under the same. */
+  const begin = async (match: readonly string[], { clock }: Context): Promise<Course> => {
+    const place = await readPlace(checkpoint)
+    if (place !== undefined && place !== 'lost' && !hasRestored) {
+      hasRestored = true
+      listener.restore(place.memory)
+      lastEntryAt = place.at
     }
-    for (const part of entries) {
-      cursor = part.cursor
+    if (place !== undefined && place !== 'lost' && sameMatch(place.match, match)) {
+      return { match, cursor: place.cursor, countFrom: 0 }
+    }
+    if (place !== undefined) recorder.count('chain_agent_journal_gaps_total', 1, { service })
+    return { match, cursor: undefined, countFrom: clock.now() }
+  }
+
+  const take = (batch: JournalBatch<JournalEntry>, on: Course): Heard => {
+    if (!isConnected) connect()
+    if (batch.gap) recorder.count('chain_agent_journal_gaps_total', 1, { service })
+    for (const part of batch.entries) {
+      on.cursor = part.cursor
       lastEntryAt = part.at
       const entry = joiner.join(part)
-      if (entry) listener.on(entry, began?.isResumed === false && entry.at < began.at)
+      if (entry) listener.on(entry, entry.at < on.countFrom)
     }
-    if (entries.length > 0 && !joiner.isWaiting) {
-      checkpoint.save({ version: 1, match, cursor, memory: listener.memory() })
+    countUnparsed(batch.unreadable + joiner.takeLost())
+    if (batch.entries.length > 0 && !joiner.isWaiting && on.cursor !== undefined) {
+      const { match, cursor } = on
+      savePlace(checkpoint, { match, cursor, at: lastEntryAt ?? 0, memory: listener.memory() })
     }
     return { lastEntryAt }
   }
 
   return async function* (context: Context): AsyncGenerator<Heard> {
-    if (began) recorder.count('chain_agent_journal_restarts_total', 1, { service })
-    for (;;) {
-      const match = await listener.match(context.signal)
-      began ??= await resume(context, match)
-      const start = cursor === undefined ? { newest: listener.newest } : { after: cursor }
+    const readMatch = (): Promise<readonly string[]> =>
+      withDeadline(context, timing.timeout, ({ signal }) => listener.match(signal))
+    if (course) recorder.count('chain_agent_journal_restarts_total', 1, { service })
+    while (!context.signal.aborted) {
+      const match = await readMatch()
+      if (!course || !sameMatch(course.match, match)) course = await begin(match, context)
+      const on = course
+      const start = on.cursor === undefined ? { newest: listener.newest } : { after: on.cursor }
       for await (const batch of journal.follow({ match, start, ...timing }, context)) {
-        yield take(batch, match)
+        yield take(batch, on)
         // The node may be installed, under its maker's name, long after the agent has begun.
-        if (batch.entries.length === 0 && !same(await listener.match(context.signal), match)) break
+        if (batch.entries.length === 0 && !sameMatch(await readMatch(), match)) break
       }
-      if (context.signal.aborted) return
-      cursor = undefined
     }
   }
 }
-
-const same = (a: readonly string[], b: readonly string[]): boolean => a.join('\0') === b.join('\0')
 
 /** The series about the follower itself, the same for every listener. */
 export const heardSamples = (service: string, { lastEntryAt }: Heard): readonly Sample[] =>

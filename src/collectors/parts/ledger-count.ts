@@ -1,6 +1,6 @@
 import type { Recorder } from '../../core/recorder.ts'
 import { second } from '../../core/units.ts'
-import type { LEDGER_EVENTS } from '../../metrics.ts'
+import type { HistogramName, LEDGER_EVENTS } from '../../metrics.ts'
 import type { LedgerBlock, LedgerEvent, ProposedBlock } from '../../parsers/ledger-tail.ts'
 import { type LedgerMemory, parseLedgerMemory, type Seen } from './ledger-memory.ts'
 import { createRecent } from './recent.ts'
@@ -62,16 +62,22 @@ export const createLedgerCount = (recorder: Recorder, ownKey: string | null): Le
     return isOld || writtenAt - process.firstAt < REPLAY_MS
   }
 
+  /** A leader's clock may be ahead of ours. A negative duration would make the sum of a histogram fall. */
+  const observe = (name: HistogramName & `chain_ledger_${string}`, milliseconds: number): void => {
+    if (milliseconds >= 0) recorder.observe(name, milliseconds / 1000)
+  }
+
   const addBlock = (event: Event, block: LedgerBlock, isTimed: boolean): void => {
     const before = newest[event]
     if (isTimed) {
-      const seconds = (block.writtenAt - block.blockAt) / 1000
-      if (event === 'finalized') recorder.observe('chain_ledger_finality_seconds', seconds)
+      const milliseconds = block.writtenAt - block.blockAt
+      if (event === 'finalized') observe('chain_ledger_finality_seconds', milliseconds)
       else {
-        recorder.observe('chain_ledger_propagation_seconds', seconds)
+        observe('chain_ledger_propagation_seconds', milliseconds)
+        const ahead = milliseconds < 0 ? 1 : 0
+        recorder.count('chain_ledger_future_blocks_total', ahead)
         if (before?.seqNum === block.seqNum - 1n) {
-          const interval = (block.blockAt - before.blockAt) / 1000
-          recorder.observe('chain_ledger_block_interval_seconds', interval)
+          observe('chain_ledger_block_interval_seconds', block.blockAt - before.blockAt)
         }
       }
     }
