@@ -83,6 +83,9 @@ export const startAgent = async ({ config, clock, log, path }: Options): Promise
     {
       version,
       contentType: exposition.contentType,
+      complain: (error) => {
+        log.error(error)
+      },
       metrics: () => exposition.render([buildInfo, ...board.samples()]),
       status: () =>
         renderStatus({ version, startedAt, prefix: prefix?.word ?? null }, board.standings()),

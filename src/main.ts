@@ -2,18 +2,28 @@
 import { runCli } from './cli/index.ts'
 import { environment } from './config/index.ts'
 import { systemClock } from './core/clock.ts'
+import { second } from './core/units.ts'
 
 const stopping = new AbortController()
+let askedAt = Infinity
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    // Whoever asks twice means it.
-    if (stopping.signal.aborted) process.exit(130)
+    // Whoever asks again means it. At the same moment it is one wish: a terminal and npm both pass on
+    // one Ctrl-C, and timeout(1) signals its child and then the child's group.
+    if (systemClock.elapsed() - askedAt > second) process.exit(130)
+    askedAt = Math.min(askedAt, systemClock.elapsed())
     stopping.abort()
   })
 }
-// A reader that has gone away (`… | head`) is no reason for a stack trace.
+
+let isOutputLost = false
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0)
+  // A reader that has gone away (`… | head`) has had enough: we end in good order.
+  if (error.code === 'EPIPE') stopping.abort()
+  else if (!isOutputLost) {
+    isOutputLost = true
+    process.stderr.write(`Could not write the output: ${error.message}\n`)
+  }
 })
 
 const code = await runCli(process.argv.slice(2), {
@@ -24,4 +34,8 @@ const code = await runCli(process.argv.slice(2), {
   clock: systemClock,
   signal: stopping.signal,
 })
-process.exit(code)
+// What a full disk has to say of the last line comes a turn later.
+await new Promise((resolve) => {
+  process.stdout.write('', resolve)
+})
+process.exit(code === 0 && isOutputLost ? 1 : code)

@@ -39,6 +39,12 @@ export const startChild = ({ args, env, log, stdout, clock }: Start): Child => {
     .then(() => {
       over = true
     })
+  // Where this process must end at once, its children are asked to end at least.
+  const endToo = (): void => {
+    child.kill('SIGTERM')
+  }
+  process.once('exit', endToo)
+  void ended.then(() => process.removeListener('exit', endToo))
   return {
     process: child,
     ended,

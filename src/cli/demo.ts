@@ -64,8 +64,8 @@ const demo = async (io: Io, options: Options): Promise<ExitCode> => {
       clock: io.clock,
     })
     children.push(simulator)
-    const place = await readPlace(simulator)
-    if (!place) return await sayDead(io, 'simulator', logFile)
+    const place = await readPlace(simulator, io.signal)
+    if (!place) return io.signal.aborted ? 0 : await sayDead(io, 'simulator', logFile)
     const port = await freePort(options.port)
     const config = join(directory, 'agent.yaml')
     await writeFile(config, renderConfig(place, { directory, port }))
@@ -98,9 +98,12 @@ const demo = async (io: Io, options: Options): Promise<ExitCode> => {
 }
 
 /** The line that the simulator prints when it is ready; undefined when it ended before. */
-const readPlace = async ({ process: child, ended }: Child): Promise<Place | undefined> => {
+const readPlace = async (
+  { process: child, ended }: Child,
+  signal: AbortSignal,
+): Promise<Place | undefined> => {
   if (!child.stdout) return undefined
-  const line = once(createInterface({ input: child.stdout }), 'line')
+  const line = once(createInterface({ input: child.stdout }), 'line', { signal }).catch(() => [])
   const [text]: readonly unknown[] = await Promise.race([line, ended.then(() => [])])
   if (typeof text !== 'string') return undefined
   return placeSchema.parse(JSON.parse(text))
@@ -120,6 +123,10 @@ const EVERY_MS = { terminal: 2000, file: 10_000 } as const
 const watch = async (io: Io, { simulator, agent, metricsUrl }: Pair): Promise<void> => {
   const onTerminal = 'isTTY' in io.stdout && io.stdout.isTTY === true
   let mourned = false
+  let wake = (): void => undefined
+  // Once for all turns: a callback at each turn would pile up on promises that stay pending.
+  for (const ended of [simulator.ended, agent.ended]) void ended.then(() => wake())
+  io.signal.addEventListener('abort', () => wake(), { once: true })
   await io.clock.sleep(FIRST_MS, io.signal)
   while (!io.signal.aborted && !agent.hasEnded()) {
     if (simulator.hasEnded() && !mourned) {
@@ -129,13 +136,9 @@ const watch = async (io: Io, { simulator, agent, metricsUrl }: Pair): Promise<vo
     const line = await readStatusLine(metricsUrl)
     io.stdout.write(onTerminal ? `\r\u001b[K${line}` : `${line}\n`)
     const pause = new AbortController()
-    const wake = (): void => pause.abort()
-    io.signal.addEventListener('abort', wake, { once: true })
-    void agent.ended.then(wake)
-    if (!mourned) void simulator.ended.then(wake)
-    if (!io.signal.aborted)
-      await io.clock.sleep(EVERY_MS[onTerminal ? 'terminal' : 'file'], pause.signal)
-    io.signal.removeEventListener('abort', wake)
+    wake = () => pause.abort()
+    if (io.signal.aborted || agent.hasEnded()) break
+    await io.clock.sleep(EVERY_MS[onTerminal ? 'terminal' : 'file'], pause.signal)
   }
   if (onTerminal) io.stdout.write('\n')
 }

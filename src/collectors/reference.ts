@@ -5,7 +5,7 @@ import { type Block, parseRpcBlock, parseRpcQuantity } from '../parsers/rpc.ts'
 import type { Query } from '../sources/query.ts'
 import type { Rpc } from '../sources/rpc.ts'
 import { agree, type Agreement } from './parts/agreement.ts'
-import { type Refusal, type Reply, request } from './parts/request.ts'
+import { type Reply, request, stateOf } from './parts/request.ts'
 
 /** An RPC endpoint is compared on `latest`, a query service on `finalized`, which is what it has indexed. */
 export type Reference = { readonly name: string } & (
@@ -18,7 +18,8 @@ interface Seen {
   readonly up: boolean
   /** Null when it did not answer, or is not of our chain. */
   readonly blockNumber: bigint | null
-  readonly state: 'answering' | 'another chain' | Refusal
+  /** `answering`, `another chain`, or why not. */
+  readonly state: string
 }
 
 export type ReferenceReading = Agreement & { readonly references: readonly Seen[] }
@@ -101,7 +102,7 @@ export const reference = ({
 const seen = (name: string, reply: Reply<bigint>): Seen =>
   reply.ok
     ? { name, up: true, blockNumber: reply.value, state: 'answering' }
-    : { name, up: false, blockNumber: null, state: reply.reason }
+    : { name, up: false, blockNumber: null, state: stateOf(reply) }
 
 const finalizedOf = (node: Rpc, signal: AbortSignal): Promise<Reply<Block | null>> =>
   request(node.call('eth_getBlockByNumber', ['finalized', false], signal), parseRpcBlock)

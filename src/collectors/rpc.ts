@@ -2,10 +2,10 @@ import type { Clock } from '../core/clock.ts'
 import { type Collector, poll, type Timing } from '../core/collector.ts'
 import type { Recorder } from '../core/recorder.ts'
 import { minute } from '../core/units.ts'
-import { BLOCK_TAGS, REFUSALS, sample, sampleIfKnown } from '../metrics.ts'
+import { BLOCK_TAGS, REFUSALS, type Sample, sample, sampleIfKnown } from '../metrics.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../parsers/rpc.ts'
 import type { Rpc } from '../sources/rpc.ts'
-import { type Refusal, type Reply, request } from './parts/request.ts'
+import { type Refusal, type Reply, request, stateOf } from './parts/request.ts'
 
 const METHODS = [
   'eth_blockNumber',
@@ -22,7 +22,7 @@ interface Info {
 }
 
 export type RpcReading =
-  | { readonly up: false; readonly reason: Refusal }
+  | { readonly up: false; readonly reason: Refusal; readonly detail: string }
   | {
       readonly up: true
       readonly blockNumber: bigint
@@ -40,8 +40,8 @@ interface Parts {
   readonly timing: Timing
 }
 
-/** A node's version and chain change only when it starts anew. */
-const INFO_EVERY = minute
+/** A node's version and chain change only when it starts anew; what is missing is asked for sooner. */
+const againAfter = (info: Info): number => (isComplete(info) ? minute : minute / 6)
 
 /** The node's own JSON-RPC. That the port refuses or is wrong is a reading: `chain_rpc_up` 0. */
 export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcReading> => {
@@ -93,11 +93,11 @@ export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcRead
     const height = await ask('eth_blockNumber', [], { parse: parseRpcQuantity, signal })
     if (!height.ok) {
       info = undefined // what answers next may be another version
-      return { up: false, reason: height.reason }
+      return { up: false, reason: height.reason, detail: height.detail }
     }
     if (highest !== undefined && height.value > highest) lastAdvanceAt = clock.now()
     highest = height.value
-    const isInfoDue = info === undefined || clock.now() - info.at >= INFO_EVERY
+    const isInfoDue = info === undefined || clock.now() - info.at >= againAfter(info.value)
     const block = (tag: (typeof BLOCK_TAGS)[number]): Promise<Reply<Block | null>> =>
       ask('eth_getBlockByNumber', [tag, false], { parse: parseRpcBlock, signal })
     const [latest, safe, finalized, newInfo] = await Promise.all([
@@ -106,7 +106,7 @@ export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcRead
       block('finalized'),
       isInfoDue ? readInfo(signal) : undefined,
     ])
-    if (newInfo) info = { at: clock.now(), value: newInfo }
+    if (newInfo) info = { at: clock.now(), value: merge(info?.value, newInfo) }
     return {
       up: true,
       blockNumber: height.value,
@@ -122,7 +122,9 @@ export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcRead
     timing,
     run: poll(timing, read),
     samples,
-    states: (reading) => ({ 'node RPC': reading.up ? 'answering' : reading.reason }),
+    states: (reading) => ({
+      'node RPC': reading.up ? 'answering' : stateOf(reading),
+    }),
   }
 }
 
@@ -141,12 +143,29 @@ const samples: Collector<RpcReading>['samples'] = (reading) => {
       'chain_rpc_last_advance_timestamp_seconds',
       lastAdvanceAt === null ? null : lastAdvanceAt / 1000,
     ),
-    sample('chain_rpc_info', 1, {
-      client_version: info.clientVersion ?? '',
-      chain_id: info.chainId?.toString() ?? '',
-      net_version: info.netVersion ?? '',
-    }),
+    ...infoSamples(info),
   ]
 }
 
 const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)
+
+const isComplete = (info: Info): boolean => Object.values(info).every((field) => field !== null)
+
+/** One request that failed must not take away what is known. */
+const merge = (before: Info | undefined, now: Info): Info => ({
+  clientVersion: now.clientVersion ?? before?.clientVersion ?? null,
+  chainId: now.chainId ?? before?.chainId ?? null,
+  netVersion: now.netVersion ?? before?.netVersion ?? null,
+})
+
+/** A label is kept for ever; what a server sends is cut. An empty label is the absent one. */
+const infoSamples = ({ clientVersion, chainId, netVersion }: Info): readonly Sample[] =>
+  clientVersion === null && chainId === null && netVersion === null
+    ? []
+    : [
+        sample('chain_rpc_info', 1, {
+          client_version: clientVersion?.slice(0, 100) ?? '',
+          chain_id: chainId?.toString() ?? '',
+          net_version: netVersion?.slice(0, 100) ?? '',
+        }),
+      ]

@@ -31,5 +31,15 @@ export const parseConfigFile = (name: string, text: string): ConfigFile => {
     const range = isScalar(node) || isMap(node) ? node.range : undefined
     return range ? lines.linePos(range[0]).line : lineOf(path.slice(0, -1))
   }
-  return { name, value: document.toJS() ?? {}, lineOf }
+  return { name, value: toData(name, document), lineOf }
+}
+
+/** An alias without its anchor, or one that grows without end, shows only here. */
+const toData = (name: string, document: ReturnType<typeof parseDocument>): unknown => {
+  try {
+    return document.toJS() ?? {}
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new ConfigError(`${name}: not YAML: ${reason}`, { cause: error })
+  }
 }

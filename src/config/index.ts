@@ -11,7 +11,8 @@ export const readConfig = (
   path: string | undefined,
   { env, flags }: Pick<Inputs, 'env' | 'flags'>,
 ): Loaded => {
-  const named = path ?? env['CHAIN_AGENT_CONFIG']
+  // An empty variable is how a unit file says "none".
+  const named = path ?? (env['CHAIN_AGENT_CONFIG'] || undefined)
   const file = named === undefined ? undefined : parseConfigFile(named, readText(named))
   return loadConfig({ file, env, flags })
 }

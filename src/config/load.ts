@@ -1,6 +1,7 @@
 import { parse as parseYaml } from 'yaml'
 import type { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
+import { maskAddresses } from '../core/redact.ts'
 import type { ConfigFile } from './file.ts'
 import { type Key, keys } from './keys.ts'
 import { nearest } from '../core/nearest.ts'
@@ -59,7 +60,11 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
         )}`,
       )
   }
+  const byFlag = new Map<string, string>()
   for (const { path, value, typed } of flags) {
+    const before = byFlag.get(path) ?? typed
+    byFlag.set(path, typed)
+    if (before !== typed) problems.push(`${before} and ${typed} set the same key; say it once`)
     const key = keys.find((candidate) => candidate.path === path)
     if (key) put({ key, text: value, origin: typed })
     else
@@ -158,7 +163,9 @@ const describe = (
     })
   }
   const path = issue.path.join('.')
-  return [`${where(issue.path)}: ${path}: ${issue.message}, got ${show(valueAt(tree, issue.path))}`]
+  return [
+    `${where(issue.path)}: ${path}: ${issue.message}, got ${show(issue.path, valueAt(tree, issue.path))}`,
+  ]
 }
 
 const siblingsOf = (path: readonly PropertyKey[]): readonly string[] => {
@@ -176,4 +183,11 @@ const hint = (word: string, candidates: readonly string[]): string => {
   return candidates.length <= 12 ? `; there are: ${candidates.join(', ')}` : ''
 }
 
-const show = (value: unknown): string => (value === undefined ? 'nothing' : JSON.stringify(value))
+/** What came, as far as it may be seen: where an address belongs, anything may be one with a key in it. */
+const show = (path: readonly PropertyKey[], value: unknown): string => {
+  if (value === undefined) return 'its default'
+  const isOddAddress = path.at(-1) === 'url' && typeof value === 'string' && !HARMLESS.test(value)
+  return isOddAddress ? 'something else' : JSON.stringify(maskAddresses(value))
+}
+
+const HARMLESS = /^(?:https?:\/\/.*|[\w.-]{0,60}(?::\d{1,5})?)$/i

@@ -22,7 +22,7 @@ const url = (description: string) =>
   z
     .string('expected an http or https address')
     .refine(
-      (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+      (text) => URL.canParse(text) && /^https?:\/\/\S+$/i.test(text),
       'expected an http or https address, like http://localhost:8080',
     )
     .describe(description)
@@ -116,7 +116,7 @@ export const schema = z.strictObject({
     .array(reference, 'expected a list of {name, url, kind}')
     .refine(
       (list) => new Set(list.map(({ name }) => name)).size === list.length,
-      'expected names that differ from each other',
+      'expected names that differ; give each its `name`',
     )
     .default([])
     .describe('other views of the same chain: {name, url, kind: rpc or query}'),

@@ -1,12 +1,12 @@
 import { stringify } from 'yaml'
-import { redactUrl } from '../core/redact.ts'
+import { maskAddresses } from '../core/redact.ts'
 import type { Setting } from './load.ts'
 
 /** The effective configuration as YAML that can be used again; each value says who set it. */
 export const renderSettings = (settings: readonly Setting[]): string => {
   const rows = settings.map(({ path, value, origin }) => ({
     path,
-    text: inline(mask(value)),
+    text: inline(maskAddresses(value)),
     origin,
   }))
   const width = Math.min(60, Math.max(...rows.map(({ path, text }) => lineOf(path, text).length)))
@@ -25,16 +25,8 @@ export const renderSettings = (settings: readonly Setting[]): string => {
 /** The same for machines: key → value and origin. */
 export const settingsAsJson = (settings: readonly Setting[]) =>
   Object.fromEntries(
-    settings.map(({ path, value, origin }) => [path, { value: mask(value), origin }]),
+    settings.map(({ path, value, origin }) => [path, { value: maskAddresses(value), origin }]),
   )
-
-/** Addresses may carry keys; whatever looks like one is cut down to its host. */
-const mask = (value: unknown): unknown => {
-  if (typeof value === 'string') return /^https?:/.test(value) ? redactUrl(value) : value
-  if (Array.isArray(value)) return value.map(mask)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, mask(entry)]))
-}
 
 const lineOf = (path: string, text: string): string => {
   const [head = '', tail] = path.split('.')

@@ -12,5 +12,15 @@ export const redactUrl = (text: string): string => {
 /** Takes out of a text what must not leave the host: credentials in addresses, and home directories. */
 export const redact = (text: string): string =>
   text
-    .replaceAll(/\bhttps?:\/\/[^\s"'<>]+/g, redactUrl)
+    .replaceAll(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi, redactUrl)
     .replaceAll(/\/(?:home\/[^/\s:"']+|root)(?=\/|\b)/g, '~')
+
+/** A value of the configuration as it may be shown: whatever looks like an address is cut down to its host. */
+export const maskAddresses = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.includes('://') ? redactUrl(value.trim()) : value
+  if (Array.isArray(value)) return value.map(maskAddresses)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [key, maskAddresses(entry)]),
+  )
+}

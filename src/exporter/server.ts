@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import { SourceError } from '../core/errors.ts'
+import { asError } from '../core/outcome.ts'
 import { renderLandingPage } from './landing-page.ts'
 
 /** What the server shows. Every function only looks; none reads from the node. */
@@ -12,6 +13,8 @@ export interface View {
   metrics(): Promise<string>
   /** The body of /api/v1/status, to be sent as JSON. */
   status(): unknown
+  /** Hears of a page that could not be made: a bug of ours. */
+  complain(error: Error): void
   /** Collectors that have not ended their first attempt; ready when there are none. */
   waitingFor(): readonly string[]
 }
@@ -27,7 +30,15 @@ const compress = promisify(gzip)
 export const serve = async (view: View, { host, port }: Address) => {
   const app = express().disable('x-powered-by').disable('etag').enable('case sensitive routing')
   const read = (path: string, handler: RequestHandler): void => {
-    app.get(path, handler) // express answers HEAD with it too
+    // express answers HEAD with it, too
+    app.get(path, async (request, response, next) => {
+      try {
+        await handler(request, response, next)
+      } catch (error) {
+        view.complain(asError(error))
+        response.status(500).type('text').send('This page could not be made; the log says why.\n')
+      }
+    })
     app.all(path, (_request, response) => {
       response.status(405).set('Allow', 'GET, HEAD').type('text').send('Only GET and HEAD.\n')
     })

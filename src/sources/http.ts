@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts'
-import { SourceError } from '../core/errors.ts'
+import { excerpt, SourceError } from '../core/errors.ts'
 import { redactUrl } from '../core/redact.ts'
 
 /** Why there was no answer: nobody listens (or the connection was cut), or nobody spoke in time. */
@@ -49,11 +49,13 @@ export const createAsk =
       if (!answered.signal.aborted) stop()
     })
     try {
-      const response = await fetch(url, {
+      const { address, authorization } = splitCredentials(url)
+      const response = await fetch(address, {
         ...init,
         headers: {
           accept: 'application/json',
           ...(init && { 'content-type': 'application/json' }),
+          ...(authorization !== undefined && { authorization }),
         },
         redirect: 'error',
         signal: cancel.signal,
@@ -66,6 +68,17 @@ export const createAsk =
       answered.abort()
     }
   }
+
+/** `fetch` refuses an address with a user and a password in it. */
+const splitCredentials = (text: string) => {
+  const url = new URL(text)
+  const { username, password } = url
+  if (username === '' && password === '') return { address: text, authorization: undefined }
+  const words = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  url.username = ''
+  url.password = ''
+  return { address: url.href, authorization: `Basic ${Buffer.from(words).toString('base64')}` }
+}
 
 const readBody = async (response: Response): Promise<string> => {
   const chunks: Uint8Array[] = []
@@ -82,7 +95,7 @@ const readBody = async (response: Response): Promise<string> => {
 
 /** `fetch` says only "fetch failed"; the code that tells why is in the cause. */
 const detailOf = (error: unknown): string => {
-  const cause = error instanceof Error ? error.cause : undefined
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  return typeof code === 'string' ? code : 'broken off'
+  const cause = error instanceof Error ? (error.cause ?? error) : undefined
+  if (!(cause instanceof Error)) return 'broken off'
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : excerpt(cause.message)
 }

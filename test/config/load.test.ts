@@ -124,7 +124,7 @@ describe('what cannot be used is named: where, what came, what was expected', ()
     ],
     [
       'references:\n  - url: http://a\n  - url: http://a/2',
-      'agent.yaml:1: references: expected names that differ from each other, got [{"url":"http://a"},{"url":"http://a/2"}]',
+      'agent.yaml:1: references: expected names that differ; give each its `name`, got [{"url":"http://a"},{"url":"http://a/…"}]',
     ],
     [
       'services:\n  required: [bft, nope]',
@@ -137,6 +137,7 @@ describe('what cannot be used is named: where, what came, what was expected', ()
 
   test('not YAML', () => {
     expect(problemsOf('rpc:\n  url: "unclosed\n')).toMatch(/^agent\.yaml:\d: not YAML: /)
+    expect(problemsOf('rpc: *nowhere')).toMatch(/^agent\.yaml: not YAML: Unresolved alias/)
     expect(problemsOf('prefix: a\nprefix: b\n')).toMatch(/^agent\.yaml:2: not YAML: .*unique/)
   })
 
@@ -151,9 +152,33 @@ describe('what cannot be used is named: where, what came, what was expected', ()
   })
 })
 
+describe('secrets in what cannot be used', () => {
+  test.each([
+    'references:\n  - url: https://h.example/v2/SECRET\n  - url: https://h.example/v2/SECRET',
+    'rpc:\n  url: wss://h.example/v3/SECRET',
+    'rpc:\n  url: h.example/v3/SECRET',
+    'rpc:\n  url: " https://h.example/SECRET"',
+    'rpc:\n  url: user:SECRET@h.example',
+    'references: https://h.example/SECRET',
+    'listen: https://h.example/SECRET',
+  ])('%j', (text) => {
+    const problems = problemsOf(text)
+    expect(problems).toMatch(/^agent\.yaml:\d: /)
+    expect(problems).not.toContain('SECRET')
+  })
+})
+
+test('one key by two flags is a contradiction', () => {
+  const flags = [
+    { path: 'listen', value: '127.0.0.1:1', typed: '--listen' },
+    { path: 'listen', value: '127.0.0.1:2', typed: '--set listen' },
+  ]
+  expect(problemsOf('', { flags })).toBe('--listen and --set listen set the same key; say it once')
+})
+
 describe('what is shown', () => {
   const { settings } = load(
-    'rpc:\n  url: https://user:hunter2@node.example/KEY123\nreferences:\n  - url: https://r.example/KEY456\n',
+    'rpc:\n  url: HTTPS://user:hunter2@node.example/KEY123\nreferences:\n  - url: https://r.example/KEY456\n',
   )
   test.each([
     ['YAML', renderSettings(settings)],

@@ -8,6 +8,7 @@ const view: View = {
   metrics: () => Promise.resolve('chain_rpc_up 1\n'),
   status: () => ({ agent: { version: '1.2.3' } }),
   waitingFor: () => [],
+  complain: () => undefined,
 }
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -68,6 +69,20 @@ test('metrics are compressed for whoever accepts it, and only then', async () =>
   const packed = await ask('/metrics', { headers: { 'accept-encoding': 'gzip' } })
   expect(packed.headers.get('content-encoding')).toBe('gzip')
   expect(await packed.text()).toBe(long)
+})
+
+test('a page that cannot be made is told without a stack trace, and complained about', async () => {
+  const complaints: string[] = []
+  const ask = await start({
+    metrics: () => Promise.reject(new Error('a bug')),
+    complain: ({ message }) => complaints.push(message),
+  })
+  const response = await ask('/metrics')
+  expect([response.status, await response.text()]).toEqual([
+    500,
+    'This page could not be made; the log says why.\n',
+  ])
+  expect(complaints).toEqual(['a bug'])
 })
 
 test('not ready names who is waited for', async () => {

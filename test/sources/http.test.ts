@@ -85,3 +85,12 @@ test('an answer without end is cut, and so is no JSON', async () => {
   const { text } = await ask({ url, timeout: 5000, signal: never })
   expect(text.length).toBeLessThanOrEqual(8 * 1024 * 1024)
 })
+
+test('a user and a password in the address are sent the way that servers want them', async () => {
+  const url = await serve((request, response) =>
+    response.end(`${request.headers.authorization ?? 'none'} ${request.url ?? ''}`),
+  )
+  const withUser = url.replace('http://', 'http://me:p%40ss@')
+  const { text } = await ask({ url: `${withUser}/x`, timeout: 1000, signal: never })
+  expect(text).toBe(`Basic ${Buffer.from('me:p@ss').toString('base64')} /x`)
+})

@@ -23,7 +23,8 @@ const schema = z.object({
 export const readPlace = async (checkpoint: Checkpoint): Promise<Place | 'lost' | undefined> => {
   const found = await checkpoint.read()
   if (found.state === 'none') return undefined
-  return (found.state === 'saved' && schema.safeParse(found.value).data) || 'lost'
+  if (found.state === 'unreadable') return 'lost'
+  return schema.safeParse(found.value).data ?? 'lost'
 }
 
 export const savePlace = (checkpoint: Checkpoint, place: Place): void => {

@@ -1,5 +1,5 @@
 import type { Timing } from '../../core/collector.ts'
-import { ParseError, SourceError } from '../../core/errors.ts'
+import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { asError } from '../../core/outcome.ts'
 import type { REFUSALS } from '../../metrics.ts'
 import { RpcRefusal } from '../../parsers/rpc.ts'
@@ -9,7 +9,13 @@ export type Refusal = (typeof REFUSALS)[number]
 
 export type Reply<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly reason: Refusal; readonly error: Error }
+  | { readonly ok: false; readonly reason: Refusal; readonly detail: string }
+
+/** For the log: without what a server says in its own words, which may differ at each attempt. */
+export const stateOf = (refusal: { readonly reason: Refusal; readonly detail: string }): string =>
+  refusal.reason === 'refused' || refusal.reason === 'http'
+    ? `${refusal.reason}: ${refusal.detail}`
+    : refusal.reason
 
 interface Answer {
   readonly status: number
@@ -23,15 +29,15 @@ export const request = async <T>(
 ): Promise<Reply<T>> => {
   try {
     const { status, text } = await asking
-    if (status !== 200)
-      return { ok: false, reason: 'http', error: new Error(`HTTP status ${status}`) }
+    if (status !== 200) return { ok: false, reason: 'http', detail: `HTTP status ${status}` }
     return { ok: true, value: parse(text) }
   } catch (thrown) {
     const error = asError(thrown)
-    if (error instanceof RpcRefusal) return { ok: false, reason: 'jsonrpc', error }
-    if (error instanceof ParseError) return { ok: false, reason: 'invalid', error }
+    const detail = summaryOf(error)
+    if (error instanceof RpcRefusal) return { ok: false, reason: 'jsonrpc', detail }
+    if (error instanceof ParseError) return { ok: false, reason: 'invalid', detail }
     if (error instanceof SourceError) {
-      return { ok: false, reason: error.timeout ? 'timeout' : 'refused', error }
+      return { ok: false, reason: error.timeout ? 'timeout' : 'refused', detail }
     }
     throw error
   }

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest'
+import { reference } from '../../src/collectors/reference.ts'
+import { rpc } from '../../src/collectors/rpc.ts'
+import type { Collector } from '../../src/core/collector.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import { SilenceError } from '../../src/sources/http.ts'
+import type { Rpc } from '../../src/sources/rpc.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { recording } from './recording.ts'
+
+type Answers = Record<string, unknown>
+
+/** An endpoint that answers from a table: a result by method (and tag), or an error that is thrown. */
+const endpoint = (answers: Answers): Rpc => ({
+  call: (method, [tag]) => {
+    const answer = answers[typeof tag === 'string' ? `${method} ${tag}` : method]
+    if (answer instanceof Error) return Promise.reject(answer)
+    if (typeof answer === 'number') return Promise.resolve({ status: answer, text: '' })
+    return Promise.resolve({ status: 200, text: JSON.stringify({ id: 1, result: answer }) })
+  },
+})
+const healthy = (): Answers => ({
+  eth_blockNumber: '0x64',
+  'eth_getBlockByNumber latest': { number: '0x65', timestamp: '0x3e8' },
+  'eth_getBlockByNumber safe': { number: '0x63', timestamp: '0x3e7' },
+  'eth_getBlockByNumber finalized': { number: '0x62', timestamp: '0x3e6' },
+  web3_clientVersion: 'Chain/1.2.3',
+  eth_chainId: '0x8f',
+  net_version: '143',
+})
+const refused = new SilenceError('refused', 'http://h.example', 'ECONNREFUSED')
+
+/** Runs a collector poll by poll, by a clock moved by hand; shows samples as text. */
+const polls = async <Reading>(
+  collector: Collector<Reading>,
+  clock: ReturnType<typeof manualClock>,
+) => {
+  const stop = new AbortController()
+  const outcomes: Outcome<Reading>[] = []
+  void collector.run({ clock, signal: stop.signal }, (outcome) => outcomes.push(outcome))
+  await clock.advance(0)
+  const shown = (): Record<string, number> => {
+    const last = outcomes.at(-1)
+    if (!last?.ok) throw last?.error ?? new Error('no outcome yet')
+    return Object.fromEntries(
+      collector.samples(last.value).map(({ name, labels, value }) => {
+        const text = Object.values(labels).join(',')
+        return [`${name.replace('chain_', '')}${text === '' ? '' : `{${text}}`}`, value]
+      }),
+    )
+  }
+  const states = (): Readonly<Record<string, string>> => {
+    const last = outcomes.at(-1)
+    return last?.ok ? collector.states(last.value) : {}
+  }
+  return { shown, states, next: (ms = 2000) => clock.advance(ms) }
+}
+
+const timing = { interval: 2000, timeout: 1000 }
+
+describe('rpc', () => {
+  const watch = async (answers: Answers) => {
+    const clock = manualClock(50_000)
+    const record = recording()
+    const collector = rpc({ node: endpoint(answers), recorder: record.recorder, clock, timing })
+    return { ...(await polls(collector, clock)), ...record }
+  }
+
+  test('heights by tag: eth_blockNumber is the word on the latest', async () => {
+    const { shown } = await watch(healthy())
+    expect(shown()).toEqual({
+      rpc_up: 1,
+      'rpc_block_number{latest}': 100,
+      'rpc_block_timestamp_seconds{latest}': 1000,
+      'rpc_block_number{safe}': 99,
+      'rpc_block_timestamp_seconds{safe}': 999,
+      'rpc_block_number{finalized}': 98,
+      'rpc_block_timestamp_seconds{finalized}': 998,
+      'rpc_info{Chain/1.2.3,143,143}': 1,
+    })
+  })
+
+  test('the last advance is absent until the height has grown before our eyes', async () => {
+    const answers = healthy()
+    const { shown, next } = await watch(answers)
+    await next()
+    expect(shown()).not.toHaveProperty('rpc_last_advance_timestamp_seconds')
+    answers['eth_blockNumber'] = '0x65'
+    await next()
+    expect(shown()).toMatchObject({ rpc_last_advance_timestamp_seconds: 54 })
+    await next()
+    answers['eth_blockNumber'] = '0x10' // a node that was set back has not advanced
+    await next()
+    expect(shown()).toMatchObject({ rpc_last_advance_timestamp_seconds: 54 })
+  })
+
+  test.each([
+    ['refused', refused, 'refused: could not ask http://h.example: no connection (ECONNREFUSED)'],
+    ['http', 503, 'http: HTTP status 503'],
+    ['invalid', 'not hex', 'invalid'],
+    ['invalid', '0xffffffffffffffff', 'invalid'],
+  ])('%s: up is 0, nothing else is said', async (reason, answer, state) => {
+    const answers = healthy()
+    const { shown, states, next, total } = await watch(answers)
+    answers['eth_blockNumber'] = answer
+    await next()
+    expect(shown()).toEqual({ rpc_up: 0 })
+    expect(states()).toEqual({ 'node RPC': state })
+    expect(total(`chain_rpc_errors_total{method=eth_blockNumber,reason=${reason}}`)).toBe(1)
+  })
+
+  test('one tag that fails takes away itself alone', async () => {
+    const answers = { ...healthy(), 'eth_getBlockByNumber finalized': null }
+    const { shown } = await watch(answers)
+    expect(Object.keys(shown()).filter((series) => series.includes('finalized'))).toEqual([])
+    expect(shown()).toMatchObject({ rpc_up: 1, 'rpc_block_number{safe}': 99 })
+  })
+
+  test('who the node is: a request that failed takes nothing away, and is repeated soon', async () => {
+    const answers: Answers = { ...healthy(), web3_clientVersion: 500 }
+    const { shown, next } = await watch(answers)
+    expect(shown()).toHaveProperty('rpc_info{,143,143}')
+    answers['web3_clientVersion'] = 'Chain/1.2.3'
+    await next(10_000)
+    expect(shown()).toHaveProperty('rpc_info{Chain/1.2.3,143,143}')
+    answers['web3_clientVersion'] = 500
+    for (let minute = 0; minute < 31; minute += 1) await next()
+    expect(shown()).toHaveProperty('rpc_info{Chain/1.2.3,143,143}')
+    answers['eth_blockNumber'] = refused // what answers next may be another version
+    await next()
+    answers['eth_blockNumber'] = '0x64'
+    await next()
+    expect(shown()).toHaveProperty('rpc_info{,143,143}')
+  })
+})
+
+describe('reference', () => {
+  const watch = async (own: Answers, others: Readonly<Record<string, Answers | string>>) => {
+    const clock = manualClock()
+    const references = Object.entries(others).map(([name, answers]) =>
+      typeof answers === 'string'
+        ? {
+            name,
+            kind: 'query' as const,
+            source: { height: () => Promise.resolve({ status: 200, text: answers }) },
+          }
+        : { name, kind: 'rpc' as const, source: endpoint(answers) },
+    )
+    const collector = reference({ node: endpoint(own), references, window: 10n, timing })
+    return polls(collector, clock)
+  }
+
+  test('an RPC endpoint is held against latest, a query service against finalized', async () => {
+    const other = { ...healthy(), eth_blockNumber: '0x67' } // 103 against 100
+    const { shown } = await watch(healthy(), { a: other, q: '{"height":101}' }) // 101 against 98
+    expect(shown()).toEqual({
+      'reference_up{a}': 1,
+      'reference_block_number{a}': 103,
+      'reference_up{q}': 1,
+      'reference_block_number{q}': 101,
+      reference_agreeing: 2,
+      block_difference: 3,
+    })
+  })
+
+  test('another chain is no reference', async () => {
+    const other = { ...healthy(), eth_chainId: '0x1' }
+    const { shown, states } = await watch(healthy(), { a: other })
+    expect(shown()).toEqual({ 'reference_up{a}': 0, reference_agreeing: 0 })
+    expect(states()).toEqual({ 'reference a': 'another chain' })
+  })
+
+  test('a node that does not tell its chain is no reason to doubt a reference', async () => {
+    const { shown } = await watch({ eth_blockNumber: refused }, { a: healthy() })
+    expect(shown()).toEqual({
+      'reference_up{a}': 1,
+      'reference_block_number{a}': 100,
+      reference_agreeing: 1,
+    })
+  })
+
+  test('one of three that answers decides nothing', async () => {
+    const gone = { eth_blockNumber: refused, eth_chainId: refused }
+    const { shown } = await watch(healthy(), { a: healthy(), b: gone, c: '{"height":null}' })
+    expect(shown()).toMatchObject({ 'reference_up{b}': 0, 'reference_up{c}': 0 })
+    expect(shown()).not.toHaveProperty('block_difference')
+  })
+})
