@@ -1,4 +1,5 @@
 import type { FAILURE_KINDS } from '../metrics.ts'
+import { strikeSecrets } from './redact.ts'
 
 /** The parts of an error that an operator reads at night, in the order in which he needs them. */
 interface Account {
@@ -26,16 +27,25 @@ export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
+interface SourceErrorOptions {
+  readonly timeout?: boolean
+  readonly output?: string
+  readonly cause?: unknown
+}
+
 /** We could not get the bytes: the node is down, the command is missing, the request timed out. */
 export class SourceError extends Error {
   override name = 'SourceError'
   /** The same for every repetition of the same failure, so that it is logged once. */
   readonly summary: string
   readonly timeout: boolean
-  constructor(account: Account, options: { timeout?: boolean; cause?: unknown } = {}) {
+  /** All that a tool printed of its failure, for a parser that knows the tool. Never shown as it is. */
+  readonly output: string
+  constructor(account: Account, options: SourceErrorOptions = {}) {
     super(tell(account), options.cause === undefined ? undefined : { cause: options.cause })
     this.summary = `could not ${account.doing}: ${account.happened}`
     this.timeout = options.timeout ?? false
+    this.output = options.output ?? ''
   }
 }
 
@@ -65,11 +75,12 @@ const EXCERPT = 200
 
 /** The beginning of a text on one line, control characters made visible, for use in messages. */
 export const excerpt = (text: string): string => {
-  const line = text
-    .trim()
+  // Before it is cut: half a secret would not be recognised.
+  const whole = strikeSecrets(text.trim().slice(0, 8 * EXCERPT))
+  const line = whole
     .slice(0, EXCERPT)
     .replaceAll(/\s*\n\s*/g, ' ⏎ ')
     // oxlint-disable-next-line no-control-regex -- terminals must not obey what a tool printed
     .replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '�')
-  return text.trim().length > EXCERPT ? `${line}…` : line
+  return whole.length > EXCERPT ? `${line}…` : line
 }

@@ -24,3 +24,14 @@ export const maskAddresses = (value: unknown): unknown => {
     Object.entries(value).map(([key, entry]) => [key, maskAddresses(entry)]),
   )
 }
+
+const LABELLED =
+  /((?:password|passphrase|passwd|ikm|secret|mnemonic|token|api[-_ ]?key|private[-_ ]?key)[\w-]*["']?\s*(?:is|[=:])?\s*["']?)[^\s"',;]+/gi
+
+/**
+ * Strikes out what may be key material in a text that a tool printed: whatever a label names as such,
+ * and any run of hex digits that is as long as a private key. Units pass passwords on command lines,
+ * and a tool that fails may print its own.
+ */
+export const strikeSecrets = (text: string): string =>
+  text.replaceAll(LABELLED, '$1(struck out)').replaceAll(/[0-9a-fA-F]{64,}/g, '(hex digits)')

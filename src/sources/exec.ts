@@ -13,6 +13,8 @@ export interface Output {
 export interface Program {
   readonly command: string
   readonly args: readonly string[]
+  /** Between the polite and the final signal, in milliseconds. */
+  readonly grace?: number
   /** Exit codes that are answers; 0 alone without them. */
   readonly answers?: readonly number[]
 }
@@ -43,7 +45,11 @@ export const createExec = ({ clock, path }: Options): Exec => {
   const slots = createSlots(MAX_CHILDREN)
   const groups = new Set<number>()
 
-  const start = ({ command, args }: Program, signal: AbortSignal, buffer: boolean) => {
+  const start = (
+    { command, args, grace = GRACE_MS }: Program,
+    signal: AbortSignal,
+    buffer: boolean,
+  ) => {
     // A group of its own, so that what the child itself has started ends with it.
     const child = execa(command, args, {
       detached: true,
@@ -63,7 +69,7 @@ export const createExec = ({ clock, path }: Options): Exec => {
     const end = (): void => {
       if (pid === undefined || !groups.has(pid)) return
       killGroup(pid, 'SIGTERM')
-      void clock.sleep(GRACE_MS, finished.signal).then(() => {
+      void clock.sleep(grace, finished.signal).then(() => {
         if (!finished.signal.aborted) killGroup(pid, 'SIGKILL')
       })
     }
@@ -157,7 +163,10 @@ const failureOf = ({ command, args }: Program, ended: Ended): SourceError => {
   }
   const happened =
     ended.signal === undefined ? `exit code ${ended.exitCode ?? '?'}` : `killed by ${ended.signal}`
-  return new SourceError({ doing, happened, evidence, advice: adviceFor(evidence) })
+  return new SourceError(
+    { doing, happened, evidence, advice: adviceFor(evidence) },
+    { output: text(ended.stderr) },
+  )
 }
 
 const text = (output: unknown): string => (typeof output === 'string' ? output : '')

@@ -1,7 +1,7 @@
 import { type Context, type Timing, withDeadline } from '../core/collector.ts'
-import { SourceError } from '../core/errors.ts'
 import { merge, ticks } from '../core/merge.ts'
 import type { Exec } from './exec.ts'
+import { deaf, failed, isLostCursor, noJournal, notPermitted } from './journal-errors.ts'
 import { createLineSplitter, type Line } from './lines.ts'
 
 /** What a follower brings at a time. Without entries it is a heartbeat: connected, and nothing new. */
@@ -60,9 +60,12 @@ export const createJournal = <Entry extends Placed>({
     signal: AbortSignal,
   ): Promise<Entry | undefined> => {
     const args = ['--merge', '-n', '1', ...FORMAT, ...match]
-    const { stdout, stderr } = await exec.run({ command: 'journalctl', args }, signal)
+    // With --grep, 1 and not a word is "nothing matches"; with words it is a failure.
+    const program = { command: 'journalctl', args, answers: [0, 1] }
+    const { exitCode, stdout, stderr } = await exec.run(program, signal)
     if (/not seeing messages|insufficient permissions/i.test(stderr)) throw notPermitted(stderr)
     if (/No journal files were found/.test(stderr)) throw noJournal(stderr)
+    if (exitCode !== 0 && stderr.trim() !== '') throw failed(stderr)
     const [line = ''] = stdout.split('\n')
     return line === '' ? undefined : parse(line)
   }
@@ -169,28 +172,3 @@ const createReceiver = <Entry extends Placed>(
     isDeaf: (): boolean => missed,
   }
 }
-
-const isLostCursor = (error: unknown): boolean =>
-  error instanceof SourceError && error.message.includes('Failed to seek to cursor')
-
-const deaf = (): SourceError =>
-  new SourceError({
-    doing: 'follow the journal',
-    happened: 'it has entries that the follower does not bring; starting it anew',
-  })
-
-const notPermitted = (stderr: string): SourceError =>
-  new SourceError({
-    doing: 'read the journal',
-    happened: 'this user may not read it',
-    evidence: stderr,
-    advice: "add the agent's user to the group systemd-journal and start the agent anew",
-  })
-
-const noJournal = (stderr: string): SourceError =>
-  new SourceError({
-    doing: 'read the journal',
-    happened: 'there are no journal files',
-    evidence: stderr,
-    advice: 'see whether systemd-journald runs and where it stores (Storage= in journald.conf)',
-  })

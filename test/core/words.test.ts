@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { excerpt, ParseError, SourceError, summaryOf } from '../../src/core/errors.ts'
 import { toJson } from '../../src/core/json.ts'
 import { nearest } from '../../src/core/nearest.ts'
-import { redact, redactUrl } from '../../src/core/redact.ts'
+import { redact, redactUrl, strikeSecrets } from '../../src/core/redact.ts'
 import { parseDuration, parseU64, renderDuration } from '../../src/core/units.ts'
 
 describe('durations', () => {
@@ -60,6 +60,24 @@ describe('what is shown of an address', () => {
     expect(redact('open /home/operator/x.yaml: asked https://h.example/KEY, and /root/y')).toBe(
       'open ~/x.yaml: asked https://h.example/… and ~/y',
     )
+  })
+})
+
+describe('key material in what a tool printed', () => {
+  test.each([
+    ['run --keystore-password hunter2 --x', 'run --keystore-password (struck out) --x'],
+    ['KEYSTORE_PASSWORD=hunter2', 'KEYSTORE_PASSWORD=(struck out)'],
+    ['Keep your IKM secure: ' + 'ab'.repeat(32), 'Keep your IKM (struck out) (hex digits)'],
+    ['{"password":"hunter2","n":1}', '{"password":"(struck out)","n":1}'],
+    ['api key hunter2', 'api key (struck out)'],
+    [`id 0x${'AB'.repeat(33)} end`, 'id 0x(hex digits) end'],
+    ['wrong checksum', 'wrong checksum'],
+  ])('%s', (text, expected) => {
+    expect(strikeSecrets(text)).toBe(expected)
+    expect(excerpt(text)).toBe(expected)
+  })
+  test('is struck out before the text is cut', () => {
+    expect(excerpt(`${'x'.repeat(180)} ${'ab'.repeat(32)}`)).not.toContain('abab')
   })
 })
 
