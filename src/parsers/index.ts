@@ -1,5 +1,10 @@
+import { parseConsensusLine } from './consensus-log.ts'
 import { parseLedgerLine } from './ledger-tail.ts'
+import { parseMonlogReport } from './monlog.ts'
+import { parseStorageReport } from './mpt.ts'
+import { parseNodeVersion } from './node-version.ts'
 import { parseRpcAnswer } from './rpc.ts'
+import { parseStatusReport } from './status.ts'
 import { parseUnits } from './systemctl.ts'
 
 /** A format that `chain-agent parse` reads. */
@@ -21,5 +26,35 @@ export const formats: readonly Format[] = [
     help: 'lines of the ledger stream',
     shape: 'lines',
     parse: parseLedgerLine,
+  },
+  {
+    name: 'consensus-log',
+    help: 'lines of the consensus log',
+    shape: 'lines',
+    parse: parseConsensusLine,
+  },
+  {
+    name: 'chain-mpt',
+    help: "the storage tool's report, every layout since 2024",
+    shape: 'document',
+    parse: parseStorageReport,
+  },
+  {
+    name: 'chain-status',
+    help: "the node's own status report",
+    shape: 'document',
+    parse: parseStatusReport,
+  },
+  {
+    name: 'node-version',
+    help: 'what --version of a program of the node prints',
+    shape: 'document',
+    parse: parseNodeVersion,
+  },
+  {
+    name: 'monlog',
+    help: "the log analyzer's report",
+    shape: 'document',
+    parse: parseMonlogReport,
   },
 ]

@@ -1,0 +1,25 @@
+import { ParseError } from '../core/errors.ts'
+
+export interface PackageVersion {
+  /** Null where only the version was asked for. */
+  readonly package: string | null
+  /** Debian's, like `0.12.1~rc`, which sorts before `0.12.1`. */
+  readonly version: string
+}
+
+/** Wanted, is, error; then name, version, architecture. A package whose second letter is not `i` is not installed. */
+const ROW = /^[uirph]i[R ]? +([a-z0-9][a-z0-9+.-]*)(?::\w+)?\s+(\S+)\s+\S+/
+const PAIR = /^(?:([a-z0-9][a-z0-9+.-]*)(?::\w+)?\s+)?(\S+)$/
+const VERSION = /^(?:\d+:)?\d[\w.+~-]*$/
+
+/**
+ * Parses a row of `dpkg -l`, or what `dpkg-query` prints for `${Package} ${Version}` or `${Version}`;
+ * of several packages, the first. Throws a ParseError, for one that is not installed, too.
+ */
+export const parsePackageVersion = (text: string): PackageVersion => {
+  for (const line of text.split('\n').map((one) => one.trim())) {
+    const [, name = null, version = ''] = ROW.exec(line) ?? PAIR.exec(line) ?? []
+    if (VERSION.test(version)) return { package: name, version }
+  }
+  throw new ParseError('the version of the package', 'an installed package with its version', text)
+}

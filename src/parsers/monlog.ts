@@ -1,0 +1,124 @@
+import { ParseError } from '../core/errors.ts'
+import { parseU64 } from '../core/units.ts'
+import { parsePackageVersion } from './dpkg.ts'
+import { plainLines } from './plain-lines.ts'
+import { parseRpcText } from './rpc.ts'
+
+/** What the analyzer of the consensus log found in its last 60 seconds; null is what it did not say. */
+export interface MonlogReport {
+  /** Null in the legacy layout. */
+  readonly toolVersion: string | null
+  readonly network: string | null
+  readonly packageVersion: string | null
+  /** As the RPC said, like `Name/0.14.2`. */
+  readonly clientVersion: string | null
+  /** `none` may also mean that the tool may not read the journal. */
+  readonly statesync: 'none' | 'present' | null
+  readonly blocksync: 'none' | 'present' | null
+  readonly round: bigint | null
+  readonly epoch: bigint | null
+  readonly block: bigint | null
+  readonly committing: boolean | null
+  /** Its words on the group of the node, like `Confirming group join!`. */
+  readonly raptorcast: string | null
+}
+
+/** Parses a report of the analyzer in both layouts. Throws a ParseError when nothing of one is in it. */
+export const parseMonlogReport = (text: string): MonlogReport => {
+  const lines = plainLines(text).map(withoutPictures)
+  const find = (pattern: RegExp): string | null => firstOf(lines, (line) => pattern.exec(line)?.[1])
+  const recent = (what: string): bigint | null =>
+    parseU64(find(new RegExp(`^Most recent ${what}: (\\d{1,20})$`)) ?? '') ?? null
+  const sections = sectionsOf(lines)
+  const report = {
+    toolVersion: find(/^MONLOG v(\d[\w.+-]*)/),
+    network: find(/^Network: (\S+)$/),
+    packageVersion: firstOf(lines, packageVersionOf),
+    clientVersion: firstOf(lines, clientVersionOf),
+    statesync: activity(lines, { name: 'StateSync', said: sections.statesync }),
+    blocksync: activity(lines, { name: 'BlockSync', said: sections.blocksync }),
+    round: recent('round'),
+    epoch: recent('epoch'),
+    block: recent('block'),
+    committing: firstOf(lines, committingOf),
+    raptorcast: find(/^RaptorCast: (.*\bgroup\b.*)$/),
+  }
+  if (Object.values(report).every((value) => value === null)) {
+    throw new ParseError('the report on the consensus log', 'sentences like "Most recent …"', text)
+  }
+  return report
+}
+
+/** The tick stands before or behind the sentence; one picture heads two sections: they say nothing. */
+const withoutPictures = (line: string): string =>
+  line.replaceAll(/\p{Extended_Pictographic}|\u200D|\uFE0F/gu, '').trim()
+
+const firstOf = <T>(
+  lines: readonly string[],
+  read: (line: string) => T | null | undefined,
+): T | null => {
+  for (const line of lines) {
+    const value = read(line)
+    if (value !== null && value !== undefined) return value
+  }
+  return null
+}
+
+const packageVersionOf = (line: string): string | null =>
+  attempt(() => (/^[a-z]i\s/.test(line) ? parsePackageVersion(line).version : null))
+
+const clientVersionOf = (line: string): string | null =>
+  attempt(() => (line.startsWith('{"jsonrpc"') ? parseRpcText(line) : null))
+
+const attempt = (read: () => string | null): string | null => {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ParseError) return null
+    throw error
+  }
+}
+
+/** The healthy sentence is within the other. */
+const committingOf = (line: string): boolean | null => {
+  if (!/^Blocks\b/.test(line) || !/\bbeing committed\b/.test(line)) return null
+  return !/\bnot\s+being committed\b/i.test(line)
+}
+
+interface Activity {
+  readonly name: 'StateSync' | 'BlockSync'
+  readonly said: readonly string[]
+}
+
+/** Only the words for "nothing" are known: whatever else its section says is something. */
+const activity = (
+  lines: readonly string[],
+  { name, said }: Activity,
+): 'none' | 'present' | null => {
+  if (lines.includes(`No ${name} messages.`)) return 'none'
+  return said.some((line) => !/\boverrides detected\b/.test(line)) ? 'present' : null
+}
+
+const HEADING = /^[A-Z][A-Z ]+$/
+
+/** The new layout has headings; in the legacy one, dashes end the first and the second. */
+const sectionsOf = (lines: readonly string[]) => {
+  const sections = { statesync: new Array<string>(), blocksync: new Array<string>() }
+  let section: keyof typeof sections | null = null
+  for (const line of lines) {
+    if (HEADING.test(line)) {
+      section = line.startsWith('STATE')
+        ? 'statesync'
+        : line.startsWith('BLOCK')
+          ? 'blocksync'
+          : null
+    } else if (line === '---') {
+      section = section === 'statesync' ? 'blocksync' : null
+    } else if (line === 'Installed version:') {
+      section = 'statesync'
+    } else if (section && line !== '' && packageVersionOf(line) === null) {
+      sections[section].push(line)
+    }
+  }
+  return sections
+}

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { ParseError } from '../../src/core/errors.ts'
+import { parsePackageVersion } from '../../src/parsers/dpkg.ts'
+
+const FIXTURES = new URL('../fixtures/dpkg/', import.meta.url)
+const read = (name: string): string => readFileSync(new URL(name, FIXTURES), 'utf8')
+const expected = z.record(z.string(), z.unknown()).parse(JSON.parse(read('expected.json')))
+const names = Object.keys(expected)
+
+test.each(names)('%s', (name) => {
+  expect(parsePackageVersion(read(name))).toEqual(expected[name])
+})
+
+test('every fixture is in the table', () => {
+  const files = readdirSync(FIXTURES).filter((name) => name.endsWith('.txt'))
+  expect(files.toSorted()).toEqual(names.toSorted())
+})
+
+test.each([
+  ['nothing', ''],
+  ['no such package', 'dpkg-query: no packages found matching maker\n'],
+  ['removed, with its configuration left', 'rc  maker  0.12.9  amd64  Example\n'],
+  ['never installed', 'un  maker  <none>  <none>  (no description available)\n'],
+  ['a package without a version', 'maker \n'],
+])('%s is no version', (_, text) => {
+  expect(() => parsePackageVersion(text)).toThrow(ParseError)
+})
+
+test('the error names what was expected and shows what came', () => {
+  expect(() => parsePackageVersion('no packages found\n')).toThrowErrorMatchingInlineSnapshot(`
+    [ParseError: Could not understand the version of the package: expected an installed package with its version
+      it said: no packages found]
+  `)
+})
+
+test('no text makes it throw anything but a ParseError, or give a version that is not in the text', () => {
+  const word = fc.constantFrom('ii', 'rc', 'maker', 'maker:amd64', '0.1', '1:2~rc', ' ', '\t', '\n')
+  const text = fc.oneof(
+    fc.string(),
+    fc.array(word).map((all) => all.join(' ')),
+  )
+  fc.assert(
+    fc.property(text, (said) => {
+      try {
+        expect(said).toContain(parsePackageVersion(said).version)
+      } catch (error) {
+        expect(error).toBeInstanceOf(ParseError)
+      }
+    }),
+    { numRuns: 500, seed: 29 },
+  )
+})
+
+test.each(['a', ' ', '1', 'ii ', 'a:', '0.1 '])('200 kB of %j take no time', (piece) => {
+  const many = piece.repeat(Math.ceil(200_000 / piece.length))
+  const begun = performance.now()
+  for (const text of [`${many}!`, `ii ${many}!`, `ii a ${many}!`, `a ${many}!`]) {
+    try {
+      parsePackageVersion(text)
+    } catch (error) {
+      expect(error).toBeInstanceOf(ParseError)
+    }
+  }
+  expect(performance.now() - begun).toBeLessThan(1000)
+})

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { ParseError } from '../../src/core/errors.ts'
+import { parseNodeVersion } from '../../src/parsers/node-version.ts'
+
+const FIXTURES = new URL('../fixtures/node-version/', import.meta.url)
+const read = (name: string): string => readFileSync(new URL(name, FIXTURES), 'utf8')
+const expected = z.record(z.string(), z.unknown()).parse(JSON.parse(read('expected.json')))
+const names = Object.keys(expected)
+
+test.each(names)('%s', (name) => {
+  expect(parseNodeVersion(read(name))).toEqual(expected[name])
+})
+
+test('every fixture is in the table', () => {
+  const files = readdirSync(FIXTURES).filter((name) => name.endsWith('.txt'))
+  expect(files.toSorted()).toEqual(names.toSorted())
+})
+
+test('empty texts are unknown, and a build without any is none', () => {
+  const build = (tag: string): string =>
+    `a-node {"commit":"","tag":"${tag}","branch":"","modified":true}`
+  expect(parseNodeVersion(build('v1.2.3'))).toEqual({
+    program: 'a-node',
+    version: '1.2.3',
+    tag: 'v1.2.3',
+    commit: null,
+    branch: null,
+    modified: true,
+  })
+  expect(() => parseNodeVersion(build(''))).toThrow(ParseError)
+})
+
+test.each([
+  '',
+  'a-node',
+  'a-node {"tag":5}',
+  'a-node {"tag":"v1.2.3"',
+  '[]',
+  'error: unexpected argument found\n',
+  'The following argument was not expected: --version\nRun with --help for more information.\n',
+])('%j is no version', (text) => {
+  expect(() => parseNodeVersion(text)).toThrow(ParseError)
+})
+
+test('the error names what was expected and shows what came', () => {
+  expect(() => parseNodeVersion('Segmentation fault\n')).toThrowErrorMatchingInlineSnapshot(`
+    [ParseError: Could not understand the version of the node: expected NAME {"tag":…} or NAME x.y.z
+      it said: Segmentation fault]
+  `)
+})
+
+test('no text makes it throw anything but a ParseError', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.jsonValue().map((value) => `a-node ${JSON.stringify({ tag: value, commit: 'c' })}`),
+  )
+  fc.assert(
+    fc.property(text, (said) => {
+      try {
+        const { version } = parseNodeVersion(said)
+        if (version !== null) expect(said).toContain(version)
+      } catch (error) {
+        expect(error).toBeInstanceOf(ParseError)
+      }
+    }),
+    { numRuns: 500, seed: 23 },
+  )
+})
+
+test.each(['a', '{', '[', '1.', 'a {', '{"a":', ' '])('200 kB of %j take no time', (piece) => {
+  const many = piece.repeat(Math.ceil(200_000 / piece.length))
+  const begun = performance.now()
+  for (const text of [many, `a ${many}`, `a {${many}}`, `a 1.2.${many}`]) {
+    try {
+      parseNodeVersion(text)
+    } catch (error) {
+      expect(error).toBeInstanceOf(ParseError)
+    }
+  }
+  expect(performance.now() - begun).toBeLessThan(1000)
+})

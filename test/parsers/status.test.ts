@@ -1,0 +1,156 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { ParseError } from '../../src/core/errors.ts'
+import { toJson } from '../../src/core/json.ts'
+import { parseStatusReport } from '../../src/parsers/status.ts'
+import { parseRatio, parseSpan } from '../../src/parsers/status-values.ts'
+
+const FIXTURES = new URL('../fixtures/status/', import.meta.url)
+const read = (name: string): string => readFileSync(new URL(name, FIXTURES), 'utf8')
+const expected = z.record(z.string(), z.unknown()).parse(JSON.parse(read('expected.json')))
+const names = Object.keys(expected)
+const healthy = read('v0.12.txt')
+
+test.each(names)('%s', (name) => {
+  expect(toJson(parseStatusReport(read(name)))).toEqual(expected[name])
+})
+
+test('every fixture is in the table', () => {
+  const files = readdirSync(FIXTURES).filter((name) => name.endsWith('.txt'))
+  expect(files.toSorted()).toEqual(names.toSorted())
+})
+
+describe('sections', () => {
+  test('a height of one section is never taken for that of another', () => {
+    const text = healthy.replace('  blockNumber: 8100000\n', '')
+    const { consensus, rpc } = parseStatusReport(text)
+    expect([consensus.blockNumber, rpc.blockNumber]).toEqual([null, 8_100_001n])
+  })
+  test('the whole text moved to the right, with tabs, colours and carriage returns', () => {
+    const moved = healthy
+      .split('\n')
+      .map((line) => `    \u001B[1m${line}\u001B[0m`)
+      .join('\r\n')
+    const tabs = healthy.replaceAll('  ', '\t')
+    const whole = parseStatusReport(healthy)
+    expect(parseStatusReport(moved.replaceAll('\u001B[1m  ', '\u001B[1m      '))).toEqual(whole)
+    expect(parseStatusReport(tabs)).toEqual(whole)
+  })
+  test('without indentation there are no sections, and nothing is guessed', () => {
+    const { header, consensus, rpc } = parseStatusReport(healthy.replaceAll(/^ +/gm, ''))
+    expect(header.hostname).toBe('rig-11')
+    expect([consensus.blockNumber, rpc.blockNumber]).toEqual([null, null])
+  })
+  test('of two with the same path, the first', () => {
+    expect(parseStatusReport(`${healthy}version: 9.9.9\n`).header.version).toBe('0.12.9')
+  })
+})
+
+describe('services', () => {
+  test.each(['chain', 'any', 'two-words'])('of a node named %s', (word) => {
+    const { services, cleanup } = parseStatusReport(healthy.replaceAll('maker-', `${word}-`))
+    expect(Object.keys(services)).toEqual(['bft', 'execution', 'rpc', 'otelcol'])
+    expect(cleanup.activated).toBe(true)
+  })
+  test('a word that nobody has seen is kept as it is', () => {
+    const text = healthy.replace('maker-rpc: running', 'maker-rpc: auto-restart (3)')
+    expect(parseStatusReport(text).services['rpc']).toBe('auto-restart (3)')
+  })
+  test('a thousand of them are cut to 32, like unknown keys', () => {
+    const rows = Array.from({ length: 1000 }, (_, index) => `  maker-s${index}: running\n`).join('')
+    const report = parseStatusReport(`services:\n${rows}noise:\n${rows}`)
+    expect(Object.keys(report.services)).toHaveLength(32)
+    expect(report.unknownKeys).toHaveLength(32)
+  })
+})
+
+test('the signature of the node is nowhere in the result', () => {
+  expect(JSON.stringify(toJson(parseStatusReport(healthy)))).not.toContain('c4c4')
+})
+
+test.each([
+  ['0d 00h 41m 49s', 2509],
+  ['48min ago', -2880],
+  ['11min', 660],
+  ['1h 3min', 3780],
+  ['1h 3min left', 3780],
+  ['2 days', 172_800],
+  ['1 week 1 day ago', -691_200],
+  ['1 month', 2_629_800],
+  ['500ms', 0.5],
+  ['30s', 30],
+  ['', null],
+  ['-', null],
+  ['n/a', null],
+  ['5', null],
+  ['5 parsecs', null],
+  ['-5min', null],
+])('span %j is %j seconds', (text, seconds) => {
+  expect(parseSpan(text)).toBe(seconds)
+})
+
+test.each([
+  ['100.0000%', 1],
+  ['16.24%', 0.1624],
+  ['0%', 0],
+  ['16.24', null],
+  ['-1%', null],
+  ['nan%', null],
+  ['', null],
+])('%j is the ratio %j', (text, ratio) => {
+  expect(parseRatio(text)).toBe(ratio)
+})
+
+test.each([
+  ['nothing', ''],
+  ['a word of another program', 'version: 3\n'],
+  ['an error', 'chain-status: command not found\n'],
+  ['JSON', '{"hostname": "rig-11", "uptime": "1s"}\n'],
+])('%s is no report', (_, text) => {
+  expect(() => parseStatusReport(text)).toThrow(ParseError)
+})
+
+test('the error names what was expected and shows what came', () => {
+  const refused = () => parseStatusReport('chain-status: command not found\n')
+  expect(refused).toThrowErrorMatchingInlineSnapshot(`
+    [ParseError: Could not understand the status report: expected sections with lines of "key: value"
+      it said: chain-status: command not found]
+  `)
+})
+
+const bigints = (value: unknown): readonly bigint[] =>
+  typeof value === 'bigint'
+    ? [value]
+    : typeof value === 'object' && value !== null
+      ? Object.values(value).flatMap(bigints)
+      : []
+
+test('no text makes it throw anything but a ParseError, or give a number that is not in the text', () => {
+  const line = fc.constantFrom(...names.flatMap((name) => read(name).split('\n')), '  __proto__: 1')
+  const text = fc.array(fc.oneof(line, fc.string()), { maxLength: 40 }).map((all) => all.join('\n'))
+  fc.assert(
+    fc.property(text, (said) => {
+      try {
+        for (const value of bigints(parseStatusReport(said))) {
+          expect(said).toContain(String(value))
+        }
+      } catch (error) {
+        expect(error).toBeInstanceOf(ParseError)
+      }
+    }),
+    { numRuns: 500, seed: 19 },
+  )
+})
+
+test.each([' ', 'a', ':', 'a:', '\n ', '1 ', '1min ', '(', ' (1%)', '\u001B['])(
+  '200 kB of %j take no time',
+  (piece) => {
+    const many = piece.repeat(Math.ceil(200_000 / piece.length))
+    const begun = performance.now()
+    const deep = Array.from({ length: 600 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')
+    parseStatusReport(`${healthy}triedb:\n  used: ${many}.\ncleanup: ${many}.\n${many}.\n${deep}`)
+    expect(performance.now() - begun).toBeLessThan(1000)
+  },
+)
