@@ -1,5 +1,6 @@
 import type { Chain } from './chain/chain.ts'
 import type { Condition } from './scenario/condition.ts'
+import { heightBefore, isSyncing } from './scenario/statesync.ts'
 import type { Timeline } from './scenario/timeline.ts'
 
 type HeightAt = (ms: number) => bigint
@@ -14,10 +15,13 @@ export interface Heights {
 export const createHeights = (chain: Chain, timeline: Timeline): Heights => {
   const consensus = track(
     timeline,
-    (ms, { behind, consensusRuns, services }) =>
-      consensusRuns && services.bft.state === 'active'
-        ? chain.headAt(ms).seqNum - behind
-        : undefined,
+    (ms, condition) => {
+      const { behind, consensusRuns, services, statesync } = condition
+      if (!consensusRuns || services.bft.state !== 'active') return undefined
+      return statesync && isSyncing(condition, ms)
+        ? heightBefore(chain, statesync)
+        : chain.headAt(ms).seqNum - behind
+    },
     () => chain.headAt(timeline.beginMs).seqNum,
   )
   const execution = track(

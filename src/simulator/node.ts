@@ -33,7 +33,8 @@ export interface SimulatedNode {
 
 /** The journal reaches so far back before the beginning. */
 const JOURNAL_MS = 120_000
-const JOURNAL_ENTRIES = 10_000
+/** Some twelve minutes of a healthy node, five seconds of a flood. */
+const JOURNAL_ENTRIES = 20_000
 
 export const createNode = ({
   clock,
@@ -49,6 +50,7 @@ export const createNode = ({
     )
   const beginMs = clock.now()
   const name = `${prefix}/${chain.seed}/${index}/${beginMs}`
+  const version = '0.16.1'
   const timeline = createTimeline(scenario, beginMs)
   const heights = createHeights(chain, timeline)
   return {
@@ -56,13 +58,13 @@ export const createNode = ({
     prefix,
     chain,
     own,
-    version: '0.16.1',
+    version,
     heights,
     journal: createJournal({
       node: name,
       now: clock.now,
       beginMs: beginMs - JOURNAL_MS,
-      produce: createJournalContent({ node: name, prefix, chain, timeline, heights }),
+      produce: createJournalContent({ node: name, prefix, version, own, chain, timeline, heights }),
       keep: JOURNAL_ENTRIES,
     }),
     now: clock.now,

@@ -4,10 +4,12 @@ import { createJournalctl } from './tools/journalctl.ts'
 import { createNode, type SimulatedNode } from './node.ts'
 import { createRpcServer, type RpcServer } from './rpc/rpc.ts'
 import type { Scenario } from './scenario/scenario.ts'
+import { rpcListens } from './scenario/statesync.ts'
 import { createStatusTool } from './tools/status-report.ts'
 import { createStorageTool } from './tools/storage-report.ts'
 import { createSystemctl } from './tools/systemctl.ts'
 import { serveTools, type Tool } from './tools/tools.ts'
+import { troubled } from './tools/trouble.ts'
 import { clientVersionOf, createVersionTool } from './tools/versions.ts'
 
 export interface SimulatorOptions {
@@ -78,21 +80,21 @@ export const createSimulator = async (options: SimulatorOptions): Promise<Simula
 const toolsOf = (node: SimulatedNode, clock: Clock): Readonly<Record<string, Tool>> => ({
   systemctl: createSystemctl(node),
   journalctl: createJournalctl(node.journal, clock),
-  [`${node.prefix}-mpt`]: createStorageTool(node),
-  [`${node.prefix}-status`]: createStatusTool(node),
+  [`${node.prefix}-mpt`]: troubled({ node, clock, name: 'mpt' }, createStorageTool(node)),
+  [`${node.prefix}-status`]: troubled({ node, clock, name: 'status' }, createStatusTool(node)),
   [`${node.prefix}-node`]: createVersionTool(node),
 })
 
 const PORT_CHECK_MS = 200
 
-/** A service that does not run does not listen: the port opens and closes with it. */
+/** A service that does not run, or waits for statesync, does not listen: the port opens and closes with it. */
 const keepPort = async (
   node: SimulatedNode,
   rpc: RpcServer,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<void> => {
   while (!signal.aborted) {
-    if (node.condition().services.rpc.state === 'active') await rpc.open().catch(() => undefined)
+    if (rpcListens(node.condition(), clock.now())) await rpc.open().catch(() => undefined)
     else await rpc.shut()
     await clock.sleep(PORT_CHECK_MS, signal)
   }

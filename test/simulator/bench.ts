@@ -9,13 +9,15 @@ import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import { createSimulator } from '../../src/simulator/simulator.ts'
 import { compileToolClient } from './tool-client.ts'
 
-/** A simulator with an execution that crashed and a collector that was stopped, and its real tools. */
-export const startBench = async () => {
+const SOME_TROUBLE = '0s execution crashes SIGKILL\n0s otelcol stops'
+
+/** A simulator and its real tools; by itself with an execution that crashed and a collector that was stopped. */
+export const startBench = async (scenario = SOME_TROUBLE) => {
   const directory = await mkdtemp(join(tmpdir(), 'simulator-tools-'))
   const simulator = await createSimulator({
     clock: systemClock,
     prefix: 'zephyr',
-    scenario: parseScenario('test', '0s execution crashes SIGKILL\n0s otelcol stops'),
+    scenario: parseScenario('test', scenario),
     directory,
     rpcPort: 0,
     referencePort: 0,

@@ -32,12 +32,12 @@ describe('the notation of scenarios', () => {
     `)
     expect(complaint('5s consensu stops')).toMatchInlineSnapshot(`
       "own.scenario, line 1: unknown subject: "consensu"
-        expected: node, consensus, rpc, bft, execution, ledger-tail, otelcol
+        expected: node, consensus, rpc, bft, execution, ledger-tail, otelcol, storage, mpt, status, formats, log
         did you mean "consensus"?"
     `)
     expect(complaint('5s bft crash SIGABRT')).toMatchInlineSnapshot(`
       "own.scenario, line 1: unknown verb of bft: "crash"
-        expected: crashes, exits, stops, starts
+        expected: panics, crashes, exits, stops, starts
         did you mean "crashes"?"
     `)
     expect(complaint('5s bft crashes SIGABORT')).toMatchInlineSnapshot(`
@@ -76,6 +76,12 @@ describe('the scenarios that come with the program', () => {
     const scenarios = await listScenarios()
     expect(scenarios.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['healthy', 'lagging', 'rpc-frozen', 'service-crash', 'stalled']),
+    )
+    expect(scenarios.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['statesync', 'storage-filling', 'storage-full', 'format-drift']),
+    )
+    expect(scenarios.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['log-flood', 'info-only-log', 'panic', 'tool-hangs', 'tool-aborts']),
     )
     for (const { description } of scenarios) expect(description).toMatch(/^[A-Z].{20,120}\.$/)
   })

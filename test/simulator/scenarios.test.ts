@@ -156,13 +156,17 @@ describe('rpc-frozen', () => {
   })
 })
 
-test('the journal is the same however often it is read', async () => {
-  const [often, once] = [await play('service-crash'), await play('service-crash')]
-  for (let second = 0.3; second < 120; second += 1.7) {
-    await often.at(second)
-    often.node.journal.read(0)
-  }
-  await often.at(120)
-  await once.at(120)
-  expect(often.node.journal.read(0)).toEqual(once.node.journal.read(0))
-})
+test.each(['service-crash', 'stalled', 'statesync', 'format-drift', 'panic', 'log-flood'])(
+  'the journal of %s is the same however often it is read',
+  async (name) => {
+    const [often, once] = [await play(name), await play(name)]
+    for (let second = 0.3; second < 120; second += 1.7) {
+      await often.at(second)
+      often.node.journal.read(0)
+    }
+    await often.at(120)
+    await once.at(120)
+    expect(often.node.journal.read(0)).toEqual(once.node.journal.read(0))
+  },
+  20_000,
+)

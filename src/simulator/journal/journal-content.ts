@@ -1,15 +1,20 @@
+import type { Validator } from '../chain/validators.ts'
+import { drift } from '../drift.ts'
+import { createConsensusEntries } from './consensus-entries.ts'
 import { createLedgerTail } from './ledger-tail.ts'
 import { lifecycleEntries, ONESHOT_MS, oneshotEntries } from './lifecycle-entries.ts'
 import type { Draft } from './journal.ts'
+import { serviceEntry } from './service-entry.ts'
 import type { Chain } from '../chain/chain.ts'
 import type { Heights } from '../heights.ts'
 import { digest } from '../chain/random.ts'
-import { invocationOf, pidOf, unitOf } from '../scenario/service.ts'
 import type { Timeline } from '../scenario/timeline.ts'
 
 interface Subject {
   readonly node: string
   readonly prefix: string
+  readonly version: string
+  readonly own: Validator
   readonly chain: Chain
   readonly timeline: Timeline
   readonly heights: Heights
@@ -21,8 +26,9 @@ const HOUR_MS = 3_600_000
 export const createJournalContent = (subject: Subject) => {
   const { node, prefix, chain, timeline, heights } = subject
   const ledgerTail = createLedgerTail(chain, timeline, heights)
+  const consensus = createConsensusEntries(subject)
   return (fromMs: number, toMs: number): readonly Draft[] => {
-    const drafts: Draft[] = []
+    const drafts: Draft[] = [...consensus(fromMs, toMs)]
     for (const { atMs, text } of ledgerTail(fromMs, toMs)) {
       drafts.push(ledgerEntry(subject, atMs, text))
     }
@@ -42,21 +48,9 @@ export const createJournalContent = (subject: Subject) => {
   }
 }
 
-const ledgerEntry = ({ node, prefix, timeline }: Subject, atMs: number, text: string): Draft => {
-  const service = timeline.conditionAt(atMs).services['ledger-tail']
-  const unit = unitOf(prefix, 'ledger-tail')
-  return {
-    atMs,
-    fields: {
-      MESSAGE: text,
-      PRIORITY: '6',
-      SYSLOG_IDENTIFIER: `${prefix}-ledger-tail`,
-      SYSLOG_FACILITY: '3',
-      _PID: String(pidOf(service)),
-      _COMM: `${prefix}-ledger-tai`.slice(0, 15),
-      _SYSTEMD_UNIT: unit,
-      _SYSTEMD_INVOCATION_ID: invocationOf(node, service),
-      _TRANSPORT: 'stdout',
-    },
-  }
+const ledgerEntry = (subject: Subject, atMs: number, plain: string): Draft => {
+  const { services, formatsDrift } = subject.timeline.conditionAt(atMs)
+  const text = formatsDrift ? drift.ledgerTail(plain) : plain
+  const program = `${subject.prefix}-ledger-tail`
+  return serviceEntry(subject, services['ledger-tail'], { atMs, text, program })
 }

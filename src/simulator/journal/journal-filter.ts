@@ -6,21 +6,39 @@ interface Question {
   readonly units: readonly string[]
   /** `FIELD=value`, or `+` between alternatives. */
   readonly matches: readonly string[]
-  readonly grep: string | undefined
 }
 
-/** Which entries journalctl would show; a text where it would complain. */
-export const createFilter = ({ units, matches, grep }: Question): Filter | string => {
+/** Which entries journalctl would look at; a text where it would complain. */
+export const createFilter = ({ units, matches }: Question): Filter | string => {
   const wrong = matches.find((match) => match !== '+' && !/^[A-Z0-9_]+=/.test(match))
   if (wrong !== undefined) return `Failed to add match '${wrong}': Invalid argument`
   const alternatives = splitAlternatives(matches)
   const unitFilters = units.map(ofUnit)
-  // Without a capital letter in it, a pattern ignores case.
-  const pattern = grep === undefined ? undefined : new RegExp(grep, /[A-Z]/.test(grep) ? '' : 'i')
   return (entry) =>
     (unitFilters.length === 0 || unitFilters.some((filter) => filter(entry))) &&
-    (alternatives.length === 0 || alternatives.some((fields) => matchesFields(fields, entry))) &&
-    (pattern === undefined || pattern.test(entry.fields['MESSAGE'] ?? ''))
+    (alternatives.length === 0 || alternatives.some((fields) => matchesFields(fields, entry)))
+}
+
+interface Pattern {
+  readonly grep: string | undefined
+  /** `--case-sensitive`: empty where it is given without a value. */
+  readonly caseSensitive: string | undefined
+}
+
+/** Which of them it would print, by their text. */
+export const createGrep = ({ grep, caseSensitive }: Pattern): Filter | string => {
+  if (grep === undefined) return () => true
+  // Without a capital letter in it, a pattern ignores case, unless it is told otherwise.
+  const heedsCase =
+    caseSensitive === undefined
+      ? /[A-Z]/.test(grep)
+      : /^(?:|1|y|yes|t|true|on)$/i.test(caseSensitive)
+  try {
+    const pattern = new RegExp(grep, heedsCase ? '' : 'i')
+    return ({ fields }) => pattern.test(fields['MESSAGE'] ?? '')
+  } catch {
+    return `Bad pattern "${grep}": it cannot be compiled`
+  }
 }
 
 /** A unit's own entries, and those of PID 1 about it. */

@@ -48,7 +48,7 @@ export const createJournal = ({ node, now, beginMs, produce, keep }: Options): J
     lastUs = Math.max(atMs * 1000, lastUs + 1)
     const number = nextNumber
     const monotonicUs = lastUs - bootMs * 1000
-    const check = digest(sequence, number).slice(0, 16)
+    const check = hex(Math.imul(number, 0x9e3779b1) >>> 0).padStart(16, sequence)
     const cursor = `s=${sequence};i=${hex(number)};b=${bootId};m=${hex(monotonicUs)};t=${hex(lastUs)};x=${check}`
     entries.push({ number, cursor, realtimeUs: lastUs, monotonicUs, fields })
     nextNumber += 1
@@ -56,10 +56,13 @@ export const createJournal = ({ node, now, beginMs, produce, keep }: Options): J
 
   const write = (): void => {
     const toMs = now()
-    if (toMs <= writtenMs) return
-    for (const draft of produce(writtenMs, toMs)) append(draft)
-    writtenMs = toMs
-    if (entries.length > keep) entries = entries.slice(-keep)
+    // Bit by bit: however long nobody has read, little more is held than what is kept.
+    while (writtenMs < toMs) {
+      const pieceMs = Math.min(writtenMs + PIECE_MS, toMs)
+      for (const draft of produce(writtenMs, pieceMs)) append(draft)
+      writtenMs = pieceMs
+      if (entries.length > keep) entries = entries.slice(-keep)
+    }
   }
 
   return {
@@ -81,6 +84,7 @@ export const createJournal = ({ node, now, beginMs, produce, keep }: Options): J
   }
 }
 
+const PIECE_MS = 5000
 const UPTIME_MS = 13 * 24 * 3_600_000
 
 const hex = (number: number): string => number.toString(16)

@@ -1,4 +1,4 @@
-import { constants } from 'node:os'
+import type { Argument } from './arguments.ts'
 import type { Condition } from './condition.ts'
 
 /** What a line of a scenario does to the node, at its time. */
@@ -16,12 +16,6 @@ export interface Phrase {
 }
 
 type Head = Pick<Phrase, 'subject' | 'verb' | 'means'>
-
-/** A word behind the verb: undefined where the text is not one. */
-interface Argument<T> {
-  readonly expected: string
-  read(text: string): T | undefined
-}
 
 export const phrase = <T>(
   head: Head,
@@ -41,30 +35,3 @@ export const bare = (head: Head, effect: Effect): Phrase => ({
   argument: undefined,
   read: () => effect,
 })
-
-export const blocks: Argument<bigint> = {
-  expected: 'a number of blocks, such as 120',
-  read: (text) => (/^\d{1,7}$/.test(text) ? BigInt(text) : undefined),
-}
-
-export const exitCode: Argument<number> = {
-  expected: 'an exit code from 0 to 255',
-  read: (text) => (/^\d{1,3}$/.test(text) && Number(text) < 256 ? Number(text) : undefined),
-}
-
-export interface Signal {
-  readonly number: number
-  readonly dumpsCore: boolean
-}
-
-export const signal: Argument<Signal> = {
-  expected: 'a signal, such as SIGABRT',
-  read: (text) => {
-    const known = Object.entries(constants.signals).find(([name]) => name === text)
-    return known && { number: known[1], dumpsCore: DUMPING.has(text) }
-  },
-}
-
-const DUMPING: ReadonlySet<string> = new Set(
-  ['ABRT', 'BUS', 'FPE', 'ILL', 'QUIT', 'SEGV', 'SYS', 'TRAP'].map((name) => `SIG${name}`),
-)

@@ -12,6 +12,8 @@ export interface Exit {
   readonly status: number
   /** Whether somebody asked systemd to stop it. */
   readonly asked: boolean
+  /** Whether the process wrote a panic before it ended. */
+  readonly panicked?: boolean
 }
 
 /** A service as systemd knows it. */

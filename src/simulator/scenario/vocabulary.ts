@@ -1,41 +1,9 @@
-import { bare, blocks, type Effect, exitCode, type Phrase, phrase, signal } from './phrase.ts'
-import { endService, type Exit, type Role, ROLES, type Service, startService } from './service.ts'
-
-const change =
-  (role: Role, to: (service: Service, atMs: number) => Service): Effect =>
-  (condition, atMs) => ({
-    ...condition,
-    services: { ...condition.services, [role]: to(condition.services[role], atMs) },
-  })
-
-const end = (role: Role, exit: Omit<Exit, 'atMs'>): Effect =>
-  change(role, (service, atMs) => endService(service, { ...exit, atMs }))
-
-const service = (subject: Role): readonly Phrase[] => [
-  phrase(
-    {
-      subject,
-      verb: 'crashes',
-      means: 'a signal ends the process; systemd leaves the unit failed',
-    },
-    signal,
-    ({ number, dumpsCore }) =>
-      end(subject, { code: dumpsCore ? 'dumped' : 'killed', status: number, asked: false }),
-  ),
-  phrase(
-    { subject, verb: 'exits', means: 'the process ends by itself, with that code' },
-    exitCode,
-    (status) => end(subject, { code: 'exited', status, asked: false }),
-  ),
-  bare(
-    { subject, verb: 'stops', means: 'somebody stops the service' },
-    end(subject, { code: 'exited', status: 0, asked: true }),
-  ),
-  bare(
-    { subject, verb: 'starts', means: 'somebody starts the service: a new invocation' },
-    change(subject, startService),
-  ),
-]
+import { blocks, duration } from './arguments.ts'
+import { outputPhrases } from './output-phrases.ts'
+import { bare, type Phrase, phrase } from './phrase.ts'
+import { panics, servicePhrases, syncs } from './service-phrases.ts'
+import { ROLES } from './service.ts'
+import { storagePhrases } from './storage-phrases.ts'
 
 /** Every kind of line that a scenario may hold: a new kind is a new row. */
 export const vocabulary: readonly Phrase[] = [
@@ -47,6 +15,15 @@ export const vocabulary: readonly Phrase[] = [
     },
     blocks,
     (behind) => (condition) => ({ ...condition, behind }),
+  ),
+  phrase(
+    {
+      subject: 'node',
+      verb: 'syncs',
+      means: 'the node is started anew and needs statesync for so long: no RPC, no blocks',
+    },
+    duration,
+    syncs,
   ),
   bare(
     {
@@ -72,5 +49,8 @@ export const vocabulary: readonly Phrase[] = [
     { subject: 'rpc', verb: 'thaws', means: 'the RPC tells the height of the node again' },
     (condition) => ({ ...condition, rpcFrozen: false }),
   ),
-  ...ROLES.flatMap(service),
+  panics,
+  ...ROLES.flatMap(servicePhrases),
+  ...storagePhrases,
+  ...outputPhrases,
 ]

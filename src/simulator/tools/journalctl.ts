@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Arguments, type Grammar, readArguments } from './arguments.ts'
-import { createFilter } from '../journal/journal-filter.ts'
+import { createFilter, createGrep } from '../journal/journal-filter.ts'
 import type { Entry, Journal } from '../journal/journal.ts'
 import { renderEntry } from '../journal/journal-output.ts'
 import type { Frame, Tool } from './tools.ts'
@@ -16,10 +16,10 @@ export const createJournalctl = (journal: Journal, clock: Clock): Tool =>
       yield { exit: 1 }
       return
     }
-    const { from, lines, follow, show, render } = request
+    const { from, first, follow, show, render } = request
     const there = journal.read(from)
     let next = (there.at(-1)?.number ?? from - 1) + 1
-    yield* print(lines(there.filter(show)), render)
+    yield* print(first(there), render)
     while (follow && !signal.aborted) {
       await clock.sleep(POLL_MS, signal)
       const more = journal.read(next)
@@ -32,8 +32,8 @@ export const createJournalctl = (journal: Journal, clock: Clock): Tool =>
 interface Request {
   /** The number of the first entry to look at. */
   readonly from: number
-  /** Which of those that are there already. */
-  readonly lines: (entries: readonly Entry[]) => readonly Entry[]
+  /** What is printed of those that are there already. */
+  readonly first: (entries: readonly Entry[]) => readonly Entry[]
   readonly follow: boolean
   readonly show: (entry: Entry) => boolean
   readonly render: (entry: Entry) => string
@@ -44,12 +44,10 @@ const readRequest = (journal: Journal, argv: readonly string[]): Request | strin
   if (typeof read === 'string') return `journalctl: ${read}`
   const { options, operands } = read
   const last = (name: string): string | undefined => options.get(name)?.at(-1)
-  const show = createFilter({
-    units: options.get('unit') ?? [],
-    matches: operands,
-    grep: last('grep'),
-  })
-  if (typeof show === 'string') return show
+  const match = createFilter({ units: options.get('unit') ?? [], matches: operands })
+  if (typeof match === 'string') return match
+  const grep = createGrep({ grep: last('grep'), caseSensitive: last('case-sensitive') })
+  if (typeof grep === 'string') return grep
   const fields = last('output-fields')?.split(',')
   const render = renderEntry(last('output') ?? 'short', fields, journal.bootId)
   if (!render) return `Unknown output format '${last('output')}'.`
@@ -59,16 +57,23 @@ const readRequest = (journal: Journal, argv: readonly string[]): Request | strin
   const from = last('cursor') === undefined && cursor !== undefined ? found + 1 : found
   const count = readCount(options)
   if (count === undefined) return `Failed to parse lines '${last('lines')}'`
+  const follow = options.has('follow')
+  const newest = (entries: readonly Entry[], number: number): readonly Entry[] =>
+    entries.slice(entries.length - Math.min(number, entries.length))
   return {
     from,
-    lines: (entries) => {
-      if (count === 'all') return entries
-      return cursor === undefined
-        ? entries.slice(entries.length - Math.min(count, entries.length))
-        : entries.slice(0, count)
+    first: (entries) => {
+      const matched = entries.filter(match)
+      if (count === 'all') return matched.filter(grep)
+      if (cursor !== undefined) return matched.filter(grep).slice(0, count)
+      // The manual: with --lines=, --grep= implies --reverse. While following, the last lines are
+      // counted before the pattern sees them.
+      if (follow) return newest(matched, count).filter(grep)
+      const shown = newest(matched.filter(grep), count)
+      return options.has('grep') ? shown.toReversed() : shown
     },
-    follow: options.has('follow'),
-    show,
+    follow,
+    show: (entry) => match(entry) && grep(entry),
     render,
   }
 }
@@ -114,6 +119,7 @@ const GRAMMAR: Grammar = {
   unit: valued('unit'),
   g: valued('grep'),
   grep: valued('grep'),
+  'case-sensitive': { name: 'case-sensitive', value: 'optional' },
   cursor: valued('cursor'),
   'after-cursor': valued('after-cursor'),
 }

@@ -1,14 +1,20 @@
 import { CHAIN_ID } from '../rpc/rpc-methods.ts'
 import { digest } from '../chain/random.ts'
+import { drift } from '../drift.ts'
 import type { SimulatedNode } from '../node.ts'
 import { ROLES } from '../scenario/service.ts'
+import { isSyncing, type Progress, progressAt, rpcListens } from '../scenario/statesync.ts'
+import { bytes, percentUsed, storageUse } from './storage-use.ts'
 import type { Tool } from './tools.ts'
 import { capitalised, clientVersionOf } from './versions.ts'
 
 /** The stand-in for the node's status script: a report that looks like YAML and always ends well. */
 export const createStatusTool =
   (node: SimulatedNode): Tool =>
-  () => [{ stdout: renderReport(node) }, { exit: 0 }]
+  () => {
+    const text = renderReport(node)
+    return [{ stdout: node.condition().formatsDrift ? drift.status(text) : text }, { exit: 0 }]
+  }
 
 const SUB_STATE = { active: 'running', inactive: 'dead', failed: 'failed' } as const
 const MINUTE = 60_000
@@ -16,12 +22,14 @@ const MINUTE = 60_000
 const renderReport = (node: SimulatedNode): string => {
   const { prefix, own, chain, heights, version } = node
   const now = node.now()
-  const { services } = node.condition()
+  const condition = node.condition()
+  const { services, statesync } = condition
+  const isNewer = condition.statusSpeaks === 'newer'
   const local = heights.execution(now)
   const external = chain.headAt(now).seqNum
   const block = chain.block(heights.consensus(now))
   const runs = services.bft.state === 'active'
-  const answers = services.rpc.state === 'active'
+  const answers = rpcListens(condition, now)
   const passed = Math.floor(now / MINUTE) % 60
   const keys = (purpose: string): string =>
     digest(own.publicKey, purpose, 1) + digest(own.publicKey, purpose, 2)
@@ -30,7 +38,7 @@ const renderReport = (node: SimulatedNode): string => {
     'hostname: simulated',
     `date: ${new Date(now).toUTCString().replace(',', '').replace('GMT', 'UTC')}`,
     `uptime: ${uptime(runs ? now - services.bft.startedMs : 0)}`,
-    `version: ${version}`,
+    `${isNewer ? 'packageVersion' : 'version'}: ${version}`,
     'config:',
     '  network: rehearsal',
     `  chain: ${prefix}_rehearsal`,
@@ -39,6 +47,7 @@ const renderReport = (node: SimulatedNode): string => {
     `  blsPublicKey: ${keys('bls').slice(0, 96)}`,
     `  nodeSignature: ${keys('signature')}01`,
     `  selfAddress: ${own.address}`,
+    ...(isNewer ? ['  selfAuthPort: 8001'] : []),
     '  recordSeqNum: 3',
     'services:',
     ...ROLES.filter((role) => role !== 'ledger-tail').map(
@@ -49,20 +58,18 @@ const renderReport = (node: SimulatedNode): string => {
     '    activated: true',
     `    previous: ${passed}min ago`,
     `    next: ${60 - passed}min`,
+    ...(isNewer ? databaseSection(node) : []),
     'peers:',
     `  peersNumber: ${runs ? 187 + (passed % 9) : 0}`,
     'consensus:',
     `  status: ${external - local < 10n ? 'in-sync' : 'out-of-sync'}`,
-    '  mode: live',
+    `  mode: ${isSyncing(condition, now) ? 'syncing' : 'live'}`,
     `  epoch: ${block?.epoch ?? ''}`,
     `  round: ${block?.round ?? ''}`,
     `  blockNumber: ${local}`,
     `  blockNumberFromExternal: ${external}`,
     `  blockDifference: ${external - local}`,
-    'statesync:',
-    '  percentage: 0%',
-    '  progress: 0',
-    '  target: 0',
+    ...statesyncSection(progressAt(chain, statesync, now)),
     'rpc:',
     `  status: ${answers ? 'active' : 'inactive'}`,
     `  clientVersion: ${answers ? clientVersionOf(node) : ''}`,
@@ -71,6 +78,26 @@ const renderReport = (node: SimulatedNode): string => {
     '',
   ].join('\n')
 }
+
+/** Since spring 2026. */
+const databaseSection = (node: SimulatedNode): readonly string[] => {
+  const use = storageUse(node)
+  return [
+    'triedb:',
+    '  device: nvme3n1p2',
+    '  model: Rehearsal SSD 2TB',
+    `  capacity: ${bytes(use.capacity)}`,
+    `  used: ${bytes(use.used)} (${percentUsed(use)}%)`,
+  ]
+}
+
+/** Rounded down to four decimals; a bare 0 where there never was a target. */
+const statesyncSection = ({ progress, target }: Progress): readonly string[] => [
+  'statesync:',
+  `  percentage: ${target === 0n ? '0' : (Number((1_000_000n * progress) / target) / 10_000).toFixed(4)}%`,
+  `  progress: ${progress}`,
+  `  target: ${target}`,
+]
 
 /** `2d 05h 12m 09s` */
 const uptime = (ms: number): string => {

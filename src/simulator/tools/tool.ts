@@ -29,7 +29,8 @@ socket.on('connect', () => {
   frames.on('line', (line) => {
     const frame: unknown = JSON.parse(line)
     if (!isFrame(frame)) return
-    const { stdout, stderr, exit } = frame
+    const { stdout, stderr, ignores, exit, signal } = frame
+    if (ignores === 'SIGTERM') process.on('SIGTERM', () => undefined)
     if (typeof stdout === 'string' && !process.stdout.write(stdout)) {
       frames.pause()
       process.stdout.once('drain', () => frames.resume())
@@ -39,6 +40,7 @@ socket.on('connect', () => {
       ended = true
       process.exitCode = exit
     }
+    if (signal === 'SIGABRT') process.kill(process.pid, signal)
   })
   frames.on('close', () => {
     if (!ended) fail(`${name}: the simulator is gone`)
@@ -48,7 +50,9 @@ socket.on('connect', () => {
 interface Frame {
   readonly stdout?: unknown
   readonly stderr?: unknown
+  readonly ignores?: unknown
   readonly exit?: unknown
+  readonly signal?: unknown
 }
 
 const isFrame = (value: unknown): value is Frame => typeof value === 'object' && value !== null

@@ -10,7 +10,9 @@ import { asError } from '../../core/outcome.ts'
 export type Frame =
   | { readonly stdout: string }
   | { readonly stderr: string }
+  | { readonly ignores: 'SIGTERM' }
   | { readonly exit: number }
+  | { readonly signal: 'SIGABRT' }
 
 /** A command as a function: goes on, where it follows something, until the signal aborts. */
 export type Tool = (
@@ -39,7 +41,8 @@ export const serveTools = async ({ directory, tools, client = built }: Options):
   await rm(path, { force: true })
   for (const name of Object.keys(tools)) {
     const words = [process.execPath, client, path, name].map(quote).join(' ')
-    await writeFile(join(binDirectory, name), `#!/bin/sh\nexec ${words} "$@"\n`)
+    // Without a limit, a tool that aborts would leave its core behind.
+    await writeFile(join(binDirectory, name), `#!/bin/sh\nulimit -c 0\nexec ${words} "$@"\n`)
     await chmod(join(binDirectory, name), 0o755)
   }
   const callers = new Set<Socket>()

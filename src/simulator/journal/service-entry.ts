@@ -1,0 +1,50 @@
+import { invocationOf, pidOf, type Service, unitOf } from '../scenario/service.ts'
+import type { Draft } from './journal.ts'
+
+interface Host {
+  readonly node: string
+  readonly prefix: string
+}
+
+/** What a service writes to its standard output or error, as journald keeps it. */
+export const serviceEntry = (
+  { node, prefix }: Host,
+  service: Service,
+  {
+    atMs,
+    text,
+    program,
+  }: { readonly atMs: number; readonly text: string; readonly program: string },
+): Draft => ({
+  atMs,
+  fields: {
+    MESSAGE: text,
+    PRIORITY: '6',
+    SYSLOG_IDENTIFIER: program,
+    SYSLOG_FACILITY: '3',
+    _PID: String(pidOf(service)),
+    _COMM: program.slice(0, 15),
+    _SYSTEMD_UNIT: unitOf(prefix, service.role),
+    _SYSTEMD_INVOCATION_ID: invocationOf(node, service),
+    _TRANSPORT: 'stdout',
+  },
+})
+
+/** What journald itself writes once it takes messages of the unit again. */
+export const suppressedEntry = (unit: string, atMs: number, dropped: number): Draft => ({
+  atMs,
+  fields: {
+    MESSAGE: `Suppressed ${dropped} messages from ${unit}`,
+    MESSAGE_ID: 'a596d6fe7bfa4994828e72309e95d61e',
+    PRIORITY: '6',
+    N_DROPPED: String(dropped),
+    OBJECT_SYSTEMD_UNIT: unit,
+    SYSLOG_IDENTIFIER: 'systemd-journald',
+    SYSLOG_FACILITY: '3',
+    _PID: '412',
+    _UID: '0',
+    _COMM: 'systemd-journal',
+    _SYSTEMD_UNIT: 'systemd-journald.service',
+    _TRANSPORT: 'driver',
+  },
+})

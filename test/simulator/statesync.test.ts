@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createSimulator } from '../../src/simulator/simulator.ts'
+import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { createStatusTool } from '../../src/simulator/tools/status-report.ts'
+import { createStorageTool } from '../../src/simulator/tools/storage-report.ts'
+import { eventually } from '../support/eventually.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { BEGIN, chain, consensusLog, play, printed, saying, secondsOf, textOf } from './play.ts'
+
+const target = chain.headAt(BEGIN).seqNum
+
+test('statesync: the log tells how it begins, goes on and ends', async () => {
+  const { node, to } = await play('statesync')
+  await to(200)
+  const log = consensusLog(node, -200)
+  const secondsOfAll = (message: string): readonly number[] =>
+    saying(log, message).map(secondsOf).map(Math.round)
+  expect(secondsOfAll('starting zephyr-bft with version 0.16.1')).toEqual([0])
+  expect(secondsOfAll('starting up, syncing')).toEqual([1])
+  expect(secondsOfAll('local tip over 30000 blocks older than root')).toEqual([1])
+  // Every other second from 2 to 178, without the one in which nothing but the end is told.
+  expect(secondsOfAll('still syncing...')).toHaveLength(89)
+  expect(secondsOfAll('done db statesync')).toEqual([175])
+  expect(secondsOfAll('done syncing, initializing consensus')).toEqual([180])
+  const phases = saying(log, 'still syncing...').map(
+    (entry) => /"db_status":"(\w+)"/.exec(textOf(entry))?.[1],
+  )
+  expect([phases[0], phases[1], phases[2], phases.at(-2), phases.at(-1)]).toEqual([
+    'Waiting', // 2 s
+    'Waiting', // 4 s
+    'Started', // 6 s
+    'Done', // 176 s
+    'Done', // 178 s
+  ])
+  expect(
+    saying(log, 'committed block')
+      .map(secondsOf)
+      .every((second) => second > 180),
+  ).toBe(true)
+  expect(saying(log, 'committed block').length).toBeGreaterThan(50)
+})
+
+test('statesync: reports show its progress, and heights stand until the node joins', async () => {
+  const { node, to } = await play('statesync')
+  const status = createStatusTool(node)
+  await to(90)
+  const half = target / 2n
+  const halfway = await printed(status)
+  // Rounded down: half of an odd height is a little less than 50 %.
+  expect(halfway).toContain(`  percentage: ${target % 2n === 0n ? '50.0000' : '49.9999'}%\n`)
+  expect(halfway).toContain(`  progress: ${half}\n  target: ${target}\n`)
+  expect(halfway).toContain('  status: out-of-sync\n  mode: syncing\n')
+  expect(halfway).toContain(`  blockNumber: ${target - 40_000n}\n`)
+  expect(halfway).toContain('rpc:\n  status: inactive\n')
+  expect(halfway).toContain('  zephyr-rpc: running\n')
+  expect(halfway).toContain('uptime: 0d 00h 01m 30s\n')
+  const storage = await printed(createStorageTool(node), '--storage', '/dev/triedb')
+  expect(storage).toContain(`Latest proposed is (${target - 40_000n}, `)
+  await to(181)
+  const joined = await printed(status)
+  expect(joined).toContain(`  percentage: 100.0000%\n  progress: ${target}\n  target: ${target}\n`)
+  expect(joined).toContain('  status: in-sync\n  mode: live\n')
+  expect(joined).toContain('rpc:\n  status: active\n')
+  expect(node.heights.rpc(node.now())).toBe(chain.headAt(node.now()).seqNum)
+})
+
+test('statesync: nothing listens on the port of the RPC before the end', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'simulator-statesync-'))
+  const clock = manualClock(BEGIN)
+  const simulator = await createSimulator({
+    clock,
+    prefix: 'zephyr',
+    scenario: await loadScenario('statesync'),
+    directory,
+    rpcPort: 0,
+    referencePort: 0,
+    toolClient: join(directory, 'no tool is called'),
+  })
+  const answers = async (): Promise<boolean> =>
+    fetch(simulator.rpcUrl, { method: 'POST', body: '{}' }).then(
+      () => true,
+      () => false,
+    )
+  try {
+    await eventually(answers, (open) => !open)
+    await clock.advance(179_800)
+    expect(await answers()).toBe(false)
+    await clock.advance(400)
+    await eventually(answers, (open) => open)
+  } finally {
+    await simulator.close()
+    await rm(directory, { recursive: true })
+  }
+})
