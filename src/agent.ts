@@ -3,6 +3,7 @@ import { createCollectors } from './collectors/index.ts'
 import type { Config } from './config/schema.ts'
 import { Board, type Change } from './core/board.ts'
 import type { Clock } from './core/clock.ts'
+import { staleAfter } from './core/collector.ts'
 import { supervise } from './core/supervise.ts'
 import { createExposition } from './exporter/registry.ts'
 import { type Address, serve } from './exporter/server.ts'
@@ -13,9 +14,11 @@ import { createCheckpoints } from './sources/checkpoint.ts'
 import { createExec } from './sources/exec.ts'
 import { createAsk } from './sources/http.ts'
 import { createJournal } from './sources/journal.ts'
-import { createPrefix, type Prefix } from './sources/prefix.ts'
+import { createPrefix, type Prefix, type ReadPrefix } from './sources/prefix.ts'
 import { createQuery } from './sources/query.ts'
 import { createRpc } from './sources/rpc.ts'
+import { createStatusTool } from './sources/status.ts'
+import { createStorageFile, createStorageTool } from './sources/storage.ts'
 import { revision, version } from './version.ts'
 
 interface Options {
@@ -57,6 +60,14 @@ export const startAgent = async ({ config, clock, log, path }: Options): Promise
   const board = new Board(clock, (change) => {
     logChange(log, change)
   })
+  const readPrefix: ReadPrefix = async (signal) => {
+    const found = await findPrefix(signal)
+    if (found.word !== prefix?.word || found.from !== prefix.from) logPrefix(log, found)
+    prefix = found
+    return found
+  }
+  const tool = (name: string) => async (signal: AbortSignal) =>
+    `${(await readPrefix(signal)).word}-${name}`
   const offered = createCollectors({
     config,
     clock,
@@ -64,14 +75,18 @@ export const startAgent = async ({ config, clock, log, path }: Options): Promise
     exec,
     journal: createJournal({ exec, parse: parseJournalEntry }),
     checkpoints,
-    readPrefix: async (signal) => {
-      const found = await findPrefix(signal)
-      if (found.word !== prefix?.word || found.from !== prefix.from) logPrefix(log, found)
-      prefix = found
-      return found
-    },
+    readPrefix,
     rpcAt: (url, timeout) => createRpc(ask, url, timeout),
     queryAt: (url, timeout) => createQuery(ask, url, timeout),
+    readStorage:
+      config.storage.reportFile === null
+        ? createStorageTool({ exec, command: tool('mpt'), devices: config.storage.devices })
+        : createStorageFile({
+            path: config.storage.reportFile,
+            clock,
+            maxAge: staleAfter(config.storage),
+          }),
+    readStatus: createStatusTool({ exec, command: tool('status') }),
   })
 
   const buildInfo: Sample = sample('chain_agent_build_info', 1, {

@@ -58,6 +58,24 @@ export const EXIT_RESULTS = [
 ] as const
 /** What the ledger stream tells of blocks. */
 export const LEDGER_EVENTS = ['proposed', 'finalized'] as const
+/** The database's timelines; labels of the slots, not of what is in them. */
+export const TIMELINES = ['primary', 'secondary'] as const
+export const CHUNK_LISTS = ['fast', 'slow', 'free'] as const
+export const BLOCK_STATES = ['proposed', 'voted', 'finalized', 'verified'] as const
+/** What lines of the consensus log are about. */
+export const CONSENSUS_KINDS = [
+  'committed_block',
+  'round_advanced',
+  'round_timed_out',
+  'local_timeout',
+  'statesync',
+  'blocksync',
+  'vote_sent',
+  'proposal',
+  'warning',
+  'error',
+] as const
+export const NETWORK_ERROR_KINDS = ['decrypt', 'session_timeout', 'timestamp'] as const
 export const FAILURE_KINDS = ['source', 'parse', 'timeout', 'internal'] as const
 export const LINE_RESULTS = ['parsed', 'ignored', 'unparsed'] as const
 
@@ -191,6 +209,111 @@ export const chapters = {
       'Rounds in a row in which this node was leader and timed out.',
     ),
   },
+  storage: {
+    chain_storage_capacity_bytes: gauge('Capacity of the database on the device.', {
+      device: open,
+    }),
+    chain_storage_used_bytes: gauge('Used space of the database on the device.', { device: open }),
+    chain_storage_used_ratio: gauge('Used share of the device, from the printed percent.', {
+      device: open,
+    }),
+    chain_storage_chunks: gauge('Chunks of 256 MiB in the list.', { list: CHUNK_LISTS }),
+    chain_storage_chunks_capacity_bytes: gauge('Capacity of the chunks in the list.', {
+      list: CHUNK_LISTS,
+    }),
+    chain_storage_chunks_used_bytes: gauge('Used space of the chunks in the list.', {
+      list: CHUNK_LISTS,
+    }),
+    chain_storage_history_blocks: gauge('Blocks whose state is retained.', { timeline: TIMELINES }),
+    chain_storage_history_earliest_block: gauge('Earliest block whose state is retained.', {
+      timeline: TIMELINES,
+    }),
+    chain_storage_history_latest_block: gauge('Latest block whose state is retained.', {
+      timeline: TIMELINES,
+    }),
+    chain_storage_history_max_blocks: gauge(
+      'Bound on retained blocks; above 80 % of use the node shrinks it by itself.',
+    ),
+    chain_storage_latest_block: gauge('Latest block in the database, by state.', {
+      state: BLOCK_STATES,
+    }),
+    chain_storage_auto_expire_block: gauge('Version below which state is expired by itself.', {
+      timeline: TIMELINES,
+    }),
+    chain_storage_timeline_info: gauge('Constant 1; the kind of state machine in the timeline.', {
+      timeline: TIMELINES,
+      kind: open,
+    }),
+    chain_storage_compaction_threshold_ratio: gauge(
+      'Share of use from which the node compacts by itself.',
+    ),
+  },
+  status: {
+    chain_status_info: gauge('Constant 1; what the status report says of the node.', {
+      hostname: open,
+      version: open,
+      network: open,
+      chain: open,
+      chain_id: open,
+      self_address: open,
+      record_seq_num: open,
+      secp_public_key: open,
+    }),
+    chain_status_uptime_seconds: gauge('Uptime of the consensus process as reported.'),
+    chain_status_service_running: gauge('Whether the report says running of the service.', {
+      service: open,
+    }),
+    chain_status_rpc_block_number: gauge('Height of the RPC as reported.'),
+    chain_status_peers: gauge('Peers as reported.'),
+    chain_status_in_sync: gauge('Whether the report says in-sync, the one healthy word.'),
+    chain_status_live: gauge('Whether the report says live, the one healthy word.'),
+    chain_status_rpc_active: gauge('Whether the report says active of the RPC.'),
+    chain_status_state_info: gauge('Constant 1; the words of the report as they are.', {
+      consensus: open,
+      mode: open,
+      rpc: open,
+    }),
+    chain_status_epoch: gauge('Epoch as reported.'),
+    chain_status_round: gauge('Round as reported.'),
+    chain_status_block_number: gauge('Height of consensus as reported.'),
+    chain_status_external_block_number: gauge('Height elsewhere as reported.'),
+    chain_status_block_difference: gauge('Difference of heights as reported.'),
+    chain_status_statesync_progress_ratio: gauge('Progress of statesync as reported.'),
+    chain_status_statesync_progress_block: gauge('Block that statesync has reached.'),
+    chain_status_statesync_target_block: gauge('Block that statesync goes to.'),
+    chain_status_cleanup_activated: gauge('Whether the clean-up timer is activated.'),
+    chain_status_cleanup_previous_seconds: gauge('Since the last clean-up as reported.'),
+    chain_status_cleanup_next_seconds: gauge('Until the next clean-up as reported.'),
+  },
+  consensus: {
+    chain_consensus_round: gauge('Most recent round in the window of 60 seconds.'),
+    chain_consensus_epoch: gauge('Most recent epoch in the window.'),
+    chain_consensus_block_number: gauge('Most recent committed block in the window.'),
+    chain_consensus_committing: gauge('Whether blocks are processed and being committed.'),
+    chain_consensus_window_messages: gauge('Messages in the last 60 seconds.', {
+      kind: CONSENSUS_KINDS,
+    }),
+    chain_consensus_messages_total: tally('Messages that the agent saw.', {
+      kind: CONSENSUS_KINDS,
+    }),
+    chain_consensus_statesync_active: gauge('Whether the node itself needs statesync.'),
+    chain_consensus_blocksync_active: gauge('Whether the node itself needs blocksync.'),
+    chain_consensus_network_errors_total: tally('Errors of the network layer.', {
+      kind: NETWORK_ERROR_KINDS,
+    }),
+    chain_consensus_network_error_peers: gauge(
+      'Distinct peers behind network errors in five minutes.',
+    ),
+    chain_consensus_finding: gauge('Whether a finding of the analysis stands.', { finding: open }),
+    chain_log_lines_total: tally('Warnings and errors in the log.', {
+      service: open,
+      level: ['warning', 'error'],
+    }),
+    chain_log_suppressed_messages_total: tally(
+      'Messages that journald dropped: absence of others proves nothing then.',
+      { service: open },
+    ),
+  },
   agent: {
     chain_agent_build_info: gauge('Constant 1; which agent this is.', {
       version: open,
@@ -252,6 +375,9 @@ export const metrics: Readonly<Record<MetricName, MetricDefinition>> = {
   ...chapters.services,
   ...chapters.lifecycle,
   ...chapters.ledger,
+  ...chapters.storage,
+  ...chapters.status,
+  ...chapters.consensus,
   ...chapters.agent,
 }
 

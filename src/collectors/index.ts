@@ -9,14 +9,20 @@ import type { Journal } from '../sources/journal.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { Query } from '../sources/query.ts'
 import type { Rpc } from '../sources/rpc.ts'
+import type { ReadStatus } from '../sources/status.ts'
+import type { ReadStorage } from '../sources/storage.ts'
+import { consensus } from './consensus.ts'
 import { ledger } from './ledger.ts'
 import { lifecycle } from './lifecycle.ts'
 import { createLifecycle } from './parts/lifecycle-count.ts'
 import { createNames } from './parts/names.ts'
+import { createOwnKey } from './parts/own-key.ts'
 import { reference } from './reference.ts'
 import { requestTimeout } from './parts/request.ts'
 import { rpc } from './rpc.ts'
 import { services } from './services.ts'
+import { status } from './status.ts'
+import { storage } from './storage.ts'
 
 /** Everything that collectors are made of; agent.ts hands it in. */
 export interface Surroundings {
@@ -30,6 +36,9 @@ export interface Surroundings {
   /** Endpoints that answer within so many milliseconds. */
   rpcAt(url: string, timeout: number): Rpc
   queryAt(url: string, timeout: number): Query
+  /** The report of the database tool of that name, or from the file that is configured. */
+  readonly readStorage: ReadStorage
+  readonly readStatus: ReadStatus
 }
 
 export interface Offered {
@@ -44,6 +53,7 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
   const starts = createLifecycle(recorder, Object.keys(config.services.units))
   const listening = (name: string) => ({ journal, recorder, checkpoint: checkpoints.open(name) })
   const { units, timers, required } = config.services
+  const ownKey = createOwnKey(config.node.publicKey)
   return [
     offer(config.rpc, (timing) =>
       rpc({ node: rpcAt(config.rpc.url, requestTimeout(timing, 2)), recorder, clock, timing }),
@@ -76,7 +86,26 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
         listening: listening('ledger'),
         names,
         unit: config.ledger.unit,
-        ownKey: config.node.publicKey,
+        ownKey,
+        timing,
+      }),
+    ),
+    offer(config.consensus, (timing) =>
+      consensus({
+        listening: listening('consensus'),
+        exec,
+        clock,
+        names,
+        unit: config.consensus.unit,
+        timing,
+      }),
+    ),
+    offer(config.storage, (timing) => storage({ read: around.readStorage, clock, timing })),
+    offer(config.status, (timing) =>
+      status({
+        read: around.readStatus,
+        ownKey,
+        servesAsReference: config.references.length === 0,
         timing,
       }),
     ),

@@ -11,14 +11,14 @@ import {
 } from './parts/journal-follower.ts'
 import { createLedgerCount, type LedgerReading } from './parts/ledger-count.ts'
 import type { Names } from './parts/names.ts'
+import type { OwnKey } from './parts/own-key.ts'
 
 interface Parts {
   readonly listening: Listening
   readonly names: Names
   /** The unit, with `{prefix}` for the maker's word. */
   readonly unit: string
-  /** The node's secp public key, 66 hex digits in lower case; null when it is not known. */
-  readonly ownKey: string | null
+  readonly ownKey: OwnKey
   readonly timing: Timing
 }
 

@@ -67,6 +67,8 @@ const timing = (interval: string, timeout: string, [often, long]: readonly [stri
   timeout: duration(timeout, long),
 })
 
+const serviceUnit = z.string().regex(/^\S+\.service$/, 'expected the name of a .service unit')
+
 const POLL = ['how often it asks', 'how long it waits for an answer'] as const
 const FOLLOW = [
   'how often it shows that it is alive',
@@ -131,7 +133,7 @@ export const schema = z.strictObject({
     .strictObject({
       ...timing('10s', '5s', POLL),
       units: z
-        .record(label, z.string().regex(/^\S+\.service$/, 'expected the name of a .service unit'))
+        .record(label, serviceUnit)
         .default({
           bft: '{prefix}-bft.service',
           execution: '{prefix}-execution.service',
@@ -159,13 +161,38 @@ export const schema = z.strictObject({
   ledger: z
     .strictObject({
       ...timing('5s', '10s', FOLLOW),
-      unit: z
-        .string()
-        .regex(/^\S+\.service$/, 'expected the name of a .service unit')
+      unit: serviceUnit
         .default('{prefix}-ledger-tail.service')
         .describe('the unit whose journal carries the ledger stream'),
     })
     .prefault({}),
+  consensus: z
+    .strictObject({
+      ...timing('5s', '10s', FOLLOW),
+      unit: serviceUnit
+        .default('{prefix}-bft.service')
+        .describe('the unit whose journal is the consensus log'),
+    })
+    .prefault({}),
+  storage: z
+    .strictObject({
+      ...timing('60s', '20s', POLL),
+      devices: z
+        .array(z.string().min(1))
+        .min(1, 'expected at least one device')
+        .default(['/dev/triedb'])
+        .describe('the devices of the database, as the node is given them'),
+      reportFile: z
+        .string()
+        .min(1)
+        .nullable()
+        .default(null)
+        .describe(
+          'read the report from this file, which a privileged unit writes (deploy/), instead',
+        ),
+    })
+    .prefault({}),
+  status: z.strictObject(timing('5m', '60s', POLL)).prefault({}),
 })
 
 /** The configuration as the agent uses it: durations in milliseconds, everything present. */

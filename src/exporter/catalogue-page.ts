@@ -9,6 +9,12 @@ const INTRODUCTION: Readonly<Record<keyof typeof chapters, string>> = {
     "Starts and ends, from systemd's own lines in the journal and from the poll of the units; each run of a unit counts once.",
   ledger:
     'The ledger stream in the journal. Counters hold what the agent saw; a replay after a restart of the stream does not count again. The series of `scope="own"` exist only when `node.publicKey` is set.',
+  storage:
+    "The node's database by the report of its tool, every `storage.interval`. A series is absent where the version of the report does not tell it; the sentinel 2^64 − 1 is unknown. The tool needs more rights than the agent has: let `deploy/chain-agent-storage.timer` run it, and read its file with `storage.reportFile`.",
+  status:
+    "The node's own status report, asked gently (`status.interval`, 5 minutes): each run of that tool touches the node's control socket, calls out and decrypts a key. `status.enabled: false` turns it off. Only the healthy word that is known for each state counts as healthy; the words themselves are labels of `chain_status_state_info`.",
+  consensus:
+    'The last 60 seconds of the consensus log, as it is followed. Where the log does not tell a thing (only warnings and errors are kept, or journald dropped messages), what depends on it is absent.',
   agent: 'The agent itself. `process_*` and `nodejs_*` come on top.',
 }
 

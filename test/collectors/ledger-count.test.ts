@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLedgerCount } from '../../src/collectors/parts/ledger-count.ts'
+import { createOwnKey } from '../../src/collectors/parts/own-key.ts'
 import { toJson } from '../../src/core/json.ts'
 import type { LedgerEvent } from '../../src/parsers/ledger-tail.ts'
 import { recording } from './recording.ts'
@@ -57,7 +58,7 @@ const timeout = (round: number, author = OTHER): LedgerEvent => ({
 
 const count = (ownKey: string | null = OWN) => {
   const record = recording()
-  const ledger = createLedgerCount(record.recorder, ownKey)
+  const ledger = createLedgerCount(record.recorder, createOwnKey(ownKey))
   ledger.begin()
   const hear = (...events: readonly LedgerEvent[]): void => {
     for (const event of events) ledger.add({ event, isOld: false, process: '1' })
@@ -107,6 +108,20 @@ describe('counting', () => {
     expect(total('chain_ledger_transactions_total')).toBe(0)
     expect(ledger.reading().proposed).toMatchObject({ round: 5n, seqNum: 9n })
   })
+})
+
+test('the key may come later, from the status report; then own begins with 0', () => {
+  const record = recording()
+  const key = createOwnKey(null)
+  const ledger = createLedgerCount(record.recorder, key)
+  ledger.begin()
+  const add = (event: LedgerEvent): void => ledger.add({ event, isOld: false, process: '1' })
+  add(proposed({ round: 1, seq: 1, author: OWN }))
+  key.learn(`0x${OWN.toUpperCase()}`)
+  add(proposed({ round: 2, seq: 2, author: OTHER }))
+  expect(record.total(`${BLOCKS}{event=proposed,scope=own}`)).toBe(0)
+  add(proposed({ round: 3, seq: 3, author: OWN }))
+  expect(record.total(`${BLOCKS}{event=proposed,scope=own}`)).toBe(1)
 })
 
 describe('skipped rounds', () => {

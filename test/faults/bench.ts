@@ -42,6 +42,8 @@ export const createBench = async (): Promise<Bench> => {
   const behind = simulator.binDirectory
   const systemctl = await createFlakyTool('systemctl', { bin, behind })
   const journalctl = await createFlakyTool('journalctl', { bin, behind })
+  const mpt = await createFlakyTool('chain-mpt', { bin, behind })
+  const status = await createFlakyTool('chain-status', { bin, behind })
   const agent = await startAgent(
     {
       prefix: 'chain',
@@ -51,6 +53,8 @@ export const createBench = async (): Promise<Bench> => {
       services: { interval: '200ms', timeout: '1500ms' },
       lifecycle: { interval: '300ms', timeout: '1500ms' },
       ledger: { interval: '300ms', timeout: '1500ms' },
+      storage: { interval: '300ms', timeout: '1500ms' },
+      status: { interval: '300ms', timeout: '1500ms' },
     },
     { PATH: bin },
   )
@@ -72,7 +76,7 @@ export const createBench = async (): Promise<Bench> => {
     )
   return {
     agent: { ...agent, see },
-    parts: { rpc, reference, systemctl, journalctl },
+    parts: { rpc, reference, systemctl, journalctl, mpt, status },
     look,
     isWell: async () => {
       await see(

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 
-export type Mode = 'well' | 'gone' | 'hangs' | 'floods' | 'garbage'
+/** `aborts` is for tools alone: a server that aborts is gone. */
+export type Mode = 'well' | 'gone' | 'hangs' | 'floods' | 'garbage' | 'aborts'
 
 /** Stands before a real server and misbehaves on demand. */
 export const createFlakyServer = async (target: string, port: number) => {

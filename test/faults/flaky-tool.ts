@@ -20,6 +20,10 @@ case $mode in
   well) exec ${join(behind, name)} "$@" ;;
   hangs) trap '' TERM; while :; do /bin/sleep 60; done ;;
   floods) exec /usr/bin/yes ;;
+  aborts)
+    printf '\\n      0x55d0c1\\n\\n   Attempting async signal unsafe human readable stacktrace (this may hang):\\n' >&2
+    printf 'tool: db.cpp:12: void open(): MONAD_ABORT called.\\nNeither copy of the DB metadata is valid\\n' >&2
+    kill -ABRT $$ ;;
   garbage) echo '%%% what is this'; echo '{"half":' ; exit 0 ;;
 esac
 `,

@@ -4,7 +4,7 @@ import type { Mode } from './flaky-server.ts'
  * The agent beside a simulated node whose parts fail one at a time: which series vanish, which
  * change, which stay. Intervals are scaled by configuration; nothing else is.
  */
-export type Part = 'rpc' | 'reference' | 'systemctl' | 'journalctl'
+export type Part = 'rpc' | 'reference' | 'systemctl' | 'journalctl' | 'mpt' | 'status'
 
 export interface Row {
   readonly part: Part
@@ -42,6 +42,20 @@ const OF_LEDGER = [
   'chain_ledger_block_timestamp_seconds{event=proposed}',
   'chain_agent_journal_last_entry_timestamp_seconds{service=ledger-tail}',
 ]
+const OF_STORAGE = [
+  'chain_storage_chunks{list=free}',
+  'chain_storage_latest_block{state=finalized}',
+  'chain_storage_history_earliest_block{timeline=primary}',
+  'chain_storage_history_max_blocks',
+  'chain_storage_compaction_threshold_ratio',
+]
+const OF_STATUS = [
+  'chain_status_block_number',
+  'chain_status_in_sync',
+  'chain_status_uptime_seconds',
+  'chain_status_service_running{service=bft}',
+  'chain_status_info',
+]
 const UP = (collector: string): string => `chain_agent_collector_up{collector=${collector}}`
 
 /** What a part takes away with it, what it changes, and whether the collector itself still works. */
@@ -74,8 +88,21 @@ export const PARTS: Readonly<
     vanish: OF_LEDGER,
     becomes: { [UP('ledger')]: 0, [UP('lifecycle')]: 0, chain_rpc_up: 1, [UP('services')]: 1 },
   },
+  mpt: { vanish: OF_STORAGE, becomes: { [UP('storage')]: 0, [UP('status')]: 1, chain_rpc_up: 1 } },
+  status: {
+    vanish: OF_STATUS,
+    becomes: { [UP('status')]: 0, [UP('storage')]: 1, chain_rpc_up: 1 },
+  },
 }
-export const GAUGES = [...OF_RPC, DIFFERENCE, ...OF_REFERENCE, ...OF_SERVICES, ...OF_LEDGER]
+export const GAUGES = [
+  ...OF_RPC,
+  DIFFERENCE,
+  ...OF_REFERENCE,
+  ...OF_SERVICES,
+  ...OF_LEDGER,
+  ...OF_STORAGE,
+  ...OF_STATUS,
+]
 /** None of these is ever 0 on a chain that lives; a 0 would be a claim about something unknown. */
 export const HEIGHTS = [
   ...OF_RPC.filter((series) => series !== 'chain_rpc_info'),
@@ -184,5 +211,65 @@ export const ROWS: readonly Row[] = [
     fault: 'garbage',
     counted: failures('ledger', 'parse'),
     logged: /ledger: Could not understand an entry of the journal/,
+  },
+  {
+    part: 'mpt',
+    fault: 'gone',
+    counted: failures('storage', 'source'),
+    logged: /storage: .*there is no chain-mpt on PATH/,
+  },
+  {
+    part: 'mpt',
+    fault: 'hangs',
+    counted: failures('storage', 'timeout'),
+    logged: /storage: .*none within/,
+  },
+  {
+    part: 'mpt',
+    fault: 'floods',
+    counted: failures('storage', 'source'),
+    logged: /storage: .*printed more than/,
+  },
+  {
+    part: 'mpt',
+    fault: 'garbage',
+    counted: failures('storage', 'parse'),
+    logged: /storage: Could not understand the report on the storage/,
+  },
+  {
+    part: 'status',
+    fault: 'gone',
+    counted: failures('status', 'source'),
+    logged: /status: .*there is no chain-status on PATH/,
+  },
+  {
+    part: 'status',
+    fault: 'hangs',
+    counted: failures('status', 'timeout'),
+    logged: /status: .*none within/,
+  },
+  {
+    part: 'status',
+    fault: 'floods',
+    counted: failures('status', 'source'),
+    logged: /status: .*printed more than/,
+  },
+  {
+    part: 'status',
+    fault: 'garbage',
+    counted: failures('status', 'parse'),
+    logged: /status: Could not understand/,
+  },
+  {
+    part: 'mpt',
+    fault: 'aborts',
+    counted: failures('storage', 'source'),
+    logged: /storage: Could not read the storage report: Neither copy/,
+  },
+  {
+    part: 'status',
+    fault: 'aborts',
+    counted: failures('status', 'source'),
+    logged: /status: .*killed by SIGABRT/,
   },
 ]

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { requireRealPart } from '../support/real-parts.ts'
@@ -56,6 +57,36 @@ describe('the unit in deploy/', () => {
     expect(await shell('journalctl -u chain-agent.service -o cat --no-pager')).not.toContain(
       'cannot be kept',
     )
+  })
+
+  it('reads the storage report that the privileged unit writes, without rights of its own', async () => {
+    for (const name of ['chain-agent-storage.service', 'chain-agent-storage.timer']) {
+      await node.writeUnit(name, await readFile(join(ROOT, 'deploy', name), 'utf8'))
+    }
+    await node.writeUnit(
+      'chain-agent-storage.service.d/tool.conf',
+      '[Service]\nEnvironment=TOOL=/usr/local/bin/monad-mpt',
+    )
+    // As strict as the real one about its arguments, and readable by root alone.
+    await shell(`
+      printf '%s\\n' '#!/bin/sh' '[ "$*" = "--storage /dev/triedb" ] || exit 1' 'cat /opt/report' > /usr/local/bin/monad-mpt
+      cp ${ROOT}test/fixtures/mpt/e-single.txt /opt/report
+      chmod 700 /usr/local/bin/monad-mpt && chmod 600 /opt/report
+      sed -i 's#^{#{"storage":{"interval":"500ms","reportFile":"/run/chain-agent-storage/report.txt"},#' /etc/chain-agent/config.yaml`)
+    await node.systemctl('restart', 'chain-agent.service')
+    const up = { collector: 'storage' }
+    await node.see(
+      ({ value }) => value('chain_agent_collector_up', up),
+      (seen) => seen === 0,
+    )
+    await node.systemctl('start', 'chain-agent-storage.service')
+    const finalized = await node.see(
+      ({ value }) => value('chain_storage_latest_block', { state: 'finalized' }),
+      (seen) => seen !== undefined,
+    )
+    expect(finalized).toBe(8_099_998)
+    await node.systemctl('start', 'chain-agent-storage.timer')
+    expect(await node.systemctl('is-active', 'chain-agent-storage.timer')).toBe('active')
   })
 
   it('is not started again over a configuration that cannot be used', async () => {

@@ -24,7 +24,7 @@ export interface Watched extends Running {
 export const startAgent = async (
   config: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string>> = {},
-): Promise<Watched> => {
+): Promise<Watched & { readonly directory: string }> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-test-'))
   const port = await freePort()
   const file = join(directory, 'config.yaml')
@@ -36,7 +36,7 @@ export const startAgent = async (
     await running.stop(signal)
     await rm(directory, { recursive: true, force: true })
   }
-  return watched({ ...running, stop }, port)
+  return { ...(await watched({ ...running, stop }, port)), directory }
 }
 
 /** The demo: a simulated node and an agent beside it. `node` is the interpreter. */

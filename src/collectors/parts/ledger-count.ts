@@ -1,8 +1,9 @@
 import type { Recorder } from '../../core/recorder.ts'
 import { second } from '../../core/units.ts'
-import type { HistogramName, LEDGER_EVENTS } from '../../metrics.ts'
+import { type HistogramName, LEDGER_EVENTS } from '../../metrics.ts'
 import type { LedgerBlock, LedgerEvent, ProposedBlock } from '../../parsers/ledger-tail.ts'
 import { type LedgerMemory, parseLedgerMemory, type Seen } from './ledger-memory.ts'
+import type { OwnKey } from './own-key.ts'
 import { createRecent } from './recent.ts'
 
 type Event = (typeof LEDGER_EVENTS)[number]
@@ -36,17 +37,25 @@ const REMEMBERED = 512
 const REPLAY_MS = second / 4
 
 /** Folds the ledger stream into counters, histograms and the newest of each kind. */
-export const createLedgerCount = (recorder: Recorder, ownKey: string | null): LedgerCount => {
+export const createLedgerCount = (recorder: Recorder, ownKey: OwnKey): LedgerCount => {
   const known = createRecent(REMEMBERED)
   const newest: Record<Event, Seen | null> = { proposed: null, finalized: null }
-  const scopes = ownKey === null ? (['network'] as const) : (['own', 'network'] as const)
   /** Rounds up to this one are accounted for: they gave a block, or have been counted as skipped. */
   let settledRound: bigint | null = null
   let ownConsecutiveTimeouts: number | null = null
   let process: { readonly id: string; readonly firstAt: number } | undefined
 
+  /** The key may be told by the status report, long after the stream was first heard. */
+  let hasOwn = false
+  const beginScope = (scope: 'own' | 'network'): void => {
+    if (scope === 'own') hasOwn = true
+    for (const event of LEDGER_EVENTS)
+      recorder.count('chain_ledger_blocks_total', 0, { event, scope })
+    recorder.count('chain_ledger_timeouts_total', 0, { scope })
+  }
+
   const scopesOf = (author: string): readonly ('own' | 'network')[] =>
-    author === ownKey ? ['own', 'network'] : ['network']
+    author === ownKey.get() ? ['own', 'network'] : ['network']
 
   /** Rounds between a block and its parent, each once: a height proposed twice has one parent, and two gaps. */
   const skipped = ({ round, parentRound }: ProposedBlock): bigint | null => {
@@ -92,20 +101,18 @@ export const createLedgerCount = (recorder: Recorder, ownKey: string | null): Le
 
   return {
     begin: () => {
-      for (const scope of scopes) {
-        recorder.count('chain_ledger_blocks_total', 0, { event: 'proposed', scope })
-        recorder.count('chain_ledger_blocks_total', 0, { event: 'finalized', scope })
-        recorder.count('chain_ledger_timeouts_total', 0, { scope })
-      }
+      if (ownKey.get() !== null) beginScope('own')
+      beginScope('network')
       recorder.count('chain_ledger_transactions_total', 0)
     },
     add: (heard) => {
+      if (!hasOwn && ownKey.get() !== null) beginScope('own')
       const { event: said, isOld } = heard
       const replay = isReplay(heard)
       const height = said.event === 'timeout' ? '' : said.seqNum
       if (!known.add(`${said.event}:${height}:${said.round}`)) return
       const by = isOld ? 0 : 1
-      const isOwn = said.author === ownKey
+      const isOwn = said.author === ownKey.get()
       if (said.event === 'timeout') {
         for (const scope of scopesOf(said.author))
           recorder.count('chain_ledger_timeouts_total', by, { scope })
@@ -123,7 +130,10 @@ export const createLedgerCount = (recorder: Recorder, ownKey: string | null): Le
       }
       addBlock(said.event, said, !replay)
     },
-    reading: () => ({ ...newest, ownConsecutiveTimeouts }),
+    reading: () => ({
+      ...newest,
+      ownConsecutiveTimeouts: ownKey.get() === null ? null : ownConsecutiveTimeouts,
+    }),
     memory: () => ({ known: known.all(), newest, settledRound, ownConsecutiveTimeouts }),
     restore: (memory) => {
       const data = parseLedgerMemory(memory)
@@ -132,7 +142,7 @@ export const createLedgerCount = (recorder: Recorder, ownKey: string | null): Le
       newest.proposed = data.newest.proposed
       newest.finalized = data.newest.finalized
       settledRound = data.settledRound
-      ownConsecutiveTimeouts = ownKey === null ? null : data.ownConsecutiveTimeouts
+      ownConsecutiveTimeouts = data.ownConsecutiveTimeouts
     },
   }
 }

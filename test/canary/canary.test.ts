@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { listScenarios, loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { createSimulator } from '../../src/simulator/simulator.ts'
+import { startAgent, type Watched } from '../support/agent.ts'
+
+/**
+ * Secrets are planted wherever the agent could meet one, and everything that it emits is searched for
+ * them: the metrics, the status, the log, what it keeps, and what its commands print.
+ */
+const secret = (place: string): string => `CanaryOf${place}7Q2w9Z`
+const HEX = 'c0ffee15'.repeat(8)
+const PLACES = ['Environment', 'RpcPath', 'Reference', 'Argument', 'LogLine', 'Password']
+const SECRETS = [...PLACES.map(secret), HEX]
+
+/** Raw, in the other case, and as base64 would show it in the middle of something longer. */
+const forms = (text: string): readonly string[] => [
+  text,
+  text.toUpperCase(),
+  text.toLowerCase(),
+  ...[0, 1, 2].map((shift) =>
+    Buffer.from(`${'x'.repeat(shift)}${text}`)
+      .toString('base64')
+      .slice(shift === 0 ? 0 : 4, -4),
+  ),
+]
+const leaks = (emitted: string): readonly string[] =>
+  SECRETS.filter((one) => forms(one).some((form) => emitted.includes(form)))
+
+let directory = ''
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-canary-'))
+})
+afterAll(async () => {
+  await rm(directory, { recursive: true })
+})
+
+/** A tool that says its secrets on standard error and in its output before it does its work, or fails. */
+const talkative = async (name: string, bin: string, behind: string): Promise<void> => {
+  const file = join(bin, name)
+  await writeFile(
+    file,
+    `#!/bin/sh
+echo 'monad-node --keystore-password ${secret('Argument')} --x' >&2
+echo 'KEYSTORE_PASSWORD=${secret('Password')}' >&2
+echo 'Keystore secret: ${HEX}' >&2
+read count < ${file}.count; echo $((count + 1)) > ${file}.count
+[ $((count % 3)) = 2 ] && exit 1
+exec ${join(behind, name)} "$@"
+`,
+  )
+  await writeFile(`${file}.count`, '0\n')
+  await chmod(file, 0o755)
+}
+
+const everythingOf = async (agent: Watched, state: string): Promise<string> => {
+  const url = `http://127.0.0.1:${agent.port}`
+  const pages = await Promise.all(
+    ['/', '/metrics', '/api/v1/status', '/-/ready'].map(async (path) =>
+      (await fetch(`${url}${path}`)).text(),
+    ),
+  )
+  const kept = await Promise.all(
+    (await readdir(state)).map(async (file) => readFile(join(state, file), 'utf8')),
+  )
+  return [...pages, ...kept, agent.output()].join('\n')
+}
+
+test('the search itself finds a secret in every form', () => {
+  for (const one of SECRETS) {
+    for (const form of forms(one)) expect(leaks(`… ${form} …`)).toContain(one)
+  }
+})
+
+test.each((await listScenarios()).map(({ name }) => name))(
+  'nothing planted comes out: %s',
+  async (scenario) => {
+    const place = join(directory, scenario)
+    const bin = join(place, 'talkative')
+    await mkdir(bin, { recursive: true })
+    const simulator = await createSimulator({
+      clock: systemClock,
+      prefix: 'chain',
+      scenario: await loadScenario(scenario),
+      directory: place,
+      rpcPort: 0,
+      referencePort: 0,
+      toolClient: join(import.meta.dirname, '../../dist/simulator/tools/tool.js'),
+    })
+    for (const tool of await readdir(simulator.binDirectory)) {
+      await talkative(tool, bin, simulator.binDirectory)
+    }
+    const often = { interval: '300ms', timeout: '2s' }
+    const agent = await startAgent(
+      {
+        prefix: 'chain',
+        rpc: { ...often, url: `${simulator.rpcUrl}/${secret('RpcPath')}` },
+        references: [
+          { name: 'a', url: simulator.referenceUrl.replace('//', `//me:${secret('Reference')}@`) },
+        ],
+        reference: often,
+        services: often,
+        lifecycle: often,
+        ledger: often,
+        storage: often,
+        status: often,
+      },
+      { PATH: bin, KEYSTORE_PASSWORD: secret('Environment') },
+    )
+    try {
+      // Every tool has been well and has failed by then.
+      await agent.see(
+        ({ value }) =>
+          ['services', 'storage', 'status'].map((collector) =>
+            value('chain_agent_collector_failures_total', { collector, kind: 'source' }),
+          ),
+        (failures) => failures.every((count) => (count ?? 0) >= 2),
+      )
+      const state = join(agent.directory, 'state')
+      expect(leaks(await everythingOf(agent, state))).toEqual([])
+    } finally {
+      await agent.stop()
+      await simulator.close()
+    }
+  },
+)
+
+test('nor from the commands', async () => {
+  const file = join(directory, 'config.yaml')
+  await writeFile(
+    file,
+    `rpc:\n  url: https://h.example/${secret('RpcPath')}\nreferences:\n  - url: https://me:${secret('Reference')}@h.example\n`,
+  )
+  const main = join(import.meta.dirname, '../../dist/main.js')
+  const env = { KEYSTORE_PASSWORD: secret('Environment') }
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    [main, 'config', '--json', '--config', file],
+    { env },
+  )
+  expect(stdout).toContain('h.example')
+  expect(leaks(stdout + stderr)).toEqual([])
+})

@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { createOwnKey } from '../../src/collectors/parts/own-key.ts'
+import { status } from '../../src/collectors/status.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import type { StatusReport } from '../../src/parsers/status.ts'
+import { manualClock } from '../support/manual-clock.ts'
+
+const KEY = `02${'5e'.repeat(32)}`
+const report = (consensus: string, more = ''): string => `### Chain Node Status
+hostname: node-7
+date: Sun Mar  1 10:00:00 AM UTC 2026
+uptime: 1d 02h 03m 04s
+version: 0.13.1
+config:
+  network: testnet
+  chain: chain_testnet
+  chainId: 10143
+  secpPublicKey: ${KEY}
+services:
+  chain-bft: running
+  chain-execution: exited
+  chain-rpc:
+consensus:
+${consensus}
+rpc:
+  status: active
+  blockNumber: 900
+${more}`
+const WELL =
+  '  status: in-sync\n  mode: live\n  blockNumber: 905\n  blockNumberFromExternal: 912\n  blockDifference: 7'
+
+const watch = async (text: string, servesAsReference = false) => {
+  const clock = manualClock()
+  const ownKey = createOwnKey(null)
+  const outcomes: Outcome<StatusReport>[] = []
+  const collector = status({
+    read: () => Promise.resolve(text),
+    ownKey,
+    servesAsReference,
+    timing: { interval: 300_000, timeout: 60_000 },
+  })
+  void collector.run({ clock, signal: new AbortController().signal }, (outcome) =>
+    outcomes.push(outcome),
+  )
+  await clock.advance(0)
+  const last = outcomes.at(-1)
+  if (!last?.ok) throw last?.error ?? new Error('no outcome')
+  const samples = collector.samples(last.value)
+  const value = (name: string, label?: string): number | undefined =>
+    samples.find(
+      (one) =>
+        one.name === `chain_${name}` &&
+        (label === undefined || Object.values(one.labels).includes(label)),
+    )?.value
+  return { value, samples, ownKey }
+}
+
+describe('only the healthy word is healthy, and no word is unknown', () => {
+  test.each([
+    ['  status: in-sync\n  mode: live', 1, 1],
+    ['  status: syncing\n  mode: replay', 0, 0],
+    ['  status:\n  mode: N/A', undefined, 0],
+    ['  epoch: 3', undefined, undefined],
+  ])('%j', async (consensus, inSync, live) => {
+    const { value } = await watch(report(consensus))
+    expect([value('status_in_sync'), value('status_live')]).toEqual([inSync, live])
+  })
+})
+
+test('heights of sections that share a key are not mixed up', async () => {
+  const { value } = await watch(report(WELL))
+  expect([
+    value('status_block_number'),
+    value('status_external_block_number'),
+    value('status_rpc_block_number'),
+    value('status_block_difference'),
+  ]).toEqual([905, 912, 900, 7])
+  expect(value('status_service_running', 'bft')).toBe(1)
+  expect(value('status_service_running', 'execution')).toBe(0)
+  expect(value('status_service_running', 'rpc')).toBeUndefined()
+  expect(value('status_uptime_seconds')).toBe(93_784) // 86400 + 7200 + 180 + 4
+})
+
+test('its external height serves as a reference only where there is no other', async () => {
+  expect((await watch(report(WELL))).value('block_difference')).toBeUndefined()
+  expect((await watch(report(WELL), true)).value('block_difference')).toBe(7)
+  expect((await watch(report('  mode: live'), true)).value('block_difference')).toBeUndefined()
+})
+
+test('it tells the own key; a statesync without a target is none', async () => {
+  const { ownKey, value } = await watch(
+    report(WELL, 'statesync:\n  percentage: 0%\n  progress: 0\n  target: 0\n'),
+  )
+  expect(ownKey.get()).toBe(KEY)
+  expect(value('status_statesync_target_block')).toBeUndefined()
+  expect(value('status_statesync_progress_ratio')).toBeUndefined()
+})

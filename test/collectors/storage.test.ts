@@ -1,0 +1,176 @@
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { storage } from '../../src/collectors/storage.ts'
+import { SourceError } from '../../src/core/errors.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import type { StorageReport } from '../../src/parsers/mpt.ts'
+import { createStorageFile, createStorageTool } from '../../src/sources/storage.ts'
+import { manualClock } from '../support/manual-clock.ts'
+
+const SENTINEL = '18446744073709551615'
+const ID = 'ab'.repeat(32)
+const report = (finalized: string, percent = '41.50%'): string => `MPT database on storages:
+          Capacity           Used      %  Path
+           2.00 Tb      850.00 Gb ${percent}  "/dev/nvme3n1p2"
+MPT database internal lists:
+     Fast: 100 chunks with capacity 25.00 Gb used 24.00 Gb
+     Slow: 2 chunks with capacity 512.00 Mb used 100.00 Mb
+     Free: 0 chunks
+MPT database has 500 history, earliest is 1001 latest is 1500.
+     It has been configured to retain no more than 4096.
+     Latest proposed is (1500, ${ID}).
+     Latest voted is (1499, ${ID}).
+     Latest finalized is ${finalized}, latest verified is ${finalized === SENTINEL ? SENTINEL : '1495'}, auto expire version is 1001
+`
+
+const watch = async (...answers: readonly (string | Error)[]) => {
+  const clock = manualClock()
+  const stop = new AbortController()
+  const left = [...answers]
+  const outcomes: Outcome<StorageReport>[] = []
+  const collector = storage({
+    read: () => {
+      const next = left.shift() ?? new Error('nobody should have asked')
+      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next)
+    },
+    clock,
+    timing: { interval: 60_000, timeout: 20_000 },
+  })
+  void collector.run({ clock, signal: stop.signal }, (outcome) => outcomes.push(outcome))
+  await clock.advance(0)
+  const shown = (): Record<string, number> => {
+    const last = outcomes.at(-1)
+    if (!last?.ok) throw last?.error ?? new Error('no outcome yet')
+    return Object.fromEntries(
+      collector.samples(last.value).map(({ name, labels, value }) => {
+        const text = Object.values(labels).join(',')
+        return [`${name.replace('chain_storage_', '')}${text === '' ? '' : `{${text}}`}`, value]
+      }),
+    )
+  }
+  return { clock, outcomes, shown }
+}
+
+test('what the report tells, and nothing that it does not', async () => {
+  const { shown } = await watch(report('1498'))
+  expect(shown()).toEqual({
+    'capacity_bytes{/dev/nvme3n1p2}': 2 * 1024 ** 4,
+    'used_bytes{/dev/nvme3n1p2}': 850 * 1024 ** 3,
+    'used_ratio{/dev/nvme3n1p2}': 0.415,
+    'chunks{fast}': 100,
+    'chunks_capacity_bytes{fast}': 25 * 1024 ** 3,
+    'chunks_used_bytes{fast}': 24 * 1024 ** 3,
+    'chunks{slow}': 2,
+    'chunks_capacity_bytes{slow}': 512 * 1024 ** 2,
+    'chunks_used_bytes{slow}': 100 * 1024 ** 2,
+    'chunks{free}': 0,
+    'chunks_capacity_bytes{free}': 0,
+    'chunks_used_bytes{free}': 0,
+    'history_blocks{primary}': 500,
+    'history_earliest_block{primary}': 1001,
+    'history_latest_block{primary}': 1500,
+    history_max_blocks: 4096,
+    'latest_block{proposed}': 1500,
+    'latest_block{voted}': 1499,
+    'latest_block{finalized}': 1498,
+    'latest_block{verified}': 1495,
+    'auto_expire_block{primary}': 1001,
+    compaction_threshold_ratio: 0.8,
+  })
+})
+
+test('a full disk has no blank before its percent', async () => {
+  const { shown } = await watch(report('1498').replace(' 41.50%', '100.00%'))
+  expect(shown()).toHaveProperty('used_ratio{/dev/nvme3n1p2}', 1)
+})
+
+describe('never set', () => {
+  test('on a database that was well is looked at once more: it passes', async () => {
+    const { clock, outcomes, shown } = await watch(report('1498'), report(SENTINEL), report('1600'))
+    await clock.advance(60_000)
+    expect(outcomes).toHaveLength(1)
+    await clock.advance(2000)
+    expect(shown()).toHaveProperty('latest_block{finalized}', 1600)
+  })
+  test('twice is a fact: absent, never the sentinel', async () => {
+    const { clock, shown } = await watch(report('1498'), report(SENTINEL), report(SENTINEL))
+    await clock.advance(60_000)
+    await clock.advance(2000)
+    expect(Object.keys(shown()).filter((name) => name.includes('finalized'))).toEqual([])
+    expect(shown()).toHaveProperty('latest_block{proposed}', 1500)
+  })
+  test('on a database that was never well is a fact at once', async () => {
+    const { outcomes, shown } = await watch(report(SENTINEL))
+    expect(outcomes).toHaveLength(1)
+    expect(shown()).not.toHaveProperty('latest_block{finalized}')
+  })
+})
+
+test('why the tool aborted stands on one line behind its stack trace', async () => {
+  const stderr = [
+    '',
+    '      0x55d0c1',
+    '',
+    '   Attempting async signal unsafe human readable stacktrace (this may hang):',
+    '      0x55d0c1: main',
+    'chain-mpt: db.cpp:12: void open(): MONAD_ABORT called.',
+    'DB is on older format (magic=CHAIN007) and this binary expects CHAIN008.',
+  ].join('\n')
+  const aborted = new SourceError(
+    { doing: 'run chain-mpt --storage', happened: 'killed by SIGABRT', evidence: 'x' },
+    { output: stderr },
+  )
+  const { outcomes } = await watch(aborted)
+  expect(outcomes.at(-1)).toMatchObject({ ok: false, error: { name: 'SourceError' } })
+  const error = outcomes.at(-1)?.ok === false ? outcomes.at(-1) : undefined
+  expect(error?.ok === false ? error.error.message : '').toMatchInlineSnapshot(`
+    "Could not read the storage report: DB is on older format (magic=CHAIN007) and this binary expects CHAIN008.
+      what to do: the package is newer than the database: stop the node, run the tool with --upgrade once, start the node"
+  `)
+})
+
+describe('sources', () => {
+  let directory = ''
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'chain-agent-storage-'))
+  })
+  afterAll(async () => {
+    await rm(directory, { recursive: true })
+  })
+  const never = new AbortController().signal
+
+  test('the tool is only ever run with --storage', async () => {
+    const calls: unknown[] = []
+    const exec = {
+      run: (program: unknown) => {
+        calls.push(program)
+        return Promise.resolve({ exitCode: 0, stdout: 'report', stderr: '' })
+      },
+      async *stream() {
+        yield await Promise.reject<Uint8Array>(new Error('not here'))
+      },
+      killAll: () => undefined,
+    }
+    const command = (): Promise<string> => Promise.resolve('monad-mpt')
+    const read = createStorageTool({ exec, command, devices: ['/dev/a', '/dev/b'] })
+    expect(await read(never)).toBe('report')
+    expect(calls).toEqual([
+      { command: 'monad-mpt', args: ['--storage', '/dev/a', '--storage', '/dev/b'] },
+    ])
+  })
+
+  test('a report from a file, while it is fresh', async () => {
+    const path = join(directory, 'report.txt')
+    await writeFile(path, 'report')
+    await utimes(path, 1000, 1000)
+    const clock = manualClock(1_000_000 + 140_000)
+    const read = createStorageFile({ path, clock, maxAge: 140_000 })
+    expect(await read(never)).toBe('report')
+    await clock.advance(1)
+    await expect(read(never)).rejects.toThrow('it is older than 140s')
+    await rm(path)
+    await expect(read(never)).rejects.toThrow('chain-agent-storage.timer')
+  })
+})
