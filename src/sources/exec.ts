@@ -37,7 +37,7 @@ interface Options {
 
 /** No tool of ours prints more; a tool gone mad is cut off. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024
-const MAX_CHILDREN = 4
+const MAX_CHILDREN = 8
 /** Between the polite and the final signal. A tool that hangs in its own abort handler ignores the first. */
 const GRACE_MS = 2000
 
@@ -94,8 +94,10 @@ export const createExec = ({ clock, path }: Options): Exec => {
       slots.use(signal, async () => {
         const { result } = start(program, signal, true)
         const outcome = await result
-        const { exitCode } = outcome
-        if (exitCode === undefined || !(program.answers ?? [0]).includes(exitCode)) {
+        const { exitCode, isMaxBuffer } = outcome
+        const isAnswer = exitCode !== undefined && (program.answers ?? [0]).includes(exitCode)
+        // What is cut off may well end with an exit code of its own.
+        if (exitCode === undefined || !isAnswer || isMaxBuffer) {
           throw failureOf(program, outcome)
         }
         return { exitCode, stdout: text(outcome.stdout), stderr: text(outcome.stderr) }

@@ -129,25 +129,26 @@ describe('a program that does not end', () => {
 
   test('floods: it is cut off', async () => {
     const command = await program('flood', 'exec yes')
-    expect(await messageOf(executor.run({ command, args: [] }, never))).toBe(
+    const flood = { command, args: [], answers: [0, 1] }
+    expect(await messageOf(executor.run(flood, never))).toBe(
       'SourceError: Could not run flood: it printed more than 4194304 bytes',
     )
   })
 
-  test('at most four at once; the fifth waits, and gives up at its deadline', async () => {
+  test('at most eight at once; the ninth waits, and gives up at its deadline', async () => {
     const command = await program('slow', 'exec sleep 600')
-    const four = exec()
+    const eight = exec()
     const stop = new AbortController()
-    const running = [1, 2, 3, 4].map(() =>
-      four.run({ command, args: [] }, stop.signal).catch(() => undefined),
+    const running = [1, 2, 3, 4, 5, 6, 7, 8].map(() =>
+      eight.run({ command, args: [] }, stop.signal).catch(() => undefined),
     )
-    expect(await messageOf(four.run({ command: 'true', args: [] }, after(200)))).toContain(
-      '4 are still running',
+    expect(await messageOf(eight.run({ command: 'true', args: [] }, after(200)))).toContain(
+      '8 are still running',
     )
-    const fifth = four.run({ command: 'echo', args: ['now'] }, never)
+    const ninth = eight.run({ command: 'echo', args: ['now'] }, never)
     stop.abort()
     await Promise.all(running)
-    expect((await fifth).stdout).toBe('now')
+    expect((await ninth).stdout).toBe('now')
   })
 
   test('is gone when the agent kills all', async () => {
