@@ -24,7 +24,7 @@ interface Parts {
 const COMPACTION_THRESHOLD = 0.8
 
 /** What the node needs to write one copy of its metadata; then the other is whole again. */
-const AGAIN_AFTER = 2 * second
+const againAfter = ({ timeout }: Timing): number => Math.min(2 * second, timeout / 4)
 
 /** The node's database: capacity, use, history and blocks by state. */
 export const storage = ({ read, clock, timing }: Parts): Collector<StorageReport> => {
@@ -46,7 +46,7 @@ export const storage = ({ read, clock, timing }: Parts): Collector<StorageReport
       let now = await report(signal)
       // "Never set" on a database that was well a moment ago is a copy being swapped: look once more.
       if (before !== undefined && !isUnset(before) && isUnset(now)) {
-        await clock.sleep(AGAIN_AFTER, signal)
+        await clock.sleep(againAfter(timing), signal)
         now = await report(signal)
       }
       before = now

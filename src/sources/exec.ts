@@ -59,6 +59,8 @@ export const createExec = ({ clock, path }: Options): Exec => {
       stdout: 'pipe',
       stderr: 'pipe',
       buffer: { stdout: buffer, stderr: true },
+      // Whether the last line was ended tells a parser whether a report was cut.
+      stripFinalNewline: false,
       maxBuffer: { stdout: MAX_OUTPUT_BYTES, stderr: 64 * 1024 },
       extendEnv: false,
       // UTC and plain C messages: what is printed must not depend on the operator's locale.

@@ -54,8 +54,8 @@ describe('a program that ends', () => {
     const command = await program('good', 'echo out "$1"; echo err >&2')
     expect(await executor.run({ command, args: ['x y'] }, never)).toEqual({
       exitCode: 0,
-      stdout: 'out x y',
-      stderr: 'err',
+      stdout: 'out x y\n',
+      stderr: 'err\n',
     })
   })
 
@@ -63,7 +63,14 @@ describe('a program that ends', () => {
     process.env['CHAIN_TEST_SECRET'] = 'hunter2'
     const { stdout } = await executor.run({ command: 'env', args: [] }, never)
     delete process.env['CHAIN_TEST_SECRET']
-    expect(Object.fromEntries(stdout.split('\n').map((line) => line.split('=', 2)))).toEqual({
+    expect(
+      Object.fromEntries(
+        stdout
+          .trim()
+          .split('\n')
+          .map((line) => line.split('=', 2)),
+      ),
+    ).toEqual({
       PATH: path(),
       HOME: '/',
       LANG: 'C.UTF-8',
@@ -88,7 +95,7 @@ describe('a program that ends', () => {
   test('an exit code that is an answer', async () => {
     const command = await program('no', 'echo none; exit 1')
     const { exitCode, stdout } = await executor.run({ command, args: [], answers: [0, 1] }, never)
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: 'none' })
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: 'none\n' })
   })
 
   test('killed by a signal', async () => {
@@ -148,7 +155,7 @@ describe('a program that does not end', () => {
     const ninth = eight.run({ command: 'echo', args: ['now'] }, never)
     stop.abort()
     await Promise.all(running)
-    expect((await ninth).stdout).toBe('now')
+    expect((await ninth).stdout).toBe('now\n')
   })
 
   test('is gone when the agent kills all', async () => {
