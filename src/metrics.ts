@@ -340,7 +340,7 @@ export const chapters = {
       collector: open,
       kind: FAILURE_KINDS,
     }),
-    chain_agent_lines_total: tally('Lines of followed streams, by how they were understood.', {
+    chain_agent_lines_total: tally('Lines of streams and reports, by how they were understood.', {
       format: open,
       result: LINE_RESULTS,
     }),

@@ -100,10 +100,13 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
         timing,
       }),
     ),
-    offer(config.storage, (timing) => storage({ read: around.readStorage, clock, timing })),
+    offer(config.storage, (timing) =>
+      storage({ read: around.readStorage, recorder, clock, timing }),
+    ),
     offer(config.status, (timing) =>
       status({
         read: around.readStatus,
+        recorder,
         ownKey,
         servesAsReference: config.references.length === 0,
         timing,

@@ -10,6 +10,7 @@ import {
   type Listening,
 } from './parts/journal-follower.ts'
 import { createLedgerCount, type LedgerReading } from './parts/ledger-count.ts'
+import { createDrift } from './parts/drift.ts'
 import type { Names } from './parts/names.ts'
 import type { OwnKey } from './parts/own-key.ts'
 
@@ -22,7 +23,8 @@ interface Parts {
   readonly timing: Timing
 }
 
-type Reading = Heard & LedgerReading
+/** And, where a line was not understood, such a line. */
+type Reading = Heard & LedgerReading & { readonly unparsed: string | null }
 
 const SERVICE = 'ledger-tail'
 const FORMAT = 'ledger-tail'
@@ -31,11 +33,13 @@ const FORMAT = 'ledger-tail'
 export const ledger = ({ listening, names, unit, ownKey, timing }: Parts): Collector<Reading> => {
   const { recorder } = listening
   const count = createLedgerCount(recorder, ownKey)
+  const drift = createDrift()
 
-  const on = ({ message, fields }: JournalEntry, isOld: boolean): void => {
+  const on = ({ message, fields, at }: JournalEntry, isOld: boolean): void => {
     // What systemd and journald say of the unit comes along with what the unit says.
     if (message === null || fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields) return
-    const { event, result } = understand(message)
+    const { event, result, error } = understand(message)
+    if (error) drift.saw(error, at)
     recorder.count('chain_agent_lines_total', isOld ? 0 : 1, { format: FORMAT, result })
     if (event) count.add({ event, isOld, process: fields['_PID'] ?? '' })
   }
@@ -64,23 +68,32 @@ export const ledger = ({ listening, names, unit, ownKey, timing }: Parts): Colle
     name: 'ledger',
     help: 'blocks, timeouts and skipped rounds from the ledger stream',
     timing,
-    run: follow<Heard, Reading>(open, { lastEntryAt: null, ...count.reading() }, (_, heard) => ({
-      ...heard,
-      ...count.reading(),
-    })),
+    run: follow<Heard, Reading>(
+      open,
+      { lastEntryAt: null, ...count.reading(), unparsed: null },
+      (_, heard) => ({
+        ...heard,
+        ...count.reading(),
+        unparsed: drift.said(),
+      }),
+    ),
     samples,
-    states: () => ({}),
+    states: ({ unparsed }) => (unparsed === null ? {} : { 'ledger stream, unparsed': unparsed }),
   }
 }
 
 const understand = (
   message: string,
-): { readonly event: LedgerEvent | null; readonly result: (typeof LINE_RESULTS)[number] } => {
+): {
+  readonly event: LedgerEvent | null
+  readonly result: (typeof LINE_RESULTS)[number]
+  readonly error?: ParseError
+} => {
   try {
     const event = parseLedgerLine(message)
     return { event, result: event ? 'parsed' : 'ignored' }
   } catch (error) {
-    if (error instanceof ParseError) return { event: null, result: 'unparsed' }
+    if (error instanceof ParseError) return { event: null, result: 'unparsed', error }
     throw error
   }
 }

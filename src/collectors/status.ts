@@ -1,4 +1,5 @@
 import { type Collector, type Context, poll, type Timing } from '../core/collector.ts'
+import type { Recorder } from '../core/recorder.ts'
 import { type Sample, sample, sampleIfKnown } from '../metrics.ts'
 import { parseStatusReport, type StatusReport } from '../parsers/status.ts'
 import type { ReadStatus } from '../sources/status.ts'
@@ -6,6 +7,7 @@ import type { OwnKey } from './parts/own-key.ts'
 
 interface Parts {
   readonly read: ReadStatus
+  readonly recorder: Recorder
   readonly ownKey: OwnKey
   /** Whether the report's own external height must serve, since no reference is configured. */
   readonly servesAsReference: boolean
@@ -15,6 +17,7 @@ interface Parts {
 /** The node's own status report, asked gently: each run of that tool costs the node something. */
 export const status = ({
   read,
+  recorder,
   ownKey,
   servesAsReference,
   timing,
@@ -25,13 +28,21 @@ export const status = ({
   run: poll(timing, async ({ signal }: Context) => {
     const report = parseStatusReport(await read(signal))
     ownKey.learn(report.config.secpPublicKey)
+    const strange = report.unknownKeys.length + report.strayLines
+    recorder.count('chain_agent_lines_total', strange, {
+      format: 'chain-status',
+      result: 'unparsed',
+    })
     return report
   }),
   samples: (report) => [
     ...samples(report),
     ...(servesAsReference ? sampleIfKnown('chain_block_difference', behind(report)) : []),
   ],
-  states: ({ consensus, rpc, statesync }) => ({
+  states: ({ consensus, rpc, statesync, unknownKeys }) => ({
+    ...(unknownKeys.length === 0
+      ? {}
+      : { 'status report, unknown keys': unknownKeys.join(' ').slice(0, 200) }),
     'reported consensus': consensus.status ?? 'unknown',
     'reported mode': consensus.mode ?? 'unknown',
     'reported RPC': rpc.status ?? 'unknown',

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { type Collector, type Context, poll, type Timing } from '../core/collector.ts'
 import { SourceError } from '../core/errors.ts'
+import type { Recorder } from '../core/recorder.ts'
 import { redact } from '../core/redact.ts'
 import { second } from '../core/units.ts'
 import {
@@ -16,6 +17,7 @@ import type { ReadStorage } from '../sources/storage.ts'
 
 interface Parts {
   readonly read: ReadStorage
+  readonly recorder: Recorder
   readonly clock: Clock
   readonly timing: Timing
 }
@@ -27,7 +29,7 @@ const COMPACTION_THRESHOLD = 0.8
 const againAfter = ({ timeout }: Timing): number => Math.min(2 * second, timeout / 4)
 
 /** The node's database: capacity, use, history and blocks by state. */
-export const storage = ({ read, clock, timing }: Parts): Collector<StorageReport> => {
+export const storage = ({ read, recorder, clock, timing }: Parts): Collector<StorageReport> => {
   let before: StorageReport | undefined
 
   const report = async (signal: AbortSignal): Promise<StorageReport> => {
@@ -50,11 +52,17 @@ export const storage = ({ read, clock, timing }: Parts): Collector<StorageReport
         now = await report(signal)
       }
       before = now
+      recorder.count('chain_agent_lines_total', now.unknownLines, {
+        format: 'chain-mpt',
+        result: 'unparsed',
+      })
       return now
     }),
     samples,
-    states: ({ layout, complete }) => ({
-      'storage report': `layout ${layout}${complete ? '' : ', cut off'}`,
+    states: ({ layout, complete, unknownLines }) => ({
+      'storage report': `layout ${layout}${complete ? '' : ', not whole'}${
+        unknownLines === 0 ? '' : `, ${unknownLines} lines not understood`
+      }`,
     }),
   }
 }

@@ -4,6 +4,7 @@ import { status } from '../../src/collectors/status.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import type { StatusReport } from '../../src/parsers/status.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { recording } from './recording.ts'
 
 const KEY = `02${'5e'.repeat(32)}`
 const report = (consensus: string, more = ''): string => `### Chain Node Status
@@ -35,6 +36,7 @@ const watch = async (text: string, servesAsReference = false) => {
   const outcomes: Outcome<StatusReport>[] = []
   const collector = status({
     read: () => Promise.resolve(text),
+    recorder: recording().recorder,
     ownKey,
     servesAsReference,
     timing: { interval: 300_000, timeout: 60_000 },

@@ -8,6 +8,7 @@ import type { Outcome } from '../../src/core/outcome.ts'
 import type { StorageReport } from '../../src/parsers/mpt.ts'
 import { createStorageFile, createStorageTool } from '../../src/sources/storage.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { recording } from './recording.ts'
 
 const SENTINEL = '18446744073709551615'
 const ID = 'ab'.repeat(32)
@@ -36,6 +37,7 @@ const watch = async (...answers: readonly (string | Error)[]) => {
       return next instanceof Error ? Promise.reject(next) : Promise.resolve(next)
     },
     clock,
+    recorder: recording().recorder,
     timing: { interval: 60_000, timeout: 20_000 },
   })
   void collector.run({ clock, signal: stop.signal }, (outcome) => outcomes.push(outcome))

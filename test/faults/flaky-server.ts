@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 
-/** `aborts` is for tools alone: a server that aborts is gone. */
-export type Mode = 'well' | 'gone' | 'hangs' | 'floods' | 'garbage' | 'aborts'
+/** `aborts` and `locked` (not ours to run) are for tools alone. */
+export type Mode = 'well' | 'gone' | 'hangs' | 'floods' | 'garbage' | 'aborts' | 'locked'
 
 /** Stands before a real server and misbehaves on demand. */
 export const createFlakyServer = async (target: string, port: number) => {

@@ -36,6 +36,7 @@ esac
       if (mode === 'gone') await rename(file, `${file}.gone`)
       else if (isGone) await rename(`${file}.gone`, file)
       isGone = mode === 'gone'
+      if (!isGone) await chmod(file, mode === 'locked' ? 0o644 : 0o755)
       if (!isGone) await writeFile(modeFile, `${mode}\n`)
       const pids = await readFile(pidFile, 'utf8').catch(() => '')
       await rm(pidFile, { force: true })

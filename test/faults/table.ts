@@ -272,4 +272,22 @@ export const ROWS: readonly Row[] = [
     counted: failures('status', 'source'),
     logged: /status: .*killed by SIGABRT/,
   },
+  {
+    part: 'mpt',
+    fault: 'locked',
+    counted: failures('storage', 'source'),
+    logged: /storage: .*this user may not run chain-mpt/,
+  },
+  {
+    part: 'status',
+    fault: 'locked',
+    counted: failures('status', 'source'),
+    logged: /status: .*this user may not run chain-status/,
+  },
+  {
+    part: 'systemctl',
+    fault: 'locked',
+    counted: failures('services', 'source'),
+    logged: /services: .*this user may not run systemctl/,
+  },
 ]

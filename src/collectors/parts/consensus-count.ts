@@ -8,6 +8,7 @@ import type { ConsensusEvent } from '../../parsers/consensus-log-events.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import type { ConsensusFigures } from './consensus-figures.ts'
 import { kindsOf, levelOf } from './consensus-kinds.ts'
+import { createDrift } from './drift.ts'
 import { createConsensusWindow } from './consensus-window.ts'
 
 /** The reading and, where a line was not understood, the first such line of its sort. */
@@ -25,7 +26,7 @@ export const createConsensusCount = (recorder: Recorder) => {
   let panic: string | null = null
   /** The process whose next plain line is the reason of its panic. */
   let panicking: string | undefined
-  let complaint: ParseError | undefined
+  const drift = createDrift()
 
   const renew = (): void => {
     const { votedAt } = window
@@ -37,7 +38,10 @@ export const createConsensusCount = (recorder: Recorder) => {
     recorder.count('chain_agent_lines_total', by, { format: FORMAT, result })
   }
 
-  const understand = (message: string, by: number): ConsensusEvent | null => {
+  const understand = (
+    message: string,
+    { by, at }: { readonly by: number; readonly at: number },
+  ): ConsensusEvent | null => {
     try {
       const event = parseConsensusLine(message)
       countLine(event ? 'parsed' : 'ignored', by)
@@ -45,7 +49,7 @@ export const createConsensusCount = (recorder: Recorder) => {
     } catch (error) {
       if (!(error instanceof ParseError)) throw error
       countLine('unparsed', by)
-      if (complaint?.summary !== error.summary) complaint = error
+      drift.saw(error, at)
       return null
     }
   }
@@ -101,7 +105,7 @@ export const createConsensusCount = (recorder: Recorder) => {
         return
       }
       window.advanceTo(at)
-      const event = understand(message, by)
+      const event = understand(message, { by, at })
       notePanic(event, message, fields['_PID'] ?? '')
       if (!event) return
       window.add(event, at)
@@ -121,7 +125,7 @@ export const createConsensusCount = (recorder: Recorder) => {
       ...window.read(),
       at: window.end ?? 0,
       panic,
-      unparsed: complaint?.message ?? null,
+      unparsed: drift.said(),
     }),
     memory: () => ({ votedAt: window.votedAt }),
     restore: (memory: unknown): void => {
