@@ -28,10 +28,16 @@ export const maskAddresses = (value: unknown): unknown => {
 const LABELLED =
   /((?:password|passphrase|passwd|ikm|secret|mnemonic|token|api[-_ ]?key|private[-_ ]?key)[\w-]*["']?\s*(?:is|[=:])?\s*["']?)[^\s"',;]+/gi
 
+/** Letters and digits mixed in one long word: ids, tokens, base64. */
+const DENSE = /(?=[A-Za-z+=_-]*\d)(?=[\d+=_-]*[A-Za-z])[A-Za-z0-9+=_-]{16,}/g
+
 /**
  * Strikes out what may be key material in a text that a tool printed: whatever a label names as such,
- * and any run of hex digits that is as long as a private key. Units pass passwords on command lines,
- * and a tool that fails may print its own.
+ * any run of hex digits that is as long as a private key, and any long word that looks like no word.
+ * Units pass passwords on command lines, and a tool that fails may print its own.
  */
 export const strikeSecrets = (text: string): string =>
-  text.replaceAll(LABELLED, '$1(struck out)').replaceAll(/[0-9a-fA-F]{64,}/g, '(hex digits)')
+  text
+    .replaceAll(LABELLED, '$1(struck out)')
+    .replaceAll(/[0-9a-fA-F]{64,}/g, '(hex digits)')
+    .replaceAll(DENSE, '(long word)')

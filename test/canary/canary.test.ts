@@ -40,6 +40,26 @@ afterAll(async () => {
   await rm(directory, { recursive: true })
 })
 
+/** Lines of the node's logs that are not understood, with secrets in them: labelled, and bare. */
+const PLANTED_LINES = ['ledger-tail', 'bft']
+  .flatMap((role) =>
+    [
+      `{"level":"INFO","target":"ledger_tail","fields":{"message":"proposed_block","password":"${secret('LogLine')}"}}`,
+      `{"cut ${secret('LogLine')} ${Buffer.from(secret('LogLine')).toString('base64')}`,
+      `{"level":"INFO","target":"monad_ledger","fields":{"message":"committed block","x":"${secret('LogLine')}"}}`,
+    ].map((message, at) =>
+      JSON.stringify({
+        __CURSOR: `s=planted;i=${at}`,
+        __REALTIME_TIMESTAMP: '1900000000000000',
+        _PID: '9',
+        _SYSTEMD_UNIT: `chain-${role}.service`,
+        MESSAGE: message,
+      }),
+    ),
+  )
+  .map((line) => `echo '${line}'`)
+  .join('\n')
+
 /** A tool that says its secrets on standard error and in its output before it does its work, or fails. */
 const talkative = async (name: string, bin: string, behind: string): Promise<void> => {
   const file = join(bin, name)
@@ -49,6 +69,7 @@ const talkative = async (name: string, bin: string, behind: string): Promise<voi
 echo 'monad-node --keystore-password ${secret('Argument')} --x' >&2
 echo 'KEYSTORE_PASSWORD=${secret('Password')}' >&2
 echo 'Keystore secret: ${HEX}' >&2
+${name === 'journalctl' ? PLANTED_LINES : ''}
 read count < ${file}.count; echo $((count + 1)) > ${file}.count
 [ $((count % 3)) = 2 ] && exit 1
 exec ${join(behind, name)} "$@"
@@ -120,6 +141,14 @@ test.each((await listScenarios()).map(({ name }) => name))(
             value('chain_agent_collector_failures_total', { collector, kind: 'source' }),
           ),
         (failures) => failures.every((count) => (count ?? 0) >= 2),
+      )
+      // The planted lines have been read, and were not understood.
+      await agent.see(
+        ({ value }) =>
+          ['ledger-tail', 'consensus-log'].map((format) =>
+            value('chain_agent_lines_total', { format, result: 'unparsed' }),
+          ),
+        (lines) => lines.every((count) => (count ?? 0) >= 1),
       )
       const state = join(agent.directory, 'state')
       expect(leaks(await everythingOf(agent, state))).toEqual([])

@@ -72,6 +72,11 @@ describe('key material in what a tool printed', () => {
     ['api key hunter2', 'api key (struck out)'],
     [`id 0x${'AB'.repeat(33)} end`, 'id 0x(hex digits) end'],
     ['wrong checksum', 'wrong checksum'],
+    ['note: dG9wLXNlY3JldC1rZXk5 end', 'note: (long word) end'],
+    [
+      'at /dev/nvme1n1p1 2026-03-01T10:00:00.123456Z',
+      'at /dev/nvme1n1p1 2026-03-01T10:00:00.123456Z',
+    ],
   ])('%s', (text, expected) => {
     expect(strikeSecrets(text)).toBe(expected)
     expect(excerpt(text)).toBe(expected)
