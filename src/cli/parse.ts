@@ -16,7 +16,7 @@ export const parseCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
       'after',
       `
 Formats:
-${formats.map(({ name, help, shape }) => `  ${name.padEnd(12)} ${help}${shape === 'lines' ? ' (one result a line)' : ''}`).join('\n')}
+${formats.map(({ name, help, shape }) => `  ${name.padEnd(13)} ${help}${shape === 'lines' ? ' (one result a line)' : ''}`).join('\n')}
 
 64-bit numbers are decimal strings, unknown is null. Exit code 0 when something was understood,
 1 when nothing was; lines that were not understood go to standard error with their number.
