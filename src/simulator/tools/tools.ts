@@ -77,7 +77,10 @@ const converse = async (socket: Socket, tools: Options['tools']): Promise<void> 
     if (socket.write(`${JSON.stringify(frame)}\n`)) return
     await once(socket, 'drain', { signal: gone.signal })
   }
-  for await (const line of createInterface({ input: socket })) {
+  const lines = createInterface({ input: socket })
+  // It passes on the socket's error, and would throw it where nobody listens: a caller that is killed.
+  lines.on('error', () => socket.destroy())
+  for await (const line of lines) {
     const { name, argv } = readCall(line)
     try {
       for await (const frame of tools[name]?.(argv, gone.signal) ?? [{ exit: 127 }])
