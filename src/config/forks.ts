@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { ConfigError } from '../core/errors.ts'
+import type { Fork, Forks } from '../core/fork.ts'
+import { type ConfigFile, parseConfigFile } from './file.ts'
+import { readText } from './read-text.ts'
+import { label } from './values.ts'
+
+/** The table that comes with the agent: found from the sources and from the build alike. */
+const SHIPPED = new URL('../../networks/forks.yaml', import.meta.url)
+
+/**
+ * The forks that the agent knows, and those of the operator's own file, which win. Throws a
+ * ConfigError that names every mistake with its line.
+ */
+export const readForks = (own: string | null): Forks => {
+  const forks = new Map(readTable(SHIPPED))
+  for (const [chain, entries] of own === null ? [] : readTable(own)) {
+    const names = new Set(entries.map(({ name }) => name))
+    const others = (forks.get(chain) ?? []).filter(({ name }) => !names.has(name))
+    forks.set(chain, [...others, ...entries])
+  }
+  return forks
+}
+
+const readTable = (place: string | URL): Forks =>
+  parseForks(parseConfigFile(String(place), readText(place, 'the file of forks')))
+
+const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/
+
+const activation = z.string(`expected a time`).transform((text, context) => {
+  const at = ISO.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isFinite(at)) return at
+  context.addIssue('expected a time like 2026-09-02T14:30:00Z, or a day')
+  return z.NEVER
+})
+
+const entry = z
+  .strictObject({
+    name: label,
+    kind: z.enum(['fork', 'release'], 'expected fork or release'),
+    activation,
+    minimumVersion: z
+      .string('expected a version; quote one of two numbers')
+      .regex(/^v?\d{1,9}(?:\.\d{1,9}){1,4}(?:[-~][a-z][\w.]*)?$/, 'expected a version like 0.16.1')
+      .nullable()
+      .default(null),
+    timeline: z.enum(['page'], 'expected page or null').nullable().default(null),
+    source: z.string('expected a text').optional(),
+  })
+  .transform(({ name, kind, activation: activationAt, minimumVersion, timeline }): Fork => ({
+    name,
+    kind,
+    activationAt,
+    minimumVersion,
+    timeline,
+  }))
+
+const table = z.record(
+  z.string().regex(/^\d{1,20}$/, 'expected a chain id in decimal digits'),
+  z
+    .array(entry, 'expected a list of forks')
+    .max(50, 'expected 50 forks at most')
+    .refine(
+      (list) => new Set(list.map(({ name }) => name)).size === list.length,
+      'expected names that differ',
+    ),
+  'expected lists of forks under chain ids',
+)
+
+/** Takes a file of forks apart. Throws a ConfigError that names every mistake with its line. */
+export const parseForks = (file: ConfigFile): Forks => {
+  const parsed = table.safeParse(file.value)
+  if (parsed.success) return new Map(Object.entries(parsed.data))
+  throw new ConfigError(parsed.error.issues.map((issue) => describe(issue, file)).join('\n'))
+}
+
+const describe = (issue: z.core.$ZodIssue, file: ConfigFile): string => {
+  const isUnknown = issue.code === 'unrecognized_keys'
+  const path = isUnknown ? [...issue.path, issue.keys[0] ?? ''] : issue.path
+  const where = path.length === 0 ? '' : ` ${path.map(String).join('.')}:`
+  const place = `${file.name}:${lineOf(path, file)}:${where}`
+  if (isUnknown) return `${place} no such key; there are: ${KEYS.join(', ')}`
+  // Of a key, what was expected is said of the key itself.
+  const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message
+  return `${place} ${message ?? 'not understood'}, got ${shown(path, file.value)}`
+}
+
+const KEYS = ['name', 'kind', 'activation', 'minimumVersion', 'timeline', 'source'] as const
+
+/** YAML takes 143 for a number, and "143" for a text: whichever it is leads further into the file. */
+const lineOf = (path: readonly PropertyKey[], { lineOf: line }: ConfigFile): number =>
+  Math.max(line(path), line([Number(path[0]), ...path.slice(1)]))
+
+const shown = (path: readonly PropertyKey[], value: unknown): string => {
+  const found = path.reduce<unknown>(
+    (node, step) =>
+      typeof node === 'object' && node !== null ? Reflect.get(node, step) : undefined,
+    value,
+  )
+  return found === undefined ? 'nothing' : JSON.stringify(found).slice(0, 100)
+}
