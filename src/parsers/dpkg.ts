@@ -23,3 +23,17 @@ export const parsePackageVersion = (text: string): PackageVersion => {
   }
   throw new ParseError('the version of the package', 'an installed package with its version', text)
 }
+
+/** The second letter: installed, unpacked, half configured, waiting for triggers: its files are there. */
+const STATUS = /^[uirph]([a-zA-Z])[R ]? /
+
+/**
+ * Parses what dpkg-query prints of one package for `${db:Status-Abbrev} ${Package} ${Version} …`; null for
+ * one that is not installed, or was removed. Throws a ParseError.
+ */
+export const parseInstalledPackage = (text: string): PackageVersion | null => {
+  const row = text.trimStart()
+  const [, status = ''] = STATUS.exec(row) ?? []
+  if (/^[ncH]$/.test(status)) return null
+  return parsePackageVersion(/^[iUFWt]$/.test(status) ? `ii ${row.slice(3)}` : row)
+}

@@ -1,9 +1,16 @@
+import { parseTracking } from './chrony.ts'
 import { parseConsensusLine } from './consensus-log.ts'
+import { parseExecutionLine } from './execution-log.ts'
+import { judgeKeyFile } from './keystore.ts'
 import { parseLedgerLine } from './ledger-tail.ts'
+import { parseLogLine } from './log-patterns.ts'
 import { parseMonlogReport } from './monlog.ts'
 import { parseStorageReport } from './mpt.ts'
 import { parseNodeVersion } from './node-version.ts'
+import { parsePrometheusText } from './prometheus-text.ts'
 import { parseRpcAnswer } from './rpc.ts'
+import { parseDriveHealth } from './smartctl.ts'
+import { parseListeners } from './sockets.ts'
 import { parseStatusReport } from './status.ts'
 import { parseUnits } from './systemctl.ts'
 
@@ -34,6 +41,18 @@ export const formats: readonly Format[] = [
     parse: parseConsensusLine,
   },
   {
+    name: 'execution-log',
+    help: 'lines of the log of execution',
+    shape: 'lines',
+    parse: parseExecutionLine,
+  },
+  {
+    name: 'log-patterns',
+    help: 'lines that mean trouble, of any log of the node',
+    shape: 'lines',
+    parse: parseLogLine,
+  },
+  {
     name: 'chain-mpt',
     help: "the storage tool's report, every layout since 2024",
     shape: 'document',
@@ -50,6 +69,36 @@ export const formats: readonly Format[] = [
     help: 'what --version of a program of the node prints',
     shape: 'document',
     parse: parseNodeVersion,
+  },
+  {
+    name: 'prometheus',
+    help: 'metrics in the text format of Prometheus, or OpenMetrics',
+    shape: 'document',
+    parse: parsePrometheusText,
+  },
+  {
+    name: 'keystore',
+    help: 'whether a keystore or the backup of a key is whole; its content is never shown',
+    shape: 'document',
+    parse: judgeKeyFile,
+  },
+  {
+    name: 'chrony',
+    help: 'what chronyc -c tracking prints',
+    shape: 'document',
+    parse: parseTracking,
+  },
+  {
+    name: 'smartctl',
+    help: 'what smartctl -j -a prints of an NVMe drive',
+    shape: 'document',
+    parse: parseDriveHealth,
+  },
+  {
+    name: 'sockets',
+    help: 'the listening sockets of /proc/net/tcp and tcp6',
+    shape: 'document',
+    parse: parseListeners,
   },
   {
     name: 'monlog',

@@ -22,6 +22,7 @@ export const UNIT_PROPERTIES = [
   'Result',
   'NRestarts',
   'InvocationID',
+  'MainPID',
   'ExecMainCode',
   'ExecMainStatus',
   'ExecMainStartTimestamp',
@@ -43,6 +44,7 @@ export interface Unit {
   readonly result: string | null
   readonly restarts: bigint | null
   readonly invocation: string | null
+  readonly mainPid: number | null
   /** Whether the last main process ended by itself or by a signal; null while it runs and before the first. */
   readonly exit: { readonly by: 'exit' | 'signal'; readonly status: bigint } | null
   /** Milliseconds since the epoch, like the other times. */
@@ -97,6 +99,7 @@ const parseUnit = (block: string): Unit => {
     result: known ? textOf('Result') : null,
     restarts: known ? numberOf('NRestarts') : null,
     invocation: textOf('InvocationID'),
+    mainPid: Number(properties.get('MainPID') ?? 0) || null,
     exit: exitOf(properties.get('ExecMainCode'), numberOf('ExecMainStatus')),
     startedAt: timeOf('ExecMainStartTimestamp'),
     exitedAt: timeOf('ExecMainExitTimestamp'),

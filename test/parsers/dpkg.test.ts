@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
-import { parsePackageVersion } from '../../src/parsers/dpkg.ts'
+import { parseInstalledPackage, parsePackageVersion } from '../../src/parsers/dpkg.ts'
 
 const FIXTURES = new URL('../fixtures/dpkg/', import.meta.url)
 const read = (name: string): string => readFileSync(new URL(name, FIXTURES), 'utf8')
@@ -66,3 +66,25 @@ test.each(['a', ' ', '1', 'ii ', 'a:', '0.1 '])('200 kB of %j take no time', (pi
   }
   expect(performance.now() - begun).toBeLessThan(1000)
 })
+
+test.each([
+  ['ii  maker 0.16.2+1 amd64\n', '0.16.2+1'],
+  ['hi  maker 1:0.16.2 amd64\n', '1:0.16.2'],
+  ['iU  maker 0.17.0~rc amd64\n', '0.17.0~rc'],
+  ['iF  maker 0.17.0 amd64', '0.17.0'],
+  ['iWR maker 0.17.0 amd64', '0.17.0'],
+  ['it  maker:amd64 0.17.0 amd64', '0.17.0'],
+  ['iH  maker 0.17.0 amd64', undefined],
+  ['rc  maker 0.16.2 amd64', undefined],
+  ['pn  maker  ', undefined],
+  ['un  maker  ', undefined],
+])('of %j the files are there: %j', (row, version) => {
+  expect(parseInstalledPackage(row)?.version).toBe(version)
+})
+
+test.each(['', 'maker', 'xx  maker 0.16.2 amd64', 'ii  maker none amd64'])(
+  'of %j the state is not understood',
+  (row) => {
+    expect(() => parseInstalledPackage(row)).toThrow(ParseError)
+  },
+)

@@ -12,6 +12,7 @@ const nothing = {
   result: null,
   restarts: null,
   invocation: null,
+  mainPid: null,
   exit: null,
   startedAt: null,
   exitedAt: null,
@@ -38,6 +39,7 @@ ActiveState=active
 SubState=running
 UnitFileState=enabled
 InvocationID=0123456789abcdef0123456789abcdef
+MainPID=4711
 `
   expect(parseUnits(text)).toEqual([
     {
@@ -49,6 +51,7 @@ InvocationID=0123456789abcdef0123456789abcdef
       result: 'success',
       restarts: 2n,
       invocation: '0123456789abcdef0123456789abcdef',
+      mainPid: 4711,
       startedAt: Date.UTC(2026, 2, 1, 10, 0, 0, 250),
       memoryBytes: 6n * 1024n ** 3n,
       cpuNanoseconds: 1_500_000_000n,

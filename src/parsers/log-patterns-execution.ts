@@ -1,0 +1,103 @@
+import type { LogPattern } from './log-pattern.ts'
+
+/** What the log of execution can say, and at its start that of any program that opens the database. */
+export const EXECUTION_PATTERNS: readonly LogPattern[] = [
+  {
+    name: 'block_failed',
+    speakers: ['execution'],
+    text: String.raw`block\s*\d+ failed with: `,
+    severity: 'critical',
+    means: 'A block that the network takes for valid cannot be executed here.',
+    advice: 'Compare the version with the one that the network asks for; keep the log.',
+  },
+  {
+    name: 'result_mismatch',
+    speakers: ['execution'],
+    text: 'Delayed execution result mismatch for block',
+    severity: 'critical',
+    means: 'Execution came to another result than the network: the state is not the same any more.',
+    advice: 'Stop the node, compare its version, and restore the database from a snapshot.',
+  },
+  {
+    name: 'slow_commit',
+    speakers: ['execution'],
+    text: 'Slow block commit detected',
+    severity: 'warning',
+    means: 'Writing a block into the database took far too long.',
+    advice: 'Look at the drive of the database: temperature, health, and who else writes to it.',
+  },
+  {
+    name: 'event_ring',
+    speakers: ['execution'],
+    text: String.raw`.{0,80}?event library error -- `,
+    severity: 'critical',
+    means:
+      'The ring of events in shared memory cannot be had: mostly there are no free huge pages.',
+    advice: 'See to the huge pages of the host, then start execution again.',
+  },
+  {
+    name: 'io_uring',
+    speakers: ['execution'],
+    text: String.raw`.{0,80}?io_uring_queue_init_params failed`,
+    severity: 'critical',
+    means:
+      'The kernel gives no queue for the drive: some kernels break it, a container may forbid it.',
+    advice: 'Compare the kernel with the known bad ones, and look at the limit of locked memory.',
+  },
+  {
+    name: 'virtual_offset',
+    speakers: ['execution'],
+    text: 'Virtual offset space is running out',
+    severity: 'critical',
+    means: 'The database runs out of addresses for what it writes.',
+    advice: 'Plan to build the database anew, from a snapshot, before it is used up.',
+  },
+  {
+    name: 'exception',
+    speakers: ['execution'],
+    text: String.raw`(?:.{0,80}?[\s:])?[A-Z][A-Za-z]*Exception: `,
+    severity: 'warning',
+    means: 'A part of execution gave up with an exception.',
+    advice: 'Read the line; look whether the service still runs, and whether its height grows.',
+  },
+  {
+    name: 'history_shortened',
+    speakers: ['execution'],
+    text: 'Adjust db history length down',
+    severity: 'warning',
+    means: 'The database is more than 80 % full, and drops old state to stay there.',
+    advice: 'Nothing at once: what becomes less is history. If space still shrinks, add some.',
+  },
+  {
+    name: 'timeline_missing',
+    speakers: ['execution'],
+    text: String.raw`live \S+ requires a page-encoded timeline`,
+    severity: 'critical',
+    means: 'This version needs the page-encoded timeline, and the database has none (v0.16).',
+    advice: 'Do the migration of the database as the release describes it, then start again.',
+  },
+  {
+    name: 'db_old_format',
+    speakers: ['any'],
+    text: String.raw`DB is on older format \(magic=`,
+    severity: 'critical',
+    means: 'The database has the format of an older version: nothing opens it (v0.15).',
+    advice: 'Upgrade it with the storage tool as the release describes it, then start again.',
+  },
+  {
+    name: 'db_hard_reset',
+    speakers: ['execution'],
+    text: 'database must be hard reset when loading snapshot',
+    severity: 'critical',
+    means: 'A snapshot was to be loaded into a database that is not empty.',
+    advice: 'Do the hard reset first.',
+  },
+  {
+    name: 'db_dirty',
+    speakers: ['any'],
+    text: 'DB metadata was closed dirty',
+    severity: 'warning',
+    means: 'Whoever wrote to the database last did not close it.',
+    advice: 'Nothing, where it goes on by itself; where not, start execution, which mends it.',
+  },
+]

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { ParseError } from '../core/errors.ts'
+import { parseJson } from './json.ts'
+
+/** The health of an NVMe drive, as the drive itself tells it. Null is what it does not tell. */
+export interface DriveHealth {
+  readonly model: string | null
+  readonly firmware: string | null
+  /** Bits: 1 spare low, 2 temperature, 4 unreliable, 8 read-only, 16 backup of memory failed. */
+  readonly criticalWarning: number | null
+  readonly celsius: number | null
+  readonly mediaErrors: number | null
+  /** Share of the life that the maker has promised: goes beyond 1. */
+  readonly usedRatio: number | null
+}
+
+const text = z.string().nullish()
+// A number that JavaScript cannot hold is left out, not rounded.
+const count = z.int().nonnegative().nullish().catch(null)
+
+const reportSchema = z.object({
+  smartctl: z.object({ version: z.array(z.number()) }),
+  model_name: text,
+  firmware_version: text,
+  nvme_smart_health_information_log: z
+    .object({
+      critical_warning: count,
+      temperature: z.int().nullish().catch(null),
+      percentage_used: count,
+      media_errors: count,
+    })
+    .nullish(),
+})
+
+/** Parses what `smartctl -j -a DEVICE` prints. Throws a ParseError. */
+export const parseDriveHealth = (json: string): DriveHealth => {
+  const report = reportSchema.safeParse(parseJson('the report of smartctl', json))
+  if (!report.success) throw new ParseError('the report of smartctl', 'its JSON', json)
+  const { model_name: model, firmware_version: firmware } = report.data
+  const health = report.data.nvme_smart_health_information_log
+  const used = health?.percentage_used ?? null
+  return {
+    model: model?.trim() || null,
+    firmware: firmware?.trim() || null,
+    criticalWarning: health?.critical_warning ?? null,
+    celsius: health?.temperature ?? null,
+    mediaErrors: health?.media_errors ?? null,
+    usedRatio: used === null ? null : used / 100,
+  }
+}

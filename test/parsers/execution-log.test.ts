@@ -1,0 +1,243 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ParseError } from '../../src/core/errors.ts'
+import { EXECUTION_LOG_PATTERN, parseExecutionLine } from '../../src/parsers/execution-log.ts'
+
+const ID = `0x${'0'.repeat(62)}`
+const lines = readFileSync(
+  new URL('../fixtures/execution-log/versions.log', import.meta.url),
+  'utf8',
+)
+  .trimEnd()
+  .split('\n')
+
+const CASES: readonly (readonly [name: string, expected: object | null])[] = [
+  [
+    'until v0.14.4, as journalctl prints it',
+    {
+      event: 'executed',
+      number: 907n,
+      id: `${ID}a1`,
+      blockAt: 1_772_526_600_100,
+      transactions: 12n,
+      retried: 3n,
+      gas: 1_100_220n,
+      microseconds: { senderRecovery: 90, execution: 410, commit: 333, total: 900 },
+    },
+  ],
+  [
+    'from v0.14.5 on the line ends at gps; an empty block',
+    {
+      event: 'executed',
+      number: 41_000_111n,
+      id: `${ID}a2`,
+      blockAt: 1_772_526_600_450,
+      transactions: 0n,
+      retried: 0n,
+      gas: 0n,
+      microseconds: { senderRecovery: 0, execution: 9, commit: 270, total: 290 },
+    },
+  ],
+  [
+    'without statesync, and without a head',
+    {
+      event: 'executed',
+      number: 41_000_112n,
+      id: `${ID}a3`,
+      blockAt: 1_772_526_600_800,
+      transactions: 250n,
+      retried: 100n,
+      gas: 90_000_000n,
+      microseconds: {
+        senderRecovery: 1200,
+        execution: 1_234_567,
+        commit: 20_000,
+        total: 1_260_000,
+      },
+    },
+  ],
+  [
+    'a build for statistics',
+    {
+      event: 'executed',
+      number: 41_000_113n,
+      id: `${ID}a4`,
+      blockAt: 1_772_526_601_150,
+      transactions: 1n,
+      retried: 0n,
+      gas: 21_000n,
+      microseconds: { senderRecovery: 11, execution: 50, commit: 300, total: 370 },
+    },
+  ],
+  [
+    'without consensus there is no id',
+    {
+      event: 'executed',
+      number: 21_000_000n,
+      id: null,
+      blockAt: 1_772_526_601_000,
+      transactions: 180n,
+      retried: 7n,
+      gas: 15_000_000n,
+      microseconds: { senderRecovery: 700, execution: 9100, commit: 8000, total: 18_000 },
+    },
+  ],
+  [
+    'before v0.15 there is one timeline',
+    {
+      event: 'upserted',
+      version: 907n,
+      timeline: 'primary',
+      earliest: 12n,
+      microseconds: 640,
+      usedRatio: 0.0312,
+      chunks: { fast: 200n, slow: 31n, free: 7193n },
+    },
+  ],
+  [
+    'of two timelines the first',
+    {
+      event: 'upserted',
+      version: 41_000_112n,
+      timeline: 'primary',
+      earliest: 40_358_113n,
+      microseconds: 2500,
+      usedRatio: 0.701,
+      chunks: { fast: 4870n, slow: 131n, free: 2133n },
+    },
+  ],
+  [
+    'of two timelines the second, with the mark of what was never set',
+    {
+      event: 'upserted',
+      version: 41_000_112n,
+      timeline: 'secondary',
+      earliest: null,
+      microseconds: 1,
+      usedRatio: 1,
+      chunks: { fast: 4870n, slow: 131n, free: 0n },
+    },
+  ],
+  // 6032 × 1,048,576
+  ['the summary of a block', { event: 'run', number: 41_000_112n, residentBytes: 6_325_010_432 }],
+  [
+    'its summary without consensus',
+    { event: 'run', number: 21_000_000n, residentBytes: 10_485_760 },
+  ],
+  ['a finalization', { event: 'finalized', number: 41_000_110n, id: `${ID}a1` }],
+  ['a line about state roots', null],
+  ['a warning', null],
+]
+
+describe('every version', () => {
+  test('the fixture has a line for each', () => {
+    expect(lines).toHaveLength(CASES.length)
+  })
+  test.each(CASES.map(([name, expected], at) => [name, lines[at] ?? '', expected]))(
+    '%s',
+    (_, text, expected) => {
+      expect(parseExecutionLine(text)).toEqual(expected)
+    },
+  )
+})
+
+const BLOCK = `__exec_block,bl=     907,id=${ID}a1,ts=1772526600100,tx=   12,rt=   3,rtp=25.00%,sr=   90µs,txe=   410µs,cmt=   333µs,tot=   900µs,tpse=29268,tps=13333,gas=  1100220,gpse=2683,gps=1222`
+const UPSERT =
+  'Finish upserting version 907 (timeline 0). Min valid version 12. Time elapsed: 640 us. Disk usage: 0.0312. Chunks: 200 fast, 31 slow, 7193 free.'
+
+describe('what stands before the message is of no account', () => {
+  test.each([
+    ['nothing', ''],
+    ['the head of the program', '2026-03-03 08:30:00.104000001 [811] a.cpp:1 LOG_INFO\t'],
+    ['a head in another shape', '2026-03-03T08:30:00.104Z INFO worker-3 a.cpp:1 '],
+    ['that of journalctl alone', 'Mar 03 08:30:00 host-b zephyr[811]: '],
+    ['another of journalctl', '2026-03-03T08:30:00+0000 host-b zephyr[811]: [811] LOG_INFO  '],
+  ])('%s', (_, head) => {
+    expect(parseExecutionLine(head + BLOCK)).toMatchObject({ number: 907n })
+    expect(parseExecutionLine(head + UPSERT)).toMatchObject({ version: 907n })
+  })
+
+  test('a line that only quotes one is none of them', () => {
+    expect(parseExecutionLine(`LOG_INFO a line begins with "${BLOCK}"`)).toBeNull()
+    expect(parseExecutionLine(`LOG_DEBUG x${UPSERT}`)).toBeNull()
+  })
+})
+
+test.each(['µs', 'μs', 'Âµs', '\uFFFDs', '\uFFFD\uFFFDs', 'us'])(
+  'microseconds, whatever became of their sign: %s',
+  (unit) => {
+    expect(parseExecutionLine(BLOCK.replaceAll('µs', unit))).toMatchObject({
+      microseconds: { senderRecovery: 90, execution: 410, commit: 333, total: 900 },
+    })
+  },
+)
+
+test.each([
+  ['a line that is cut', BLOCK.slice(0, 180), 'the field tot'],
+  [
+    'a line that is cut within a number',
+    BLOCK.slice(0, BLOCK.indexOf('1100220') + 3),
+    'the field gps',
+  ],
+  ['milliseconds', BLOCK.replace('410µs', '410ms'), 'a good txe'],
+  ['a number without a unit', BLOCK.replace('410µs', '410'), 'a good txe'],
+  ['a negative number', BLOCK.replace('   12', '  -12'), 'a good tx'],
+  ['the mark of what was never set', BLOCK.replace('     907', `${2n ** 64n - 1n}`), 'a good bl'],
+  ['a block id that is cut', BLOCK.replace('00a1', 'a1'), 'a good id'],
+  ['seconds', BLOCK.replace('1772526600100', '17725266001000000'), 'a good ts'],
+  ['other words', BLOCK.replace('gas=', 'fuel='), 'the field gas'],
+  ['a third timeline', UPSERT.replace('timeline 0', 'timeline 2'), 'timeline 0 or 1'],
+  ['more than all', UPSERT.replace('0.0312', '1.2'), 'use and chunks'],
+  ['seconds instead of us', UPSERT.replace('640 us', '640 s'), 'time in us'],
+  ['a run without memory', 'Run to block= 5, number of transactions 3', 'rss'],
+  ['a finalization of nothing', 'Processing finalization for block ', 'a block and a block_id'],
+  ['a finalization that is cut', 'Processing finalization for block 4100', 'a block_id'],
+  [
+    'a finalization of half a block',
+    'Processing finalization for block 5 with block_id 0xab',
+    '64 hex digits',
+  ],
+])('complains of %s', (_, text, expected) => {
+  expect(() => parseExecutionLine(text)).toThrow(ParseError)
+  expect(() => parseExecutionLine(text)).toThrow(expected)
+})
+
+test('the error names what was expected and shows what came', () => {
+  expect(() => parseExecutionLine(UPSERT.replace('(timeline 0)', '(branch 0)'))).toThrow(
+    'Could not understand a line of the execution log: expected version, timeline 0 or 1, smallest version, time in us, use and chunks\n' +
+      '  it said: Finish upserting version 907 (branch 0). Min valid version 12.',
+  )
+})
+
+test('no text makes it throw anything but a ParseError, or give a number that is not in the text', () => {
+  const parts = [...BLOCK.split(','), ...UPSERT.split('. '), 'Run to block=', ', rss =']
+  const mixed = fc
+    .tuple(
+      fc.constantFrom('__exec_block,', 'Finish upserting version', 'Run to block=', ''),
+      fc.array(fc.oneof(fc.constantFrom(...parts), fc.string()), { maxLength: 20 }),
+      fc.constantFrom(',', '. ', ' '),
+    )
+    .map(([beginning, rest, by]) => beginning + rest.join(by))
+  const cut = fc
+    .tuple(fc.constantFrom(...lines), fc.nat(400), fc.string())
+    .map(([line, at, more]) => line.slice(0, at) + more + line.slice(at + 1))
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), mixed, cut), (text) => {
+      try {
+        const event = parseExecutionLine(text)
+        if (!event) return
+        const height = event.event === 'upserted' ? event.version : event.number
+        if (height !== null) expect(text).toContain(`${height}`)
+      } catch (error) {
+        expect(error).toBeInstanceOf(ParseError)
+      }
+    }),
+    { numRuns: 2000, seed: 7 },
+  )
+})
+
+test('what is understood matches the pattern that journalctl filters by, and nothing else does', () => {
+  const pattern = new RegExp(EXECUTION_LOG_PATTERN)
+  expect(lines.map((line) => pattern.test(line))).toEqual(CASES.map(([, event]) => event !== null))
+})

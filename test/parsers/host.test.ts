@@ -1,0 +1,229 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ParseError } from '../../src/core/errors.ts'
+import { parseTracking } from '../../src/parsers/chrony.ts'
+import {
+  parseCount,
+  parseSwitch,
+  parseTemperature,
+  parseWord,
+} from '../../src/parsers/kernel-files.ts'
+import { compareReleases, newestKernel } from '../../src/parsers/kernel-release.ts'
+import { parseOpenFilesLimit } from '../../src/parsers/proc-limits.ts'
+import { parseKernelStat } from '../../src/parsers/proc-stat.ts'
+import { parseDriveHealth } from '../../src/parsers/smartctl.ts'
+import { parseListeners } from '../../src/parsers/sockets.ts'
+import { parseNtpSynchronized, parseTimesyncOffset } from '../../src/parsers/timedatectl.ts'
+
+const read = (name: string): string =>
+  readFileSync(new URL(`../fixtures/host/${name}`, import.meta.url), 'utf8')
+
+describe('sockets, as a real kernel told them', () => {
+  test('of IPv4: everything, 127.0.0.1, and another address of the loopback network', () => {
+    expect(parseListeners(read('tcp.txt'))).toEqual([
+      { port: 48_080, isLoopback: false },
+      { port: 48_081, isLoopback: true },
+      { port: 48_082, isLoopback: true },
+    ])
+  })
+  test('of IPv6: everything, ::1, the mapped 127.0.0.1, and the mapped 0.0.0.0', () => {
+    const found = new Map(parseListeners(read('tcp6.txt')).map((one) => [one.port, one.isLoopback]))
+    expect(found).toEqual(
+      new Map([
+        [48_083, false],
+        [48_084, true],
+        [48_085, true],
+        [48_086, false],
+      ]),
+    )
+  })
+  test('a table that was cut loses its last line, whatever is left of it', () => {
+    const text = read('tcp.txt')
+    const second = text.indexOf('0100007F:BBD1')
+    for (let length = second - 6; length < second + 60; length += 1) {
+      expect(parseListeners(text.slice(0, length))).toEqual([{ port: 48_080, isLoopback: false }])
+    }
+  })
+  test('of one interface, private or public, are exposed', () => {
+    const [head = ''] = read('tcp.txt').split('\n')
+    // 10.1.2.3 and 203.0.113.9
+    const rows = ['0302010A:1F90', '097100CB:23B7'].map((local) => `  0: ${local} 00000000:0000 0A`)
+    expect(parseListeners([head, ...rows, ''].join('\n'))).toEqual([
+      { port: 8080, isLoopback: false },
+      { port: 9143, isLoopback: false },
+    ])
+  })
+  test.each(['', 'sl local rem st\n', `${read('tcp.txt')}  9: 0100007F 00000000:0000 0A\n`])(
+    'what is no table is not understood: %j',
+    (text) => {
+      expect(() => parseListeners(text)).toThrow(ParseError)
+    },
+  )
+})
+
+describe('limits of a process', () => {
+  test('the soft one, as a real kernel told it', () => {
+    expect(parseOpenFilesLimit(read('limits-1024.txt'))).toBe(1024n)
+  })
+  test('none is no number', () => {
+    expect(
+      parseOpenFilesLimit(
+        'Max open files            unlimited            unlimited            files\n',
+      ),
+    ).toBeNull()
+  })
+  test.each(['', 'Max open files\n', 'Max open files            many     9      files\n'])(
+    'not understood: %j',
+    (text) => {
+      expect(() => parseOpenFilesLimit(text)).toThrow(ParseError)
+    },
+  )
+})
+
+test('the processors: guests are part of user, waiting for a drive is idle', () => {
+  // 4000 + 100 + 900 + 30 + 70 + 900; and 90000 + 2000 beside it
+  expect(parseKernelStat(read('stat.txt'))).toEqual({
+    busy: 6000n,
+    total: 98_000n,
+    bootedAt: 1_772_366_400n,
+  })
+  expect(() => parseKernelStat('cpu  1 2 3\nbtime 5\n')).toThrow(ParseError)
+  expect(() => parseKernelStat('cpu  1 2 3 4 5\n')).toThrow(ParseError)
+})
+
+test('small files of the kernel', () => {
+  expect(parseCount('it', '2048\n')).toBe(2048n)
+  expect(parseSwitch('it', '1\n')).toBe(true)
+  expect(parseSwitch('it', '0\n')).toBe(false)
+  expect(parseTemperature('it', '44850\n')).toBe(44.85)
+  expect(parseTemperature('it', '-3000\n')).toBe(-3)
+  expect(parseWord('it', 'ACME  Drive 960                \n')).toBe('ACME Drive 960')
+  expect(() => parseCount('it', '-1\n')).toThrow(ParseError)
+  expect(() => parseCount('it', '18446744073709551615\n')).toThrow(ParseError)
+  expect(() => parseSwitch('it', 'forceoff\n')).toThrow(ParseError)
+  expect(() => parseTemperature('it', '')).toThrow(ParseError)
+  expect(() => parseWord('it', '\n')).toThrow(ParseError)
+})
+
+describe('kernels', () => {
+  test('the newest is the greatest number, not the last word', () => {
+    expect(
+      newestKernel([
+        'config-6.8.0-200-generic',
+        'vmlinuz',
+        'vmlinuz.old',
+        'vmlinuz-6.8.0-59-generic',
+        'vmlinuz-6.8.0-100-generic',
+        'vmlinuz-6.8.0-9-generic',
+        'vmlinuz-5.15.0-170-generic',
+        'vmlinuz-0-rescue-8d1f',
+        'initrd.img-6.9.1-1-generic',
+      ]),
+    ).toBe('6.8.0-100-generic')
+    expect(newestKernel(['grub', 'vmlinuz'])).toBeNull()
+  })
+  test.each([
+    ['6.8.0-58-generic', '6.8.0-59-generic'],
+    ['6.8.0-99-generic', '6.8.0-100-generic'],
+    ['6.9.0-rc3', '6.9.0'],
+    ['6.8.0', '6.8.0-1-generic'],
+    ['6.1.0-9-amd64', '6.1.0-10-amd64'],
+  ])('%s is older than %s', (older, newer) => {
+    expect(compareReleases(older, newer)).toBeLessThan(0)
+    expect(compareReleases(newer, older)).toBeGreaterThan(0)
+    expect(compareReleases(newer, newer)).toBe(0)
+  })
+})
+
+describe('the clock', () => {
+  test('chrony tells the correction: what must be taken away is what the clock is ahead', () => {
+    expect(parseTracking(read('chrony-tracking.txt'))).toEqual({
+      synchronized: true,
+      aheadSeconds: 0.000041208,
+    })
+  })
+  test.each(['chrony-lost.txt', 'chrony-local.txt'])('%s: kept by nobody', (name) => {
+    expect(parseTracking(read(name))).toEqual({ synchronized: false, aheadSeconds: null })
+  })
+  test.each(['', '506 Cannot talk to daemon\n', read('chrony-tracking.txt').replace(',3,', ',')])(
+    'not understood: %j',
+    (text) => {
+      expect(() => parseTracking(text)).toThrow(ParseError)
+    },
+  )
+  test('systemd tells what is to be added', () => {
+    expect(parseTimesyncOffset(read('timesync-status.txt'))).toBeCloseTo(-0.002125, 9)
+    const other = (offset: string) =>
+      parseTimesyncOffset(read('timesync-status.txt').replace('+2.125ms', offset))
+    expect(other('-251us')).toBeCloseTo(0.000251, 9)
+    expect(other('-1min 2.5s')).toBeCloseTo(62.5, 9)
+    expect(other('+0')).toBe(0)
+    expect(other('n/a')).toBeNull()
+    expect(() => other('soon')).toThrow(ParseError)
+    expect(() => other('+3 moons')).toThrow(ParseError)
+  })
+  test('without a server there is no offset', () => {
+    expect(parseTimesyncOffset('       Server: n/a\n Packet count: 0\n')).toBeNull()
+    expect(() => parseTimesyncOffset('')).toThrow(ParseError)
+  })
+  test('whether it is kept', () => {
+    expect(parseNtpSynchronized('NTPSynchronized=yes\n')).toBe(true)
+    expect(parseNtpSynchronized('NTPSynchronized=no\n')).toBe(false)
+    expect(() => parseNtpSynchronized('')).toThrow(ParseError)
+  })
+})
+
+describe('the health of drives', () => {
+  test('well', () => {
+    expect(parseDriveHealth(read('smart-well.json'))).toEqual({
+      model: 'ACME Drive 3840',
+      firmware: 'AC20',
+      criticalWarning: 0,
+      celsius: 47,
+      mediaErrors: 0,
+      usedRatio: 0.03,
+    })
+  })
+  test('failing: two bits of warning, and used up beyond what was promised', () => {
+    expect(parseDriveHealth(read('smart-failing.json'))).toMatchObject({
+      criticalWarning: 5,
+      mediaErrors: 277,
+      usedRatio: 1.31,
+    })
+  })
+  test.each(['smart-sata.json', 'smart-cannot-open.json'])('%s: nothing of it is 0', (name) => {
+    expect(parseDriveHealth(read(name))).toMatchObject({
+      criticalWarning: null,
+      mediaErrors: null,
+      usedRatio: null,
+    })
+  })
+  test('a count that a number cannot hold is left out, not rounded', () => {
+    const text = read('smart-failing.json').replace('277', '18446744073709551616')
+    expect(parseDriveHealth(text)).toMatchObject({ mediaErrors: null, criticalWarning: 5 })
+  })
+  test.each(['', '[]', '{}', 'smartctl 7.4 2023-08-01'])('not understood: %j', (text) => {
+    expect(() => parseDriveHealth(text)).toThrow(ParseError)
+  })
+})
+
+test.each([
+  parseListeners,
+  parseOpenFilesLimit,
+  parseKernelStat,
+  parseTracking,
+  parseTimesyncOffset,
+  parseNtpSynchronized,
+  parseDriveHealth,
+])('whatever comes is understood or a ParseError: %o', (parse) => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      try {
+        parse(text)
+      } catch (error) {
+        expect(error).toBeInstanceOf(ParseError)
+      }
+    }),
+  )
+})

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { renderPatternPage } from '../../src/parsers/log-pattern-page.ts'
+import {
+  LOG_PATTERN,
+  LOG_PATTERNS,
+  mayMatter,
+  parseLogLine,
+  patternsOf,
+  readLogLine,
+} from '../../src/parsers/log-patterns.ts'
+
+const row = z.object({
+  service: z.enum(['bft', 'execution', 'cruft']),
+  note: z.string(),
+  line: z.string(),
+  patterns: z.array(z.string()),
+})
+const rows = readFileSync(new URL('../fixtures/log-patterns/lines.jsonl', import.meta.url), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => row.parse(JSON.parse(line)))
+
+const namesIn = (service: string, line: string): readonly string[] =>
+  readLogLine(patternsOf(service), line).patterns.map(({ name }) => name)
+
+describe('the table', () => {
+  test.each(rows)('$service, $note: $patterns', ({ service, line, patterns }) => {
+    expect(namesIn(service, line)).toEqual(patterns)
+    // What journalctl drops, nobody can recognise.
+    if (patterns.length > 0) expect(mayMatter(line)).toBe(true)
+  })
+
+  test('each pattern has a line of its own among them', () => {
+    const shown = new Set(rows.flatMap(({ patterns }) => patterns))
+    expect(LOG_PATTERNS.map(({ name }) => name).filter((name) => !shown.has(name))).toEqual([])
+  })
+
+  test('names are words with underscores, each once', () => {
+    const names = LOG_PATTERNS.map(({ name }) => name)
+    expect(names.filter((name) => !/^[a-z]+(?:_[a-z]+)*$/.test(name))).toEqual([])
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  test('of a service that we do not know, only what any program may say', () => {
+    expect(patternsOf('rpc').map(({ name }) => name)).toEqual([
+      'assertion',
+      'abort',
+      'panic',
+      'db_old_format',
+      'db_dirty',
+    ])
+    expect(patternsOf('cruft').map(({ name }) => name)).toEqual([
+      'cleanup_skipped',
+      'cleanup_completed',
+    ])
+  })
+})
+
+describe('what journalctl leaves out', () => {
+  test.each([
+    '      0x5581b3e0c4d1',
+    '   Attempting async signal unsafe human readable stacktrace (this may hang):',
+    ...rows
+      .filter(({ service, patterns }) => service === 'execution' && patterns.length === 0)
+      .filter(({ line }) => line.startsWith('2026'))
+      .map(({ line }) => line),
+    '{"timestamp":"2026-05-02T08:00:01.2Z","level":"WARN","fields":{"message":"not voting on proposal, is not coherent"},"target":"a"}',
+  ])('%s', (line) => {
+    expect(mayMatter(line)).toBe(false)
+  })
+
+  test('what no logger wrote comes whole, and so does what beats like a pulse', () => {
+    const pulse = ['committed block', 'local timeout', 'still syncing...'].map(
+      (message) => `{"timestamp":"x","level":"INFO","fields":{"message":"${message}","round":"5"}}`,
+    )
+    const bare = ['blocks diverge: no parent', 'Cleanup began', '3 of 4 chunks are lost']
+    expect([...pulse, ...bare].filter((line) => !mayMatter(line))).toEqual([])
+  })
+
+  test('case matters: there are capitals in the expression', () => {
+    expect(LOG_PATTERN).toMatch(/[A-Z]/)
+  })
+})
+
+describe('the level that execution writes', () => {
+  const level = (word: string): string | null =>
+    readLogLine(patternsOf('execution'), `2026-05-02 08:00:01.204411902 [7] a.cpp:1 LOG_${word}\tx`)
+      .level
+
+  test('is a warning, an error, or nothing to count', () => {
+    expect(level('WARNING')).toBe('warning')
+    expect(level('ERROR')).toBe('error')
+    expect(level('CRITICAL')).toBe('error')
+    expect(level('INFO')).toBeNull()
+    expect(level('DEBUG')).toBeNull()
+  })
+
+  test('is told by `chain-agent parse`, with the patterns of any log', () => {
+    const at = '2026-05-02 08:00:01.204411902 [7] a.cpp:1'
+    expect(parseLogLine(`${at} LOG_WARNING\tSlow block commit detected - block 1: 2µs`)).toEqual({
+      patterns: ['slow_commit'],
+      level: 'warning',
+    })
+    expect(parseLogLine('Cleanup completed successfully')?.patterns).toEqual(['cleanup_completed'])
+    expect(parseLogLine(`${at} LOG_INFO\tProcessing finalization`)).toBeNull()
+  })
+})
+
+test('the page has a chapter for each pattern, with what to do', () => {
+  const page = renderPatternPage()
+  for (const { name, advice } of LOG_PATTERNS) {
+    expect(page.split(`## ${name}\n`), name).toHaveLength(2)
+    expect(page).toContain(`What to do: ${advice}\n`)
+  }
+})

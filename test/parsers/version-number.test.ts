@@ -1,0 +1,141 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compareVersions, isOtherVersion, versionIn } from '../../src/parsers/version-number.ts'
+
+/** One and the same version a line, oldest first: each line is older than all below it. */
+const LADDER = [
+  ['0.9.12', 'v0.9.12'],
+  ['0.12.1~alpha', 'v0.12.1-alpha'],
+  ['0.12.1~rc', 'v0.12.1-rc', '0.12.1-rc', '0.12.1~rc-1', '1:0.12.1~rc', '0.12.1~rc+1'],
+  ['0.12.1-rc.2', '0.12.1~rc2'],
+  ['0.12.1-rc.10', 'v0.12.1-RC10'],
+  [
+    '0.12.1',
+    'v0.12.1',
+    'Name/0.12.1',
+    '0.12.1-1',
+    '0.12.1+1',
+    '2:0.12.1-0ubuntu1',
+    '0.12.1~deb12u1',
+  ],
+  ['0.12.1-hotfix', 'v0.12.1-hotfix'],
+  ['0.12.1-hotfix2', '0.12.1~hotfix.2'],
+  ['0.12.1.1', 'v0.12.1.1-1'],
+  ['0.12.2-preview', '0.12.2~preview'],
+  ['0.12.2', 'Some-Name/v0.12.2', ' 0.12.2\n'],
+  ['0.16', '0.16.0'],
+  ['0.16.2+1', '0.16.2', '0.16.2+2'],
+  ['1.0.0', '1.0'],
+] as const
+
+const UNKNOWN = [
+  null,
+  '',
+  ' ',
+  'Name/unknown',
+  'Name/',
+  'unknown',
+  'v',
+  '7',
+  '1.',
+  'main',
+  '0.12.x',
+  '0.12.1 (dirty)',
+  'a/b/0.1.2',
+  '-1.0',
+  '{"tag":"v1.2.3"}',
+]
+
+test('every version against every other', () => {
+  for (const [rung, names] of LADDER.entries()) {
+    for (const [otherRung, others] of LADDER.entries()) {
+      const expected = rung < otherRung ? 'older' : rung > otherRung ? 'newer' : 'same'
+      for (const one of names) {
+        for (const other of others) {
+          expect([one, other, compareVersions(one, other)]).toEqual([one, other, expected])
+        }
+      }
+    }
+  }
+})
+
+test('what is no version is unknown beside anything, itself included', () => {
+  for (const one of UNKNOWN) {
+    for (const other of [...UNKNOWN, '0.12.1']) {
+      expect([one, other, compareVersions(one, other)]).toEqual([one, other, 'unknown'])
+      expect(compareVersions(other, one)).toBe('unknown')
+    }
+  }
+})
+
+test('a suffix that nobody knows orders nothing, unless the numbers do', () => {
+  expect(compareVersions('0.12.1-lunar', '0.12.1')).toBe('unknown')
+  expect(compareVersions('0.12.1-lunar', '0.12.1-rc')).toBe('unknown')
+  expect(compareVersions('v0.12.1-lunar', '0.12.1~lunar')).toBe('same')
+  expect(compareVersions('0.12.1-lunar', '0.12.2')).toBe('older')
+})
+
+describe('whether another version runs than the one installed', () => {
+  test.each([
+    // What an endpoint tells: three numbers.
+    ['0.16.2+1', 'Name/0.16.2', false],
+    ['v0.12.2-rc', 'Name/0.12.2', false],
+    ['0.12.1~rc', 'Name/0.12.1', false],
+    ['0.12.1-hotfix', 'Name/0.12.1', false],
+    ['0.17.0', 'Name/0.16.1', true],
+    ['0.16.1', 'Name/0.17.0', true],
+    ['1:0.16.1-1', 'Name/0.16.1', false],
+    // What tells its suffix tells all of it, and so does what is installed.
+    ['0.16.1', '0.16.1-rc', true],
+    ['0.16.1~rc', '0.16.1-rc', false],
+    ['0.16.1~rc2', '0.16.1-rc1', true],
+    ['0.16.1', '0.16.1-hotfix', true],
+    ['0.16.1', '0.16.1+1', false],
+    ['0.16.1-lunar', '0.16.1', false],
+    ['0.16.1', '0.16.1-lunar', null],
+    ['0.16.2', '0.16.1-lunar', true],
+    // Unknown is no mismatch.
+    ['0.16.1', 'Name/unknown', null],
+    ['0.16.1', null, null],
+    [null, 'Name/0.16.1', null],
+    ['', '', null],
+  ])('%j and %j: %j', (installed, running, expected) => {
+    expect(isOtherVersion(installed, running)).toBe(expected)
+  })
+})
+
+test('the version alone, as it is written', () => {
+  expect(versionIn('Name/v0.14.2-rc')).toBe('0.14.2-rc')
+  expect(versionIn('1:0.12.1~rc+2')).toBe('0.12.1~rc+2')
+  expect(versionIn('Name/unknown')).toBeNull()
+  expect(versionIn(null)).toBeNull()
+})
+
+test('what is older one way is newer the other, for any text, and quickly', () => {
+  const piece = fc.constantFrom(
+    '0',
+    '1',
+    '12',
+    '.',
+    '-',
+    '~',
+    '+',
+    ':',
+    '/',
+    'v',
+    'rc',
+    'hotfix',
+    'x',
+  )
+  const text = fc.array(piece, { maxLength: 12 }).map((all) => all.join(''))
+  const turned = { older: 'newer', newer: 'older', same: 'same', unknown: 'unknown' }
+  fc.assert(
+    fc.property(text, text, (one, other) => {
+      expect(compareVersions(other, one)).toBe(turned[compareVersions(one, other)])
+    }),
+    { numRuns: 2000, seed: 5 },
+  )
+  const begun = performance.now()
+  for (const long of ['1.', '1', '-', 'a', 'v1.1-']) compareVersions(long.repeat(50_000), '1.1')
+  expect(performance.now() - begun).toBeLessThan(200)
+})
