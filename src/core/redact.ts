@@ -15,6 +15,16 @@ export const redact = (text: string): string =>
     .replaceAll(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi, redactUrl)
     .replaceAll(/\/(?:home\/[^/\s:"']+|root)(?=\/|\b)/g, '~')
 
+/** The same for every text in a value, however deep. */
+export const redactAll = (value: unknown): unknown => {
+  if (typeof value === 'string') return redact(value)
+  if (Array.isArray(value)) return value.map(redactAll)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => [redact(key), redactAll(entry)]),
+  )
+}
+
 /** A value of the configuration as it may be shown: whatever looks like an address is cut down to its host. */
 export const maskAddresses = (value: unknown): unknown => {
   if (typeof value === 'string') return value.includes('://') ? redactUrl(value.trim()) : value

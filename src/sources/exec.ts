@@ -1,6 +1,7 @@
 import { execa } from 'execa'
 import type { Clock } from '../core/clock.ts'
 import { SourceError } from '../core/errors.ts'
+import { JOURNAL_ADVICE } from './journal-errors.ts'
 import { createSlots } from './slots.ts'
 
 export interface Output {
@@ -180,7 +181,7 @@ const lastWords = (stderr: string): string => stderr.trim().split('\n').slice(-3
 
 const adviceFor = (evidence: string): string | undefined => {
   if (/insufficient permissions|not seeing messages/i.test(evidence)) {
-    return "add the agent's user to the group systemd-journal and start the agent anew"
+    return JOURNAL_ADVICE
   }
   if (/not been booted with systemd|Failed to connect to bus/i.test(evidence)) {
     return 'run the agent on the host itself, where systemd is process 1, and not in a container'

@@ -23,6 +23,8 @@ export class SilenceError extends SourceError {
 export interface Request {
   readonly url: string
   readonly init?: { readonly method: 'POST'; readonly body: string }
+  /** The type of answer that is wanted; JSON by default. */
+  readonly accept?: string
   /** In milliseconds, for the whole answer. */
   readonly timeout: number
   readonly signal: AbortSignal
@@ -36,7 +38,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 export const createAsk =
   (clock: Clock): Ask =>
-  async ({ url, init, timeout, signal }) => {
+  async ({ url, init, accept = 'application/json', timeout, signal }) => {
     // By hand: `AbortSignal.any` on a signal that lives as long as we do leaks on Node 20.
     const cancel = new AbortController()
     const answered = new AbortController()
@@ -53,7 +55,7 @@ export const createAsk =
       const response = await fetch(address, {
         ...init,
         headers: {
-          accept: 'application/json',
+          accept,
           ...(init && { 'content-type': 'application/json' }),
           ...(authorization !== undefined && { authorization }),
         },

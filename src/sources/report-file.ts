@@ -1,0 +1,54 @@
+import { readFile, stat } from 'node:fs/promises'
+import type { Clock } from '../core/clock.ts'
+import { staleAfter, type Timing } from '../core/collector.ts'
+import { SourceError } from '../core/errors.ts'
+import { asError } from '../core/outcome.ts'
+import { renderDuration } from '../core/units.ts'
+
+/** The text of a report that a privileged unit writes. */
+export type ReadReport = (signal: AbortSignal) => Promise<string>
+
+interface ReportFile {
+  readonly path: string
+  /** "the report on key files". */
+  readonly what: string
+  /** The unit that writes it, without `.service`. */
+  readonly unit: string
+  readonly clock: Clock
+  /** A report older than this, in milliseconds, tells nothing of now. */
+  readonly maxAge: number
+}
+
+const MAX_BYTES = 1024 * 1024
+
+/** The one on key files; null where the agent looks for itself. */
+export const createKeyReport = (
+  { reportFile, ...timing }: Timing & { readonly reportFile: string | null },
+  clock: Clock,
+): ReadReport | null =>
+  reportFile === null
+    ? null
+    : createReportFile({
+        path: reportFile,
+        what: 'the report on key files',
+        unit: 'chain-agent-keys',
+        clock,
+        maxAge: staleAfter(timing),
+      })
+
+/** Reads it while it is fresh. */
+const createReportFile =
+  ({ path, what, unit, clock, maxAge }: ReportFile): ReadReport =>
+  async () => {
+    const doing = `read ${what} in ${path}`
+    const advice = `see \`systemctl status ${unit}.timer ${unit}.service\``
+    const { mtimeMs, size } = await stat(path).catch((error: unknown) => {
+      throw new SourceError({ doing, happened: asError(error).message, advice }, { cause: error })
+    })
+    if (clock.now() - mtimeMs > maxAge) {
+      const happened = `it is older than ${renderDuration(maxAge)}`
+      throw new SourceError({ doing, happened, advice })
+    }
+    if (size > MAX_BYTES) throw new SourceError({ doing, happened: 'it is no report: too large' })
+    return readFile(path, 'utf8')
+  }

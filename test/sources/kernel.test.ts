@@ -1,0 +1,137 @@
+import { createServer, type Server } from 'node:net'
+import { once } from 'node:events'
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { release, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { SourceError } from '../../src/core/errors.ts'
+import { parseListeners } from '../../src/parsers/sockets.ts'
+import { createTree } from '../../src/sources/kernel.ts'
+import { readMemory } from '../../src/sources/memory.ts'
+import { createSpace } from '../../src/sources/space.ts'
+
+const { signal } = new AbortController()
+let root = ''
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'kernel-test-'))
+})
+afterEach(async () => {
+  await rm(root, { recursive: true, force: true })
+})
+
+/** Runs as nobody, who may do what everybody may. */
+const asNobody = async <T>(run: () => Promise<T>): Promise<T> => {
+  process.seteuid?.(65_534)
+  try {
+    return await run()
+  } finally {
+    process.seteuid?.(0)
+  }
+}
+const isRoot = process.getuid?.() === 0
+
+describe('small files', () => {
+  test('are read to their bound; what is not there is null', async () => {
+    await writeFile(join(root, 'some'), 'abcdef')
+    const tree = createTree(root)
+    expect(await tree.read('some')).toBe('abcdef')
+    expect(await tree.read('some', 4)).toBe('abcd')
+    expect(await tree.read('none')).toBeNull()
+    expect(await tree.read('some/below')).toBeNull()
+    expect(await tree.list('.')).toEqual(['some'])
+    expect(await tree.list('none')).toBeNull()
+    expect(await tree.count('.')).toBe(1)
+    expect(await tree.count('none')).toBeNull()
+  })
+  test('of the kernel itself: no size, and yet text', async () => {
+    expect(await createTree('/proc').read('sys/kernel/osrelease')).toBe(`${release()}\n`)
+  })
+  test('a directory in the place of a file is an error that says what and where', async () => {
+    const reading = createTree(root).read('.')
+    await expect(reading).rejects.toThrow(SourceError)
+    await expect(reading).rejects.toThrow(`Could not read ${root}: EISDIR`)
+  })
+})
+
+describe('a real socket', () => {
+  const listen = async (host: string): Promise<{ server: Server; port: number }> => {
+    const server = createServer().listen(0, host)
+    await once(server, 'listening')
+    const address = server.address()
+    if (address === null || typeof address === 'string') throw new Error('no port')
+    return { server, port: address.port }
+  }
+  test.each([
+    ['127.0.0.1', 'net/tcp', true],
+    ['0.0.0.0', 'net/tcp', false],
+  ])('on %s', async (host, table, isLoopback) => {
+    const { server, port } = await listen(host)
+    try {
+      const text = (await createTree('/proc').read(table, 256 * 1024)) ?? ''
+      expect(parseListeners(text)).toContainEqual({ port, isLoopback })
+    } finally {
+      server.close()
+    }
+  })
+})
+
+describe.runIf(isRoot)('as nobody', () => {
+  test('limits of a process of root are told; its open files by a new kernel alone', async () => {
+    const [major = 0, minor = 0] = release().split('.').map(Number)
+    const isNew = major > 6 || (major === 6 && minor >= 2)
+    const [limits, count] = await asNobody(async () => {
+      const tree = createTree('/proc')
+      const counted = tree.count(`${process.ppid}/fd`).catch((error: unknown) => error)
+      return [await tree.read(`${process.ppid}/limits`), await counted] as const
+    })
+    expect(limits).toContain('Max open files')
+    if (isNew) expect(count).toBeGreaterThan(2)
+    else expect(count).toBeInstanceOf(SourceError)
+  })
+  test('a home that is closed is an error with advice, not an empty one', async () => {
+    await mkdir(join(root, 'home/wal'), { recursive: true })
+    await chmod(root, 0o755)
+    await chmod(join(root, 'home'), 0o700)
+    const space = createSpace()
+    const [found, at] = await asNobody(async () => [
+      await space.fileSystem(join(root, 'home/wal')).catch((error: unknown) => error),
+      await space.modifiedAt(join(root, 'home/wal')).catch((error: unknown) => error),
+    ])
+    expect(found).toBeInstanceOf(SourceError)
+    expect(String(found)).toContain("give the agent's user the right")
+    expect(at).toBeInstanceOf(SourceError)
+  })
+})
+
+describe('space', () => {
+  test('a file system has a size, of which an ordinary user has a part', async () => {
+    const found = await createSpace().fileSystem(root)
+    expect(found?.sizeBytes).toBeGreaterThan(found?.availableBytes ?? 0n)
+    expect(await createSpace().fileSystem(join(root, 'none'))).toBeNull()
+    expect(await createSpace().modifiedAt(join(root, 'none'))).toBeNull()
+  })
+  test('files below are summed, links are not followed', async () => {
+    await mkdir(join(root, 'in/deep'), { recursive: true })
+    await mkdir(join(root, 'out'))
+    const sum = async () => createSpace().bytesBelow(join(root, 'in'), signal)
+    const empty = (await sum()) ?? 0n
+    await writeFile(join(root, 'out/big'), Buffer.alloc(1_000_000, 1))
+    await symlink(join(root, 'out'), join(root, 'in/link'))
+    await writeFile(join(root, 'in/deep/a'), Buffer.alloc(40_960, 1))
+    const filled = BigInt((await sum()) ?? 0n) - BigInt(empty)
+    expect(filled).toBeGreaterThanOrEqual(40_960n)
+    expect(filled).toBeLessThan(200_000n)
+  })
+  test('more files than it looks at are too many', async () => {
+    for (const name of ['a', 'b', 'c']) await writeFile(join(root, name), '')
+    expect(await createSpace(3).bytesBelow(root, signal)).not.toBe('too many')
+    expect(await createSpace(2).bytesBelow(root, signal)).toBe('too many')
+    expect(await createSpace(2).bytesBelow(join(root, 'none'), signal)).toBeNull()
+  })
+})
+
+test('memory: a part of the whole is available', async () => {
+  const { totalBytes, availableBytes } = await readMemory()
+  expect(availableBytes).toBeGreaterThan(0)
+  expect(availableBytes).toBeLessThan(totalBytes)
+})

@@ -1,0 +1,46 @@
+import { createServer, type RequestListener } from 'node:http'
+import { afterEach, expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { createAsk } from '../../src/sources/http.ts'
+import { createNative } from '../../src/sources/native.ts'
+
+let close = (): void => undefined
+afterEach(() => {
+  close()
+})
+const serve = (listener: RequestListener): Promise<string> =>
+  new Promise((resolve) => {
+    const server = createServer(listener)
+    close = () => {
+      server.closeAllConnections()
+      server.close()
+    }
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      resolve(`127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`)
+    })
+  })
+const never = new AbortController().signal
+const get = async (url: string): Promise<string> =>
+  (await createNative(createAsk(systemClock), url, 2000).metrics(never)).text
+
+test('/metrics is asked where the address names no path', async () => {
+  const host = await serve(({ url, headers }, response) =>
+    response.end(`${url} ${headers.authorization ?? 'nobody'} ${headers.accept}`),
+  )
+  const accept = 'text/plain;version=0.0.4, text/plain;q=0.5, */*;q=0.1'
+  expect(await get(`http://${host}`)).toBe(`/metrics nobody ${accept}`)
+  expect(await get(`http://${host}/?match=a`)).toBe(`/metrics?match=a nobody ${accept}`)
+  expect(await get(`http://${host}/node/1/`)).toBe(`/node/1/ nobody ${accept}`)
+  expect(await get(`http://me:pw@${host}`)).toBe(`/metrics Basic bWU6cHc= ${accept}`)
+})
+
+test('a refusal and a status are told apart, and no address shows a key', async () => {
+  const host = await serve((_, response) => response.writeHead(500).end('broken'))
+  const native = createNative(createAsk(systemClock), `http://${host}/KEY`, 2000)
+  expect(await native.metrics(never)).toEqual({ status: 500, text: 'broken' })
+  close()
+  await expect(native.metrics(never)).rejects.toThrow(
+    `Could not ask http://${host}/…: no connection (ECONNREFUSED)`,
+  )
+})
