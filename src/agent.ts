@@ -1,21 +1,30 @@
+import { setMaxListeners } from 'node:events'
 import type { Logger } from 'pino'
 import { createCollectors } from './collectors/index.ts'
+import { readForks } from './config/forks.ts'
 import type { Config } from './config/schema.ts'
-import { Board, type Change } from './core/board.ts'
+import { Board } from './core/board.ts'
 import type { Clock } from './core/clock.ts'
 import { staleAfter } from './core/collector.ts'
 import { supervise } from './core/supervise.ts'
+import { createChangeLog } from './exporter/change-log.ts'
 import { createExposition } from './exporter/registry.ts'
 import { type Address, serve } from './exporter/server.ts'
 import { renderStatus } from './exporter/status.ts'
 import { type Sample, sample } from './metrics.ts'
 import { parseJournalEntry } from './parsers/journal.ts'
 import { createCheckpoints } from './sources/checkpoint.ts'
-import { createExec } from './sources/exec.ts'
-import { createAsk } from './sources/http.ts'
+import { createExec, type Exec } from './sources/exec.ts'
+import { createHeartbeat } from './sources/heartbeat.ts'
+import { createHostSources } from './sources/host.ts'
+import { type Ask, createAsk } from './sources/http.ts'
 import { createJournal } from './sources/journal.ts'
+import { createReadOldest } from './sources/journal-oldest.ts'
+import { keyFiles } from './sources/key-files.ts'
+import { createNative } from './sources/native.ts'
 import { createPrefix, type Prefix, type ReadPrefix } from './sources/prefix.ts'
 import { createQuery } from './sources/query.ts'
+import { createKeyReport } from './sources/report-file.ts'
 import { createRpc } from './sources/rpc.ts'
 import { createStatusTool } from './sources/status.ts'
 import { createStorageFile, createStorageTool } from './sources/storage.ts'
@@ -27,6 +36,9 @@ interface Options {
   readonly log: Logger
   /** The search path for programs. */
   readonly path: string
+  /** Who runs programs and asks over HTTP, where it is not the host: in a rehearsal. */
+  readonly exec?: Exec
+  readonly ask?: Ask
 }
 
 export interface Agent {
@@ -39,13 +51,15 @@ export interface Agent {
 const WATCH_EVERY = 5000
 
 /** Puts the agent together and starts it. Throws a SourceError when it cannot listen. */
-export const startAgent = async ({ config, clock, log, path }: Options): Promise<Agent> => {
+export const startAgent = async (options: Options): Promise<Agent> => {
+  const { config, clock, log, path } = options
+  const { exec = createExec({ clock, path }), ask = createAsk(clock) } = options
   const stopping = new AbortController()
+  // Every collector listens to it, some of them twice: Node takes more than ten for a leak.
+  setMaxListeners(100, stopping.signal)
   const context = { clock, signal: stopping.signal }
   const startedAt = clock.now()
 
-  const exec = createExec({ clock, path })
-  const ask = createAsk(clock)
   const exposition = createExposition((message) => {
     log.error(message)
   })
@@ -57,9 +71,7 @@ export const startAgent = async ({ config, clock, log, path }: Options): Promise
   })
   let prefix: Prefix | undefined
   const findPrefix = createPrefix({ exec, path, configured: config.prefix })
-  const board = new Board(clock, (change) => {
-    logChange(log, change)
-  })
+  const board = new Board(clock, createChangeLog(log))
   const readPrefix: ReadPrefix = async (signal) => {
     const found = await findPrefix(signal)
     if (found.word !== prefix?.word || found.from !== prefix.from) logPrefix(log, found)
@@ -74,10 +86,12 @@ export const startAgent = async ({ config, clock, log, path }: Options): Promise
     recorder: exposition.recorder,
     exec,
     journal: createJournal({ exec, parse: parseJournalEntry }),
+    readOldest: createReadOldest({ exec, parse: parseJournalEntry }),
     checkpoints,
     readPrefix,
     rpcAt: (url, timeout) => createRpc(ask, url, timeout),
     queryAt: (url, timeout) => createQuery(ask, url, timeout),
+    nativeAt: (url, timeout) => createNative(ask, url, timeout),
     readStorage:
       config.storage.reportFile === null
         ? createStorageTool({ exec, command: tool('mpt'), devices: config.storage.devices })
@@ -87,6 +101,12 @@ export const startAgent = async ({ config, clock, log, path }: Options): Promise
             maxAge: staleAfter(config.storage),
           }),
     readStatus: createStatusTool({ exec, command: tool('status') }),
+    host: createHostSources(config.host),
+    forks: readForks(config.version.forksFile),
+    keyFiles,
+    readKeyReport: createKeyReport(config.keys, clock),
+    published: () => board.samples(),
+    heartbeatTo: (urlFile, timeout) => createHeartbeat({ ask, urlFile, timeout }),
   })
 
   const buildInfo: Sample = sample('chain_agent_build_info', 1, {
@@ -141,18 +161,6 @@ export const startAgent = async ({ config, clock, log, path }: Options): Promise
       process.removeListener('exit', killChildren)
     },
   }
-}
-
-/** One line for each change, none for each tick. */
-const logChange = (log: Logger, { collector, subject, from, to, error }: Change): void => {
-  const what = subject ?? collector
-  const news = error ? error.message.replaceAll(/\n\s*/g, '; ') : to
-  const text = `${what}: ${from === undefined || subject === undefined ? '' : `${from} → `}${news}`
-  const isGood = error === undefined && !to.startsWith('silent')
-  log[isGood ? 'info' : 'warn'](
-    { collector, ...(subject !== undefined && { subject, from, to }) },
-    text,
-  )
 }
 
 const logPrefix = (log: Logger, { word, from }: Prefix): void => {

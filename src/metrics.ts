@@ -42,7 +42,7 @@ export const SERVICE_STATES = [
   'maintenance',
   'not-found',
 ] as const
-/** systemd's results of a service; what it invents later is `other`. */
+/** systemd's results of a service; the rare ones, and what it invents later, are `other`. */
 export const EXIT_RESULTS = [
   'success',
   'exit-code',
@@ -51,9 +51,6 @@ export const EXIT_RESULTS = [
   'oom-kill',
   'timeout',
   'watchdog',
-  'protocol',
-  'resources',
-  'start-limit-hit',
   'other',
 ] as const
 /** What the ledger stream tells of blocks. */
@@ -76,6 +73,35 @@ export const CONSENSUS_KINDS = [
   'error',
 ] as const
 export const NETWORK_ERROR_KINDS = ['decrypt', 'session_timeout', 'timestamp'] as const
+/** What the time of a block in execution is made of. */
+export const EXECUTION_PHASES = ['sender_recovery', 'execution', 'commit', 'total'] as const
+/** Where the node's own metrics come from: consensus itself, or the OpenTelemetry collector. */
+export const NATIVE_SOURCES = ['native', 'otel'] as const
+/** What the node counts of itself and its log tells only under DEBUG, or not at all. */
+export const NATIVE_EVENTS = [
+  'committed_block',
+  'local_timeout',
+  'vote_sent',
+  'round_entered_by_qc',
+  'round_entered_by_tc',
+  'execution_lagging',
+  'bad_state_root',
+  'base_fee_error',
+  'statesync_triggered',
+] as const
+/** How far the database has moved to page-encoded timelines. */
+export const MIGRATION_PHASES = ['legacy', 'dual', 'page_encoded'] as const
+/** Who tells the version that runs: the process of the RPC, the metrics of consensus. */
+export const RUNNING_SOURCES = ['rpc', 'native'] as const
+/** What a node must have by the time of a fork. */
+export const FORK_CHECKS = ['version', 'timeline'] as const
+/** The secrets of a node; `password` is the one of the keystores. */
+export const KEYS = ['secp', 'bls', 'password'] as const
+export const KEY_KINDS = ['keystore', 'backup'] as const
+export const KEY_STATES = ['ok', 'missing', 'invalid', 'exposed', 'unverified'] as const
+/** Whether the kernel that runs, or the one that a reboot would start, is known to be bad. */
+export const KERNELS = ['running', 'pending'] as const
+export const MAINTENANCE_REASONS = ['upgrade', 'hardware', 'network', 'other'] as const
 export const FAILURE_KINDS = ['source', 'parse', 'timeout', 'internal'] as const
 export const LINE_RESULTS = ['parsed', 'ignored', 'unparsed'] as const
 
@@ -100,12 +126,12 @@ export const chapters = {
       net_version: open,
     }),
     chain_rpc_request_duration_seconds: histogram(
-      'Time to an answer of the node, valid or not.',
+      'Time to an answer of the node to what is asked at every poll, valid or not.',
       [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
-      { method: open },
+      { method: ['eth_blockNumber', 'eth_getBlockByNumber'] },
     ),
-    chain_rpc_errors_total: tally('Requests to the node that got no valid answer.', {
-      method: open,
+    chain_rpc_errors_total: tally('Requests of the poll that got no valid answer.', {
+      method: ['eth_blockNumber', 'eth_getBlockByNumber'],
       reason: REFUSALS,
     }),
   },
@@ -305,6 +331,53 @@ export const chapters = {
       'Distinct peers behind network errors in five minutes.',
     ),
     chain_consensus_finding: gauge('Whether a finding of the analysis stands.', { finding: open }),
+  },
+  execution: {
+    chain_execution_block_number: gauge(
+      'Highest block that was executed since execution was started.',
+    ),
+    chain_execution_block_timestamp_seconds: gauge('Time that the highest block itself carries.'),
+    chain_execution_finalized_block_number: gauge(
+      'Highest block that execution was told to be final.',
+    ),
+    chain_execution_blocks_total: tally(
+      'Executions of blocks; one that is executed again counts again.',
+    ),
+    chain_execution_reexecutions_total: tally(
+      'Blocks that were executed at a height at which another one had been.',
+    ),
+    chain_execution_transactions_total: tally('Transactions of executed blocks.'),
+    chain_execution_retried_transactions_total: tally(
+      'Transactions that had to be executed again, in conflict with others of their block.',
+    ),
+    chain_execution_gas_total: tally('Gas of executed blocks.'),
+    chain_execution_block_duration_seconds: histogram(
+      'Time that a block took, by phase.',
+      [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.4],
+      { phase: EXECUTION_PHASES },
+    ),
+    chain_execution_upsert_duration_seconds: histogram(
+      'Time to write the state of a block into the database.',
+      [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.4],
+      { timeline: TIMELINES },
+    ),
+    chain_execution_storage_used_ratio: gauge('Used share of the database as execution logs it.'),
+    chain_execution_storage_chunks: gauge('Chunks of the database as execution logs them.', {
+      list: CHUNK_LISTS,
+    }),
+    chain_execution_history_earliest_block: gauge(
+      'Earliest block whose state is retained, as execution logs it.',
+      { timeline: TIMELINES },
+    ),
+    chain_execution_memory_bytes: gauge(
+      'Resident memory as execution logs it; absent where it has been silent for a minute.',
+    ),
+  },
+  logs: {
+    chain_log_pattern_total: tally('Lines that mean trouble, by what they say.', {
+      service: open,
+      pattern: open,
+    }),
     chain_log_lines_total: tally('Warnings and errors in the log.', {
       service: open,
       level: ['warning', 'error'],
@@ -313,6 +386,179 @@ export const chapters = {
       'Messages that journald dropped: absence of others proves nothing then.',
       { service: open },
     ),
+    chain_log_oldest_entry_timestamp_seconds: gauge(
+      'Time of the oldest entry of the service that the journal still holds.',
+      { service: open },
+    ),
+  },
+  version: {
+    chain_node_build_info: gauge('Constant 1; the installed program as it says itself.', {
+      program: open,
+      version: open,
+      tag: open,
+      commit: open,
+      branch: open,
+      modified: open,
+    }),
+    chain_node_running_info: gauge(
+      'Constant 1; the version that runs: of the RPC, and of consensus by its own metrics.',
+      { source: RUNNING_SOURCES, version: open },
+    ),
+    chain_package_info: gauge('Constant 1; the installed package.', {
+      package: open,
+      version: open,
+    }),
+    chain_version_mismatch: gauge(
+      'Whether a process runs another version than the installed one: a restart is pending.',
+    ),
+    chain_fork_activation_timestamp_seconds: gauge(
+      'When the fork or the mandatory release of the network takes effect.',
+      { fork: open },
+    ),
+    chain_fork_ready: gauge('Whether the node has what the fork asks for.', {
+      fork: open,
+      check: FORK_CHECKS,
+    }),
+  },
+  keys: {
+    chain_key_file_state: gauge('State of a secret file as a state set; exactly one is 1.', {
+      key: KEYS,
+      kind: KEY_KINDS,
+      state: KEY_STATES,
+    }),
+    chain_key_backup_timestamp_seconds: gauge('When the backup was last written.', { key: KEYS }),
+    chain_key_backup_copies: gauge('Rotated copies that lie beside the backup.', { key: KEYS }),
+  },
+  host: {
+    chain_host_boot_timestamp_seconds: gauge('When the host was booted.'),
+    chain_host_kernel_info: gauge('Constant 1; the kernel that runs, and that after a reboot.', {
+      kernel: KERNELS,
+      release: open,
+    }),
+    chain_host_kernel_blocked: gauge('Whether the kernel is known to break such nodes.', {
+      kernel: KERNELS,
+    }),
+    chain_host_hugepages: gauge('Huge pages that the kernel holds.', {
+      size: ['2Mi', '1Gi'],
+      state: ['total', 'free'],
+    }),
+    chain_host_smt_active: gauge('Whether simultaneous multithreading is on.'),
+    chain_host_governor_cpus: gauge('Processors by frequency governor.', { governor: open }),
+    chain_host_cpu_throttles_total: counter('Times that the processors were slowed down by heat.'),
+    chain_host_cpu_busy_ratio: gauge('Share of processor time that was not idle.'),
+    chain_host_memory_available_bytes: gauge('Memory that programs can still have.'),
+    chain_host_memory_available_ratio: gauge('The same as a share of the memory of the host.'),
+    chain_host_clock_synchronized: gauge('Whether the clock is kept by a time service.'),
+    chain_host_clock_offset_seconds: gauge('By how much the clock is ahead of the time service.'),
+    chain_host_port_exposed: gauge(
+      'Whether something listens on the port on more than the loopback interface.',
+      { port: open },
+    ),
+    chain_host_filesystem_size_bytes: gauge('Size of the file system of the directory.', {
+      directory: open,
+    }),
+    chain_host_filesystem_available_bytes: gauge('Free space of the file system.', {
+      directory: open,
+    }),
+    chain_host_directory_bytes: gauge('Space that the files of the directory take.', {
+      directory: open,
+    }),
+    chain_host_file_modified_timestamp_seconds: gauge(
+      'When a file of the configuration was last written.',
+      { file: open },
+    ),
+    chain_host_nvme_info: gauge('Constant 1; model and firmware of the drive.', {
+      device: open,
+      model: open,
+      firmware: open,
+    }),
+    chain_host_nvme_temperature_celsius: gauge('Temperature of the drive.', { device: open }),
+    chain_host_nvme_critical_warning: gauge(
+      'Bits of the critical warning of the drive; 0 is well.',
+      {
+        device: open,
+      },
+    ),
+    chain_host_nvme_media_errors_total: counter('Errors that the drive could not correct.', {
+      device: open,
+    }),
+    chain_host_nvme_used_ratio: gauge('Share of the life of the drive that is used up.', {
+      device: open,
+    }),
+    chain_service_max_file_descriptors: gauge(
+      'Open files that the main process of the service may have.',
+      { service: open },
+    ),
+    chain_service_open_file_descriptors: gauge(
+      'Open files that the main process of the service has.',
+      { service: open },
+    ),
+  },
+  native: {
+    chain_native_up: gauge('Whether the endpoint answered with metrics of consensus.', {
+      source: NATIVE_SOURCES,
+    }),
+    chain_native_frozen: gauge(
+      'Whether the metrics of consensus have stopped moving; absent where nobody gives any.',
+    ),
+    chain_native_info: gauge('Constant 1; what consensus says of itself.', {
+      network: open,
+      version: open,
+    }),
+    chain_native_uptime_seconds: gauge('Uptime of consensus.'),
+    chain_native_peers: gauge('Peers that consensus has discovered.'),
+    chain_native_upstream_validators: gauge('Validators that feed this node.'),
+    chain_native_downstream_nodes: gauge('Full nodes that this node feeds.'),
+    chain_native_sessions: gauge('Sessions of the authenticated transport over UDP.', {
+      state: ['total', 'transport', 'initiating'],
+    }),
+    chain_native_statesync_active: gauge('Whether consensus says that it needs statesync.'),
+    chain_native_statesync_progress_block: gauge('Block that statesync has reached.'),
+    chain_native_statesync_target_block: gauge('Block that statesync goes to.'),
+    chain_native_vote_delay_seconds: gauge(
+      'From the start of the vote timer until the vote was ready.',
+      { quantile: ['0.5', '0.9', '0.99'] },
+    ),
+    chain_native_stake_ratio: gauge('Share of the stake of the network; 0 outside the active set.'),
+    chain_native_migration_phase: gauge(
+      'Phase of the migration of the database as a state set; exactly one is 1.',
+      { phase: MIGRATION_PHASES },
+    ),
+    chain_native_events_total: counter('Events of consensus since it was started.', {
+      event: NATIVE_EVENTS,
+    }),
+  },
+  derived: {
+    chain_blocks_per_second: gauge('Rate of blocks of the chain as measured.'),
+    chain_blocksync_window_remaining_blocks: gauge(
+      'Blocks that the node can still fall behind before peers no longer serve it by blocksync.',
+    ),
+    chain_blocksync_window_remaining_seconds: gauge(
+      'The same in time, at the measured rate, for a node that stands still.',
+    ),
+    chain_statesync_eta_seconds: gauge(
+      'Until statesync is done, by its pace; absent while it stands.',
+    ),
+    chain_statesync_last_progress_timestamp_seconds: gauge('When statesync last moved.'),
+    chain_storage_seconds_until_compaction: gauge(
+      'Until the database reaches the threshold of compaction, by its growth.',
+    ),
+    chain_native_zombie: gauge(
+      'Whether the metrics of consensus stand still while the node moves on.',
+    ),
+    chain_duty_expected_slots: gauge('Rounds that should have been led, by stake, in the window.'),
+    chain_duty_slots: gauge('Rounds that were led in the window, by how they ended.', {
+      result: ['block', 'timeout'],
+    }),
+    chain_duty_timeout_ratio: gauge('Share of rounds in the window that timed out.', {
+      scope: ['own', 'network'],
+    }),
+    chain_duty_shortfall_probability_ratio: gauge(
+      'Probability of so few own blocks in the window, or fewer, by chance.',
+    ),
+    chain_duty_identity_active: gauge('Whether this node signs with the identity.', {
+      identity: open,
+    }),
   },
   agent: {
     chain_agent_build_info: gauge('Constant 1; which agent this is.', {
@@ -355,6 +601,15 @@ export const chapters = {
       'Times that the place where reading stopped was gone from the journal.',
       { service: open },
     ),
+    chain_agent_maintenance: gauge('Whether the operator has announced maintenance.', {
+      reason: MAINTENANCE_REASONS,
+    }),
+    chain_agent_heartbeat_last_success_timestamp_seconds: gauge(
+      'When the heartbeat was last accepted.',
+    ),
+    chain_agent_heartbeats_total: tally('Heartbeats, by whether they were accepted.', {
+      result: ['accepted', 'failed'],
+    }),
   },
 } as const
 
@@ -378,6 +633,13 @@ export const metrics: Readonly<Record<MetricName, MetricDefinition>> = {
   ...chapters.storage,
   ...chapters.status,
   ...chapters.consensus,
+  ...chapters.execution,
+  ...chapters.logs,
+  ...chapters.version,
+  ...chapters.keys,
+  ...chapters.host,
+  ...chapters.native,
+  ...chapters.derived,
   ...chapters.agent,
 }
 

@@ -1,44 +1,35 @@
 import type { Config } from '../config/schema.ts'
-import type { Clock } from '../core/clock.ts'
 import type { Collector, Timing } from '../core/collector.ts'
-import type { Recorder } from '../core/recorder.ts'
-import type { JournalEntry } from '../parsers/journal.ts'
-import type { Checkpoints } from '../sources/checkpoint.ts'
-import type { Exec } from '../sources/exec.ts'
-import type { Journal } from '../sources/journal.ts'
-import type { ReadPrefix } from '../sources/prefix.ts'
-import type { Query } from '../sources/query.ts'
-import type { Rpc } from '../sources/rpc.ts'
-import type { ReadStatus } from '../sources/status.ts'
-import type { ReadStorage } from '../sources/storage.ts'
+import type { Native } from '../sources/native.ts'
 import { consensus } from './consensus.ts'
+import { derived } from './derived.ts'
+import { heartbeat } from './heartbeat.ts'
+import { host } from './host.ts'
+import { execution } from './execution.ts'
+import { keys } from './keys.ts'
 import { ledger } from './ledger.ts'
 import { lifecycle } from './lifecycle.ts'
+import { logs } from './logs.ts'
+import { maintenance } from './maintenance.ts'
+import { native } from './native.ts'
+import { chooseExaminer } from './parts/key-report.ts'
 import { createLifecycle } from './parts/lifecycle-count.ts'
+import { createMainPids } from './parts/main-pids.ts'
 import { createNames } from './parts/names.ts'
 import { createOwnKey } from './parts/own-key.ts'
+import { createSlotCount } from './parts/slot-count.ts'
 import { reference } from './reference.ts'
 import { requestTimeout } from './parts/request.ts'
 import { rpc } from './rpc.ts'
 import { services } from './services.ts'
 import { status } from './status.ts'
 import { storage } from './storage.ts'
+import { version } from './version.ts'
+import type { Means } from './means.ts'
 
 /** Everything that collectors are made of; agent.ts hands it in. */
-export interface Surroundings {
+interface Surroundings extends Means {
   readonly config: Config
-  readonly clock: Clock
-  readonly recorder: Recorder
-  readonly exec: Exec
-  readonly journal: Journal<JournalEntry>
-  readonly checkpoints: Checkpoints
-  readonly readPrefix: ReadPrefix
-  /** Endpoints that answer within so many milliseconds. */
-  rpcAt(url: string, timeout: number): Rpc
-  queryAt(url: string, timeout: number): Query
-  /** The report of the database tool of that name, or from the file that is configured. */
-  readonly readStorage: ReadStorage
-  readonly readStatus: ReadStatus
 }
 
 export interface Offered {
@@ -53,7 +44,10 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
   const starts = createLifecycle(recorder, Object.keys(config.services.units))
   const listening = (name: string) => ({ journal, recorder, checkpoint: checkpoints.open(name) })
   const { units, timers, required } = config.services
+  const { urlFile } = config.heartbeat
   const ownKey = createOwnKey(config.node.publicKey)
+  const mainPids = createMainPids()
+  const slots = createSlotCount()
   return [
     offer(config.rpc, (timing) =>
       rpc({ node: rpcAt(config.rpc.url, requestTimeout(timing, 2)), recorder, clock, timing }),
@@ -76,7 +70,7 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
       },
     ),
     offer(config.services, (timing) =>
-      services({ exec, names, units, timers, required, lifecycle: starts, timing }),
+      services({ exec, names, units, timers, required, lifecycle: starts, mainPids, timing }),
     ),
     offer(config.lifecycle, (timing) =>
       lifecycle({ listening: listening('lifecycle'), names, units, lifecycle: starts, timing }),
@@ -87,6 +81,7 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
         names,
         unit: config.ledger.unit,
         ownKey,
+        slots,
         timing,
       }),
     ),
@@ -100,6 +95,22 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
         timing,
       }),
     ),
+    offer(config.execution, (timing) =>
+      execution({
+        listening: listening('execution'),
+        exec,
+        clock,
+        names,
+        unit: config.execution.unit,
+        timing,
+      }),
+    ),
+    offer(
+      // Without units, journalctl would follow those of the whole host.
+      { ...config.logs, enabled: config.logs.enabled && Object.keys(config.logs.units).length > 0 },
+      (timing) =>
+        logs({ ...around, units: config.logs.units, listening: listening('logs'), names, timing }),
+    ),
     offer(config.storage, (timing) =>
       storage({ read: around.readStorage, recorder, clock, timing }),
     ),
@@ -111,6 +122,45 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
         servesAsReference: config.references.length === 0,
         timing,
       }),
+    ),
+    offer(config.host, (timing) => {
+      const { ports, directories } = config.host
+      const nodeDirectory = config.node.directory
+      const own = { mainPids, ports, directories, nodeDirectory, timing }
+      return host({ ...around.host, ...own, exec, clock, names })
+    }),
+    offer(config.native, (timing) => {
+      const at = (url: string): Native => around.nativeAt(url, requestTimeout(timing, 2))
+      return native({ ...config.native, at, readPrefix, recorder, clock, timing })
+    }),
+    offer(config.keys, (timing) =>
+      keys({ examine: chooseExaminer({ ...around, places: config.node }), timing }),
+    ),
+    offer(config.version, (timing) => version({ ...around, ...config.version, timing })),
+    offer(config.derived, (timing) =>
+      derived({
+        published: around.published,
+        slots,
+        ownKey,
+        blocksyncWindow: config.derived.blocksyncWindow,
+        checkpoint: checkpoints.open('derived'),
+        timing,
+      }),
+    ),
+    offer(config.maintenance, (timing) =>
+      maintenance({ checkpoint: checkpoints.open('maintenance'), timing }),
+    ),
+    offer(
+      // To nobody is not a failure: without an address the collector is off.
+      { ...config.heartbeat, enabled: config.heartbeat.enabled && urlFile !== null },
+      (timing) =>
+        heartbeat({
+          send: around.heartbeatTo(urlFile ?? '', requestTimeout(timing, 1)),
+          published: around.published,
+          recorder,
+          clock,
+          timing,
+        }),
     ),
   ]
 }

@@ -13,6 +13,7 @@ import { createLedgerCount, type LedgerReading } from './parts/ledger-count.ts'
 import { createDrift } from './parts/drift.ts'
 import type { Names } from './parts/names.ts'
 import type { OwnKey } from './parts/own-key.ts'
+import type { SlotCount } from './parts/slot-count.ts'
 
 interface Parts {
   readonly listening: Listening
@@ -20,6 +21,8 @@ interface Parts {
   /** The unit, with `{prefix}` for the maker's word. */
   readonly unit: string
   readonly ownKey: OwnKey
+  /** Where rounds and own turns are counted. */
+  readonly slots: SlotCount
   readonly timing: Timing
 }
 
@@ -30,7 +33,14 @@ const SERVICE = 'ledger-tail'
 const FORMAT = 'ledger-tail'
 
 /** Blocks, timeouts and skipped rounds as the ledger stream tells them in the journal. */
-export const ledger = ({ listening, names, unit, ownKey, timing }: Parts): Collector<Reading> => {
+export const ledger = ({
+  listening,
+  names,
+  unit,
+  ownKey,
+  slots,
+  timing,
+}: Parts): Collector<Reading> => {
   const { recorder } = listening
   const count = createLedgerCount(recorder, ownKey)
   const drift = createDrift()
@@ -41,7 +51,12 @@ export const ledger = ({ listening, names, unit, ownKey, timing }: Parts): Colle
     const { event, result, error } = understand(message)
     if (error) drift.saw(error, at)
     recorder.count('chain_agent_lines_total', isOld ? 0 : 1, { format: FORMAT, result })
-    if (event) count.add({ event, isOld, process: fields['_PID'] ?? '' })
+    if (!event) return
+    const isNew = count.add({ event, isOld, process: fields['_PID'] ?? '' })
+    if (isNew && !isOld && event.event !== 'finalized') {
+      const isOwn = event.author === ownKey.get()
+      slots.saw({ isTimeout: event.event === 'timeout', isOwn })
+    }
   }
 
   const open = createJournalFollower(listening, {

@@ -7,13 +7,8 @@ import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../pa
 import type { Rpc } from '../sources/rpc.ts'
 import { type Refusal, type Reply, request, stateOf } from './parts/request.ts'
 
-const METHODS = [
-  'eth_blockNumber',
-  'eth_getBlockByNumber',
-  'web3_clientVersion',
-  'eth_chainId',
-  'net_version',
-] as const
+/** What is asked at every poll: the requests that tell how the RPC does. */
+const METHODS = ['eth_blockNumber', 'eth_getBlockByNumber'] as const
 
 interface Info {
   readonly clientVersion: string | null
@@ -62,9 +57,9 @@ export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcRead
 
   const readInfo = async (signal: AbortSignal): Promise<Info> => {
     const [clientVersion, chainId, netVersion] = await Promise.all([
-      ask('web3_clientVersion', [], { parse: parseRpcText, signal }),
-      ask('eth_chainId', [], { parse: parseRpcQuantity, signal }),
-      ask('net_version', [], { parse: parseRpcText, signal }),
+      request(node.call('web3_clientVersion', [], signal), parseRpcText),
+      request(node.call('eth_chainId', [], signal), parseRpcQuantity),
+      request(node.call('net_version', [], signal), parseRpcText),
     ])
     return {
       clientVersion: valueOf(clientVersion),

@@ -4,6 +4,7 @@ import { sample, sampleIfKnown, SERVICE_STATES } from '../metrics.ts'
 import { parseUnits, type Unit, UNIT_PROPERTIES } from '../parsers/systemctl.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { Lifecycle } from './parts/lifecycle-count.ts'
+import type { MainPids } from './parts/main-pids.ts'
 import type { Names } from './parts/names.ts'
 import { createPartialRestart } from './parts/partial-restart.ts'
 
@@ -22,17 +23,29 @@ interface Parts {
   readonly timers: Readonly<Record<string, string>>
   readonly required: readonly string[]
   readonly lifecycle: Lifecycle
+  readonly mainPids: MainPids
   readonly timing: Timing
 }
 
 /** The node's systemd units and timers, by one `systemctl show`. */
 export const services = (parts: Parts): Collector<ServicesReading> => {
-  const { exec, names, units, timers, required, lifecycle, timing } = parts
+  const { exec, names, units, timers, required, lifecycle, mainPids, timing } = parts
   const partialRestart = createPartialRestart()
   /** systemd forgets how a unit ended when the unit starts again. */
   const exits = new Map<string, Unit['exit']>()
 
-  const read = async ({ signal }: Context): Promise<ServicesReading> => {
+  const read = async (context: Context): Promise<ServicesReading> => {
+    try {
+      const reading = await ask(context)
+      mainPids.learn(pidsOf(reading))
+      return reading
+    } catch (error) {
+      mainPids.learn(new Map())
+      throw error
+    }
+  }
+
+  const ask = async ({ signal }: Context): Promise<ServicesReading> => {
     const unitNames = await names.all(units, signal)
     const timerNames = await names.all(timers, signal)
     const asked = [...unitNames.values(), ...timerNames.values()]
@@ -79,6 +92,9 @@ export const services = (parts: Parts): Collector<ServicesReading> => {
       Object.fromEntries(reading.services.map((unit) => [unit.service, describe(unit)])),
   }
 }
+
+const pidsOf = ({ services: found }: ServicesReading): ReadonlyMap<string, number> =>
+  new Map(found.flatMap(({ service, mainPid }) => (mainPid === null ? [] : [[service, mainPid]])))
 
 const wrongNumber = (asked: number, shown: number): SourceError =>
   new SourceError({ doing: 'read the units', happened: `systemctl showed ${shown} of ${asked}` })

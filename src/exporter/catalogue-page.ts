@@ -15,6 +15,16 @@ const INTRODUCTION: Readonly<Record<keyof typeof chapters, string>> = {
     "The node's own status report, asked gently (`status.interval`, 5 minutes): each run of that tool touches the node's control socket, calls out and decrypts a key. `status.enabled: false` turns it off. Only the healthy word that is known for each state counts as healthy; the words themselves are labels of `chain_status_state_info`.",
   consensus:
     'The last 60 seconds of the consensus log, as it is followed. Where the log does not tell a thing (only warnings and errors are kept, or journald dropped messages), what depends on it is absent.',
+  execution:
+    'The journal of execution, as it is followed: one line a block, and one a write into the database for each timeline.',
+  logs: 'Lines that mean trouble, in the journals of consensus, execution and the clean-up; [patterns](patterns.md) tells what each means and what to do.',
+  version:
+    'What is installed, what runs, and what the network will ask for. A version that is not known is never a mismatch; nor is what a package adds to it (`+1`), or a suffix such as `-rc` that the RPC leaves out. For `chain_fork_ready` of `version` what is installed decides until 24 hours before the fork, then what runs must be new enough, too. A fork that is 30 days past, with all that it asked for, is no longer shown. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report tells, and from `version.forksFile`.',
+  keys: 'Keystores, their backups and their password, by what the file system says of them. Content is checked where this user may read it, and kept nowhere; `unverified` is a file that is there, and private, and whose content this user may not read.',
+  host: 'What the node needs from its host and node_exporter does not say.',
+  native:
+    "The node's own metrics, asked at `native.url`, else at `native.fallbackUrl`: only what nothing else gives. Metrics that stand still are absent here, and `chain_native_frozen` is 1.",
+  derived: 'What follows from the other chapters: the figures that decide an incident.',
   agent: 'The agent itself. `process_*` and `nodejs_*` come on top.',
 }
 

@@ -1,6 +1,6 @@
 import type { Standing } from '../core/board.ts'
 import { toJson } from '../core/json.ts'
-import { redact } from '../core/redact.ts'
+import { redact, redactAll } from '../core/redact.ts'
 
 /** The body of /api/v1/status. 64-bit values are decimal strings, unknown is null. */
 export const renderStatus = (
@@ -21,7 +21,8 @@ export const renderStatus = (
         up: up ?? null,
         lastSuccessAt: lastSuccessAt === undefined ? null : new Date(lastSuccessAt).toISOString(),
         error: error ? redact(error.message) : null,
-        reading: toJson(reading),
+        // A directory of somebody's home is nobody else's business.
+        reading: redactAll(toJson(reading)),
       },
     ]),
   ),

@@ -115,7 +115,7 @@ test('the key may come later, from the status report; then own begins with 0', (
   const key = createOwnKey(null)
   const ledger = createLedgerCount(record.recorder, key)
   ledger.begin()
-  const add = (event: LedgerEvent): void => ledger.add({ event, isOld: false, process: '1' })
+  const add = (event: LedgerEvent): boolean => ledger.add({ event, isOld: false, process: '1' })
   add(proposed({ round: 1, seq: 1, author: OWN }))
   key.learn(`0x${OWN.toUpperCase()}`)
   add(proposed({ round: 2, seq: 2, author: OTHER }))

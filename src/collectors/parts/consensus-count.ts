@@ -10,6 +10,7 @@ import type { ConsensusFigures } from './consensus-figures.ts'
 import { kindsOf, levelOf } from './consensus-kinds.ts'
 import { createDrift } from './drift.ts'
 import { createConsensusWindow } from './consensus-window.ts'
+import { droppedOf } from './suppressed.ts'
 
 /** The reading and, where a line was not understood, the first such line of its sort. */
 export interface ConsensusFound extends ConsensusFigures {
@@ -133,12 +134,4 @@ export const createConsensusCount = (recorder: Recorder) => {
       if (data && data.votedAt !== null) window.voted(data.votedAt)
     },
   }
-}
-
-/** Messages that journald has dropped, where it says so. */
-const droppedOf = (message: string, fields: JournalEntry['fields']): number => {
-  const [, told] = /^Suppressed (\d{1,15}) messages from /.exec(message) ?? []
-  if (told === undefined) return 0
-  const { N_DROPPED: dropped = told } = fields
-  return /^\d{1,15}$/.test(dropped) ? Number(dropped) : Number(told)
 }

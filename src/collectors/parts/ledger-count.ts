@@ -24,7 +24,8 @@ interface Heard {
 export interface LedgerCount {
   /** Brings the counters into being, once the stream is at hand: before that, 0 would be a claim. */
   begin(): void
-  add(heard: Heard): void
+  /** Whether it was not known yet. */
+  add(heard: Heard): boolean
   reading(): LedgerReading
   memory(): LedgerMemory
   restore(memory: unknown): void
@@ -110,14 +111,14 @@ export const createLedgerCount = (recorder: Recorder, ownKey: OwnKey): LedgerCou
       const { event: said, isOld } = heard
       const replay = isReplay(heard)
       const height = said.event === 'timeout' ? '' : said.seqNum
-      if (!known.add(`${said.event}:${height}:${said.round}`)) return
+      if (!known.add(`${said.event}:${height}:${said.round}`)) return false
       const by = isOld ? 0 : 1
       const isOwn = said.author === ownKey.get()
       if (said.event === 'timeout') {
         for (const scope of scopesOf(said.author))
           recorder.count('chain_ledger_timeouts_total', by, { scope })
         if (isOwn) ownConsecutiveTimeouts = (ownConsecutiveTimeouts ?? 0) + 1
-        return
+        return true
       }
       for (const scope of scopesOf(said.author)) {
         recorder.count('chain_ledger_blocks_total', by, { event: said.event, scope })
@@ -129,6 +130,7 @@ export const createLedgerCount = (recorder: Recorder, ownKey: OwnKey): LedgerCou
         if (isOwn) ownConsecutiveTimeouts = 0
       }
       addBlock(said.event, said, !replay)
+      return true
     },
     reading: () => ({
       ...newest,

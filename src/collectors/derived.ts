@@ -1,0 +1,166 @@
+import { type Collector, type Context, poll, type Timing } from '../core/collector.ts'
+import { createKnown, type Known } from '../core/known.ts'
+import { minute } from '../core/units.ts'
+import { type Sample, sample, sampleIfKnown } from '../metrics.ts'
+import type { Checkpoint } from '../sources/checkpoint.ts'
+import { createBlockRate } from './parts/block-rate.ts'
+import { createLag } from './parts/blocksync-window.ts'
+import { createDuties, type DutiesReading } from './parts/duties.ts'
+import { createGrowth } from './parts/growth.ts'
+import { createIdentity } from './parts/identity.ts'
+import * as views from './parts/known-views.ts'
+import type { OwnKey } from './parts/own-key.ts'
+import type { SlotCount } from './parts/slot-count.ts'
+import { createStatesyncPace, type Pace } from './parts/statesync-pace.ts'
+
+interface Parts {
+  /** What the other collectors have published. */
+  readonly published: () => Iterable<Sample>
+  readonly slots: SlotCount
+  readonly ownKey: OwnKey
+  /** So far behind, in blocks, peers still serve a node block by block. */
+  readonly blocksyncWindow: number
+  readonly checkpoint: Checkpoint
+  readonly timing: Timing
+}
+
+interface Reading {
+  readonly blocksPerSecond: number | null
+  readonly windowBlocks: number | null
+  readonly windowSeconds: number | null
+  readonly statesync: Pace
+  readonly secondsUntilCompaction: number | null
+  readonly zombie: boolean | null
+  readonly duties: DutiesReading | null
+  readonly identity: { readonly key: string; readonly isActive: boolean } | null
+}
+
+const SAVE_EVERY_MS = minute
+
+/** What follows from the others: the figures that decide an incident. It asks nobody but the board. */
+export const derived = (parts: Parts): Collector<Reading> => {
+  const { published, slots, ownKey, blocksyncWindow, checkpoint, timing } = parts
+  const rateOf = createBlockRate()
+  const lagOf = createLag()
+  const paceOf = createStatesyncPace()
+  const growth = createGrowth()
+  const duties = createDuties()
+  const isActive = createIdentity()
+  let savedAt: number | undefined
+
+  /** What was learnt in hours must not be lost with a restart. */
+  const restore = async (): Promise<void> => {
+    const found = await checkpoint.read()
+    if (found.state !== 'saved' || typeof found.value !== 'object' || found.value === null) return
+    if ('growth' in found.value) growth.restore(found.value.growth)
+    if ('duties' in found.value) duties.restore(found.value.duties)
+  }
+
+  const save = (elapsed: number): void => {
+    if (savedAt !== undefined && elapsed - savedAt < SAVE_EVERY_MS) return
+    savedAt = elapsed
+    checkpoint.save({ growth: growth.memory(), duties: duties.memory() })
+  }
+
+  const think = (known: Known, { clock }: Context): Reading => {
+    const [now, elapsed] = [clock.now(), clock.elapsed()]
+    const rate = rateOf(views.newestBlock(known), elapsed)
+    const lag = lagOf({
+      elapsed,
+      own: views.ownHeight(known),
+      head: views.networkHead(known),
+      rate,
+    })
+    const windowBlocks =
+      lag === null || views.needsStatesync(known) ? null : Math.max(0, blocksyncWindow - lag)
+    const used = views.storageUse(known)
+    if (used !== undefined) growth.add({ at: now, ratio: used })
+    const counted = slots.read()
+    if (counted) duties.add(counted, known.value('chain_native_stake_ratio'), now)
+    const key = ownKey.get()
+    const signs = key === null ? null : isActive(known, counted, elapsed)
+    save(elapsed)
+    return {
+      blocksPerSecond: rate,
+      windowBlocks,
+      windowSeconds: windowBlocks === null || rate === null ? null : windowBlocks / rate,
+      statesync: paceOf(views.statesyncProgress(known), elapsed, now),
+      secondsUntilCompaction: used === undefined ? null : growth.until(views.threshold(known)),
+      zombie: views.isZombie(known, now),
+      duties: duties.read(),
+      identity: key === null || signs === null ? null : { key, isActive: signs },
+    }
+  }
+
+  return {
+    name: 'derived',
+    help: 'what follows from the others: block rate, blocksync window, statesync, growth, duties',
+    timing,
+    run: async (context, report) => {
+      await restore()
+      await poll(timing, (inner) => Promise.resolve(think(createKnown(published()), inner)))(
+        context,
+        report,
+      )
+    },
+    samples,
+    states: ({ windowBlocks, zombie }) => ({
+      ...(windowBlocks === null ? {} : { 'blocksync window': windowState(windowBlocks) }),
+      ...(zombie === null
+        ? {}
+        : { "the node's own metrics": zombie ? 'stand still while the node moves' : 'move' }),
+    }),
+  }
+}
+
+/** In words, not in figures: a line in the log for each step down. */
+const windowState = (blocks: number): string =>
+  blocks === 0
+    ? 'passed: expect statesync'
+    : blocks < 300
+      ? 'below 300 blocks: restart now, or expect statesync'
+      : blocks < 450
+        ? 'below 450 blocks'
+        : 'open'
+
+const samples = (reading: Reading): readonly Sample[] => {
+  const { statesync, duties, identity } = reading
+  return [
+    ...sampleIfKnown('chain_blocks_per_second', reading.blocksPerSecond),
+    ...sampleIfKnown('chain_blocksync_window_remaining_blocks', reading.windowBlocks),
+    ...sampleIfKnown('chain_blocksync_window_remaining_seconds', reading.windowSeconds),
+    ...sampleIfKnown('chain_statesync_eta_seconds', statesync.etaSeconds),
+    ...sampleIfKnown(
+      'chain_statesync_last_progress_timestamp_seconds',
+      statesync.lastProgressAt === null ? null : statesync.lastProgressAt / 1000,
+    ),
+    ...sampleIfKnown('chain_storage_seconds_until_compaction', reading.secondsUntilCompaction),
+    ...sampleIfKnown('chain_native_zombie', reading.zombie),
+    ...(duties === null ? [] : dutySamples(duties, identity !== null)),
+    ...(identity === null
+      ? []
+      : [sample('chain_duty_identity_active', identity.isActive, { identity: identity.key })]),
+  ]
+}
+
+/** A share of nothing is unknown; and who the node is must be known to tell its own turns. */
+const dutySamples = (duties: DutiesReading, knowsOwn: boolean): readonly Sample[] => {
+  const { rounds, timeouts, ownBlocks, ownTimeouts, expected, shortfallProbability } = duties
+  const own = ownBlocks + ownTimeouts
+  return [
+    ...sampleIfKnown('chain_duty_timeout_ratio', rounds === 0 ? null : timeouts / rounds, {
+      scope: 'network',
+    }),
+    ...(knowsOwn
+      ? [
+          ...sampleIfKnown('chain_duty_timeout_ratio', own === 0 ? null : ownTimeouts / own, {
+            scope: 'own',
+          }),
+          sample('chain_duty_slots', ownBlocks, { result: 'block' }),
+          sample('chain_duty_slots', ownTimeouts, { result: 'timeout' }),
+          ...sampleIfKnown('chain_duty_expected_slots', expected),
+          ...sampleIfKnown('chain_duty_shortfall_probability_ratio', shortfallProbability),
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../core/clock.ts'
+import { type Collector, poll, type Timing } from '../core/collector.ts'
+import type { Exec } from '../sources/exec.ts'
+import type { HostSources } from '../sources/host.ts'
+import { type Aspect, KNOWN, lookAtAll, NOT_TOLD, type Sight } from './parts/host-aspect.ts'
+import { clockAspect } from './parts/host-clock.ts'
+import { directoryAspects } from './parts/host-directories.ts'
+import { driveAspects } from './parts/host-drives.ts'
+import { kernelAspects } from './parts/host-kernel.ts'
+import { memoryAspects } from './parts/host-memory.ts'
+import { portsAspect } from './parts/host-ports.ts'
+import { processAspects } from './parts/host-processes.ts'
+import { processorAspects } from './parts/host-processors.ts'
+import type { MainPids } from './parts/main-pids.ts'
+import type { Names } from './parts/names.ts'
+
+/** What was seen, by aspect. */
+export type HostReading = ReadonlyMap<string, Sight>
+
+interface Parts extends HostSources {
+  readonly exec: Exec
+  readonly clock: Clock
+  readonly names: Names
+  readonly mainPids: MainPids
+  readonly ports: readonly number[]
+  readonly directories: Readonly<Record<string, string>>
+  readonly nodeDirectory: string
+  readonly timing: Timing
+}
+
+/** What the node needs from its host: each aspect by itself, so that none takes the others along. */
+export const host = (parts: Parts): Collector<HostReading> => {
+  const { timing } = parts
+  // Before the collector's own deadline: an aspect that hangs must not cost the reading.
+  const common = { ...parts, timeout: timing.timeout * 0.8 }
+  const aspects: readonly Aspect[] = [
+    ...kernelAspects(common),
+    ...processorAspects(common),
+    ...memoryAspects(common),
+    clockAspect(common),
+    portsAspect(common),
+    ...directoryAspects(common),
+    ...driveAspects(common),
+    ...processAspects(common),
+  ]
+  return {
+    name: 'host',
+    help: 'what the node needs from its host: kernel, clock, huge pages, drives, ports, limits',
+    timing,
+    run: poll(timing, (context) => lookAtAll(aspects, context)),
+    samples: (reading) => [...reading.values()].flatMap(({ samples }) => samples),
+    states: describe,
+  }
+}
+
+/** What is simply known, or not told here, is one line each: the log of a start should not be a page. */
+const describe = (reading: HostReading): Readonly<Record<string, string>> => {
+  const named = (word: string): string =>
+    [...reading].flatMap(([name, { state }]) => (state === word ? [name] : [])).join(', ') || 'none'
+  const others = [...reading].filter(([, { state }]) => state !== KNOWN && state !== NOT_TOLD)
+  return {
+    'host, known': named(KNOWN),
+    'host, not told here': named(NOT_TOLD),
+    ...Object.fromEntries(others.map(([name, { state }]) => [`host, ${name}`, state])),
+  }
+}

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest'
+import { atMost, createDuties } from '../../src/collectors/parts/duties.ts'
+
+const MINUTE = 60_000
+const NOON = Date.UTC(2026, 2, 1, 12)
+/** `rounds timeouts ownBlocks ownTimeouts`, all since the agent began. */
+const slots = (text: string) => {
+  const [rounds = 0, timeouts = 0, ownBlocks = 0, ownTimeouts = 0] = text.split(' ').map(Number)
+  return { rounds, timeouts, ownBlocks, ownTimeouts }
+}
+
+describe('own turns against what the stake lets expect', () => {
+  test('a twentieth of the stake in a thousand rounds: fifty turns', () => {
+    const duties = createDuties()
+    duties.add(slots('400 10 19 1'), 0.05, NOON)
+    duties.add(slots('1000 25 47 3'), 0.05, NOON + MINUTE)
+    expect(duties.read()).toMatchObject({
+      rounds: 1000,
+      timeouts: 25,
+      ownBlocks: 47,
+      ownTimeouts: 3,
+      expected: 50,
+    })
+    // 47 blocks where 50 × 0.975 = 48.75 are the mean: nothing unusual.
+    expect(duties.read()?.shortfallProbability).toBeGreaterThan(0.3)
+    expect(duties.read()?.shortfallProbability).toBeLessThan(0.6)
+  })
+  test('no block where twelve were due is no chance: e^-12', () => {
+    const duties = createDuties()
+    duties.add(slots('240 0 0 0'), 0.05, NOON)
+    expect(duties.read()?.shortfallProbability).toBeCloseTo(Math.exp(-12), 12)
+  })
+  test('a share that was not known for a part is no expectation for the whole', () => {
+    const duties = createDuties()
+    duties.add(slots('100 0 5 0'), 0.05, NOON)
+    duties.add(slots('200 0 9 0'), undefined, NOON + MINUTE)
+    expect(duties.read()).toMatchObject({ rounds: 200, expected: null, shortfallProbability: null })
+  })
+  test('a share that is not known while nothing happens does no harm', () => {
+    const duties = createDuties()
+    duties.add(slots('100 0 5 0'), 0.05, NOON)
+    duties.add(slots('100 0 5 0'), undefined, NOON + MINUTE)
+    expect(duties.read()?.expected).toBe(5)
+  })
+  test('outside the active set nothing is expected, and nothing judged', () => {
+    const duties = createDuties()
+    duties.add(slots('100 0 0 0'), 0, NOON)
+    expect(duties.read()).toMatchObject({ expected: 0, shortfallProbability: null })
+  })
+  test('what is older than six hours is forgotten', () => {
+    const duties = createDuties()
+    duties.add(slots('100 5 5 0'), 0.05, NOON)
+    duties.add(slots('300 6 12 0'), 0.05, NOON + 5 * 60 * MINUTE)
+    expect(duties.read()?.rounds).toBe(300)
+    duties.add(slots('301 6 12 0'), 0.05, NOON + 6 * 60 * MINUTE + 10 * MINUTE)
+    expect(duties.read()).toMatchObject({ rounds: 201, timeouts: 1, ownBlocks: 7 })
+  })
+  test('a restart of the agent goes on from what was learnt', () => {
+    const duties = createDuties()
+    duties.add(slots('100 5 5 0'), 0.05, NOON)
+    const again = createDuties()
+    again.restore(JSON.parse(JSON.stringify(duties.memory())))
+    again.add(slots('20 0 1 0'), 0.05, NOON + MINUTE)
+    expect(again.read()).toMatchObject({ rounds: 120, timeouts: 5, ownBlocks: 6, expected: 6 })
+  })
+})
+
+test('the lower tail of a Poisson distribution', () => {
+  // e^-2 (1 + 2 + 2) and e^-3 (1 + 3 + 4.5 + 4.5)
+  expect(atMost(2, 2)).toBeCloseTo(5 * Math.exp(-2), 12)
+  expect(atMost(3, 3)).toBeCloseTo(13 * Math.exp(-3), 12)
+  // A mean whose e^-mean underflows.
+  expect(atMost(2000, 2000)).toBeCloseTo(0.5, 1)
+  expect(atMost(1000, 2000)).toBeLessThan(1e-100)
+})

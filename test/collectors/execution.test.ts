@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest'
+import { execution } from '../../src/collectors/execution.ts'
+import { createNames } from '../../src/collectors/parts/names.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import type { JournalEntry } from '../../src/parsers/journal.ts'
+import type { Exec } from '../../src/sources/exec.ts'
+import type { Following, Journal, JournalBatch } from '../../src/sources/journal.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { entry, executed, finalized, ran, T0, UNIT, upserted } from './execution-log.ts'
+import { recording } from './recording.ts'
+
+const TIMING = { interval: 5000, timeout: 10_000 }
+type Step = readonly JournalEntry[] | { readonly seconds: number }
+
+/** Runs the collector over these batches; a step in time is a heartbeat. */
+const run = async (steps: readonly Step[], stderr = '') => {
+  const { recorder, total } = recording()
+  const clock = manualClock(T0)
+  const stop = new AbortController()
+  const asked: Following[] = []
+  const batch: JournalBatch<JournalEntry> = { entries: [], unreadable: 0, gap: false }
+  const journal: Journal<JournalEntry> = {
+    async *follow(following) {
+      asked.push(following)
+      yield batch
+      for (const step of steps) {
+        if ('seconds' in step) {
+          await clock.advance(step.seconds * 1000)
+          yield batch
+        } else yield { ...batch, entries: step }
+      }
+      stop.abort()
+    },
+  }
+  const exec: Exec = {
+    run: () => Promise.resolve({ exitCode: stderr === '' ? 0 : 1, stdout: '', stderr }),
+    async *stream() {},
+    killAll: () => undefined,
+  }
+  const collector = execution({
+    listening: {
+      journal,
+      recorder,
+      checkpoint: { read: () => Promise.resolve({ state: 'none' }), save: () => undefined },
+    },
+    exec,
+    clock,
+    names: createNames(() => Promise.resolve({ word: 'chain', from: 'configuration' })),
+    unit: '{prefix}-execution.service',
+    timing: TIMING,
+  })
+  let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
+  await collector.run({ clock, signal: stop.signal }, (outcome) => {
+    last = outcome
+  })
+  if (last?.ok !== true) throw new Error('no reading')
+  const { value } = last
+  const samples = Object.fromEntries(
+    collector
+      .samples(value)
+      .map(({ name, labels, value: figure }) => [
+        [name, ...Object.values(labels)].join(' '),
+        figure,
+      ]),
+  )
+  return { asked, samples, states: collector.states(value), total }
+}
+
+const BLOCK: readonly JournalEntry[] = [
+  entry(upserted(9, { timeline: 0, earliest: 2, used: 0.7, free: 33 })),
+  entry(upserted(9, { timeline: 1, earliest: 4, used: 0.7, free: 33 })),
+  entry(executed(9, { tx: 2 })),
+  entry(finalized(7)),
+  entry(ran(9, 6032)),
+]
+
+test('asks for the lines that it knows only, and exposes what they tell', async () => {
+  const { asked, samples, states, total } = await run([BLOCK])
+  const [, unit, grep = ''] = asked[0]?.match ?? []
+  expect(unit).toBe(UNIT)
+  const pattern = new RegExp(grep.replace('--grep=', ''))
+  expect(BLOCK.every(({ message }) => pattern.test(message ?? ''))).toBe(true)
+  expect(pattern.test('2026-06-01 10:00:00.0 [40] a.cpp:1 LOG_DEBUG something')).toBe(false)
+  expect(samples).toEqual({
+    'chain_agent_journal_last_entry_timestamp_seconds execution': T0 / 1000,
+    chain_execution_block_number: 9,
+    chain_execution_block_timestamp_seconds: T0 / 1000 + 9,
+    chain_execution_finalized_block_number: 7,
+    chain_execution_storage_used_ratio: 0.7,
+    'chain_execution_storage_chunks fast': 20,
+    'chain_execution_storage_chunks slow': 5,
+    'chain_execution_storage_chunks free': 33,
+    'chain_execution_history_earliest_block primary': 2,
+    'chain_execution_history_earliest_block secondary': 4,
+    chain_execution_memory_bytes: 6_325_010_432,
+  })
+  expect(states).toEqual({})
+  expect(total('chain_execution_transactions_total')).toBe(2)
+})
+
+test('without PCRE2 journalctl does not filter', async () => {
+  const { asked } = await run([], 'Compiled without pattern matching support')
+  expect(asked[0]?.match).toEqual(['-u', UNIT])
+})
+
+test('before the first line nothing is known, and counters are 0', async () => {
+  const { samples, total } = await run([])
+  expect(samples).toEqual({})
+  expect(total('chain_execution_blocks_total')).toBe(0)
+})
+
+test('a minute after the last line the memory is unknown, and the heights stand', async () => {
+  const { samples: before } = await run([BLOCK, { seconds: 60 }])
+  expect(before).toHaveProperty('chain_execution_memory_bytes')
+  const { samples } = await run([BLOCK, { seconds: 61 }])
+  expect(samples).not.toHaveProperty('chain_execution_memory_bytes')
+  expect(samples).toMatchObject({ chain_execution_block_number: 9 })
+})
+
+test('what is not understood is a state of its own', async () => {
+  const { states } = await run([[entry('Run to block= x')]])
+  expect(states['execution log, unparsed']).toMatch(/^Could not understand a line of the execution/)
+})

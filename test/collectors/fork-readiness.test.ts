@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type Equipment,
+  forkSamples,
+  forkState,
+  readinessFor,
+} from '../../src/collectors/parts/fork-readiness.ts'
+import type { Fork } from '../../src/core/fork.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const AT = Date.UTC(2026, 8, 2, 14, 30)
+
+const fork: Fork = {
+  name: 'borealis',
+  kind: 'fork',
+  activationAt: AT,
+  minimumVersion: '0.16.1',
+  timeline: 'page',
+}
+const well: Equipment = { installed: '0.16.1', running: ['0.16.1'], hasPageTimeline: true }
+
+const check = (equipment: Partial<Equipment>, now: number, of: Partial<Fork> = {}) => {
+  const [found] = readinessFor([{ ...fork, ...of }], { ...well, ...equipment }, now)
+  return Object.fromEntries((found?.checks ?? []).map((one) => [one.check, one.ready]))
+}
+const [OLD, NEW] = ['0.16.0', '0.16.1']
+
+describe('the version', () => {
+  test.each([
+    // installed, running, more than a day before, less than a day before, after
+    [NEW, [NEW], true, true, true],
+    [NEW, [OLD], true, false, false], // installed in time, not restarted
+    [NEW, [NEW, OLD], true, false, false], // half a restart
+    [OLD, [OLD], false, false, false],
+    [OLD, [NEW], false, false, false], // the next restart goes back
+    ['0.16.1~rc', ['0.16.1'], false, false, false], // a candidate is not the release
+    ['0.17.0', ['0.17.0-rc1'], true, true, true],
+    [NEW, [], true, null, null], // the node is down, or hides its version
+    [OLD, [], false, false, false],
+    [null, [NEW], true, true, true],
+    [null, [OLD], false, false, false],
+    [null, [], null, null, null],
+  ])('installed %j, running %j: %j, then %j, then %j', (installed, running, ...expected) => {
+    const at = (now: number) => check({ installed, running }, now)['version']
+    expect([at(AT - 25 * HOUR), at(AT - 23 * HOUR), at(AT + HOUR)]).toEqual(expected)
+  })
+
+  test('what runs counts from exactly a day before', () => {
+    const at = (now: number) => check({ running: [OLD] }, now)['version']
+    expect([at(AT - DAY - 1), at(AT - DAY)]).toEqual([true, false])
+  })
+})
+
+test('only what the fork asks for is looked at, and unknown is absent', () => {
+  expect(check({ hasPageTimeline: false }, AT)).toEqual({ version: true, timeline: false })
+  expect(check({ hasPageTimeline: false }, AT, { timeline: null })).toEqual({ version: true })
+  expect(check({}, AT, { minimumVersion: null })).toEqual({ timeline: true })
+  const [found] = readinessFor([fork], { ...well, hasPageTimeline: null }, AT)
+  expect(found && forkSamples(found)).toEqual([
+    {
+      name: 'chain_fork_activation_timestamp_seconds',
+      value: AT / 1000,
+      labels: { fork: 'borealis' },
+    },
+    { name: 'chain_fork_ready', value: 1, labels: { fork: 'borealis', check: 'version' } },
+  ])
+})
+
+test('what is over for thirty days is left out, unless something is missing or unknown', () => {
+  const shown = (equipment: Partial<Equipment>, now: number) =>
+    readinessFor([fork], { ...well, ...equipment }, now).length
+  expect([shown({}, AT + 30 * DAY), shown({}, AT + 30 * DAY + 1)]).toEqual([1, 0])
+  expect(shown({ running: [OLD] }, AT + 300 * DAY)).toBe(1)
+  expect(shown({ hasPageTimeline: null }, AT + 300 * DAY)).toBe(1)
+})
+
+test.each([
+  [{}, 'ready for 2026-09-02T14:30Z'],
+  [
+    { running: [OLD], hasPageTimeline: null },
+    'not ready for 2026-09-02T14:30Z: upgrade to 0.16.1 or newer, and restart',
+  ],
+  [
+    { hasPageTimeline: false },
+    'not ready for 2026-09-02T14:30Z: the database has no page-encoded timeline: execution will not start; migrate it',
+  ],
+  [{ running: [], hasPageTimeline: null }, '2026-09-02T14:30Z; unknown: version, timeline'],
+])('%j in words', (equipment, words) => {
+  const [found] = readinessFor([fork], { ...well, ...equipment }, AT)
+  expect(found && forkState(found)).toBe(words)
+})

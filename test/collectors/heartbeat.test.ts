@@ -1,0 +1,151 @@
+import { createServer } from 'node:http'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { heartbeat } from '../../src/collectors/heartbeat.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import { type Sample, sample } from '../../src/metrics.ts'
+import { createHeartbeat } from '../../src/sources/heartbeat.ts'
+import { createAsk } from '../../src/sources/http.ts'
+import { eventually } from '../support/eventually.ts'
+import { recording } from './recording.ts'
+
+const TOKEN = 'f3a1c99b7d20'
+let directory = ''
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-heartbeat-'))
+})
+afterEach(async () => {
+  await rm(directory, { recursive: true })
+})
+
+/** A dead-man service: keeps what it was sent, and answers as it is told. */
+const listen = async () => {
+  const bodies: string[] = []
+  let status = 200
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      bodies.push(`${request.method} ${request.url} ${body}`)
+      response.writeHead(status).end('OK')
+    })
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return {
+    url: `http://127.0.0.1:${port}/ping/${TOKEN}`,
+    bodies,
+    answer: (next: number) => (status = next),
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+const beat = (published: () => readonly Sample[]) => {
+  const outcomes: Outcome<unknown>[] = []
+  const record = recording()
+  const stop = new AbortController()
+  const clock = systemClock
+  const collector = heartbeat({
+    send: createHeartbeat({
+      ask: createAsk(clock),
+      urlFile: join(directory, 'url'),
+      timeout: 2000,
+    }),
+    published,
+    recorder: record.recorder,
+    clock,
+    timing: { interval: 50, timeout: 3000 },
+  })
+  const texts: string[] = []
+  const running = collector.run({ clock, signal: stop.signal }, (outcome) => {
+    outcomes.push(outcome)
+    texts.push(
+      outcome.ok
+        ? JSON.stringify([collector.states(outcome.value), collector.samples(outcome.value)])
+        : outcome.error.message,
+    )
+  })
+  return {
+    texts,
+    total: (result: string) => record.total(`chain_agent_heartbeats_total{result=${result}}`),
+    end: async () => {
+      stop.abort()
+      await running
+    },
+  }
+}
+
+const contains = (words: string) => (text: string) => text.includes(words)
+
+const well = (): readonly Sample[] => [
+  sample('chain_rpc_up', 1),
+  sample('chain_rpc_block_number', 4711, { tag: 'latest' }),
+  sample('chain_rpc_block_timestamp_seconds', Date.now() / 1000 - 1, { tag: 'latest' }),
+  sample('chain_service_expected', 1, { service: 'bft' }),
+  sample('chain_service_active', 1, { service: 'bft' }),
+  sample('chain_block_difference', 2),
+]
+
+test('height and verdict go out, and the time of the last success is told', async () => {
+  const server = await listen()
+  await writeFile(join(directory, 'url'), `${server.url}\n`)
+  let published = well
+  const { texts, total, end } = beat(() => published())
+  await eventually(
+    () => server.bodies.length,
+    (count) => count > 0,
+  )
+  expect(server.bodies[0]).toMatch(new RegExp(`^POST /ping/${TOKEN} \\{`))
+  const document: unknown = JSON.parse((server.bodies[0] ?? '').replace(/^POST \S+ /, ''))
+  expect(document).toMatchObject({
+    verdict: 'ok',
+    reasons: [],
+    height: 4711,
+    blocksBehind: 2,
+    maintenance: null,
+  })
+
+  published = () => [
+    ...well().filter(({ name }) => name !== 'chain_service_active'),
+    sample('chain_service_active', 0, { service: 'bft' }),
+    sample('chain_agent_maintenance', 1, { reason: 'upgrade' }),
+  ]
+  await eventually(() => server.bodies.at(-1) ?? '', contains('"verdict":"failing"'))
+  expect(server.bodies.at(-1)).toContain('"service bft is not active"')
+  expect(server.bodies.at(-1)).toContain('"maintenance":"upgrade"')
+  published = () => []
+  await eventually(() => server.bodies.at(-1) ?? '', contains('"verdict":"blind"'))
+
+  server.answer(503)
+  await eventually(() => texts.at(-1) ?? '', contains('refused: HTTP status 503'))
+  // The time of the last success stays: that it grows old is what the alert sees.
+  expect(texts.at(-1)).toContain('chain_agent_heartbeat_last_success_timestamp_seconds')
+  server.close()
+  await eventually(() => texts.at(-1) ?? '', contains('no connection'))
+  expect(total('accepted')).toBeGreaterThan(0)
+  expect(total('failed')).toBeGreaterThan(1)
+  await end()
+  expect(texts.join('\n')).not.toContain(TOKEN)
+})
+
+test('the address comes from a file alone, and what is wrong with that is said without it', async () => {
+  const { texts, end } = beat(well)
+  await eventually(() => texts.at(-1) ?? '', contains('read the address in'))
+  await writeFile(join(directory, 'url'), `not-an-address ${TOKEN}`)
+  await eventually(() => texts.at(-1) ?? '', contains('it is no http or https address'))
+  await writeFile(join(directory, 'url'), '\n')
+  await eventually(() => texts.at(-1) ?? '', contains('it is empty'))
+  await writeFile(join(directory, 'url'), `http://127.0.0.1:1/${TOKEN}`)
+  await eventually(() => texts.at(-1) ?? '', contains('no connection'))
+  await end()
+  expect(texts.join('\n')).not.toContain(TOKEN)
+})

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import { createAspect, lookAtAll } from '../../src/collectors/parts/host-aspect.ts'
+import { createLifecycle } from '../../src/collectors/parts/lifecycle-count.ts'
+import { createMainPids } from '../../src/collectors/parts/main-pids.ts'
+import { whyBlocked } from '../../src/collectors/parts/blocked-kernels.ts'
+import { ParseError, SourceError } from '../../src/core/errors.ts'
+import { sample } from '../../src/metrics.ts'
+import { services } from '../../src/collectors/services.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { programs } from './host-bench.ts'
+import { recording } from './recording.ts'
+
+const one = [sample('chain_host_smt_active', 1)]
+const timeout = 8000
+
+const bench = () => {
+  const clock = manualClock()
+  const { signal } = new AbortController()
+  return { clock, context: { clock, signal } }
+}
+
+test('one that hangs is left out at its deadline, and not asked again until it has answered', async () => {
+  const { clock, context } = bench()
+  let answer: () => void = () => undefined
+  let asked = 0
+  const stuck = createAspect({
+    name: 'stuck',
+    timeout,
+    read: () => {
+      asked += 1
+      return new Promise((resolve) => {
+        answer = () => resolve(one)
+      })
+    },
+  })
+  const well = createAspect({ name: 'well', timeout, read: () => Promise.resolve(one) })
+  const first = lookAtAll([stuck, well], context)
+  await clock.advance(0)
+  await clock.advance(8000)
+  const seen = await first
+  expect(seen.get('well')).toEqual({ samples: one, state: 'known' })
+  expect(seen.get('stuck')).toMatchObject({ samples: [] })
+  expect(seen.get('stuck')?.state).toContain('none within 8s')
+  expect((await stuck.look(context)).state).toContain('still waiting')
+  expect(asked).toBe(1)
+  answer()
+  await clock.advance(0)
+  const again = stuck.look(context)
+  answer()
+  expect(await again).toEqual({ samples: one, state: 'known' })
+  expect(asked).toBe(2)
+})
+
+test('a failure says what to do, and what was dear is asked again at once', async () => {
+  const { context } = bench()
+  const answers: (() => readonly (typeof one)[0][])[] = [
+    () => {
+      throw new SourceError({ doing: 'look at /there', happened: 'EACCES', advice: 'open it' })
+    },
+    () => {
+      throw new ParseError('it', 'a number', 'secret')
+    },
+    () => one,
+    () => [],
+  ]
+  const aspect = createAspect({
+    name: 'dear',
+    timeout,
+    every: 60_000,
+    read: async () => await Promise.resolve(answers.shift()?.() ?? []),
+  })
+  expect((await aspect.look(context)).state).toBe(
+    'not known: could not look at /there: EACCES; open it',
+  )
+  expect((await aspect.look(context)).state).toBe(
+    'not known: could not understand it: expected a number',
+  )
+  expect((await aspect.look(context)).samples).toEqual(one)
+  expect((await aspect.look(context)).samples).toEqual(one)
+  expect(answers).toHaveLength(1)
+})
+
+test.each([
+  ['6.8.0-55-generic', false],
+  ['6.8.0-56-generic', true],
+  ['6.8.0-59-lowlatency', true],
+  ['6.8.0-60-generic', false],
+  ['6.8.0-136-generic', true],
+  ['6.8.0-1056-aws', false],
+  ['6.8.0-560-generic', false],
+  ['6.8.12-57-generic', false],
+  ['5.15.0-56-generic', false],
+])('the kernel %s is blocked: %s', (kernel, isBlocked) => {
+  expect(whyBlocked(kernel) !== null).toBe(isBlocked)
+})
+
+test('main processes are known from a reading of the units, and forgotten with a failed one', async () => {
+  const clock = manualClock()
+  const mainPids = createMainPids()
+  const unit = (name: string, pid: number): string =>
+    `Id=${name}.service\nActiveState=${pid > 0 ? 'active' : 'inactive'}\nMainPID=${pid}\n`
+  const answers = [`${unit('zephyr-bft', 31)}\n${unit('zephyr-rpc', 0)}`, 'nonsense']
+  const { exec } = programs({})
+  const collector = services({
+    exec: {
+      ...exec,
+      run: () => Promise.resolve({ exitCode: 0, stdout: answers.shift() ?? '', stderr: '' }),
+      stream: () => {
+        throw new Error('nothing is followed here')
+      },
+      killAll: () => undefined,
+    },
+    names: {
+      one: (template) => Promise.resolve(template),
+      all: (templates) => Promise.resolve(new Map(Object.entries(templates))),
+    },
+    units: { bft: 'zephyr-bft.service', rpc: 'zephyr-rpc.service' },
+    timers: {},
+    required: [],
+    lifecycle: createLifecycle(recording().recorder, ['bft', 'rpc']),
+    mainPids,
+    timing: { interval: 10_000, timeout: 5000 },
+  })
+  const stop = new AbortController()
+  void collector.run({ clock, signal: stop.signal }, () => undefined)
+  await clock.advance(0)
+  expect(mainPids.get()).toEqual(new Map([['bft', 31]]))
+  await clock.advance(10_000)
+  expect(mainPids.get()).toEqual(new Map())
+  stop.abort()
+})

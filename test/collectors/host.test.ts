@@ -1,0 +1,248 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { plant, programs, watchHost } from './host-bench.ts'
+
+const fixture = (name: string): string =>
+  readFileSync(new URL(`../fixtures/host/${name}`, import.meta.url), 'utf8')
+
+const BEGIN = Date.UTC(2026, 2, 1, 12)
+const cpu = 'sys/devices/system/cpu'
+const HEAD = fixture('tcp.txt').split('\n')[0] ?? ''
+
+/** Two packages of two processors, two drives, one service. */
+const FILES = {
+  'proc/stat': 'cpu  100 0 0 900 0 0 0 0 0 0\nbtime 1772280000\n',
+  'proc/net/tcp': `${HEAD}\n  0: 0100007F:1F90 00000000:0000 0A\n  1: 0302010A:23B7 00000000:0000 0A\n`,
+  'proc/sys/kernel/osrelease': '6.8.0-57-generic\n',
+  'proc/700/limits': fixture('limits-1024.txt'),
+  'proc/700/fd/0': '',
+  'proc/700/fd/1': '',
+  'proc/700/fd/7': '',
+  'boot/vmlinuz-6.8.0-57-generic': '',
+  'boot/vmlinuz-6.8.0-101-generic': '',
+  [`${cpu}/smt/active`]: '1\n',
+  [`${cpu}/cpu0/cpufreq/scaling_governor`]: 'performance\n',
+  [`${cpu}/cpu1/cpufreq/scaling_governor`]: 'powersave\n',
+  [`${cpu}/cpu2/cpufreq/scaling_governor`]: 'performance\n',
+  [`${cpu}/cpu0/thermal_throttle/package_throttle_count`]: '10\n',
+  [`${cpu}/cpu1/thermal_throttle/package_throttle_count`]: '10\n',
+  [`${cpu}/cpu2/thermal_throttle/package_throttle_count`]: '4\n',
+  [`${cpu}/cpu0/topology/physical_package_id`]: '0\n',
+  [`${cpu}/cpu1/topology/physical_package_id`]: '0\n',
+  [`${cpu}/cpu2/topology/physical_package_id`]: '1\n',
+  [`${cpu}/cpufreq/boost`]: '1\n',
+  'sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages': '2048\n',
+  'sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages': '11\n',
+  'sys/class/nvme/nvme0/model': 'ACME Drive 3840                         \n',
+  'sys/class/nvme/nvme0/firmware_rev': 'AC20\n',
+  'sys/class/nvme/nvme0/hwmon3/temp1_input': '47850\n',
+  'sys/class/nvme/nvme1/model': 'ACME Drive 960\n',
+  'sys/class/nvme/nvme1/firmware_rev': 'AC18\n',
+  'sys/class/nvme/nvme1/device/hwmon/hwmon4/temp1_input': '81000\n',
+  'node/ledger/1.body': 'x'.repeat(5000),
+  'node/wal/wal.0': '',
+}
+
+const cleanUp: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const clear of cleanUp.splice(0)) await clear()
+})
+
+const start = async (answers: Parameters<typeof programs>[0] = {}) => {
+  const tree = await plant(FILES)
+  cleanUp.push(tree.clear)
+  await tree.put('node/config/node.toml', '', BEGIN - 86_400_000)
+  await tree.put('smart/nvme0.json', fixture('smart-well.json'), BEGIN - 60_000)
+  await tree.put('smart/nvme1.json', fixture('smart-failing.json'), BEGIN - 301_000)
+  const clock = manualClock(BEGIN)
+  const { asked, exec } = programs(answers)
+  const at = (name: string): string => join(tree.root, name)
+  const watched = watchHost({
+    clock,
+    exec,
+    places: {
+      procfs: at('proc'),
+      sysfs: at('sys'),
+      bootDirectory: at('boot'),
+      smartDirectory: at('smart'),
+    },
+    directories: { ledger: at('node/ledger'), wal: at('node/wal'), gone: at('node/gone') },
+    nodeDirectory: at('node'),
+  })
+  watched.mainPids.learn(new Map([['bft', 700]]))
+  return { ...watched, tree, clock, asked }
+}
+
+const TRACKING = { 'chronyc -c tracking': fixture('chrony-tracking.txt') }
+const without = (values: Record<string, number>, ...beginnings: readonly string[]) =>
+  Object.fromEntries(
+    Object.entries(values).filter(([name]) => !beginnings.some((one) => name.startsWith(one))),
+  )
+
+test('everything that the host tells, and nothing that it does not', async () => {
+  const { look } = await start(TRACKING)
+  const { values, states } = await look()
+  expect(without(values, 'host_filesystem', 'host_memory', 'host_directory_bytes{ledger}')).toEqual(
+    {
+      'host_kernel_info{running,6.8.0-57-generic}': 1,
+      'host_kernel_blocked{running}': 1,
+      'host_kernel_info{pending,6.8.0-101-generic}': 1,
+      'host_kernel_blocked{pending}': 0,
+      host_boot_timestamp_seconds: 1_772_280_000,
+      host_smt_active: 1,
+      'host_governor_cpus{performance}': 2,
+      'host_governor_cpus{powersave}': 1,
+      // The first package says 10 twice: 10 + 4.
+      host_cpu_throttles_total: 14,
+      'host_hugepages{2Mi,total}': 2048,
+      'host_hugepages{2Mi,free}': 11,
+      host_clock_synchronized: 1,
+      host_clock_offset_seconds: 0.000041208,
+      'host_port_exposed{8080}': 0,
+      'host_port_exposed{9143}': 1,
+      'host_directory_bytes{wal}': 0,
+      'host_file_modified_timestamp_seconds{node}': BEGIN / 1000 - 86_400,
+      'host_nvme_info{nvme0,ACME Drive 3840,AC20}': 1,
+      'host_nvme_info{nvme1,ACME Drive 960,AC18}': 1,
+      'host_nvme_temperature_celsius{nvme0}': 47.85,
+      'host_nvme_temperature_celsius{nvme1}': 81,
+      'host_nvme_critical_warning{nvme0}': 0,
+      'host_nvme_media_errors_total{nvme0}': 0,
+      'host_nvme_used_ratio{nvme0}': 0.03,
+      'service_max_file_descriptors{bft}': 1024,
+      'service_open_file_descriptors{bft}': 3,
+    },
+  )
+  // 5000 bytes take at least two blocks of 4096 where files are stored as they are.
+  expect(values['host_directory_bytes{ledger}']).toBeGreaterThanOrEqual(4096)
+  expect(values['host_filesystem_size_bytes{wal}']).toBeGreaterThan(
+    values['host_filesystem_available_bytes{wal}'] ?? Infinity,
+  )
+  expect(values['host_memory_available_ratio']).toBeGreaterThan(0)
+  expect(values['host_memory_available_ratio']).toBeLessThan(1)
+  expect(states).toMatchObject({
+    'host, kernel': '6.8.0-57-generic, and the node hangs on it',
+    'host, ports': 'exposed: 9143',
+    'host, clock': 'kept, as chrony tells',
+    'host, frequency governor': 'performance, powersave',
+  })
+  expect(states['host, file system of gone']).toContain('not found')
+  expect(states['host, health of drives']).toMatch(/^nvme1: no fresh report; see /)
+})
+
+test('an aspect that is not understood, or is gone, takes no other along', async () => {
+  const { look, tree, clock } = await start(TRACKING)
+  const before = Object.keys((await look()).values)
+  await tree.put('proc/stat', 'nonsense\n')
+  await tree.put('proc/net/tcp', 'nonsense\n')
+  await tree.put('sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages', 'many\n')
+  await tree.put('sys/class/nvme/nvme0/hwmon3/temp1_input', '')
+  await tree.put('smart/nvme0.json', 'nonsense', BEGIN)
+  await tree.take('boot')
+  await clock.advance(15_000)
+  const { values, states } = await look()
+  const lost = before.filter((name) => !(name in values))
+  expect(lost.toSorted()).toEqual([
+    'host_boot_timestamp_seconds',
+    'host_hugepages{2Mi,free}',
+    'host_hugepages{2Mi,total}',
+    'host_kernel_blocked{pending}',
+    'host_kernel_info{pending,6.8.0-101-generic}',
+    'host_nvme_critical_warning{nvme0}',
+    'host_nvme_media_errors_total{nvme0}',
+    'host_nvme_temperature_celsius{nvme0}',
+    'host_nvme_used_ratio{nvme0}',
+    'host_port_exposed{8080}',
+    'host_port_exposed{9143}',
+  ])
+  expect(states).toMatchObject({
+    'host, not told here': 'kernel after a reboot',
+  })
+  expect(states['host, load']).toContain('not known: could not understand')
+})
+
+test('a host that tells nothing has no values at all, but those of the real memory', async () => {
+  const tree = await plant({})
+  cleanUp.push(tree.clear)
+  const { root } = tree
+  const places = { procfs: root, sysfs: root, bootDirectory: root, smartDirectory: null }
+  const { look } = watchHost({ clock: manualClock(), places, directories: { wal: `${root}/wal` } })
+  const { values, states } = await look()
+  expect(without(values, 'host_memory')).toEqual({})
+  expect(states['host, clock']).toContain('not known: could not run timedatectl')
+})
+
+test('the load is what passed between two looks; a boot between them is no load', async () => {
+  const { look, tree, clock } = await start()
+  expect((await look()).values).not.toHaveProperty('host_cpu_busy_ratio')
+  const next = async (stat: string) => {
+    await tree.put('proc/stat', stat)
+    await clock.advance(15_000)
+    return (await look()).values
+  }
+  // 30 + 20 of 200
+  expect(await next('cpu  130 0 20 1050 0 0 0 0 0 0\nbtime 1772280000\n')).toMatchObject({
+    host_cpu_busy_ratio: 0.25,
+  })
+  expect(await next('cpu  10 0 5 20 0 0 0 0 0 0\nbtime 1772366390\n')).not.toHaveProperty(
+    'host_cpu_busy_ratio',
+  )
+})
+
+test('a service that has ended has no limits, and neither has one that systemd does not tell', async () => {
+  const { look, mainPids, tree } = await start()
+  await tree.take('proc/700')
+  expect(without((await look()).values, 'host_')).toEqual({})
+  mainPids.learn(new Map())
+  expect((await look()).states['host, limits of services']).toBe('no running service is known')
+})
+
+test('sizes of directories are found out once a minute', async () => {
+  const { look, tree, clock } = await start()
+  const wal = async () => (await look()).values['host_directory_bytes{wal}']
+  expect(await wal()).toBe(0)
+  await tree.put('node/wal/wal.1', 'y'.repeat(20_000))
+  await clock.advance(45_000)
+  expect(await wal()).toBe(0)
+  await clock.advance(15_000)
+  expect(await wal()).toBeGreaterThan(0)
+})
+
+test('without chrony systemd tells of the clock, once a minute', async () => {
+  const { look, asked, clock } = await start({
+    'chronyc -c tracking': { exitCode: 1, stdout: '506 Cannot talk to daemon\n' },
+    'timedatectl show --property=NTPSynchronized': 'NTPSynchronized=yes\n',
+    'timedatectl timesync-status': fixture('timesync-status.txt'),
+  })
+  const { values } = await look()
+  expect(values).toMatchObject({ host_clock_synchronized: 1 })
+  expect(values['host_clock_offset_seconds']).toBeCloseTo(-0.002125, 9)
+  await clock.advance(15_000)
+  expect((await look()).values).toHaveProperty('host_clock_offset_seconds')
+  expect(asked.filter((line) => line.startsWith('timedatectl'))).toHaveLength(2)
+})
+
+test('a time service that tells no offset leaves it absent', async () => {
+  const { look } = await start({
+    'timedatectl show --property=NTPSynchronized': 'NTPSynchronized=yes\n',
+  })
+  const { values, states } = await look()
+  expect(values).toMatchObject({ host_clock_synchronized: 1 })
+  expect(values).not.toHaveProperty('host_clock_offset_seconds')
+  expect(states['host, clock']).toBe('kept, as systemd tells, though not how exactly')
+})
+
+test('on this very host, whatever it has, a look brings a boot, a kernel and ports', async () => {
+  const { look } = watchHost({
+    clock: systemClock,
+    places: { procfs: '/proc', sysfs: '/sys', bootDirectory: '/boot', smartDirectory: null },
+    nodeDirectory: '/',
+  })
+  const { values } = await look()
+  expect(values['host_boot_timestamp_seconds']).toBeLessThan(Date.now() / 1000)
+  expect(values).toHaveProperty('host_port_exposed{8080}')
+  expect(values).toHaveProperty('host_kernel_blocked{running}')
+})

@@ -1,0 +1,65 @@
+import { chmod, rm, utimes } from 'node:fs/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createKeyExaminer } from '../../src/collectors/parts/key-files.ts'
+import { chooseExaminer, renderKeyReport } from '../../src/collectors/parts/key-report.ts'
+import { keyFiles } from '../../src/sources/key-files.ts'
+import { createKeyReport } from '../../src/sources/report-file.ts'
+import { createKeyDirectory } from '../support/key-files.ts'
+import { manualClock } from '../support/manual-clock.ts'
+
+const SECRET = { hex: 'beef5678'.repeat(8), word: 'CanaryOfReport5Y2k' }
+const timing = { interval: 60_000, timeout: 10_000 }
+const never = new AbortController().signal
+const readPrefix = () => Promise.resolve({ word: 'zephyr', from: 'configuration' as const })
+
+let node: Awaited<ReturnType<typeof createKeyDirectory>>
+beforeEach(async () => {
+  node = await createKeyDirectory(SECRET)
+})
+afterEach(async () => {
+  await node.remove()
+})
+
+describe('the report of a privileged unit', () => {
+  const reading = (clock = manualClock()) =>
+    chooseExaminer({
+      keyFiles: { ...keyFiles, look: () => Promise.reject(new Error('nobody should look')) },
+      readKeyReport: createKeyReport({ reportFile: `${node.root}/report.json`, ...timing }, clock),
+      readPrefix,
+      places: node.places,
+    })
+  const examine = async () =>
+    createKeyExaminer({ files: keyFiles, readPrefix, places: node.places })(never)
+
+  test('says the same as a look of one’s own', async () => {
+    await rm(node.paths['bls keystore'])
+    await chmod(node.paths['secp backup'], 0o644)
+    const seen = await examine()
+    await node.put(`${node.root}/report.json`, renderKeyReport(seen))
+    await utimes(`${node.root}/report.json`, 0, 0)
+    expect(await reading(manualClock(1000))(never)).toEqual(seen)
+  })
+  test('counts while it is fresh: two intervals and a timeout', async () => {
+    await node.put(`${node.root}/report.json`, renderKeyReport(await examine()))
+    await utimes(`${node.root}/report.json`, 1000, 1000)
+    const clock = manualClock(1_000_000 + 130_000)
+    expect(await reading(clock)(never)).toHaveLength(6)
+    await clock.advance(1)
+    await expect(reading(clock)(never)).rejects.toThrow('it is older than 130s')
+    await rm(`${node.root}/report.json`)
+    await expect(reading(clock)(never)).rejects.toThrow('chain-agent-keys.timer')
+  })
+  test.each(['', '{}', '{"version":2,"files":[]}', '{"version":1,"files":[{"key":"rsa"}]}'])(
+    'is refused when it is %j',
+    async (text) => {
+      await node.put(`${node.root}/report.json`, text)
+      await expect(reading()(never)).rejects.toThrow('what chain-agent keys-report prints')
+    },
+  )
+  test('is not quoted when the settings name a key file in its place', async () => {
+    await node.put(`${node.root}/report.json`, `a plain horse ${node.contents.backup}`)
+    const error = await reading()(never).then(() => '', String)
+    expect(error).toContain('the report on key files')
+    for (const secret of [...Object.values(SECRET), 'horse']) expect(error).not.toContain(secret)
+  })
+})

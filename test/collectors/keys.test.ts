@@ -1,0 +1,284 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, chown, mkdir, rename, rm, symlink, truncate, utimes } from 'node:fs/promises'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { keys } from '../../src/collectors/keys.ts'
+import { createKeyExaminer, type KeyFile } from '../../src/collectors/parts/key-files.ts'
+import { renderKeyReport } from '../../src/collectors/parts/key-report.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import { keyFiles, type KeyFiles, type Trouble } from '../../src/sources/key-files.ts'
+import { createKeyDirectory } from '../support/key-files.ts'
+import { manualClock } from '../support/manual-clock.ts'
+
+const SECRET = { hex: 'cafe1234'.repeat(8), word: 'CanaryOfKeys8Z3q' }
+const timing = { interval: 60_000, timeout: 10_000 }
+const readPrefix = () => Promise.resolve({ word: 'zephyr', from: 'configuration' as const })
+
+let node: Awaited<ReturnType<typeof createKeyDirectory>>
+beforeEach(async () => {
+  node = await createKeyDirectory(SECRET)
+})
+afterEach(async () => {
+  await node.remove()
+})
+
+const collectorOf = (files: KeyFiles = keyFiles) =>
+  keys({ examine: createKeyExaminer({ files, readPrefix, places: node.places }), timing })
+
+/** What one look comes to. */
+const look = async (collector = collectorOf()): Promise<Outcome<readonly KeyFile[]>> => {
+  const [stop, clock] = [new AbortController(), manualClock()]
+  return new Promise((resolve) => {
+    void collector.run({ clock, signal: stop.signal }, (outcome) => {
+      stop.abort()
+      resolve(outcome)
+    })
+  })
+}
+
+const states = async (files: KeyFiles = keyFiles): Promise<Readonly<Record<string, string>>> => {
+  const [collector, outcome] = [collectorOf(files), await look(collectorOf(files))]
+  if (!outcome.ok) throw outcome.error
+  return collector.states(outcome.value)
+}
+
+const metrics = async (files: KeyFiles = keyFiles): Promise<Readonly<Record<string, number>>> => {
+  const [collector, outcome] = [collectorOf(files), await look(collectorOf(files))]
+  if (!outcome.ok) throw outcome.error
+  const shown = collector.samples(outcome.value).filter(({ value }) => value !== 0)
+  return Object.fromEntries(
+    shown.map(({ name, labels, value }) => [
+      `${name.replace('chain_key_', '')}{${Object.values(labels).join(',')}}`,
+      value,
+    ]),
+  )
+}
+
+const WELL = {
+  'key files': 'all can be looked at',
+  'secp keystore': 'ok',
+  'bls keystore': 'ok',
+  'environment file': 'ok',
+  'secp backup': 'ok',
+  'bls backup': 'ok',
+  'password backup': 'ok',
+}
+
+test('a node with which all is well', async () => {
+  await utimes(node.paths['secp backup'], 1_700_000_000, 1_700_000_000)
+  await utimes(node.paths['bls backup'], 1_700_000_001, 1_700_000_001.5)
+  await rm(node.paths['password backup'])
+  expect(await metrics()).toEqual({
+    'file_state{secp,keystore,ok}': 1,
+    'file_state{bls,keystore,ok}': 1,
+    'file_state{password,keystore,ok}': 1,
+    'file_state{secp,backup,ok}': 1,
+    'file_state{bls,backup,ok}': 1,
+    'file_state{password,backup,missing}': 1,
+    'backup_timestamp_seconds{secp}': 1_700_000_000,
+    'backup_timestamp_seconds{bls}': 1_700_000_001.5,
+  })
+  expect(await states()).toEqual({ ...WELL, 'password backup': 'missing' })
+})
+
+test('of every file that is seen exactly one state is 1, and of every backup the copies are counted', async () => {
+  const collector = collectorOf()
+  const outcome = await look()
+  const samples = outcome.ok ? collector.samples(outcome.value) : []
+  expect(samples.filter(({ name }) => name === 'chain_key_file_state')).toHaveLength(6 * 5)
+  expect(samples.filter(({ name }) => name === 'chain_key_backup_copies')).toHaveLength(3)
+})
+
+type Place = Exclude<keyof typeof WELL, 'key files'>
+
+describe('what is wrong with a file', () => {
+  const write = (content: string) => async (path: string) => node.put(path, content)
+  const gone = async (path: string) => rm(path)
+  const wrong: readonly (readonly [string, Place, (path: string) => Promise<unknown>, string])[] = [
+    ['is gone', 'bls keystore', gone, 'missing'],
+    ['is gone', 'environment file', gone, 'missing'],
+    ['is gone', 'secp backup', gone, 'missing'],
+    ['is empty', 'secp backup', write(''), 'invalid: empty'],
+    ['is cut', 'secp keystore', async (path) => truncate(path, 40), 'invalid: no JSON'],
+    ['no secret', 'bls backup', write('Secp public key: 02'), 'invalid: no line with the secret'],
+    [
+      'a recover failed',
+      'secp backup',
+      write('Recovering secret from keystore file...\n'),
+      'invalid: what a failed recover leaves: no secret',
+    ],
+    ['no password', 'environment file', write('A=b\n'), 'invalid: no password in it'],
+    [
+      'no password',
+      'password backup',
+      write('Keystore password: \n'),
+      'invalid: no password in it',
+    ],
+    ['too long', 'bls backup', async (path) => truncate(path, 65_537), 'invalid: far too long'],
+    ['for all', 'secp backup', async (path) => chmod(path, 0o644), 'exposed: mode 0644'],
+    ['for the group', 'environment file', async (path) => chmod(path, 0o640), 'exposed: mode 0640'],
+    ['to be replaced', 'bls keystore', async (path) => chmod(path, 0o602), 'exposed: mode 0602'],
+    [
+      'empty and for all: empty is worse',
+      'secp backup',
+      async (path) => node.put(path, '', 0o666),
+      'invalid: empty',
+    ],
+    [
+      'a directory in its place',
+      'secp keystore',
+      async (path) => {
+        await rm(path)
+        await mkdir(path)
+      },
+      'invalid: not a file',
+    ],
+    [
+      'a pipe in its place holds nobody up',
+      'secp keystore',
+      async (path) => {
+        await rm(path)
+        execFileSync('/usr/bin/env', ['mkfifo', path])
+      },
+      'invalid: not a file',
+    ],
+  ]
+  test.each(wrong)('%s: %s', async (...[, place, befall, state]) => {
+    await befall(node.paths[place])
+    expect(await states()).toEqual({ ...WELL, [place]: state })
+  })
+})
+
+describe('a link is followed, as the node follows it', () => {
+  const linked = async (mode: number): Promise<void> => {
+    const path = node.paths['secp keystore']
+    await rename(path, `${node.root}/elsewhere`)
+    await chmod(`${node.root}/elsewhere`, mode)
+    await symlink(`${node.root}/elsewhere`, path)
+  }
+  test('to a private file', async () => {
+    await linked(0o600)
+    expect(await states()).toEqual(WELL)
+  })
+  test('to a file for all', async () => {
+    await linked(0o644)
+    expect(await states()).toHaveProperty('secp keystore', 'exposed: mode 0644')
+  })
+  test('to nothing', async () => {
+    await linked(0o600)
+    await rm(`${node.root}/elsewhere`)
+    expect(await states()).toHaveProperty('secp keystore', 'missing')
+  })
+})
+
+describe('copies that were rotated away', () => {
+  test('are counted, and nothing else that lies there is', async () => {
+    const { backup } = node.contents
+    const path = node.paths['secp backup']
+    for (const end of ['.20260301121000.bak', '.20260302121000.bak']) await node.put(path + end, '')
+    for (const end of ['.2026.bak', '.20260301121000', '.bak', 'x.20260301121000.bak', '~'])
+      await node.put(path + end, backup, 0o644)
+    const { 'backup_copies{secp}': secp, 'backup_copies{bls}': bls } = await metrics()
+    expect([secp, bls]).toEqual([2, undefined])
+    expect(await states()).toEqual(WELL)
+  })
+  test('expose the key as the backup does', async () => {
+    await node.put(`${node.paths['bls backup']}.20260301121000.bak`, '', 0o604)
+    expect(await states()).toEqual({ ...WELL, 'bls backup': 'exposed: a rotated copy: mode 0604' })
+  })
+  test('are no news of a backup that is worse itself', async () => {
+    await node.put(`${node.paths['bls backup']}.20260301121000.bak`, '', 0o604)
+    await node.put(node.paths['bls backup'], '')
+    expect(await states()).toEqual({ ...WELL, 'bls backup': 'invalid: empty' })
+  })
+  test('do not make up for a backup that is gone', async () => {
+    await rename(node.paths['bls backup'], `${node.paths['bls backup']}.20260301121000.bak`)
+    expect(await states()).toEqual({ ...WELL, 'bls backup': 'missing' })
+    expect(await metrics()).toHaveProperty('backup_copies{bls}', 1)
+  })
+})
+
+describe.skipIf(process.getuid?.() !== 0)('whose they may be', () => {
+  const NODE = 64_001
+  const OTHER = 64_002
+  test('root’s and those of the user of the node, and nobody else’s', async () => {
+    await chown(node.places.directory.replaceAll('{prefix}', 'zephyr'), NODE, NODE)
+    await chown(node.paths['secp keystore'], NODE, NODE)
+    await chown(node.paths['secp backup'], OTHER, NODE)
+    expect(await states()).toEqual({
+      ...WELL,
+      'secp backup': 'exposed: it belongs neither to root nor to the user of the node',
+    })
+  })
+  test('who is unknown where its directory is not to be seen: the mode alone tells', async () => {
+    await chown(node.paths['secp backup'], OTHER, OTHER)
+    await rm(`${node.root}/home`, { recursive: true })
+    expect(await states()).toMatchObject({ 'secp backup': 'ok', 'secp keystore': 'missing' })
+  })
+})
+
+describe('without the rights', () => {
+  /** Refuses what begins so; looking needs the directories, reading the file. */
+  const refusing = (path: string, how: { look?: Trouble; read?: Trouble; list?: Trouble }) => ({
+    ...keyFiles,
+    look: async (at: string) => (at.startsWith(path) && how.look) || keyFiles.look(at),
+    list: async (at: string) => (at.startsWith(path) && how.list) || keyFiles.list(at),
+    read: async <T extends object | string | null>(at: string, judge: (text: string) => T) =>
+      (at.startsWith(path) && how.read) || keyFiles.read(at, judge),
+  })
+
+  test('to read: there and private, and no more is known', async () => {
+    expect(await states(refusing(node.root, { read: 'barred' }))).toEqual(
+      Object.fromEntries(
+        Object.keys(WELL).map((name) => [
+          name,
+          name === 'key files' ? WELL[name] : 'unverified: this user may not read it',
+        ]),
+      ),
+    )
+    await chmod(node.paths['secp backup'], 0o640)
+    expect(await states(refusing(node.root, { read: 'barred' }))).toHaveProperty(
+      'secp backup',
+      'exposed: mode 0640',
+    )
+  })
+  test('to enter the home: nothing is said of what is there, and once what to do', async () => {
+    const barred = refusing(`${node.root}/home`, { look: 'barred' })
+    expect(Object.keys(await metrics(barred)).filter((name) => name.includes('keystore'))).toEqual(
+      [],
+    )
+    const unknown = 'unknown: this user may not go where it lies'
+    const home = { 'secp keystore': unknown, 'bls keystore': unknown, 'environment file': unknown }
+    const { 'key files': all, ...said } = await states(barred)
+    expect({ ...WELL, ...said }).toEqual({ ...WELL, ...home })
+    expect(all).toContain('not all can be looked at; let chain-agent-keys.timer')
+  })
+  test('to list the backups: how many copies there are is unknown', async () => {
+    await node.put(`${node.paths['secp backup']}.20260301121000.bak`, '')
+    const shown = await metrics(refusing(node.root, { list: 'barred' }))
+    expect(Object.keys(shown).filter((name) => name.includes('copies'))).toEqual([])
+    expect(shown).toHaveProperty('file_state{secp,backup,ok}', 1)
+  })
+  test.each(['barred', 'broken'] as const)('to see anything (%s): a failure', async (trouble) => {
+    const outcome = await look(collectorOf(refusing(node.root, { look: trouble, list: trouble })))
+    expect(outcome.ok ? '' : outcome.error.message).toContain('chain-agent-keys.timer')
+    expect(outcome.ok ? node.root : outcome.error.message).not.toContain(node.root)
+  })
+})
+
+test('nothing of a content and no path comes out, whatever is wrong', async () => {
+  await chmod(node.paths['secp backup'], 0o644)
+  await node.put(node.paths['bls backup'], `Keystore secret: ${SECRET.hex}ff\n${SECRET.word}`)
+  await node.put(node.paths['bls keystore'], `{"ciphertext": ${SECRET.word}`)
+  await node.put(node.paths['environment file'], `PASSWORD=${SECRET.word}`)
+  const collector = collectorOf()
+  const outcome = await look(collector)
+  const value = outcome.ok ? outcome.value : []
+  const said = JSON.stringify([
+    value,
+    collector.samples(value),
+    collector.states(value),
+    renderKeyReport(value),
+  ])
+  expect(said.match(/invalid: /g)).toHaveLength(3)
+  for (const secret of [...Object.values(SECRET), node.root]) expect(said).not.toContain(secret)
+})

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest'
+import { logs } from '../../src/collectors/logs.ts'
+import { createNames } from '../../src/collectors/parts/names.ts'
+import { SourceError } from '../../src/core/errors.ts'
+import type { JournalEntry } from '../../src/parsers/journal.ts'
+import { LOG_PATTERN } from '../../src/parsers/log-patterns.ts'
+import type { Exec } from '../../src/sources/exec.ts'
+import type { Following, Journal } from '../../src/sources/journal.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { entry, T0 } from './consensus-log.ts'
+import { recording } from './recording.ts'
+
+const TIMING = { interval: 5000, timeout: 10_000 }
+const UNITS = {
+  bft: '{prefix}-bft.service',
+  execution: '{prefix}-execution.service',
+  cruft: '{prefix}-cruft.service',
+}
+const of = (service: string, message: string, at = T0): JournalEntry => ({
+  ...entry(at, message, { _PID: service === 'bft' ? '40' : '41' }),
+  unit: `zephyr-${service}.service`,
+})
+const ASSERTION = "zephyr: a.cpp:1: f(): Assertion 'x' failed."
+
+interface World {
+  /** Entries by batch; none is a heartbeat, with which 60 s pass. */
+  readonly batches: readonly (readonly JournalEntry[])[]
+  readonly stderr?: string
+  readonly oldest?: (unit: string) => Promise<JournalEntry>
+}
+
+/** Runs the collector over these batches, and shows what it had to say at their end. */
+const run = async ({ batches, stderr = '', oldest }: World) => {
+  const { recorder, total } = recording()
+  const clock = manualClock(T0)
+  const stop = new AbortController()
+  const asked: Following[] = []
+  const looked: (readonly string[])[] = []
+  const journal: Journal<JournalEntry> = {
+    async *follow(following) {
+      asked.push(following)
+      for (const entries of batches) {
+        if (entries.length === 0) await clock.advance(60_000)
+        yield { entries, unreadable: 0, gap: false }
+        // What was begun beside the follower may end.
+        await clock.advance(0)
+      }
+      stop.abort()
+    },
+  }
+  const exec: Exec = {
+    run: () => Promise.resolve({ exitCode: 0, stdout: '', stderr }),
+    async *stream() {},
+    killAll: () => undefined,
+  }
+  const collector = logs({
+    listening: {
+      journal,
+      recorder,
+      checkpoint: { read: () => Promise.resolve({ state: 'none' }), save: () => undefined },
+    },
+    exec,
+    readOldest: (match) => {
+      looked.push(match)
+      const [, unit = ''] = match
+      return oldest?.(unit) ?? Promise.resolve(entry(T0 - 90_000, ''))
+    },
+    names: createNames(() => Promise.resolve({ word: 'zephyr', from: 'configuration' })),
+    units: UNITS,
+    timing: TIMING,
+  })
+  const said: Parameters<typeof collector.samples>[0][] = []
+  await collector.run({ clock, signal: stop.signal }, (outcome) => {
+    if (outcome.ok) said.push(outcome.value)
+  })
+  const last = said.at(-1)
+  if (!last) throw new Error('no reading')
+  const samples = Object.fromEntries(
+    collector
+      .samples(last)
+      .map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(' '), value]),
+  )
+  return { asked, looked, samples, states: said.map((one) => collector.states(one)), total }
+}
+
+const OLDEST = 'chain_log_oldest_entry_timestamp_seconds'
+
+test('follows all units at once, through the filter', async () => {
+  const { asked } = await run({ batches: [[]] })
+  const units = ['bft', 'execution', 'cruft'].flatMap((word) => ['-u', `zephyr-${word}.service`])
+  expect(asked).toMatchObject([{ match: [...units, `--grep=${LOG_PATTERN}`] }])
+})
+
+test('without PCRE2 journalctl does not filter, and what does not matter is left out here', async () => {
+  const { asked, states, total } = await run({
+    batches: [[of('execution', ASSERTION), of('execution', '      0x12'), of('execution', 'why')]],
+    stderr: 'Compiled without pattern matching support',
+  })
+  expect(asked[0]?.match.some((word) => word.startsWith('--grep'))).toBe(false)
+  expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(1)
+  expect(states.at(-1)).toMatchObject({ 'execution log': 'assertion: why' })
+})
+
+test('says of each service what its log had of late, and that it is over', async () => {
+  const quiet = Array.from({ length: 11 }, () => [])
+  const { states } = await run({
+    batches: [
+      [of('bft', 'nothing')],
+      [of('execution', ASSERTION), of('bft', 'other'), of('execution', 'blocks diverge')],
+      ...quiet,
+    ],
+  })
+  const well = { 'bft log': 'no trouble', 'execution log': 'no trouble', 'cruft log': 'no trouble' }
+  expect(states[0]).toEqual(well)
+  expect(states[1]).toEqual({ ...well, 'execution log': 'assertion: blocks diverge' })
+  expect(states[11]).toEqual(states[1]) // ten minutes later
+  expect(states[12]).toEqual(well)
+})
+
+test('an entry of a unit that was not asked for counts nowhere', async () => {
+  const { total } = await run({ batches: [[of('rpc', ASSERTION)]] })
+  expect(total('chain_log_pattern_total{service=rpc,pattern=assertion}')).toBeUndefined()
+  expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(0)
+})
+
+test('looks each minute how far the journal reaches back', async () => {
+  const { looked, samples } = await run({ batches: [[of('bft', 'x')], [of('bft', 'y')], []] })
+  const once = ['bft', 'execution', 'cruft'].map((word) => ['-u', `zephyr-${word}.service`])
+  expect(looked).toEqual([...once, ...once])
+  expect(samples).toMatchObject({
+    [`${OLDEST} bft`]: T0 / 1000 - 90,
+    [`${OLDEST} cruft`]: T0 / 1000 - 90,
+    'chain_agent_journal_last_entry_timestamp_seconds logs': T0 / 1000,
+  })
+})
+
+test('a service without an entry has no oldest one, and the others have', async () => {
+  const { samples } = await run({
+    batches: [[of('bft', 'x')], [of('bft', 'y')]],
+    oldest: (unit) =>
+      unit.includes('cruft')
+        ? Promise.reject(new SourceError({ doing: 'look', happened: 'nothing' }))
+        : Promise.resolve(entry(T0 - 5000, '')),
+  })
+  expect(samples[`${OLDEST} execution`]).toBe(T0 / 1000 - 5)
+  expect(samples).not.toHaveProperty([`${OLDEST} cruft`])
+})
+
+test('a look that hangs holds nobody up, and what was known before it is not shown on', async () => {
+  let looks = 0
+  const { samples, states } = await run({
+    batches: [[of('bft', 'x')], [], [], [], [of('execution', ASSERTION)]],
+    oldest: () => {
+      looks += 1
+      return looks <= 3 ? Promise.resolve(entry(T0, '')) : new Promise(() => undefined)
+    },
+  })
+  expect(states.at(-1)).toMatchObject({ 'execution log': `assertion: ${ASSERTION}` })
+  expect(Object.keys(samples).filter((name) => name.startsWith(OLDEST))).toEqual([])
+})

@@ -1,0 +1,273 @@
+import { describe, expect, test } from 'vitest'
+import { native } from '../../src/collectors/native.ts'
+import type { NativeReading } from '../../src/collectors/native.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import { SilenceError } from '../../src/sources/http.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { recording } from './recording.ts'
+
+const BEGIN = 1_780_000_000_000
+const timing = { interval: 10_000, timeout: 5000 }
+const refused = new SilenceError('refused', 'http://u:pw@h.example/KEY?token=T', 'ECONNREFUSED')
+const labels = 'network="devnet",service_name="devnet_crow",service_version="0.16.4"'
+
+/** Metrics as consensus serves them itself, or, with a time, as the collector does. */
+const text = (figures: Readonly<Record<string, number>>, timestampMs?: number): string =>
+  Object.entries(figures)
+    .map(([name, value]) => `zephyr_${name}{${labels}} ${value}${time(timestampMs)}\n`)
+    .join('')
+const time = (ms?: number): string => (ms === undefined ? '' : ` ${ms}`)
+const up = (seconds: number) => ({ total_uptime_us: seconds * 1e6 })
+
+type Answer = string | number | Error
+interface Answers {
+  native: Answer
+  otel: Answer
+}
+
+const watch = async (answers: Answers, namePrefix: string | null = null) => {
+  const clock = manualClock(BEGIN)
+  const record = recording()
+  const asked: string[] = []
+  const collector = native({
+    url: 'native',
+    fallbackUrl: 'otel',
+    namePrefix,
+    readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'systemd' }),
+    at: (url) => ({
+      metrics: () => {
+        asked.push(url)
+        const answer = answers[url === 'otel' ? 'otel' : 'native']
+        if (answer instanceof Error) return Promise.reject(answer)
+        if (typeof answer === 'number') return Promise.resolve({ status: answer, text: 'no' })
+        return Promise.resolve({ status: 200, text: answer })
+      },
+    }),
+    recorder: record.recorder,
+    clock,
+    timing,
+  })
+  const outcomes: Outcome<NativeReading>[] = []
+  const context = { clock, signal: new AbortController().signal }
+  void collector.run(context, (outcome) => outcomes.push(outcome))
+  await clock.advance(0)
+  const last = (): NativeReading => {
+    const outcome = outcomes.at(-1)
+    if (!outcome?.ok) throw outcome?.error ?? new Error('no outcome yet')
+    return outcome.value
+  }
+  return {
+    ...record,
+    asked,
+    clock,
+    next: async (ms = timing.interval) => clock.advance(ms),
+    states: () => collector.states(last()),
+    shown: (): Record<string, number> =>
+      Object.fromEntries(
+        collector.samples(last()).map(({ name, labels: own, value }) => {
+          const said = Object.values(own).join(',')
+          return [`${name.replace('chain_native_', '')}${said === '' ? '' : `{${said}}`}`, value]
+        }),
+      ),
+  }
+}
+
+describe('what consensus tells, in base units', () => {
+  test('of peers, votes, stake, statesync, database and events', async () => {
+    const figures = {
+      ...up(90_061.5),
+      peer_disc_num_peers: 351,
+      peer_disc_num_upstream_validators: 3,
+      peer_disc_num_downstream_fullnodes: 5,
+      wireauth_udp_state_total_sessions: 29,
+      wireauth_udp_state_transport_sessions: 27,
+      wireauth_udp_state_initiating_sessions: 2,
+      wireauth_tcp_state_total_sessions: 4,
+      statesync_syncing: 1,
+      statesync_progress_estimate: 7_300_000,
+      statesync_last_target: 7_400_000,
+      state_vote_delay_ready_after_timer_start_p50_ms: 40,
+      state_vote_delay_ready_after_timer_start_p90_ms: 95,
+      state_vote_delay_ready_after_timer_start_p99_ms: 812,
+      state_node_state_self_stake_bps: 480,
+      triedb_migration_phase: 1,
+      state_consensus_events_commit_block: 11,
+      state_consensus_events_local_timeout: 12,
+      state_consensus_events_created_vote: 13,
+      state_consensus_events_enter_new_round_qc: 14,
+      state_consensus_events_enter_new_round_tc: 15,
+      state_consensus_events_rx_execution_lagging: 16,
+      state_consensus_events_rx_bad_state_root: 17,
+      state_consensus_events_rx_base_fee_error: 18,
+      state_consensus_events_trigger_state_sync: 19,
+      state_consensus_events_created_qc: 20,
+    }
+    const { shown } = await watch({ native: text(figures), otel: refused })
+    expect(shown()).toEqual({
+      'up{native}': 1,
+      'info{devnet,0.16.4}': 1,
+      uptime_seconds: 90_061.5,
+      peers: 351,
+      upstream_validators: 3,
+      downstream_nodes: 5,
+      'sessions{total}': 29,
+      'sessions{transport}': 27,
+      'sessions{initiating}': 2,
+      statesync_active: 1,
+      statesync_progress_block: 7_300_000,
+      statesync_target_block: 7_400_000,
+      'vote_delay_seconds{0.5}': 0.04,
+      'vote_delay_seconds{0.9}': 0.095,
+      'vote_delay_seconds{0.99}': 0.812,
+      stake_ratio: 0.048,
+      'migration_phase{legacy}': 0,
+      'migration_phase{dual}': 1,
+      'migration_phase{page_encoded}': 0,
+      'events_total{committed_block}': 11,
+      'events_total{local_timeout}': 12,
+      'events_total{vote_sent}': 13,
+      'events_total{round_entered_by_qc}': 14,
+      'events_total{round_entered_by_tc}': 15,
+      'events_total{execution_lagging}': 16,
+      'events_total{bad_state_root}': 17,
+      'events_total{base_fee_error}': 18,
+      'events_total{statesync_triggered}': 19,
+    })
+  })
+
+  test('0 of 0 is no statesync; the sentinel, NaN and a phase of tomorrow are unknown', async () => {
+    const figures = {
+      statesync_syncing: 0,
+      statesync_progress_estimate: 0,
+      statesync_last_target: 0,
+    }
+    const odd = { peer_disc_num_peers: 2 ** 64, triedb_migration_phase: 3 }
+    const nan = 'zephyr_state_node_state_self_stake_bps NaN\n'
+    const { shown } = await watch({ native: text({ ...figures, ...odd }) + nan, otel: refused })
+    expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, statesync_active: 0 })
+  })
+
+  test('with a name of their own, where the configuration tells it', async () => {
+    const { shown } = await watch({ native: 'other_total_uptime_us 5e6\n', otel: refused }, 'other')
+    expect(shown()).toEqual({ 'up{native}': 1, uptime_seconds: 5 })
+  })
+})
+
+describe('which endpoint', () => {
+  test('its own first: the other is not asked', async () => {
+    const { shown, asked, states } = await watch({ native: text(up(1)), otel: text(up(9)) })
+    expect(shown()).toMatchObject({ 'up{native}': 1, uptime_seconds: 1 })
+    expect(asked).toEqual(['native'])
+    expect(states()).toEqual({ 'metrics at native': 'answering' })
+  })
+
+  test.each([
+    ['refused', refused, 'refused: could not ask http://h.example/…: no connection (ECONNREFUSED)'],
+    ['404', 404, 'http: HTTP status 404'],
+    ['500', 500, 'http: HTTP status 500'],
+    ['a page', '<html><body>Sign in</body></html>\n', 'invalid'],
+    ['a text without end', 'a 1\n'.repeat(1_100_000), 'invalid'],
+    ['nothing', '', 'answering, with no metrics of consensus'],
+    ['others', 'zephyr_rpc_active_requests 1\n', 'answering, with no metrics of consensus'],
+    [
+      'another maker',
+      'other_total_uptime_us 1\n',
+      'no names that begin with zephyr, but with other: set native.namePrefix',
+    ],
+  ])('%s: the collector in its place, if it has them', async (_, answer, state) => {
+    const answers: Answers = { native: answer, otel: text(up(7), BEGIN) }
+    const { shown, states, next } = await watch(answers)
+    expect(shown()).toEqual({
+      'up{native}': 0,
+      'up{otel}': 1,
+      frozen: 0,
+      'info{devnet,0.16.4}': 1,
+      uptime_seconds: 7,
+    })
+    expect(states()).toMatchObject({ 'metrics at native': state, 'metrics at otel': 'answering' })
+    answers.otel = ''
+    await next()
+    expect(shown()).toEqual({ 'up{native}': 0, 'up{otel}': 0 })
+    expect(JSON.stringify(states())).not.toMatch(/pw|KEY|token/)
+  })
+})
+
+describe('what stands still is unknown', () => {
+  test('by its uptime: after three seconds, until it grows again', async () => {
+    const answers: Answers = { native: text(up(5)), otel: refused }
+    const { shown, next, states } = await watch(answers)
+    expect(shown()).not.toHaveProperty('frozen')
+    await next()
+    expect(shown()).toEqual({ 'up{native}': 1, frozen: 1 })
+    expect(states()).toMatchObject({ 'metrics of consensus': 'standing still' })
+    answers.native = text(up(15))
+    await next()
+    expect(shown()).toMatchObject({ frozen: 0, uptime_seconds: 15 })
+  })
+
+  test('a process that was started anew moves, with counters from 0', async () => {
+    const event = 'state_consensus_events_commit_block'
+    const answers: Answers = { native: text({ ...up(900), [event]: 2000 }), otel: refused }
+    const { shown, next } = await watch(answers)
+    answers.native = text({ ...up(3), [event]: 1 })
+    await next()
+    expect(shown()).toMatchObject({ frozen: 0, 'events_total{committed_block}': 1 })
+  })
+
+  test('by its times: at more than 30 seconds, whatever the uptime says', async () => {
+    const answers: Answers = { native: refused, otel: text(up(5), BEGIN) }
+    const { shown, next } = await watch(answers)
+    expect(shown()).toMatchObject({ frozen: 0, uptime_seconds: 5 })
+    answers.otel = text(up(6), BEGIN - 20_000) // 30 s old at the next look
+    await next()
+    expect(shown()).toMatchObject({ frozen: 0, uptime_seconds: 6 })
+    answers.otel = text(up(7), BEGIN - 10_001)
+    await next()
+    expect(shown()).toEqual({ 'up{native}': 0, 'up{otel}': 1, frozen: 1 })
+  })
+
+  test('a collector that sends no times must first be seen to move', async () => {
+    const answers: Answers = { native: refused, otel: text(up(5)) }
+    const { shown, next } = await watch(answers)
+    expect(shown()).toEqual({ 'up{native}': 0, 'up{otel}': 1 })
+    answers.otel = text(up(15))
+    await next()
+    expect(shown()).toMatchObject({ frozen: 0, uptime_seconds: 15 })
+    answers.native = text(up(25))
+    await next()
+    // What it said before it was not asked is no sight of a movement.
+    answers.native = refused
+    answers.otel = text(up(26))
+    await next()
+    expect(shown()).toEqual({ 'up{native}': 0, 'up{otel}': 1 })
+  })
+
+  test('of two versions at one collector the newest counts, and what only the old one had is gone', async () => {
+    const old = text({ ...up(900), peer_disc_num_peers: 8 }, BEGIN - 31_000)
+    const now = text(up(4), BEGIN).replaceAll('0.16.4', '0.17.0')
+    const { shown } = await watch({ native: refused, otel: old + now })
+    expect(shown()).toEqual({
+      'up{native}': 0,
+      'up{otel}': 1,
+      frozen: 0,
+      'info{devnet,0.17.0}': 1,
+      uptime_seconds: 4,
+    })
+  })
+
+  test('of two that are equally new and differ neither is believed', async () => {
+    const { shown } = await watch({ native: text(up(4)) + text(up(5)), otel: refused })
+    expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1 })
+  })
+})
+
+test('lines that are not understood are counted, and told once an hour', async () => {
+  const answers: Answers = { native: text(up(1)), otel: refused }
+  const { total, states, next } = await watch(answers)
+  const key = 'chain_agent_lines_total{format=prometheus,result=unparsed}'
+  expect(total(key)).toBe(0)
+  answers.native = `${text(up(11))}zephyr_peers many\nzephyr_more more\n`
+  await next()
+  expect(total(key)).toBe(2)
+  expect(states()['metrics, unparsed']).toContain('it said: zephyr_peers many')
+})

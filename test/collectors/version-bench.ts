@@ -1,0 +1,95 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach } from 'vitest'
+import { version, type VersionReading } from '../../src/collectors/version.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import type { Fork } from '../../src/core/fork.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import { type Sample, sample, type TIMELINES } from '../../src/metrics.ts'
+import { createExec } from '../../src/sources/exec.ts'
+import { recording } from './recording.ts'
+
+export const COMMIT = '1e5c'.repeat(10)
+
+let bin = ''
+beforeEach(async () => {
+  bin = await mkdtemp(join(tmpdir(), 'chain-agent-version-'))
+})
+afterEach(async () => {
+  await rm(bin, { recursive: true })
+})
+
+/** A program on PATH that does what the shell text says. */
+export const program = async (name: string, script: string): Promise<void> => {
+  await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`)
+  await chmod(join(bin, name), 0o755)
+}
+export const prints = (text: string): string => `cat <<'END'\n${text}\nEND`
+export const build = (tag: string, name = 'zephyr-node'): string =>
+  prints(`${name} {"commit":"${COMMIT}","tag":"${tag}","branch":"","modified":true}`)
+export const dpkg = (row: string): string =>
+  `[ "$1" = -W ] && [ "$3" = zephyr ] || exit 2\n${prints(row)}`
+export const NOT_INSTALLED = 'echo "dpkg-query: no packages found matching $3" >&2; exit 1'
+
+export const rpcInfo = (clientVersion: string, chainId = '77'): Sample =>
+  sample('chain_rpc_info', 1, { client_version: clientVersion, chain_id: chainId, net_version: '' })
+export const nativeInfo = (text: string): Sample =>
+  sample('chain_native_info', 1, { network: 'devnet', version: text })
+export const timeline = (kind: string, name: (typeof TIMELINES)[number] = 'primary'): Sample =>
+  sample('chain_storage_timeline_info', 1, { timeline: name, kind })
+
+const borealis: Fork = {
+  name: 'borealis',
+  kind: 'fork',
+  activationAt: 4_000_000_000_000,
+  minimumVersion: '0.16.1',
+  timeline: 'page',
+}
+
+interface Given {
+  readonly published?: readonly Sample[]
+  readonly programs?: readonly string[]
+  readonly package?: string | null
+  readonly timeout?: number
+}
+
+export const create = (given: Given) => {
+  const record = recording()
+  const board = { samples: given.published ?? [] }
+  const collector = version({
+    exec: createExec({ clock: systemClock, path: `${bin}:/usr/bin:/bin` }),
+    recorder: record.recorder,
+    readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
+    published: () => board.samples,
+    programs: given.programs ?? ['node'],
+    package: given.package ?? null,
+    forks: new Map([['77', [borealis]]]),
+    timing: { interval: 10, timeout: given.timeout ?? 20_000 },
+  })
+  const look = async (): Promise<Outcome<VersionReading>> => {
+    const stop = new AbortController()
+    return new Promise((resolve) => {
+      void collector.run({ clock: systemClock, signal: stop.signal }, (outcome) => {
+        stop.abort()
+        resolve(outcome)
+      })
+    })
+  }
+  return { collector, board, look, total: record.total }
+}
+
+/** What one look comes to: `name{labels}` with the value, and the states. */
+export const seen = async (given: Given = {}, { collector, look, total } = create(given)) => {
+  const outcome = await look()
+  if (!outcome.ok) throw outcome.error
+  const shown = Object.fromEntries(
+    collector
+      .samples(outcome.value)
+      .map(({ name, labels, value }) => [
+        `${name.replace('chain_', '')}${Object.keys(labels).length === 0 ? '' : `{${Object.values(labels).join(',')}}`}`,
+        value,
+      ]),
+  )
+  return { shown, states: collector.states(outcome.value), total }
+}

@@ -1,0 +1,234 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { type Sample, sample } from '../../src/metrics.ts'
+import {
+  build,
+  COMMIT,
+  create,
+  dpkg,
+  nativeInfo,
+  NOT_INSTALLED,
+  prints,
+  program,
+  rpcInfo,
+  seen,
+  timeline,
+} from './version-bench.ts'
+
+test('installed, running, and ready for the fork', async () => {
+  await program('zephyr-node', build('v0.16.1-rc'))
+  await program('dpkg-query', dpkg('ii  zephyr 0.16.1+1 amd64'))
+  const published = [rpcInfo('Zephyr/0.16.1'), nativeInfo('0.16.1'), timeline('zephyr')]
+  const { shown, states, total } = await seen({ published })
+  expect(shown).toEqual({
+    [`node_build_info{node,0.16.1-rc,${COMMIT},v0.16.1-rc,,true}`]: 1,
+    'node_running_info{rpc,0.16.1}': 1,
+    'node_running_info{native,0.16.1}': 1,
+    'package_info{zephyr,0.16.1+1}': 1,
+    version_mismatch: 0,
+    'fork_activation_timestamp_seconds{borealis}': 4_000_000_000,
+    'fork_ready{borealis,version}': 1,
+    'fork_ready{borealis,timeline}': 1,
+  })
+  expect(states).toEqual({
+    'installed version': '0.16.1+1',
+    'running version': '0.16.1 (rpc), 0.16.1 (native)',
+    restart: 'not due',
+    'program node': 'tells its version',
+    'fork borealis': 'ready for 2096-10-02T07:06Z',
+  })
+  expect(total('chain_agent_lines_total{format=node-version,result=unparsed}')).toBe(0)
+})
+
+describe('what --version may do', () => {
+  test.each([
+    ['the samples of long ago', build('v0.12.2-rc'), 'node_build_info{node,0.12.2-rc,', undefined],
+    [
+      'empty texts',
+      prints('zephyr-node {"commit":"","tag":"v0.9.1","branch":"","modified":true}'),
+      'node_build_info{node,0.9.1,,v0.9.1,,true}',
+      undefined,
+    ],
+    ['a tag that is no version', build('nightly'), 'node_build_info{node,,', undefined],
+    [
+      'a name and a number',
+      prints('zephyr-node 0.13.0'),
+      'node_build_info{node,0.13.0,,,,}',
+      undefined,
+    ],
+    [
+      'garbage',
+      prints('Segmentation fault (maybe)'),
+      null,
+      'could not understand the version of the node',
+    ],
+    ['nothing', 'true', null, 'could not understand the version of the node'],
+    [
+      'the C++ program, which has no such option',
+      'echo "The following argument was not expected: --version" >&2\necho "Run with --help for more information." >&2\nexit 109',
+      null,
+      'exit code 109',
+    ],
+    ['the storage tool', 'echo "FATAL: no" >&2; exit 1', null, 'exit code 1'],
+    [
+      'an option that is wrong',
+      'echo "error: unexpected argument" >&2; exit 2',
+      null,
+      'exit code 2',
+    ],
+  ])('%s', async (...[, script, series, trouble]) => {
+    await program('zephyr-node', script)
+    await program('dpkg-query', dpkg('ii  zephyr 0.14.0 amd64'))
+    const { shown, states, total } = await seen()
+    const names = Object.keys(shown)
+    expect(shown).toHaveProperty(['package_info{zephyr,0.14.0}'], 1)
+    expect(names.filter((name) => name.startsWith('node_build_info'))).toHaveLength(
+      series === null ? 0 : 1,
+    )
+    expect(names.join(' ')).toContain(series ?? '')
+    expect(states['program node']).toContain(trouble ?? 'tells its version')
+    const unparsed = total('chain_agent_lines_total{format=node-version,result=unparsed}') ?? 0
+    expect(unparsed).toBe(trouble?.includes('understand') ? 1 : 0)
+  })
+
+  test('hang: the others have told theirs in the meantime', async () => {
+    await program('zephyr-node', 'sleep 60')
+    await program('zephyr-rpc', build('v0.15.0', 'zephyr-rpc'))
+    await program('dpkg-query', 'sleep 60')
+    const { shown, states } = await seen({ programs: ['node', 'rpc'], timeout: 1000 })
+    expect(Object.keys(shown)).toEqual([`node_build_info{rpc,0.15.0,${COMMIT},v0.15.0,,true}`])
+    expect(states['package']).toContain('none within 750ms')
+    expect(states).toMatchObject({
+      'installed version': '0.15.0',
+      'program node': 'could not get an answer in time: none within 750ms',
+      'program rpc': 'tells its version',
+    })
+  })
+
+  test('bring a secret: none comes out', async () => {
+    const secret = 'f00d'.repeat(16)
+    await program(
+      'zephyr-node',
+      prints(
+        `zephyr-node {"commit":"${secret}","tag":"v1.2.3","branch":"token=Qx7f9Lw2","modified":false}`,
+      ),
+    )
+    const { shown } = await seen()
+    expect(JSON.stringify(shown)).not.toMatch(/f00df00d|Qx7f9Lw2/)
+    expect(Object.keys(shown)[0]).toMatch(/^node_build_info\{node,1\.2\.3,,v1\.2\.3,/)
+  })
+})
+
+describe('the package', () => {
+  beforeEach(async () => program('zephyr-node', build('v0.15.1')))
+  test.each([
+    ['is not there', NOT_INSTALLED, null],
+    ['was removed', dpkg('rc  zephyr 0.14.0 amd64'), null],
+    ['was never there', dpkg('un  zephyr  '), null],
+    ['is half configured: its files are there', dpkg('iF  zephyr 0.16.0~rc amd64'), '0.16.0~rc'],
+    ['is held', dpkg('hi  zephyr 1:0.15.0-2 amd64'), '1:0.15.0-2'],
+  ])('%s', async (_, script, installed) => {
+    await program('dpkg-query', script)
+    const { shown, states } = await seen()
+    const names = Object.keys(shown).filter((name) => name.startsWith('package_info'))
+    expect(names).toEqual(installed === null ? [] : [`package_info{zephyr,${installed}}`])
+    expect(states['package']).toBeUndefined()
+    expect(states['installed version']).toBe(installed?.replace('1:', '') ?? '0.15.1')
+  })
+
+  test.each([
+    ['cannot be asked for', 'echo "dpkg-query: error: database is locked" >&2; exit 2', 0],
+    ['cannot be read', 'echo "dpkg-query: error: cannot open" >&2; exit 1', 0],
+    ['is told in other words', prints('desired=install name=zephyr'), 1],
+  ])('%s: unknown, and the programs tell', async (_, script, unparsed) => {
+    await program('dpkg-query', script)
+    const { states, total } = await seen()
+    expect(states['package']).toMatch(/^unknown: could not /)
+    expect(states['installed version']).toBe('0.15.1')
+    expect(total('chain_agent_lines_total{format=dpkg,result=unparsed}') ?? 0).toBe(unparsed)
+  })
+
+  test('has another name where the operator says so', async () => {
+    await program(
+      'dpkg-query',
+      `[ "$3" = zephyr-stack ] || exit 2\n${prints('ii  zephyr-stack 0.15.1 amd64')}`,
+    )
+    expect((await seen({ package: 'zephyr-stack' })).shown).toHaveProperty(
+      ['package_info{zephyr-stack,0.15.1}'],
+      1,
+    )
+  })
+})
+
+describe('whether a restart is pending', () => {
+  test.each([
+    ['both processes run the old one', [rpcInfo('Zephyr/0.16.1'), nativeInfo('0.16.1')], 1],
+    ['consensus was forgotten', [rpcInfo('Zephyr/0.17.0'), nativeInfo('0.16.1')], 1],
+    ['all run the new one', [rpcInfo('Zephyr/0.17.0'), nativeInfo('0.17.0')], 0],
+    ['the RPC hides it', [rpcInfo('Zephyr/unknown'), nativeInfo('0.17.0')], 0],
+    ['nobody tells it', [rpcInfo('Zephyr/unknown'), nativeInfo('')], undefined],
+    ['the node is down', [], undefined],
+  ])('%s', async (_, published, mismatch) => {
+    await program('zephyr-node', build('v0.17.0'))
+    await program('dpkg-query', dpkg('ii  zephyr 0.17.0-1 amd64'))
+    expect((await seen({ published })).shown['version_mismatch']).toBe(mismatch)
+  })
+
+  test('what is installed is unknown: no mismatch, and no failure either', async () => {
+    await program('zephyr-node', 'exit 2')
+    await program('dpkg-query', NOT_INSTALLED)
+    const { shown } = await seen({ published: [nativeInfo('0.16.1')] })
+    expect(shown).toEqual({ 'node_running_info{native,0.16.1}': 1 })
+  })
+})
+
+test('where nothing is known at all, the collector has failed', async () => {
+  await program('dpkg-query', NOT_INSTALLED)
+  const outcome = await create({}).look()
+  expect(outcome.ok ? '' : outcome.error.message).toContain('there is no zephyr-node on PATH')
+})
+
+describe('the forks', () => {
+  const ready = async (...published: readonly Sample[]) => {
+    await program('zephyr-node', build('v0.16.1'))
+    return (await seen({ published: [rpcInfo('Zephyr/0.16.1'), ...published] })).shown[
+      'fork_ready{borealis,timeline}'
+    ]
+  }
+  const phase = (legacy: 0 | 1): Sample =>
+    sample('chain_native_migration_phase', legacy, { phase: 'legacy' })
+
+  test.each([
+    ['one timeline of pages', [timeline('zephyr')], 1],
+    ['a second one of pages', [timeline('ethereum'), timeline('zephyr', 'secondary')], 1],
+    ['none of pages', [timeline('ethereum')], 0],
+    ['a kind that nobody knows', [timeline('quantum')], undefined],
+    ['a kind that nobody knows, and consensus', [timeline('quantum'), phase(0)], undefined],
+    ['consensus alone, moved', [phase(0)], 1],
+    ['consensus alone, not moved', [phase(1)], 0],
+    ['the report is the nearer witness', [timeline('zephyr'), phase(1)], 1],
+    ['nobody', [], undefined],
+  ])('timeline: %s', async (_, published, expected) => {
+    expect(await ready(...published)).toBe(expected)
+  })
+
+  test('are those of the chain; of a chain that nobody knows there are none', async () => {
+    await program('zephyr-node', build('v0.16.1'))
+    const forks = async (...published: readonly Sample[]) =>
+      Object.keys((await seen({ published })).shown).filter((name) => name.startsWith('fork'))
+    expect(await forks()).toEqual([])
+    expect(await forks(rpcInfo('Zephyr/0.16.1', '78'))).toEqual([])
+    expect(await forks(rpcInfo('Zephyr/0.16.1', '77'))).toHaveLength(2)
+  })
+
+  test('go on while the RPC is down, and begin with the status report', async () => {
+    await program('zephyr-node', build('v0.16.1'))
+    const empty = { hostname: '', version: '', network: '', chain: '', self_address: '' }
+    const own = { ...empty, record_seq_num: '', secp_public_key: '' }
+    const status = sample('chain_status_info', 1, { ...own, chain_id: '77' })
+    const made = create({ published: [status] })
+    const names = async () => Object.keys((await seen({}, made)).shown)
+    expect(await names()).toContain('fork_activation_timestamp_seconds{borealis}')
+    made.board.samples = []
+    expect(await names()).toContain('fork_activation_timestamp_seconds{borealis}')
+  })
+})

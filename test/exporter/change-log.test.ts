@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import type { Change } from '../../src/core/board.ts'
+import { SourceError } from '../../src/core/errors.ts'
+import { createChangeLog } from '../../src/exporter/change-log.ts'
+
+const listening = () => {
+  const lines: string[] = []
+  const line = (level: string) => (_: object, text: string) => lines.push(`${level} ${text}`)
+  const tell = createChangeLog({ info: line('info'), warn: line('warn') })
+  return {
+    lines,
+    tell: (change: Omit<Change, 'at' | 'from' | 'subject'> & Partial<Change>) =>
+      tell({ at: 0, from: undefined, subject: undefined, ...change }),
+  }
+}
+
+const journal = new SourceError({
+  doing: 'read the journal',
+  happened: 'this user may not read it',
+  advice: 'add it to the group',
+})
+const to = 'failing: could not read the journal: this user may not read it'
+
+test('what several collectors meet is told in full once; after it was well, again', () => {
+  const { lines, tell } = listening()
+  tell({ collector: 'ledger', to, error: journal })
+  tell({ collector: 'consensus', to, error: journal })
+  tell({ collector: 'ledger', to: 'working' })
+  tell({ collector: 'logs', to, error: journal })
+  tell({ collector: 'consensus', to: 'working' })
+  tell({ collector: 'logs', to: 'working' })
+  tell({ collector: 'ledger', to, error: journal })
+  const full =
+    'Could not read the journal: this user may not read it; what to do: add it to the group'
+  expect(lines).toEqual([
+    `warn ledger: ${full}`,
+    `warn consensus: ${to} (like ledger)`,
+    'info ledger: working',
+    `warn logs: ${to} (like consensus)`,
+    'info consensus: working',
+    'info logs: working',
+    `warn ledger: ${full}`,
+  ])
+})
+
+test('what else a collector meets is told in full, and a subject with what it was', () => {
+  const { lines, tell } = listening()
+  tell({ collector: 'ledger', to, error: journal })
+  const other = new SourceError({ doing: 'run x', happened: 'exit code 3' })
+  tell({ collector: 'status', to: 'failing: could not run x: exit code 3', error: other })
+  tell({ collector: 'services', subject: 'bft', from: 'active', to: 'failed (signal 6)' })
+  tell({ collector: 'rpc', to: 'silent: no reading in the time one is due' })
+  expect(lines.slice(1)).toEqual([
+    'warn status: Could not run x: exit code 3',
+    'info bft: active → failed (signal 6)',
+    'warn rpc: silent: no reading in the time one is due',
+  ])
+})
