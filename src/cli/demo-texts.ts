@@ -6,16 +6,29 @@ import { z } from 'zod'
 export const placeSchema = z.object({
   rpcUrl: z.string(),
   referenceUrl: z.string(),
+  nativeUrl: z.string(),
+  otelUrl: z.string(),
   binDirectory: z.string(),
   ownPublicKey: z.string(),
   prefix: z.string(),
+  nodeDirectory: z.string(),
+  backupDirectory: z.string(),
+  environmentFile: z.string(),
+  forksFile: z.string(),
+  host: z.object({
+    procfs: z.string(),
+    sysfs: z.string(),
+    bootDirectory: z.string(),
+    smartDirectory: z.string(),
+    directories: z.record(z.string(), z.string()),
+  }),
 })
 
 export type Place = z.output<typeof placeSchema>
 
 /** The configuration of an agent that watches the simulated node. */
 export const renderConfig = (
-  { prefix, rpcUrl, referenceUrl, ownPublicKey }: Place,
+  { prefix, rpcUrl, referenceUrl, nativeUrl, otelUrl, ownPublicKey, ...files }: Place,
   { directory, port }: { readonly directory: string; readonly port: number },
 ): string =>
   stringify({
@@ -23,7 +36,12 @@ export const renderConfig = (
     listen: `127.0.0.1:${port}`,
     log: { level: 'info' },
     state: { directory: join(directory, 'state') },
-    node: { publicKey: ownPublicKey },
+    node: {
+      publicKey: ownPublicKey,
+      directory: files.nodeDirectory,
+      backupDirectory: files.backupDirectory,
+      environmentFile: files.environmentFile,
+    },
     references: [
       { name: 'other-rpc', url: referenceUrl, kind: 'rpc' },
       { name: 'query-service', url: referenceUrl, kind: 'query' },
@@ -32,6 +50,10 @@ export const renderConfig = (
     // More often than on a host at work: a rehearsal should be quick to show.
     reference: { interval: '2s' },
     services: { interval: '2s' },
+    native: { url: nativeUrl, fallbackUrl: otelUrl, interval: '2s' },
+    keys: { interval: '5s' },
+    host: { interval: '5s', ...files.host },
+    version: { interval: '5s', forksFile: files.forksFile },
   })
 
 interface Welcome {

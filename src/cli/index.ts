@@ -5,11 +5,21 @@ import { version } from '../version.ts'
 import { configCommand } from './config.ts'
 import { demoCommand } from './demo.ts'
 import type { ExitCode, Io } from './io.ts'
+import { keysReportCommand } from './keys-report.ts'
+import { maintenanceCommand } from './maintenance.ts'
 import { parseCommand } from './parse.ts'
 import { runCommand } from './run.ts'
 import { simulateCommand } from './simulate.ts'
 
-const COMMANDS = [runCommand, configCommand, parseCommand, demoCommand, simulateCommand]
+const COMMANDS = [
+  runCommand,
+  configCommand,
+  parseCommand,
+  maintenanceCommand,
+  keysReportCommand,
+  demoCommand,
+  simulateCommand,
+]
 
 /** Runs one command line; never throws. `argv` without the interpreter and the script. */
 export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode> => {
@@ -31,7 +41,7 @@ export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode>
       }),
     )
   }
-  for (const command of [program, ...program.commands]) {
+  for (const command of withSubcommands(program)) {
     command.exitOverride().configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
@@ -44,6 +54,11 @@ export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode>
     return explain(asError(thrown), io)
   }
 }
+
+const withSubcommands = (command: Command): readonly Command[] => [
+  command,
+  ...command.commands.flatMap(withSubcommands),
+]
 
 const explain = (error: Error, io: Io): ExitCode => {
   // Commander has already said what was wrong; help and version end this way, too.

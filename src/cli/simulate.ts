@@ -16,6 +16,8 @@ interface Options {
   readonly prefix: string
   readonly rpcPort: number
   readonly referencePort: number
+  readonly nativePort: number
+  readonly otelPort: number
   readonly directory?: string
 }
 
@@ -29,7 +31,22 @@ export const simulateCommand = (io: Io, exit: (code: ExitCode) => void): Command
     .option('--prefix <word>', 'the word before the names of units and tools', readPrefix, 'chain')
     .option('--rpc-port <port>', "port of the node's RPC; 0 takes a free one", readPort, 0)
     .option('--reference-port <port>', 'port of the reference; 0 takes a free one', readPort, 0)
-    .option('--directory <dir>', 'where bin/ goes (default: a fresh one, removed at the end)')
+    .option(
+      '--native-port <port>',
+      "port of consensus' own metrics; 0 takes a free one",
+      readPort,
+      0,
+    )
+    .option(
+      '--otel-port <port>',
+      'port of the OpenTelemetry collector; 0 takes a free one',
+      readPort,
+      0,
+    )
+    .option(
+      '--directory <dir>',
+      'where bin/ and the files of the node go (default: a fresh one, removed at the end)',
+    )
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
       exit(await attemptCommand(io, async () => await simulate(io, options)))
@@ -95,18 +112,29 @@ export const readPrefix = (text: string): string => {
 const renderJson = ({
   rpcUrl,
   referenceUrl,
+  nativeUrl,
+  otelUrl,
   binDirectory,
   ownPublicKey,
   prefix,
-}: Simulator): string =>
-  `${JSON.stringify({ rpcUrl, referenceUrl, binDirectory, ownPublicKey, prefix })}\n`
+  nodeDirectory,
+  backupDirectory,
+  environmentFile,
+  forksFile,
+  host,
+}: Simulator): string => {
+  const files = { nodeDirectory, backupDirectory, environmentFile, forksFile, host }
+  return `${JSON.stringify({ rpcUrl, referenceUrl, nativeUrl, otelUrl, binDirectory, ownPublicKey, prefix, ...files })}\n`
+}
 
 const renderText = (simulator: Simulator, scenario: string): string =>
   [
     `A simulated node in the scenario "${scenario}".`,
     `  RPC         ${simulator.rpcUrl}`,
     `  reference   ${simulator.referenceUrl}   (RPC, and GET /height)`,
+    `  metrics     ${simulator.nativeUrl}/metrics, and ${simulator.otelUrl}/metrics of otelcol`,
     `  tools       PATH=${simulator.binDirectory}:$PATH`,
+    `  files       ${simulator.nodeDirectory}, backups in ${simulator.backupDirectory}`,
     `  public key  ${simulator.ownPublicKey}`,
     'Ctrl-C ends it.',
     '',

@@ -1,39 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runCli } from '../../src/cli/index.ts'
-import { systemClock } from '../../src/core/clock.ts'
-
-const collector = () => {
-  const chunks: string[] = []
-  const stream = new Writable({
-    write: (chunk: Buffer, _, done) => {
-      chunks.push(chunk.toString())
-      done()
-    },
-  })
-  return { stream, text: () => chunks.join('') }
-}
-
-/** One command line in a world of its own. */
-const cli = async (
-  argv: readonly string[],
-  { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Record<string, string> } = {},
-) => {
-  const out = collector()
-  const err = collector()
-  const code = await runCli(argv, {
-    stdin: Readable.from([Buffer.from(stdin)]),
-    stdout: out.stream,
-    stderr: err.stream,
-    env,
-    clock: systemClock,
-    signal: new AbortController().signal,
-  })
-  return { code, out: out.text(), err: err.text() }
-}
+import { cli } from '../support/cli.ts'
 
 let directory = ''
 beforeAll(async () => {
