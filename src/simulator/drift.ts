@@ -46,6 +46,16 @@ export const drift = {
     '\nstatesync:\n': '\ncatchUp:\n',
     '\nrpc:\n': '\nendpoint:\n',
   }),
+  native: drifting({
+    _total_uptime_us: '_age_us',
+    _node_info: '_about',
+    _execution_ledger_: '_book_',
+    _state_: '_agreement_',
+    _statesync_: '_catch_up_',
+    _peer_disc_: '_neighbours_',
+    _wireauth_: '_handshakes_',
+    _triedb_: '_store_',
+  }),
   ledgerTail: drifting({
     '"seq_num":': '"height":',
     '"round":': '"view":',
@@ -65,5 +75,15 @@ export const drift = {
     'proposal_round: ': 'proposal_view: ',
     '"db_status":': '"phase":',
     '"root_seq_num":': '"root_height":',
+  }),
+  executionLog: drifting({
+    ',bl=': ',height=',
+    ',txe=': ',run=',
+    ',cmt=': ',write=',
+    ',gas=': ',fuel=',
+    'Min valid version': 'Oldest version',
+    'Disk usage:': 'Store share:',
+    'rss =': 'memory =',
+    'with block_id': 'of id',
   }),
 } as const

@@ -5,7 +5,7 @@ import { createHeights, type Heights } from './heights.ts'
 import { createJournal, type Journal } from './journal/journal.ts'
 import { createJournalContent } from './journal/journal-content.ts'
 import type { Scenario } from './scenario/scenario.ts'
-import { createTimeline } from './scenario/timeline.ts'
+import { createTimeline, type Timeline } from './scenario/timeline.ts'
 import type { Validator } from './chain/validators.ts'
 
 export interface NodeOptions {
@@ -24,8 +24,9 @@ export interface SimulatedNode {
   readonly prefix: string
   readonly chain: Chain
   readonly own: Validator
-  readonly version: string
   readonly heights: Heights
+  /** Its scenario, laid out in time. */
+  readonly timeline: Timeline
   readonly journal: Journal
   now(): number
   condition(): Condition
@@ -33,7 +34,7 @@ export interface SimulatedNode {
 
 /** The journal reaches so far back before the beginning. */
 const JOURNAL_MS = 120_000
-/** Some twelve minutes of a healthy node, five seconds of a flood. */
+/** Some eight minutes of a healthy node, five seconds of a flood. */
 const JOURNAL_ENTRIES = 20_000
 
 export const createNode = ({
@@ -50,7 +51,6 @@ export const createNode = ({
     )
   const beginMs = clock.now()
   const name = `${prefix}/${chain.seed}/${index}/${beginMs}`
-  const version = '0.16.1'
   const timeline = createTimeline(scenario, beginMs)
   const heights = createHeights(chain, timeline)
   return {
@@ -58,14 +58,15 @@ export const createNode = ({
     prefix,
     chain,
     own,
-    version,
     heights,
+    timeline,
     journal: createJournal({
       node: name,
       now: clock.now,
       beginMs: beginMs - JOURNAL_MS,
-      produce: createJournalContent({ node: name, prefix, version, own, chain, timeline, heights }),
+      produce: createJournalContent({ node: name, prefix, own, chain, timeline, heights }),
       keep: JOURNAL_ENTRIES,
+      state: () => timeline.conditionAt(clock.now()).journal,
     }),
     now: clock.now,
     condition: () => timeline.conditionAt(clock.now()),

@@ -1,10 +1,17 @@
 import type { Clock } from '../core/clock.ts'
 import { createChain } from './chain/chain.ts'
+import { createChronyc } from './tools/chronyc.ts'
 import { createJournalctl } from './tools/journalctl.ts'
+import { createKeyFiles, type NodePlaces } from './key-files.ts'
+import { createHostTree, type HostPlaces } from './host/host-tree.ts'
+import { writeForkFile } from './fork-file.ts'
 import { createNode, type SimulatedNode } from './node.ts'
-import { createRpcServer, type RpcServer } from './rpc/rpc.ts'
+import { createNativeServers, type NativePlaces, type NativePorts } from './native/native-server.ts'
+import { keepPort } from './port.ts'
+import { createRpcServer } from './rpc/rpc.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { rpcListens } from './scenario/statesync.ts'
+import { createPackageTool } from './tools/package-version.ts'
 import { createStatusTool } from './tools/status-report.ts'
 import { createStorageTool } from './tools/storage-report.ts'
 import { createSystemctl } from './tools/systemctl.ts'
@@ -12,12 +19,12 @@ import { serveTools, type Tool } from './tools/tools.ts'
 import { troubled } from './tools/trouble.ts'
 import { clientVersionOf, createVersionTool } from './tools/versions.ts'
 
-export interface SimulatorOptions {
+export interface SimulatorOptions extends NativePorts {
   readonly clock: Clock
   /** The maker's word in the names of units and tools. */
   readonly prefix: string
   readonly scenario: Scenario
-  /** Where `bin/` and the socket behind it go. */
+  /** Where `bin/`, the socket behind it and the node's files go. */
   readonly directory: string
   /** Ports on the loopback interface; 0 takes a free one. */
   readonly rpcPort: number
@@ -28,7 +35,7 @@ export interface SimulatorOptions {
   readonly toolClient?: string
 }
 
-export interface Simulator {
+export interface Simulator extends NodePlaces, NativePlaces {
   readonly prefix: string
   readonly rpcUrl: string
   /** Another endpoint of the same chain, always well; answers `GET /height` too. */
@@ -36,6 +43,11 @@ export interface Simulator {
   readonly binDirectory: string
   readonly ownPublicKey: string
   readonly node: SimulatedNode
+  /** What the commands in `bin/` do, by their names. */
+  readonly tools: Readonly<Record<string, Tool>>
+  readonly host: HostPlaces
+  /** The forks of its network, for the agent. */
+  readonly forksFile: string
   close(): Promise<void>
 }
 
@@ -44,35 +56,54 @@ export const createSimulator = async (options: SimulatorOptions): Promise<Simula
   const { clock, prefix, scenario, directory, seed = 1 } = options
   const chain = createChain(seed)
   const node = createNode({ clock, chain, prefix, scenario })
-  const clientVersion = clientVersionOf(node)
   const rpc = await createRpcServer({
     port: options.rpcPort,
-    view: { chain, clientVersion, latest: () => node.heights.rpc(clock.now()) },
+    view: {
+      chain,
+      clientVersion: () => clientVersionOf(node),
+      latest: () => node.heights.rpc(clock.now()),
+    },
     tellsHeight: false,
   })
   const reference = await createRpcServer({
     port: options.referencePort,
-    view: { chain, clientVersion, latest: () => chain.headAt(clock.now()).seqNum },
+    view: {
+      chain,
+      clientVersion: () => clientVersionOf(node),
+      latest: () => chain.headAt(clock.now()).seqNum,
+    },
     tellsHeight: true,
   })
-  const tools = await serveTools({
-    directory,
-    tools: toolsOf(node, clock),
-    client: options.toolClient,
-  })
+  const native = await createNativeServers(node, options)
+  const tools = toolsOf(node, clock)
+  const served = await serveTools({ directory, tools, client: options.toolClient })
+  const keyFiles = await createKeyFiles(node, directory)
+  const { nodeDirectory } = keyFiles.places
+  const host = await createHostTree(node, { clock, directory, nodeDirectory })
+  const forksFile = await writeForkFile(directory, node.timeline.beginMs)
   const end = new AbortController()
-  const watched = keepPort(node, rpc, { clock, signal: end.signal })
+  const watched = Promise.all([
+    keepPort(rpc, () => rpcListens(node.condition(), clock.now()), { clock, signal: end.signal }),
+    native.keep({ clock, signal: end.signal }),
+    keyFiles.keep({ clock, signal: end.signal }),
+    host.keep(end.signal),
+  ])
   return {
     prefix,
     rpcUrl: rpc.url,
     referenceUrl: reference.url,
-    binDirectory: tools.binDirectory,
+    binDirectory: served.binDirectory,
+    tools,
     ownPublicKey: node.own.publicKey,
     node,
+    ...keyFiles.places,
+    ...native.places,
+    host: host.places,
+    forksFile,
     close: async () => {
       end.abort()
       await watched
-      await Promise.all([rpc.shut(), reference.shut(), tools.close()])
+      await Promise.all([rpc.shut(), reference.shut(), native.shut(), served.close()])
     },
   }
 }
@@ -80,22 +111,9 @@ export const createSimulator = async (options: SimulatorOptions): Promise<Simula
 const toolsOf = (node: SimulatedNode, clock: Clock): Readonly<Record<string, Tool>> => ({
   systemctl: createSystemctl(node),
   journalctl: createJournalctl(node.journal, clock),
+  chronyc: createChronyc(node),
+  'dpkg-query': createPackageTool(node),
   [`${node.prefix}-mpt`]: troubled({ node, clock, name: 'mpt' }, createStorageTool(node)),
   [`${node.prefix}-status`]: troubled({ node, clock, name: 'status' }, createStatusTool(node)),
   [`${node.prefix}-node`]: createVersionTool(node),
 })
-
-const PORT_CHECK_MS = 200
-
-/** A service that does not run, or waits for statesync, does not listen: the port opens and closes with it. */
-const keepPort = async (
-  node: SimulatedNode,
-  rpc: RpcServer,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
-): Promise<void> => {
-  while (!signal.aborted) {
-    if (rpcListens(node.condition(), clock.now())) await rpc.open().catch(() => undefined)
-    else await rpc.shut()
-    await clock.sleep(PORT_CHECK_MS, signal)
-  }
-}

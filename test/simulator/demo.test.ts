@@ -7,9 +7,22 @@ import { schema } from '../../src/config/schema.ts'
 const place = {
   rpcUrl: 'http://127.0.0.1:4101',
   referenceUrl: 'http://127.0.0.1:4102',
+  nativeUrl: 'http://127.0.0.1:4104',
+  otelUrl: 'http://127.0.0.1:4105',
   binDirectory: '/tmp/rehearsal/bin',
   ownPublicKey: `02${'c'.repeat(64)}`,
   prefix: 'zephyr',
+  nodeDirectory: '/tmp/rehearsal/home/zephyr/zephyr-bft',
+  backupDirectory: '/tmp/rehearsal/backup',
+  environmentFile: '/tmp/rehearsal/home/zephyr/.env',
+  forksFile: '/tmp/rehearsal/forks.yaml',
+  host: {
+    procfs: '/tmp/rehearsal/host/proc',
+    sysfs: '/tmp/rehearsal/host/sys',
+    bootDirectory: '/tmp/rehearsal/host/boot',
+    smartDirectory: '/tmp/rehearsal/host/smart',
+    directories: { wal: '/tmp/rehearsal/home/zephyr/zephyr-bft/wal' },
+  },
 }
 
 test('the demo writes a configuration that the agent takes', () => {
@@ -18,7 +31,14 @@ test('the demo writes a configuration that the agent takes', () => {
   )
   expect(config.listen).toEqual({ host: '127.0.0.1', port: 4103 })
   expect(config.references.map(({ kind }) => kind)).toEqual(['rpc', 'query'])
-  expect(config.node.publicKey).toBe(place.ownPublicKey)
+  expect(config.node).toEqual({
+    publicKey: place.ownPublicKey,
+    directory: place.nodeDirectory,
+    backupDirectory: place.backupDirectory,
+    environmentFile: place.environmentFile,
+  })
+  expect(config.host).toMatchObject(place.host)
+  expect(config.version.forksFile).toBe(place.forksFile)
 })
 
 test('the demo says when it could not have the port that was asked for', () => {

@@ -1,27 +1,28 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createChain } from '../../src/simulator/chain/chain.ts'
-import { createRpcServer, type RpcServer } from '../../src/simulator/rpc/rpc.ts'
+import type { Port } from '../../src/simulator/port.ts'
+import { createRpcServer } from '../../src/simulator/rpc/rpc.ts'
 
 const chain = createChain(5)
-const servers: RpcServer[] = []
+const servers: Port[] = []
 afterEach(async () => {
   await Promise.all(servers.splice(0).map(async (server) => server.shut()))
 })
 
-const serve = async (tellsHeight = false): Promise<RpcServer> => {
-  const view = { chain, clientVersion: 'Word/1.2.3', latest: () => 1_000_000n }
+const serve = async (tellsHeight = false): Promise<Port> => {
+  const view = { chain, clientVersion: () => 'Word/1.2.3', latest: () => 1_000_000n }
   const server = await createRpcServer({ port: 0, view, tellsHeight })
   servers.push(server)
   return server
 }
 
-const post = async ({ url }: RpcServer, body: string) => {
+const post = async ({ url }: Port, body: string) => {
   const response = await fetch(url, { method: 'POST', body })
   const json: unknown = await response.json()
   return { status: response.status, json }
 }
 
-const call = async (server: RpcServer, method: string, params: readonly unknown[] = []) =>
+const call = async (server: Port, method: string, params: readonly unknown[] = []) =>
   post(server, JSON.stringify({ jsonrpc: '2.0', id: 4, method, params }))
 
 describe('the RPC of a simulated node', () => {

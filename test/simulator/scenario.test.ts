@@ -32,12 +32,12 @@ describe('the notation of scenarios', () => {
     `)
     expect(complaint('5s consensu stops')).toMatchInlineSnapshot(`
       "own.scenario, line 1: unknown subject: "consensu"
-        expected: node, consensus, rpc, bft, execution, ledger-tail, otelcol, storage, mpt, status, formats, log
+        expected: node, consensus, rpc, bft, execution, ledger-tail, otelcol, storage, mpt, package, version, key, host, forkpoint, wal, status, formats, log, network, cleanup, journal, native, peers, stake, votes, statesync
         did you mean "consensus"?"
     `)
     expect(complaint('5s bft crash SIGABRT')).toMatchInlineSnapshot(`
       "own.scenario, line 1: unknown verb of bft: "crash"
-        expected: panics, crashes, exits, stops, starts
+        expected: panics, crashes, exits, stops, starts, says, calms, lags, badroot, agrees
         did you mean "crashes"?"
     `)
     expect(complaint('5s bft crashes SIGABORT')).toMatchInlineSnapshot(`

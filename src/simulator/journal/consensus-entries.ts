@@ -6,12 +6,13 @@ import { type LogLine, renderLogLine } from './log-line.ts'
 import { createLogFlood } from './log-noise.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { serviceEntry, suppressedEntry } from './service-entry.ts'
+import { createSteadyTroubles } from './spoken-entries.ts'
 import { createStatesyncLog } from './statesync-log.ts'
+import { installedVersion } from '../scenario/versions.ts'
 
 interface Subject extends ConsensusSubject {
   readonly node: string
   readonly prefix: string
-  readonly version: string
 }
 
 /** All that the consensus process writes into the journal, as far as journald takes it. */
@@ -21,6 +22,7 @@ export const createConsensusEntries = (subject: Subject) => {
     createStatesyncLog(chain, timeline),
     createConsensusLog(subject),
     createLogFlood(timeline),
+    createSteadyTroubles(timeline),
   ]
   const rateLimit = createRateLimit()
   const program = `${prefix}-node`
@@ -56,14 +58,14 @@ export const createConsensusEntries = (subject: Subject) => {
   }
 }
 
-const starts = ({ timeline, prefix, version }: Subject): readonly LogLine[] =>
+const starts = ({ timeline, prefix }: Subject): readonly LogLine[] =>
   timeline.changes
     .filter(({ before, after }) => before.services.bft.generation !== after.services.bft.generation)
-    .map(({ atMs }) => ({
+    .map(({ atMs, after }) => ({
       atMs,
       level: 'INFO',
       target: 'node',
-      message: `starting ${prefix}-bft with version ${version}`,
+      message: `starting ${prefix}-bft with version ${installedVersion(after.versions)}`,
     }))
 
 const PANIC = [

@@ -28,15 +28,19 @@ export function* advanced({ atMs }: Moment, block: Block): Generator<LogLine> {
 export const certificateOf = ({ id, epoch, round }: Block): string =>
   `Qc(QC { info: Vote { id: ${short(id)}, epoch: ${epoch}, round: ${round} }, ${signaturesOf(id)} })`
 
-/** What a validator does with a proposal that reaches it in time. */
+/** A proposal that reaches the node in time. */
 export function* proposed({ atMs }: Moment, block: Block): Generator<LogLine> {
   const { id, epoch, round, seqNum, leader, timeMs } = block
   const header = `ConsensusBlockHeader { block_round: ${round}, epoch: ${epoch}, seq_num: ${seqNum}, timestamp_ns: ${timeMs}000000, author: ${leader.publicKey}, .. }`
   const proposal = `ProposalMessage { proposal_round: ${round}, proposal_epoch: ${epoch}, tip: ConsensusTip { block_header: ${header}, .. }, last_round_tc: None }`
+  const fields = { author: leader.publicKey, proposal, block_id: short(id) }
+  yield { atMs, level: 'DEBUG', target: STATE, message: 'proposal message', fields }
+}
+
+/** What a validator does with it. */
+export function* voted({ atMs }: Moment, { id, epoch, round }: Block): Generator<LogLine> {
   const vote = `Vote { id: ${short(id)}, epoch: ${epoch}, round: ${round} }`
   const line = { atMs, level: 'DEBUG', target: STATE } as const
-  const fields = { author: leader.publicKey, proposal, block_id: short(id) }
-  yield { ...line, message: 'proposal message', fields }
   yield { ...line, message: 'sending vote', fields: { round: String(round), vote } }
   yield { ...line, message: 'vote successful', fields: { vote } }
 }

@@ -2,6 +2,8 @@ import type { Chain } from '../chain/chain.ts'
 import type { Block, Happening } from '../chain/happening.ts'
 import type { Validator } from '../chain/validators.ts'
 import type { Heights } from '../heights.ts'
+import type { Condition } from '../scenario/condition.ts'
+import { isVoting } from '../scenario/native.ts'
 import { isSyncing } from '../scenario/statesync.ts'
 import type { Timeline } from '../scenario/timeline.ts'
 import * as lines from './consensus-lines.ts'
@@ -53,14 +55,15 @@ export const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusS
     if (before?.kind === 'block') yield* lines.advanced({ chain, atMs }, before)
   }
 
-  function* follow(block: Block, noise: number): Generator<LogLine> {
+  function* follow(block: Block, { log, native }: Condition): Generator<LogLine> {
     const moment = { chain, atMs: block.seenMs }
     yield* lines.proposed(moment, block)
+    if (isVoting(native)) yield* lines.voted(moment, block)
     yield* enter(block.round, moment.atMs)
     if (chain.round(block.round + 1n)?.leader === own) yield* lines.collected(moment, block)
     yield* lines.committed(moment, block)
-    for (let index = 0; index < noise; index += 1) {
-      yield noiseLine(Number(block.seqNum) * noise + index, moment.atMs)
+    for (let index = 0; index < log.noise; index += 1) {
+      yield noiseLine(Number(block.seqNum) * log.noise + index, moment.atMs)
     }
   }
 
@@ -78,10 +81,11 @@ export const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusS
       yield* catchUp(height, atMs)
     } else if (happening.kind === 'block') {
       yield* catchUp(height - 1n, atMs)
-      yield* follow(happening, condition.log.noise)
+      yield* follow(happening, condition)
     } else {
       yield* enter(happening.round, atMs)
-      yield* lines.timedOut({ chain, atMs }, happening)
+      const leader = condition.missesSlots ? own : happening.leader
+      yield* lines.timedOut({ chain, atMs }, { ...happening, leader })
       yield* lines.advancedByTimeout({ chain, atMs }, happening)
     }
     told = height

@@ -17,6 +17,8 @@ export interface Entry {
 /** A journal that is written when somebody reads it: whatever happened until then is in it. */
 export interface Journal {
   readonly bootId: string
+  /** Whether it can be read now: `frozen` makes readers wait, `forbidden` sends them away. */
+  access(): 'open' | 'frozen' | 'forbidden'
   /** The entries there are now with a number of at least `from`, oldest first. */
   read(from: number): readonly Entry[]
   /** The number of the entry that a cursor names, or of the next one there is; undefined for no cursor at all. */
@@ -32,9 +34,14 @@ interface Options {
   readonly produce: (fromMs: number, toMs: number) => Iterable<Draft>
   /** How many entries are kept. */
   readonly keep: number
+  readonly state: () => {
+    readonly access: 'open' | 'frozen' | 'forbidden'
+    /** How much of the past is kept; undefined for all of them. */
+    readonly keptMs: number | undefined
+  }
 }
 
-export const createJournal = ({ node, now, beginMs, produce, keep }: Options): Journal => {
+export const createJournal = ({ node, now, beginMs, produce, keep, state }: Options): Journal => {
   const bootId = digest(node, 'boot').slice(0, 32)
   const sequence = digest(node, 'journal', beginMs).slice(0, 32)
   const bootMs = beginMs - UPTIME_MS
@@ -63,10 +70,16 @@ export const createJournal = ({ node, now, beginMs, produce, keep }: Options): J
       writtenMs = pieceMs
       if (entries.length > keep) entries = entries.slice(-keep)
     }
+    const { keptMs } = state()
+    if (keptMs === undefined) return
+    const oldestUs = (toMs - keptMs) * 1000
+    const first = entries.findIndex(({ realtimeUs }) => realtimeUs >= oldestUs)
+    entries = first < 0 ? [] : entries.slice(first)
   }
 
   return {
     bootId,
+    access: () => state().access,
     read: (from) => {
       write()
       const oldest = entries[0]?.number ?? nextNumber

@@ -1,6 +1,7 @@
 import { type Chain, FINAL_AFTER } from '../chain/chain.ts'
 import type { Heights } from '../heights.ts'
 import { renderFinalized, renderProposed, renderTimeout } from './ledger-lines.ts'
+import type { Validator } from '../chain/validators.ts'
 import type { Timeline } from '../scenario/timeline.ts'
 
 export interface Line {
@@ -11,11 +12,18 @@ export interface Line {
 /** So many rounds are told again when ledger-tail starts, or when the node has to catch up. */
 const REPLAY = 100n
 
+interface Subject {
+  readonly chain: Chain
+  readonly own: Validator
+  readonly timeline: Timeline
+  readonly heights: Heights
+}
+
 /**
  * The stream of a node's ledger-tail. It is called with the stretches of time one after the other,
  * and remembers what it has told; how time is cut into stretches changes nothing.
  */
-export const createLedgerTail = (chain: Chain, timeline: Timeline, heights: Heights) => {
+export const createLedgerTail = ({ chain, own: self, timeline, heights }: Subject) => {
   let told: bigint | undefined
   let generation: number | undefined
 
@@ -24,7 +32,10 @@ export const createLedgerTail = (chain: Chain, timeline: Timeline, heights: Heig
     const first = told === undefined || replay || told + 1n < oldest ? oldest : told + 1n
     for (let number = first; number <= upto; number += 1n) {
       const round = chain.round(number)
-      if (round?.kind === 'timeout' && !replay) yield { atMs, text: renderTimeout(round, atMs) }
+      if (round?.kind === 'timeout' && !replay) {
+        const leader = timeline.conditionAt(atMs).missesSlots ? self : round.leader
+        yield { atMs, text: renderTimeout({ ...round, leader }, atMs) }
+      }
       if (round?.kind !== 'block') continue
       yield { atMs, text: renderProposed(round, atMs) }
       const final = chain.block(round.seqNum - FINAL_AFTER)

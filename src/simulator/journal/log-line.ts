@@ -1,7 +1,7 @@
 /** A line of the consensus log before it is text: many are never written. */
 export interface LogLine {
   readonly atMs: number
-  readonly level: 'DEBUG' | 'INFO' | 'WARN'
+  readonly level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
   /** The module that speaks, behind the maker's word. */
   readonly target: string
   readonly message: string

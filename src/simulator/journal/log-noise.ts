@@ -1,5 +1,6 @@
 import type { Timeline } from '../scenario/timeline.ts'
 import type { LogLine } from './log-line.ts'
+import { steadyMoments } from './steady-moments.ts'
 
 /** What a healthy node writes all day: some of it sounds like trouble, and is work for others. */
 const NOISE = [
@@ -26,18 +27,14 @@ export const noiseLine = (number: number, atMs: number): LogLine => {
 /** The lines of the floods of a scenario, evenly spread over time. */
 export const createLogFlood = (timeline: Timeline) =>
   function* (fromMs: number, toMs: number): Generator<LogLine> {
-    for (const [index, segment] of timeline.segments.entries()) {
-      const { flood } = segment.condition.log
-      const endMs = timeline.segments[index + 1]?.fromMs ?? Infinity
-      if (!flood || endMs <= fromMs || segment.fromMs > toMs) continue
-      const msPerLine = 1000 / flood.linesPerSecond
-      const first = Math.max(segment.fromMs, fromMs + 1) - flood.fromMs
-      for (let number = Math.max(0, Math.ceil(first / msPerLine)); ; number += 1) {
-        const atMs = flood.fromMs + Math.floor(number * msPerLine)
-        if (atMs > toMs || atMs >= endMs) break
-        if (atMs > fromMs && timeline.conditionAt(atMs).services.bft.state === 'active') {
-          yield noiseLine(number, atMs)
-        }
+    const moments = steadyMoments(
+      timeline,
+      ({ log: { flood } }) => flood && { fromMs: flood.fromMs, perSecond: flood.linesPerSecond },
+      { fromMs, toMs },
+    )
+    for (const { atMs, number } of moments) {
+      if (timeline.conditionAt(atMs).services.bft.state === 'active') {
+        yield noiseLine(number, atMs)
       }
     }
   }

@@ -6,15 +6,31 @@ interface Host {
   readonly prefix: string
 }
 
+interface Words {
+  readonly atMs: number
+  readonly text: string
+  readonly program: string
+}
+
 /** What a service writes to its standard output or error, as journald keeps it. */
-export const serviceEntry = (
-  { node, prefix }: Host,
-  service: Service,
+export const serviceEntry = ({ node, prefix }: Host, service: Service, words: Words): Draft =>
+  runEntry(
+    {
+      unit: unitOf(prefix, service.role),
+      pid: pidOf(service),
+      invocation: invocationOf(node, service),
+    },
+    words,
+  )
+
+/** The same of any run of any unit. */
+export const runEntry = (
   {
-    atMs,
-    text,
-    program,
-  }: { readonly atMs: number; readonly text: string; readonly program: string },
+    unit,
+    pid,
+    invocation,
+  }: { readonly unit: string; readonly pid: number; readonly invocation: string },
+  { atMs, text, program }: Words,
 ): Draft => ({
   atMs,
   fields: {
@@ -22,10 +38,10 @@ export const serviceEntry = (
     PRIORITY: '6',
     SYSLOG_IDENTIFIER: program,
     SYSLOG_FACILITY: '3',
-    _PID: String(pidOf(service)),
+    _PID: String(pid),
     _COMM: program.slice(0, 15),
-    _SYSTEMD_UNIT: unitOf(prefix, service.role),
-    _SYSTEMD_INVOCATION_ID: invocationOf(node, service),
+    _SYSTEMD_UNIT: unit,
+    _SYSTEMD_INVOCATION_ID: invocation,
     _TRANSPORT: 'stdout',
   },
 })

@@ -73,7 +73,7 @@ function* linesOf(chain: Chain, statesync: Statesync, second: number): Generator
       earliest_block: status === 'Waiting' ? 'None' : `Some(${root.seqNum - 260n})`,
       root_seq_num: status === 'Waiting' ? `Some(${root.seqNum})` : String(root.seqNum),
     })
-  } else if (second > WAITING_S && second < lasts - TAIL_S) {
+  } else if (second > WAITING_S && second < lasts - TAIL_S && statesync.leftMs === undefined) {
     const from = chain.validators[second % chain.validators.length]?.publicKey ?? ''
     const message = 'statesync client thread applied response'
     const fields = { elapsed: '1.204312ms', from, response: 'StateSyncResponse { .. }' }

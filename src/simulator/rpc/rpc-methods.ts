@@ -6,7 +6,7 @@ import { digest } from '../chain/random.ts'
 export interface View {
   readonly chain: Chain
   /** `Name/version`. */
-  readonly clientVersion: string
+  clientVersion(): string
   /** The newest proposed block that it tells of. */
   latest(): bigint
 }
@@ -28,7 +28,7 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
   eth_blockNumber: (view) => ({ result: hex(view.latest()) }),
   eth_chainId: () => ({ result: hex(CHAIN_ID) }),
   net_version: () => ({ result: String(CHAIN_ID) }),
-  web3_clientVersion: ({ clientVersion }) => ({ result: clientVersion }),
+  web3_clientVersion: ({ clientVersion }) => ({ result: clientVersion() }),
   eth_syncing: () => ({ result: false }),
   eth_getBlockByNumber: (view, [tag]) => {
     const latest = view.latest()

@@ -26,6 +26,8 @@ export const blocks: Argument<bigint> = {
 export const exitCode = wholeNumber('an exit code from 0 to 255', { from: 0, to: 255 })
 export const devices = wholeNumber('a number of devices from 1 to 9', { from: 1, to: 9 })
 export const percent = wholeNumber('a percentage from 0 to 100', { from: 0, to: 100 })
+export const peerCount = wholeNumber('a number of peers up to 1000', { from: 0, to: 1000 })
+export const basisPoints = wholeNumber('ten thousandths, from 0 to 10000', { from: 0, to: 10_000 })
 export const linesPerBlock = wholeNumber('a number of lines up to 100', { from: 0, to: 100 })
 export const linesPerSecond = wholeNumber('a number of lines from 1 to 10000', {
   from: 1,

@@ -1,6 +1,19 @@
+import { type Native, usualNative } from './native.ts'
+import { type Keys, usualKeys } from './keys.ts'
+import { type Host, usualHost } from './host.ts'
+import { type Execution, usualExecution } from './execution.ts'
+import {
+  type Cleanup,
+  type JournalState,
+  readable,
+  silent,
+  type Speech,
+  usualCleanup,
+} from './logs.ts'
 import { createService, type Role, type Service } from './service.ts'
 import type { Statesync } from './statesync.ts'
 import { type Storage, usualStorage } from './storage.ts'
+import { usualVersions, type Versions } from './versions.ts'
 
 /** How it stands with a node between two lines of its scenario. */
 export interface Condition {
@@ -8,12 +21,22 @@ export interface Condition {
   readonly behind: bigint
   /** Whether consensus follows the network, provided that its service is active. */
   readonly consensusRuns: boolean
+  /** Whether every round that times out was the node's own to lead. */
+  readonly missesSlots: boolean
   /** Whether the RPC answers with the height it had, whatever the node does. */
   readonly rpcFrozen: boolean
   /** The last statesync, also when it is over. */
   readonly statesync: Statesync | undefined
   readonly storage: Storage
+  readonly native: Native
+  readonly versions: Versions
   readonly log: ConsensusLog
+  readonly speech: Speech
+  readonly journal: JournalState
+  readonly cleanup: Cleanup
+  readonly execution: Execution
+  readonly keys: Keys
+  readonly host: Host
   /** What the node's own tools do when they are called. */
   readonly tools: Readonly<Record<'mpt' | 'status', ToolState>>
   /** Which of the two known shapes the status report has. */
@@ -46,10 +69,19 @@ export interface Flood {
 export const createCondition = (beginMs: number): Condition => ({
   behind: 0n,
   consensusRuns: true,
+  missesSlots: false,
   rpcFrozen: false,
   statesync: undefined,
   storage: usualStorage,
+  native: usualNative,
+  versions: usualVersions,
   log: { level: 'DEBUG', noise: 3, flood: undefined },
+  speech: silent,
+  journal: readable,
+  cleanup: usualCleanup,
+  execution: usualExecution,
+  keys: usualKeys(beginMs),
+  host: usualHost(beginMs),
   tools: { mpt: 'answers', status: 'answers' },
   statusSpeaks: 'older',
   formatsDrift: false,

@@ -49,7 +49,7 @@ export const outputPhrases: readonly Phrase[] = [
     {
       subject: 'formats',
       verb: 'drift',
-      means: 'reports, ledger stream and consensus log use words that nobody has seen',
+      means: 'reports, ledger stream and logs of the node use words that nobody has seen',
     },
     (condition) => ({ ...condition, formatsDrift: true }),
   ),

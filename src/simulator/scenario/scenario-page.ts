@@ -1,20 +1,42 @@
+import type { Scenario } from './scenario.ts'
+import { listScenarios } from './scenarios.ts'
 import { vocabulary } from './vocabulary.ts'
 
-/** The text of docs/scenarios.md: the notation, with every word that a scenario may use. */
-export const renderScenarioPage = (): string => [HEAD, ...vocabulary.map(row), TAIL].join('\n')
+/** The text of docs/scenarios.md: every scenario there is, and every word that one may use. */
+export const renderScenarioPage = async (): Promise<string> =>
+  [HEAD, ...(await listScenarios()).map(scenarioRow), NOTATION, ...vocabulary.map(row), TAIL].join(
+    '\n',
+  )
+
+const scenarioRow = ({ name, description, failures, signal }: Scenario): string =>
+  `| [${name}](../scenarios/${name}.scenario) | ${failures.join(', ')} | ${description} | ${
+    signal === undefined ? '' : `\`${signal}\``
+  } |`
 
 const row = ({ subject, verb, argument, means }: (typeof vocabulary)[number]): string =>
   `| ${subject} | ${argument === undefined ? verb : `${verb} (${argument})`} | ${means} |`
 
 const HEAD = `# Scenarios
 
-Generated from \`src/simulator/scenario/vocabulary.ts\` by \`npm run generate\`.
+Generated from \`scenarios/\` and \`src/simulator/scenario/vocabulary.ts\` by \`npm run generate\`.
 
-A scenario tells what befalls the simulated node. It changes only what the node *says*: its RPC, its tools, its units
-and its journal; the agent does not know that it is a rehearsal.
+A scenario tells what befalls the simulated node. It changes only what the node *says*: its RPC, its tools, its units,
+its journal, its own metrics, its files and what its host tells; the agent does not know that it is a rehearsal.
+\`npm run demo -- --scenario NAME\` shows one. The numbers are those of [failures](failures.md); the signal is a PromQL expression
+that is empty until the failure can first be seen.
+
+| scenario | failure | what happens | seen first |
+|---|---|---|---|`
+
+const NOTATION = `
+## The notation
 
 \`\`\`
 # Consensus stalls: every process runs, RPC answers, and no block comes any more.
+#
+# Failure: F1
+# Signal: time() - chain_ledger_block_timestamp_seconds{event="proposed"} > 5
+
 20s  consensus  stops
 60s  consensus  resumes
 \`\`\`

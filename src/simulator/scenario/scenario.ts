@@ -16,6 +16,10 @@ export interface Scenario {
   readonly name: string
   /** The first comment of the file. */
   readonly description: string
+  /** The numbers of docs/failures.md that it rehearses: `# Failure: F1, F10`. */
+  readonly failures: readonly string[]
+  /** What shows it first, as a PromQL expression that is empty before: `# Signal: …`. */
+  readonly signal: string | undefined
   readonly steps: readonly Step[]
 }
 
@@ -26,6 +30,8 @@ export interface Scenario {
 export const parseScenario = (name: string, text: string): Scenario => {
   const lines = text.split('\n').map((line) => line.trim())
   const description = lines.find((line) => line.startsWith('#'))?.replace(/^#\s*/, '') ?? ''
+  const failures = heading(lines, 'Failure')?.split(/[,\s]+/) ?? []
+  const signal = heading(lines, 'Signal')
   const steps: Step[] = []
   for (const [index, line] of lines.entries()) {
     if (line === '' || line.startsWith('#')) continue
@@ -41,8 +47,11 @@ export const parseScenario = (name: string, text: string): Scenario => {
     }
     steps.push(step)
   }
-  return { name, description, steps }
+  return { name, description, failures, signal, steps }
 }
+
+const heading = (lines: readonly string[], word: string): string | undefined =>
+  lines.find((line) => line.startsWith(`# ${word}: `))?.slice(`# ${word}: `.length)
 
 const LATEST_MS = 7 * 24 * 3_600_000
 

@@ -59,7 +59,7 @@ export const syncs =
     const { bft, execution, rpc, ...others } = condition.services
     return {
       ...condition,
-      statesync: { fromMs: atMs, untilMs: atMs + lastsMs },
+      statesync: { fromMs: atMs, lastsMs, untilMs: atMs + lastsMs, leftMs: undefined },
       services: { ...others, bft: again(bft), execution: again(execution), rpc: again(rpc) },
     }
   }

@@ -4,7 +4,12 @@ import type { Condition } from './condition.ts'
 /** A while in which the node fetches the state of the chain instead of following it. */
 export interface Statesync {
   readonly fromMs: number
+  /** How long it takes, while it goes on. */
+  readonly lastsMs: number
+  /** Without an end while it stands. */
   readonly untilMs: number
+  /** What is left of it while it stands; undefined while it goes on. */
+  readonly leftMs: number | undefined
 }
 
 export const isSyncing = ({ statesync }: Condition, ms: number): boolean =>
@@ -33,9 +38,10 @@ export const progressAt = (
   ms: number,
 ): Progress => {
   if (!statesync) return { progress: 0n, target: 0n }
-  const { fromMs, untilMs } = statesync
+  const { fromMs, lastsMs, untilMs, leftMs } = statesync
   const target = chain.headAt(fromMs).seqNum
   if (ms >= untilMs) return { progress: target, target }
-  const permille = Math.floor((1000 * Math.max(0, ms - fromMs)) / (untilMs - fromMs))
+  const doneMs = lastsMs - (leftMs ?? untilMs - ms)
+  const permille = Math.floor((1000 * Math.max(0, doneMs)) / lastsMs)
   return { progress: (target * BigInt(permille)) / 1000n, target }
 }

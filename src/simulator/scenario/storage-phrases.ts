@@ -34,9 +34,9 @@ export const storagePhrases: readonly Phrase[] = [
     {
       subject: 'mpt',
       verb: 'timelines',
-      means: 'layout E shows the primary timeline, or both',
+      means: 'layout E shows the primary timeline, page-encoded (single) or not (legacy), or both',
     },
-    oneOf(['single', 'dual']),
+    oneOf(['single', 'dual', 'legacy']),
     (timelines) => storage((before) => ({ ...before, timelines })),
   ),
   phrase(

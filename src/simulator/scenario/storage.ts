@@ -4,8 +4,8 @@ export const LAYOUTS = ['A', 'B', 'C', 'E'] as const
 /** How it stands with the node's database, and how the report on it is written. */
 export interface Storage {
   readonly layout: (typeof LAYOUTS)[number]
-  /** A second timeline is shown by layout E alone. */
-  readonly timelines: 'single' | 'dual'
+  /** Before the database is moved to pages, while it is, and after; shown by layout E alone. */
+  readonly timelines: 'legacy' | 'dual' | 'single'
   readonly devices: number
   readonly sentinel: Sentinel | undefined
   readonly filling: Filling

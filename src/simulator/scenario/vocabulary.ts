@@ -1,9 +1,16 @@
 import { blocks, duration } from './arguments.ts'
+import { nativePhrases } from './native-phrases.ts'
+import { keyPhrases } from './key-phrases.ts'
+import { hostPhrases } from './host-phrases.ts'
+import { executionPhrases } from './execution-phrases.ts'
+import { logPhrases } from './log-phrases.ts'
 import { outputPhrases } from './output-phrases.ts'
 import { bare, type Phrase, phrase } from './phrase.ts'
 import { panics, servicePhrases, syncs } from './service-phrases.ts'
 import { ROLES } from './service.ts'
+import { statesyncPhrases } from './statesync-phrases.ts'
 import { storagePhrases } from './storage-phrases.ts'
+import { versionPhrases } from './version-phrases.ts'
 
 /** Every kind of line that a scenario may hold: a new kind is a new row. */
 export const vocabulary: readonly Phrase[] = [
@@ -46,11 +53,30 @@ export const vocabulary: readonly Phrase[] = [
     (condition) => ({ ...condition, rpcFrozen: true }),
   ),
   bare(
+    {
+      subject: 'node',
+      verb: 'misses',
+      means: 'every round that times out was its own to lead: four a minute',
+    },
+    (condition) => ({ ...condition, missesSlots: true }),
+  ),
+  bare(
+    { subject: 'node', verb: 'leads', means: 'the rounds that time out are those of others again' },
+    (condition) => ({ ...condition, missesSlots: false }),
+  ),
+  bare(
     { subject: 'rpc', verb: 'thaws', means: 'the RPC tells the height of the node again' },
     (condition) => ({ ...condition, rpcFrozen: false }),
   ),
   panics,
   ...ROLES.flatMap(servicePhrases),
+  ...executionPhrases,
   ...storagePhrases,
+  ...versionPhrases,
+  ...keyPhrases,
+  ...hostPhrases,
   ...outputPhrases,
+  ...logPhrases,
+  ...nativePhrases,
+  ...statesyncPhrases,
 ]

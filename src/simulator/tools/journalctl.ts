@@ -7,6 +7,13 @@ import type { Frame, Tool } from './tools.ts'
 
 const POLL_MS = 100
 
+/** As version 252 words it. */
+const NOT_PERMITTED = `Hint: You are currently not seeing messages from other users and the system.
+      Users in groups 'adm', 'systemd-journal' can see all messages.
+      Pass -q to turn off this notice.
+No journal files were opened due to insufficient permissions.
+`
+
 /** The stand-in for journalctl: what is needed to follow units from a place, without loss. */
 export const createJournalctl = (journal: Journal, clock: Clock): Tool =>
   async function* (argv, signal) {
@@ -16,12 +23,20 @@ export const createJournalctl = (journal: Journal, clock: Clock): Tool =>
       yield { exit: 1 }
       return
     }
+    if (journal.access() === 'forbidden') {
+      yield { stderr: NOT_PERMITTED }
+      yield { exit: 1 }
+      return
+    }
+    while (journal.access() === 'frozen' && !signal.aborted) await clock.sleep(POLL_MS, signal)
     const { from, first, follow, show, render } = request
     const there = journal.read(from)
     let next = (there.at(-1)?.number ?? from - 1) + 1
     yield* print(first(there), render)
     while (follow && !signal.aborted) {
       await clock.sleep(POLL_MS, signal)
+      // A follower that is there stays, and hears nothing.
+      if (journal.access() !== 'open') continue
       const more = journal.read(next)
       next = (more.at(-1)?.number ?? next - 1) + 1
       yield* print(more.filter(show), render)

@@ -7,6 +7,7 @@ import { isSyncing, type Progress, progressAt, rpcListens } from '../scenario/st
 import { bytes, percentUsed, storageUse } from './storage-use.ts'
 import type { Tool } from './tools.ts'
 import { capitalised, clientVersionOf } from './versions.ts'
+import { installedVersion } from '../scenario/versions.ts'
 
 /** The stand-in for the node's status script: a report that looks like YAML and always ends well. */
 export const createStatusTool =
@@ -20,7 +21,7 @@ const SUB_STATE = { active: 'running', inactive: 'dead', failed: 'failed' } as c
 const MINUTE = 60_000
 
 const renderReport = (node: SimulatedNode): string => {
-  const { prefix, own, chain, heights, version } = node
+  const { prefix, own, chain, heights } = node
   const now = node.now()
   const condition = node.condition()
   const { services, statesync } = condition
@@ -38,7 +39,7 @@ const renderReport = (node: SimulatedNode): string => {
     'hostname: simulated',
     `date: ${new Date(now).toUTCString().replace(',', '').replace('GMT', 'UTC')}`,
     `uptime: ${uptime(runs ? now - services.bft.startedMs : 0)}`,
-    `${isNewer ? 'packageVersion' : 'version'}: ${version}`,
+    `${isNewer ? 'packageVersion' : 'version'}: ${installedVersion(condition.versions)}`,
     'config:',
     '  network: rehearsal',
     `  chain: ${prefix}_rehearsal`,

@@ -104,7 +104,7 @@ const timeline = (told: History, { name, kind, history }: Timeline): Lines => {
 }
 
 /** The second timeline began later. */
-const SECONDARY_HISTORY = 328_075n
+export const SECONDARY_HISTORY = 328_075n
 
 /** The end of the report, in each layout. */
 export const renderHistory = (told: History, { condition, prefix }: SimulatedNode): Lines => {
@@ -116,8 +116,9 @@ export const renderHistory = (told: History, { condition, prefix }: SimulatedNod
   }
   if (layout === 'B') return older(told, [votedLine(told)])
   if (layout === 'C') return older(told, [proposedLine(told), votedLine(told)])
-  if (timelines === 'single') {
-    return newer(told, timeline(told, { name: 'Primary', kind: prefix, history }))
+  if (timelines !== 'dual') {
+    const kind = timelines === 'legacy' ? 'ethereum' : prefix
+    return newer(told, timeline(told, { name: 'Primary', kind, history }))
   }
   const second = history < SECONDARY_HISTORY ? history : SECONDARY_HISTORY
   return newer(told, [

@@ -1,5 +1,5 @@
 import type { SimulatedNode } from '../node.ts'
-import { usedShareAt } from '../scenario/storage.ts'
+import { type Storage, usedShareAt } from '../scenario/storage.ts'
 
 const MIB = 2 ** 20
 export const CHUNK = 256 * MIB
@@ -25,8 +25,11 @@ export interface StorageUse {
   readonly retained: bigint
 }
 
-export const storageUse = (node: SimulatedNode): StorageUse => {
-  const share = usedShareAt(node.condition().storage, node.now())
+export const storageUse = (node: SimulatedNode): StorageUse =>
+  storageUseAt(node.condition().storage, node.now())
+
+export const storageUseAt = (storage: Storage, ms: number): StorageUse => {
+  const share = usedShareAt(storage, ms)
   const chunks = Math.round(share * CHUNKS)
   const slow = Math.floor((chunks * 212) / 1599)
   const beyond = (share - SHORTENS_FROM) / (1 - SHORTENS_FROM)

@@ -1,3 +1,4 @@
+import { lastCleanup } from '../journal/cleanup-entries.ts'
 import { ONESHOT_MS } from '../journal/lifecycle-entries.ts'
 import type { SimulatedNode } from '../node.ts'
 import { digest, pick } from '../chain/random.ts'
@@ -112,11 +113,13 @@ const serviceUnit = (node: SimulatedNode, service: Service): Unit => {
 const HOUR_MS = 3_600_000
 
 const cruftService = (node: SimulatedNode): Unit => {
-  const hour = Math.floor(node.now() / HOUR_MS)
-  const startedMs = hour * HOUR_MS
+  const { startedMs, invocation, pid } = lastCleanup(
+    node.name,
+    node.now(),
+    node.condition().cleanup.ranMs,
+  )
   const runs = node.now() - startedMs < ONESHOT_MS
   const id = `${node.prefix}-cruft.service`
-  const pid = 1200 + pick(28_000, 'pid', 'cruft', hour)
   return {
     ...missingUnit(id),
     description: descriptionOf(id),
@@ -124,7 +127,7 @@ const cruftService = (node: SimulatedNode): Unit => {
     loadState: 'loaded',
     activeState: runs ? 'activating' : 'inactive',
     subState: runs ? 'start' : 'dead',
-    invocation: digest(node.name, 'invocation', 'cruft', hour).slice(0, 32),
+    invocation,
     type: 'oneshot',
     startedMs,
     exitedMs: runs ? undefined : startedMs + ONESHOT_MS,

@@ -1,0 +1,203 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { chapters } from '../../src/metrics.ts'
+import { createHostTree } from '../../src/simulator/host/host-tree.ts'
+import { pidOf } from '../../src/simulator/scenario/service.ts'
+import { createChronyc } from '../../src/simulator/tools/chronyc.ts'
+import { watchHost } from '../collectors/host-bench.ts'
+import { BEGIN, play, printed } from './play.ts'
+
+const cleanUp: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const clear of cleanUp.splice(0)) await clear()
+})
+
+/** The collector on the files of the rehearsal, with a clock that is moved by hand. */
+const rehearse = async (scenario: string) => {
+  const { node, clock, to } = await play(scenario)
+  const directory = await mkdtemp(join(tmpdir(), 'rehearsal-host-'))
+  cleanUp.push(() => rm(directory, { recursive: true, force: true }))
+  const nodeDirectory = join(directory, 'node')
+  const tree = await createHostTree(node, { clock, directory, nodeDirectory })
+  const chronyc = createChronyc(node)
+  const { look, mainPids } = watchHost({
+    clock,
+    places: tree.places,
+    directories: tree.places.directories,
+    nodeDirectory,
+    ports: [8080, 8081, 8889, 9143],
+    exec: {
+      run: async ({ args }) => ({
+        exitCode: 0,
+        stdout: await printed(chronyc, ...args),
+        stderr: '',
+      }),
+    },
+  })
+  return {
+    /** What the agent shows at a second of the scenario. */
+    at: async (second: number) => {
+      await to(second)
+      await tree.settle()
+      const { bft } = node.condition().services
+      mainPids.learn(new Map(bft.state === 'active' ? [['bft', pidOf(bft)]] : []))
+      return (await look()).values
+    },
+  }
+}
+
+const names = (values: Record<string, number>, beginning: string): readonly string[] =>
+  Object.keys(values).filter((name) => name.startsWith(beginning))
+
+test('clock-drift: ahead, kept by nobody, behind', async () => {
+  const { at } = await rehearse('clock-drift')
+  expect(await at(29)).toMatchObject({
+    host_clock_offset_seconds: 0.0002,
+    host_clock_synchronized: 1,
+  })
+  expect(await at(31)).toMatchObject({ host_clock_offset_seconds: 0.06 })
+  expect(await at(61)).toMatchObject({ host_clock_offset_seconds: 0.3 })
+  const lost = await at(151)
+  expect(lost).toMatchObject({ host_clock_synchronized: 0 })
+  expect(lost).not.toHaveProperty('host_clock_offset_seconds')
+  expect(await at(211)).toMatchObject({ host_clock_offset_seconds: -0.04 })
+})
+
+test('host-reboot: the boot is new, and so is the kernel; the processors count anew', async () => {
+  const { at } = await rehearse('host-reboot')
+  const before = await at(20)
+  expect(before['host_boot_timestamp_seconds']).toBe(BEGIN / 1000 - 312.4 * 3600)
+  expect(names(before, 'host_kernel_info')).toEqual([
+    'host_kernel_info{running,6.8.0-87-generic}',
+    'host_kernel_info{pending,6.8.0-88-generic}',
+  ])
+  expect((await at(25))['host_cpu_busy_ratio']).toBeCloseTo(0.22, 1)
+  const after = await at(35)
+  expect(after['host_boot_timestamp_seconds']).toBe(BEGIN / 1000 + 30)
+  expect(names(after, 'host_kernel_info')).toContain('host_kernel_info{running,6.8.0-88-generic}')
+  expect(after).not.toHaveProperty('host_cpu_busy_ratio')
+  expect(after).toMatchObject({
+    'host_hugepages{2Mi,free}': 1840,
+    'service_max_file_descriptors{bft}': 524_288,
+  })
+})
+
+test('disk-filling: the bytes are really there, and go with their file system', async () => {
+  const { at } = await rehearse('disk-filling')
+  const wal = 'host_directory_bytes{wal}'
+  expect((await at(1))[wal]).toBe(2 * 2 ** 20)
+  expect((await at(62))[wal]).toBeGreaterThan(30e6)
+  expect((await at(125))[wal]).toBe(62 * 2 ** 20)
+  const gone = await at(190)
+  expect(names(gone, 'host_filesystem_size_bytes')).toEqual(['host_filesystem_size_bytes{ledger}'])
+  expect(names(gone, 'host_directory_bytes')).toEqual(['host_directory_bytes{ledger}'])
+  const back = await at(275)
+  expect(back[wal]).toBe(2 * 2 ** 20)
+  expect(back).toHaveProperty('host_filesystem_available_bytes{wal}')
+})
+
+test('nvme-failing: hot, failing, gone, well', async () => {
+  const { at } = await rehearse('nvme-failing')
+  expect(await at(29)).toMatchObject({
+    'host_nvme_critical_warning{nvme0}': 0,
+    'host_nvme_media_errors_total{nvme0}': 0,
+    'host_nvme_used_ratio{nvme0}': 0.07,
+  })
+  const hot = await at(31)
+  expect(hot['host_nvme_critical_warning{nvme0}']).toBe(2)
+  expect(hot['host_nvme_temperature_celsius{nvme0}']).toBeGreaterThan(75)
+  // 1 at the 90th second, and one more every 5 seconds
+  expect(await at(101)).toMatchObject({
+    'host_nvme_critical_warning{nvme0}': 4,
+    'host_nvme_media_errors_total{nvme0}': 3,
+    'host_nvme_used_ratio{nvme0}': 0.98,
+  })
+  expect(names(await at(181), 'host_nvme')).toEqual([])
+  expect(names(await at(241), 'host_nvme')).toHaveLength(5)
+})
+
+test('fd-limit: the limit falls, the use comes near it', async () => {
+  const { at } = await rehearse('fd-limit')
+  const figures = async (second: number) => {
+    const values = await at(second)
+    return [
+      values['service_max_file_descriptors{bft}'],
+      values['service_open_file_descriptors{bft}'],
+    ]
+  }
+  expect(await figures(29)).toEqual([524_288, 143])
+  expect(await figures(31)).toEqual([1024, 143])
+  expect(await figures(61)).toEqual([1024, 990])
+  expect(await figures(181)).toEqual([524_288, 143])
+})
+
+test('bad-kernel: first it waits, then it runs, then it is past', async () => {
+  const { at } = await rehearse('bad-kernel')
+  const blocked = async (second: number) => {
+    const values = await at(second)
+    return [values['host_kernel_blocked{running}'], values['host_kernel_blocked{pending}']]
+  }
+  expect(await blocked(29)).toEqual([0, 0])
+  expect(await blocked(31)).toEqual([0, 1])
+  expect(await blocked(121)).toEqual([1, 1])
+  expect(await blocked(201)).toEqual([1, 0])
+  expect(await blocked(211)).toEqual([0, 0])
+})
+
+test('host-slow: throttled, multithreaded, saving power, busy', async () => {
+  const { at } = await rehearse('host-slow')
+  const before = await at(29)
+  expect(before).toMatchObject({
+    host_smt_active: 0,
+    'host_governor_cpus{performance}': 8,
+    host_cpu_throttles_total: 17,
+  })
+  expect(await at(40)).toMatchObject({ host_cpu_throttles_total: 37 })
+  expect(await at(61)).toMatchObject({ host_smt_active: 1 })
+  const saving = await at(125)
+  expect(names(saving, 'host_governor')).toEqual(['host_governor_cpus{powersave}'])
+  expect((await at(130))['host_cpu_busy_ratio']).toBeCloseTo(0.91, 1)
+  expect(await at(241)).toMatchObject({ host_smt_active: 0, 'host_governor_cpus{performance}': 8 })
+})
+
+test('forkpoint-stale: old from one moment to the next, and older with every second', async () => {
+  const { at } = await rehearse('forkpoint-stale')
+  const age = async (second: number) =>
+    BEGIN / 1000 +
+    second -
+    ((await at(second))['host_file_modified_timestamp_seconds{forkpoint}'] ?? 0)
+  expect(await age(29)).toBeLessThan(6)
+  expect(await age(31)).toBeCloseTo(2401, 3)
+  expect(await age(91)).toBeCloseTo(2461, 3)
+  expect(await age(242)).toBeLessThan(6)
+})
+
+test('ports-exposed: those that are, while they are', async () => {
+  const { at } = await rehearse('ports-exposed')
+  const exposed = async (second: number) => {
+    const values = await at(second)
+    return names(values, 'host_port_exposed').filter((name) => values[name] === 1)
+  }
+  expect(await exposed(29)).toEqual([])
+  expect(await exposed(31)).toEqual(['host_port_exposed{8080}'])
+  expect(await exposed(61)).toEqual(['host_port_exposed{8080}', 'host_port_exposed{8889}'])
+  expect(await exposed(181)).toEqual([])
+})
+
+describe('the healthy host', () => {
+  test('has each metric of the chapter, and nothing to complain of', async () => {
+    const { at } = await rehearse('healthy')
+    await at(5)
+    const values = await at(10)
+    const families = Object.keys(values).map((name) => `chain_${name.replace(/\{.*/, '')}`)
+    expect([...new Set(families)].toSorted()).toEqual(Object.keys(chapters.host).toSorted())
+    expect(values).toMatchObject({
+      'host_kernel_blocked{running}': 0,
+      'host_kernel_blocked{pending}': 0,
+      host_clock_synchronized: 1,
+      'host_port_exposed{9143}': 0,
+    })
+  })
+})

@@ -1,0 +1,138 @@
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createKeyExaminer } from '../../src/collectors/parts/key-files.ts'
+import { createChain } from '../../src/simulator/chain/chain.ts'
+import { createKeyFiles } from '../../src/simulator/key-files.ts'
+import { createNode } from '../../src/simulator/node.ts'
+import { parseScenario, type Scenario } from '../../src/simulator/scenario/scenario.ts'
+import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { keyFiles } from '../../src/sources/key-files.ts'
+import { eventually } from '../support/eventually.ts'
+import { manualClock } from '../support/manual-clock.ts'
+
+const chain = createChain(5)
+const BEGIN = Date.UTC(2026, 2, 1, 12)
+const MONTH_MS = 30 * 86_400_000
+
+let directory = ''
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-key-files-'))
+})
+afterEach(async () => {
+  await rm(directory, { recursive: true })
+})
+
+const rehearse = async (scenario: Scenario) => {
+  const [clock, stop] = [manualClock(BEGIN), new AbortController()]
+  const node = createNode({ clock, chain, prefix: 'zephyr', scenario })
+  const keeper = await createKeyFiles(node, directory)
+  void keeper.keep({ clock, signal: stop.signal })
+  const examine = createKeyExaminer({
+    files: keyFiles,
+    readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
+    places: { ...keeper.places, directory: keeper.places.nodeDirectory },
+  })
+  /** What the agent sees at that second, of all that is not as it was installed. */
+  const expectAt = async (second: number, expected: object): Promise<void> => {
+    const look = async () =>
+      Object.fromEntries(
+        (await examine(new AbortController().signal)).flatMap((file) => {
+          const { key, kind, state, why, copies, writtenAt } = file
+          const age = writtenAt === null ? null : writtenAt - BEGIN
+          const isUsual = state === 'ok' && (copies ?? 0) === 0 && (age ?? -MONTH_MS) === -MONTH_MS
+          return isUsual ? [] : [[`${key} ${kind}`, [state, why, age, copies]]]
+        }),
+      )
+    await clock.advance(BEGIN + second * 1000 - clock.now())
+    // The files are written in the turns of the loop that follow.
+    await eventually(look, (seen) => JSON.stringify(seen) === JSON.stringify(expected), {
+      within: 3000,
+    })
+  }
+  return { ...keeper, clock, expectAt, stop: () => stop.abort() }
+}
+
+test('a node as it was installed: all is well for a month', async () => {
+  const { expectAt, places, stop } = await rehearse(await loadScenario('healthy'))
+  await expectAt(0, {})
+  await expectAt(600, {})
+  expect(await readdir(places.backupDirectory)).toHaveLength(3)
+  stop()
+})
+
+test.each([
+  ['backup-missing', { 'secp backup': ['missing', null, null, 0] }],
+  ['backup-exposed', { 'secp backup': ['exposed', 'mode 0644', 30_000, 1] }],
+  [
+    'backup-truncated',
+    {
+      'secp backup': ['invalid', 'what a failed recover leaves: no secret', 30_000, 0],
+      'bls backup': ['invalid', 'empty', 60_000, 0],
+    },
+  ],
+])('%s', async (name, wrong) => {
+  const { expectAt, stop } = await rehearse(await loadScenario(name))
+  await expectAt(29, {})
+  await expectAt(61, wrong)
+  const copies = name === 'backup-exposed' ? 1 : 0
+  const healed = Object.fromEntries(
+    Object.keys(wrong).map((file) => [file, ['ok', null, 150_000, copies]]),
+  )
+  await expectAt(151, healed)
+  stop()
+})
+
+test('whatever may befall each of the files, the agent sees', async () => {
+  const { expectAt, stop } = await rehearse(
+    parseScenario(
+      'own',
+      `10s key secp breaks
+10s key bls vanishes
+10s key password empties
+10s key password-backup breaks
+20s key secp leaks
+20s key bls returns
+20s key password breaks
+20s key secp-backup leaks
+30s key secp returns
+30s key secp-backup rotates
+40s key secp-backup returns`,
+    ),
+  )
+  await expectAt(11, {
+    'secp keystore': ['invalid', 'no JSON', null, null],
+    'bls keystore': ['missing', null, null, null],
+    'password keystore': ['invalid', 'empty', null, null],
+    'password backup': ['invalid', 'no password in it', 10_000, 0],
+  })
+  const password = ['invalid', 'no password in it', null, null]
+  await expectAt(21, {
+    'secp keystore': ['invalid', 'no JSON', null, null],
+    'password keystore': password,
+    'secp backup': ['exposed', 'mode 0644', -MONTH_MS, 0],
+    'password backup': ['invalid', 'no password in it', 10_000, 0],
+  })
+  await expectAt(41, {
+    'password keystore': password,
+    // The old export keeps the mode that it had.
+    'secp backup': ['exposed', 'a rotated copy: mode 0644', 40_000, 1],
+    'password backup': ['invalid', 'no password in it', 10_000, 0],
+  })
+  stop()
+})
+
+test('what somebody made of a file stays, until the scenario touches it', async () => {
+  const { expectAt, places, clock, stop } = await rehearse(await loadScenario('backup-missing'))
+  await chmod(join(places.backupDirectory, 'bls-backup'), 0o604)
+  await rm(places.environmentFile)
+  await expectAt(31, {
+    'password keystore': ['missing', null, null, null],
+    'secp backup': ['missing', null, null, 0],
+    'bls backup': ['exposed', 'mode 0604', -MONTH_MS, 0],
+  })
+  await clock.advance(400)
+  expect((await stat(join(places.backupDirectory, 'bls-backup'))).mode & 0o777).toBe(0o604)
+  stop()
+})

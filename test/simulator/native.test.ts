@@ -1,0 +1,252 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { createNativeServers } from '../../src/simulator/native/native-server.ts'
+import { renderNative, renderOtel } from '../../src/simulator/native/native-text.ts'
+import type { SimulatedNode } from '../../src/simulator/node.ts'
+import { progressAt } from '../../src/simulator/scenario/statesync.ts'
+import { eventually } from '../support/eventually.ts'
+import { BEGIN, chain, consensusLog, play, playLines, saying, secondsOf } from './play.ts'
+
+/** The value of the one line of that name, without the maker's word; undefined where there is none. */
+const valueIn = (text: string, name: string): number | undefined => {
+  const found = new RegExp(`^zephyr_${name}\\{[^}]*\\} (\\S+)`, 'm').exec(text)
+  return found ? Number(found[1]) : undefined
+}
+const EVENT = 'state_consensus_events_'
+const own = (node: SimulatedNode, name: string): number => valueIn(renderNative(node), name) ?? -1
+const otel = (node: SimulatedNode, name: string): number | undefined =>
+  valueIn(renderOtel(node), name)
+
+/** What grew between two seconds of a scenario, by name of the event. */
+const grown = async (name: string, from: number, to: number) => {
+  const { node, to: go } = await play(name)
+  await go(from)
+  const before = renderNative(node)
+  await go(to)
+  const after = renderNative(node)
+  return (event: string): number =>
+    (valueIn(after, EVENT + event) ?? 0) - (valueIn(before, EVENT + event) ?? 0)
+}
+
+const MINUTE = [...chain.between(BEGIN + 30_000, BEGIN + 90_000)]
+const BLOCKS = MINUTE.filter(({ kind }) => kind === 'block').length
+
+describe('what consensus serves itself', () => {
+  test('plain integers without times, and three labels', async () => {
+    const { node, to } = await play('healthy')
+    await to(60)
+    const { startedMs } = node.condition().services.bft
+    const text = renderNative(node)
+    expect(text).toContain(
+      `# TYPE zephyr_total_uptime_us gauge\nzephyr_total_uptime_us{network="rehearsal",service_name="rehearsal_simulated",service_version="0.16.1"} ${(BEGIN + 60_000 - startedMs) * 1000}\n`,
+    )
+    expect(own(node, 'execution_ledger_block_num')).toBe(
+      Number(chain.headAt(BEGIN + 60_000).seqNum),
+    )
+    expect(own(node, 'triedb_migration_phase')).toBe(2)
+    expect(text.split('\n').filter((line) => /[eE]\+|\d \d+$/.test(line))).toEqual([])
+  })
+
+  test('healthy: each block is committed, entered and voted for, and timeouts are those of the network', async () => {
+    const by = await grown('healthy', 30, 90)
+    expect([by('commit_block'), by('created_vote'), by('enter_new_round_qc')]).toEqual([
+      BLOCKS,
+      BLOCKS,
+      BLOCKS,
+    ])
+    expect(by('local_timeout')).toBe(by('enter_new_round_tc'))
+    // 60 s are some four strides, each with one timeout.
+    expect([4, 5]).toContain(by('enter_new_round_tc'))
+    expect(by('rx_execution_lagging')).toBe(0)
+  })
+
+  test('deadlock: nobody upstream, then no commits, and the clock runs out some 0.9 times a second', async () => {
+    const { node, to } = await play('deadlock')
+    const upstream: number[] = []
+    for (const second of [29, 31, 36]) {
+      await to(second)
+      upstream.push(own(node, 'peer_disc_num_upstream_validators'))
+    }
+    expect(upstream).toEqual([3, 1, 0])
+    const by = await grown('deadlock', 41, 101)
+    expect(by('commit_block')).toBe(0)
+    // 163.8 rounds of the network, every third of them; the head may stand a second before either end.
+    expect([53, 54, 55, 56]).toContain(by('local_timeout'))
+  })
+
+  test('not-voting: votes stand, in the log as well, and all else goes on', async () => {
+    const by = await grown('not-voting', 30, 90)
+    expect([by('created_vote'), by('commit_block')]).toEqual([0, BLOCKS])
+    const { node, to } = await play('not-voting')
+    await to(160)
+    const votes = saying(consensusLog(node), 'sending vote').map(secondsOf)
+    expect(votes.some((second) => second < 30)).toBe(true)
+    expect(votes.filter((second) => second > 30 && second < 150)).toEqual([])
+    expect(votes.some((second) => second > 150)).toBe(true)
+  })
+
+  test('execution-lagging, bad-state-root: one a second, one in five seconds', async () => {
+    expect((await grown('execution-lagging', 31, 91))('rx_execution_lagging')).toBe(60)
+    expect((await grown('bad-state-root', 30, 90))('rx_bad_state_root')).toBe(12)
+  })
+
+  test('left-active-set: no stake, no votes; late-votes: the slowest in a hundred', async () => {
+    const { node, to } = await play('left-active-set')
+    await to(29)
+    expect(own(node, 'state_node_state_self_stake_bps')).toBe(480)
+    await to(31)
+    expect(own(node, 'state_node_state_self_stake_bps')).toBe(0)
+    expect((await grown('left-active-set', 30, 90))('created_vote')).toBe(0)
+    const late = await play('late-votes')
+    await late.to(31)
+    const delay = (of: string): number =>
+      own(late.node, `state_vote_delay_ready_after_timer_start_${of}_ms`)
+    expect([delay('p50'), delay('p90'), delay('p99')]).toEqual([270, 630, 900])
+  })
+
+  test('isolated: two sessions, and as many peers as ever', async () => {
+    const { node, to } = await play('isolated')
+    await to(31)
+    expect(own(node, 'wireauth_udp_state_transport_sessions')).toBe(2)
+    expect(own(node, 'peer_disc_num_peers')).toBeGreaterThanOrEqual(340)
+  })
+
+  test('a process that was started anew counts from 0', async () => {
+    const { node, to } = playLines('10s bft crashes SIGABRT', '20s bft starts')
+    await to(21)
+    expect(own(node, 'total_uptime_us')).toBe(1_000_000)
+    expect(own(node, `${EVENT}commit_block`)).toBeLessThan(5)
+  })
+
+  test('statesync: 0 of 0 without one; blocks that come by it are no commits', async () => {
+    const { node, to } = await play('healthy')
+    await to(1)
+    expect([own(node, 'statesync_last_target'), own(node, 'statesync_syncing')]).toEqual([0, 0])
+    const syncing = await play('statesync')
+    await syncing.to(90)
+    const target = Number(chain.headAt(BEGIN).seqNum)
+    expect(own(syncing.node, 'statesync_progress_estimate')).toBe(Math.floor(target / 2))
+    expect(own(syncing.node, `${EVENT}commit_block`)).toBe(0)
+    await syncing.to(181)
+    expect(own(syncing.node, `${EVENT}commit_block`)).toBeLessThan(5)
+    expect(own(syncing.node, `${EVENT}trigger_state_sync`)).toBe(1)
+  })
+})
+
+test('statesync-frozen: it stands where it stood, goes on there, and ends so much later', async () => {
+  const { node, to } = await play('statesync-frozen')
+  const target = chain.headAt(BEGIN).seqNum
+  const done = async (second: number): Promise<bigint> => {
+    await to(second)
+    return progressAt(chain, node.condition().statesync, node.now()).progress
+  }
+  const tenth = target / 10n
+  expect([await done(30), await done(90), await done(149)]).toEqual([tenth, tenth, tenth])
+  expect(await done(285)).toBe((target * 550n) / 1000n) // 30 and 135 of 300 seconds
+  expect(node.heights.rpc(node.now())).toBe(target - 40_000n)
+  await to(421)
+  expect(node.heights.rpc(node.now())).toBe(chain.headAt(node.now()).seqNum)
+  const log = consensusLog(node)
+  expect(saying(log, 'starting up, syncing').map(secondsOf)).toEqual([1])
+  expect(saying(log, 'done syncing').map(secondsOf)).toEqual([420])
+  const applied = saying(log, 'statesync client thread applied response').map(secondsOf)
+  expect(applied.filter((second) => second > 30 && second < 150)).toEqual([])
+  expect(applied.some((second) => second > 150)).toBe(true)
+})
+
+describe('what the OpenTelemetry collector serves', () => {
+  test('floats with the time at which they came, and the metrics of the RPC', async () => {
+    const { node, to } = await play('healthy')
+    await to(60)
+    const told = Math.floor((BEGIN + 60_000) / 1000) * 1000
+    const { seqNum } = chain.headAt(told)
+    const [first = '', ...rest] = String(seqNum).replace(/0+$/, '')
+    expect(renderOtel(node)).toContain(
+      `otel_scope_name="opentelemetry",otel_scope_version="",service_name="rehearsal_simulated",service_version="0.16.1"} ${first}.${rest.join('')}e+07 ${told}\n`,
+    )
+    expect(renderOtel(node)).toContain('\nzephyr_rpc_active_requests{')
+  })
+
+  test('the last values for a minute after the end of consensus, then none', async () => {
+    const { node, to } = await play('panic')
+    await to(85)
+    expect(otel(node, 'execution_ledger_block_num')).toBe(
+      Number(chain.headAt(BEGIN + 30_000).seqNum),
+    )
+    await to(91)
+    expect(otel(node, 'execution_ledger_block_num')).toBeUndefined()
+    expect(otel(node, 'rpc_active_requests')).toBe(0)
+  })
+
+  test('zombie-metrics: for hours, where it is told to; and what was frozen moves again', async () => {
+    const { node, to } = await play('zombie-metrics')
+    await to(31)
+    const frozen = otel(node, 'total_uptime_us')
+    await to(179)
+    expect([otel(node, 'total_uptime_us'), own(node, 'total_uptime_us')]).toEqual([frozen, frozen])
+    await to(182)
+    expect((otel(node, 'total_uptime_us') ?? 0) - (frozen ?? 0)).toBe(152e6)
+  })
+
+  test('one that was started after consensus fell silent has nothing of it', async () => {
+    const { node, to } = playLines('10s bft stops', '12s otelcol stops', '14s otelcol starts')
+    await to(15)
+    expect(otel(node, 'total_uptime_us')).toBeUndefined()
+  })
+})
+
+describe('ports', () => {
+  const stop = new AbortController()
+  let shut = async (): Promise<void> => Promise.resolve()
+  afterEach(async () => {
+    stop.abort()
+    await shut()
+  })
+
+  test('each is open while that runs which listens there', async () => {
+    const { node, clock, to } = playLines(
+      '10s native vanishes',
+      '20s otelcol stops',
+      '30s otelcol starts',
+      '30s native returns',
+      '40s bft stops',
+    )
+    const servers = await createNativeServers(node, {})
+    const kept = servers.keep({ clock, signal: stop.signal })
+    shut = async () => {
+      await kept
+      await servers.shut()
+    }
+    const { nativeUrl, otelUrl } = servers.places
+    const open = async () => Promise.all([nativeUrl, otelUrl].map(status))
+    for (const [second, expected] of [
+      [1, [200, 200]],
+      [11, ['refused', 200]],
+      [21, ['refused', 'refused']],
+      [31, [200, 200]],
+      [41, ['refused', 200]],
+    ] as const) {
+      await to(second)
+      await eventually(open, (seen) => seen.join() === expected.join())
+    }
+    expect((await fetch(`${otelUrl}/`)).status).toBe(404)
+  })
+
+  const status = async (url: string): Promise<number | 'refused'> =>
+    fetch(`${url}/metrics`).then(
+      async (response) => {
+        await response.text()
+        return response.status
+      },
+      () => 'refused' as const,
+    )
+})
+
+test('formats drift: every name is another one', async () => {
+  const { node, to } = await play('format-drift')
+  await to(31)
+  const names = [...renderNative(node).matchAll(/^zephyr_(\w+)\{/gm)].map(([, name = '']) => name)
+  const usual = (await play('healthy')).node
+  const before = [...renderNative(usual).matchAll(/^zephyr_(\w+)\{/gm)].map(([, name = '']) => name)
+  expect(names).toHaveLength(before.length)
+  expect(names.filter((name) => before.includes(name))).toEqual([])
+})
