@@ -32,9 +32,23 @@ interface Series {
   readonly value: number
 }
 
+interface Course {
+  readonly labels: Readonly<Record<string, string>>
+  /** `at` in seconds since the epoch. */
+  readonly points: readonly { readonly at: number; readonly value: number }[]
+}
+
+interface Range {
+  readonly from: number
+  readonly to: number
+  readonly step: number
+}
+
 export interface Prometheus {
   /** An instant query. */
   query(expression: string): Promise<readonly Series[]>
+  /** A query over a stretch of time, in seconds since the epoch. */
+  range(expression: string, range: Range): Promise<readonly Course[]>
   stop(): Promise<void>
 }
 
@@ -68,6 +82,16 @@ export const startPrometheus = async (targets: readonly string[]): Promise<Prome
         value: Number(value),
       }))
     },
+    range: async (expression, { from, to, step }) => {
+      const url = new URL(`http://${address}/api/v1/query_range`)
+      for (const [name, value] of Object.entries({ query: expression, start: from, end: to, step }))
+        url.searchParams.set(name, String(value))
+      const { data } = courses.parse(await (await fetch(url)).json())
+      return data.result.map(({ metric, values }) => ({
+        labels: Object.fromEntries(Object.entries(metric).filter(([name]) => name !== '__name__')),
+        points: values.map(([at, value]) => ({ at, value: Number(value) })),
+      }))
+    },
     stop: async () => {
       await server.stop()
       await rm(directory, { recursive: true })
@@ -82,6 +106,18 @@ const answer = z.object({
       z.object({
         metric: z.record(z.string(), z.string()),
         value: z.tuple([z.number(), z.string()]),
+      }),
+    ),
+  }),
+})
+
+const courses = z.object({
+  status: z.literal('success'),
+  data: z.object({
+    result: z.array(
+      z.object({
+        metric: z.record(z.string(), z.string()),
+        values: z.array(z.tuple([z.number(), z.string()])),
       }),
     ),
   }),

@@ -1,0 +1,189 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { requireRealPart } from '../support/real-parts.ts'
+import { probeSandbox } from '../support/sandbox.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+
+const describe = await requireRealPart('sandbox', probeSandbox)
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const HEX = 'f00d4321'.repeat(8)
+const WORD = 'CanaryOfSandbox6T4w'
+const REPORT = '/run/chain-agent-keys/report.json'
+
+const KEYSTORE = JSON.stringify({
+  ciphertext: HEX,
+  checksum: HEX,
+  cipher: { cipher_function: 'AES_128_CTR', params: { iv: HEX } },
+  kdf: { kdf_name: 'scrypt', params: { salt: HEX } },
+  hash: 'SHA256',
+})
+
+describe('the unit for key files in deploy/', () => {
+  let node: SandboxedNode
+  const shell = async (script: string): Promise<string> => {
+    const { code, stdout, stderr } = await node.exec('sh', ['-euc', script])
+    if (code !== 0) throw new Error(`${script}\n${stderr}`)
+    return stdout
+  }
+  const shown = async (key: string, kind: string): Promise<string | undefined> => {
+    const { value } = await node.look()
+    return ['ok', 'missing', 'invalid', 'exposed', 'unverified'].find(
+      (state) => value('chain_key_file_state', { key, kind, state }) === 1,
+    )
+  }
+
+  /** A node as it is installed, and both units as the README installs them, the agent without the other at first. */
+  beforeAll(async () => {
+    node = await createNode('monad')
+    for (const name of [
+      'chain-agent.service',
+      'chain-agent-keys.service',
+      'chain-agent-keys.timer',
+    ])
+      await node.writeUnit(name, await readFile(join(ROOT, 'deploy', name), 'utf8'))
+    await writeFile(join(node.directory, 'keystore'), KEYSTORE)
+    await shell(`
+      useradd --system --no-create-home --shell /usr/sbin/nologin chain-agent
+      useradd --create-home monad
+      mkdir -p /opt/chain-agent /etc/chain-agent /opt/monad/backup /home/monad/monad-bft/config
+      mount --bind ${ROOT} /opt/chain-agent
+      printf '#!/bin/sh\\nexec /opt/node /opt/chain-agent/dist/main.js "$@"\\n' > /usr/local/bin/chain-agent
+      chmod 755 /usr/local/bin/chain-agent
+      cp ${process.execPath} /opt/node
+      umask 077
+      for key in secp bls; do
+        cp ${node.directory}/keystore /home/monad/monad-bft/config/id-$key
+        echo 'Keystore secret: ${HEX}' > /opt/monad/backup/$key-backup
+      done
+      echo 'KEYSTORE_PASSWORD=${WORD}' > /home/monad/.env
+      echo 'Keystore password: ${WORD}' > /opt/monad/backup/keystore-password-backup
+      chown -R monad: /home/monad
+      chmod 700 /home/monad /opt/monad/backup
+      chmod 755 /opt/monad
+      sed 's/"state":{[^}]*},//; s/"prefix":"monad",//; s#^{#{"keys":{"interval":"500ms"},#' ${node.directory}/config.yaml > /etc/chain-agent/config.yaml
+      chown root:chain-agent /etc/chain-agent /etc/chain-agent/config.yaml
+      chmod 750 /etc/chain-agent; chmod 640 /etc/chain-agent/config.yaml`)
+    await node.systemctl('start', node.unit('ledger-tail'), node.unit('bft'))
+    await node.ledger.goTo(2)
+    await node.ledger.reached(2)
+    await node.startAgent()
+  })
+  afterAll(async () => {
+    await node.down()
+  })
+
+  it('is missed where it is not installed: nothing is known, and the log says what to do', async () => {
+    const up = await node.see(
+      ({ value }) => value('chain_agent_collector_up', { collector: 'keys' }),
+      (seen) => seen !== undefined,
+    )
+    expect([up, await shown('secp', 'keystore')]).toEqual([0, undefined])
+    const log = await shell('journalctl -u chain-agent.service -o cat --no-pager')
+    expect(log).toContain('let chain-agent-keys.timer of deploy/ look, and set keys.reportFile')
+  })
+
+  it('tells the agent without rights what it sees', async () => {
+    await shell(
+      `sed -i 's#"500ms"}#"500ms","timeout":"30s","reportFile":"${REPORT}"}#' /etc/chain-agent/config.yaml`,
+    )
+    await node.systemctl('start', 'chain-agent-keys.service')
+    await node.systemctl('restart', 'chain-agent.service')
+    for (const kind of ['keystore', 'backup'])
+      for (const key of ['secp', 'bls', 'password'])
+        await node.see(
+          ({ value }) => value('chain_key_file_state', { key, kind, state: 'ok' }),
+          (seen) => seen === 1,
+        )
+    const written = Number(await shell('stat -c %Y /opt/monad/backup/bls-backup'))
+    const { value } = await node.look()
+    const told = value('chain_key_backup_timestamp_seconds', { key: 'bls' }) ?? Number.NaN
+    expect(Math.floor(told)).toBe(written)
+  })
+
+  it('sees what goes wrong', async () => {
+    await shell(`
+      chmod 644 /opt/monad/backup/secp-backup
+      echo 'Recovering secret from keystore file...' > /opt/monad/backup/bls-backup
+      chown nobody /home/monad/.env
+      rm /home/monad/monad-bft/config/id-secp`)
+    await node.systemctl('start', 'chain-agent-keys.service')
+    await node.see(
+      ({ value }) =>
+        value('chain_key_file_state', { key: 'secp', kind: 'keystore', state: 'missing' }),
+      (seen) => seen === 1,
+    )
+    const all = ['secp backup', 'bls backup', 'password keystore', 'bls keystore']
+    const states = await Promise.all(
+      all.map(async (file) => {
+        const [key = '', kind = ''] = file.split(' ')
+        return shown(key, kind)
+      }),
+    )
+    expect(states).toEqual(['exposed', 'invalid', 'exposed', 'ok'])
+  })
+
+  it('writes no secret and no path, for nobody but the agent', async () => {
+    const report = await shell(`cat ${REPORT}`)
+    const status = await fetch(`http://127.0.0.1:${node.port}/api/v1/status`)
+    const log = await shell("journalctl -u 'chain-agent*' -o cat --no-pager")
+    const emitted = [report, log, await status.text(), (await node.look()).text].join('\n')
+    expect(emitted).toContain('what a failed recover leaves')
+    for (const text of [HEX, WORD, 'id-secp', 'id-bls', '.env', '-backup"', '/opt/monad'])
+      expect(emitted.split(text), text).toHaveLength(1)
+    const modes = await shell(`stat -c '%a %U' ${REPORT} /run/chain-agent-keys`)
+    expect(modes.trim().split('\n')).toEqual(['640 chain-agent', '750 chain-agent'])
+  })
+
+  it('has the one right, and no other', async () => {
+    const probe = `
+      exec > /run/chain-agent-keys/probe
+      grep -E '^(Cap(Eff|Bnd|Amb)|NoNewPrivs):' /proc/self/status
+      id -un
+      cat /opt/monad/backup/bls-backup > /dev/null && echo reads
+      for place in /home/monad/x /opt/monad/backup/bls-backup /etc/x /var/lib/chain-agent/x; do
+        : 2> /dev/null >> $place && echo writes $place
+      done
+      tail -n +3 /proc/self/net/dev | cut -d: -f1 | tr -d ' '`
+    // Not below /tmp, which is another one in there.
+    await writeFile(join(node.directory, 'probe.sh'), `${probe}\n`)
+    await shell(`cp ${node.directory}/probe.sh /opt/probe.sh`)
+    await node.writeUnit(
+      'chain-agent-keys.service.d/probe.conf',
+      `[Service]\nExecStart=\nExecStart=/bin/bash /opt/probe.sh\n`,
+    )
+    await node.systemctl('start', 'chain-agent-keys.service')
+    await shell('rm -r /etc/systemd/system/chain-agent-keys.service.d && systemctl daemon-reload')
+    const readSearch = '0000000000000004'
+    expect((await shell('cat /run/chain-agent-keys/probe')).trim().split('\n')).toEqual([
+      `CapEff:\t${readSearch}`,
+      `CapBnd:\t${readSearch}`,
+      `CapAmb:\t${readSearch}`,
+      'NoNewPrivs:\t1',
+      'chain-agent',
+      'reads',
+      'lo',
+    ])
+  })
+
+  it('leaves unknown what a stranger who calls the command may not see', async () => {
+    await shell('chmod 755 /opt/monad/backup')
+    const nobody = 'setpriv --reuid=nobody --regid=nogroup --clear-groups'
+    const stdout = await shell(`${nobody} chain-agent keys-report --prefix monad`)
+    expect(stdout.match(/"state": .*/g)).toEqual([
+      ...['null', 'null', 'null'].map((state) => `"state": ${state},`),
+      ...['exposed', 'unverified', 'unverified'].map((state) => `"state": "${state}",`),
+    ])
+  })
+
+  it('is called each minute, and systemd complains of neither unit', async () => {
+    await node.systemctl('start', 'chain-agent-keys.timer')
+    expect(await node.systemctl('is-active', 'chain-agent-keys.timer')).toBe('active')
+    const units = ['chain-agent-keys.service', 'chain-agent-keys.timer']
+    const { code, stderr } = await node.exec('systemd-analyze', ['verify', ...units])
+    const complaints = stderr.split('\n').filter((line) => line.includes('chain-agent'))
+    expect({ code, complaints }).toEqual({ code: 0, complaints: [] })
+  })
+})
