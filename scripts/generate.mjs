@@ -4,10 +4,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderExampleConfig } from '../dist/config/example.js'
 import { renderCatalogue } from '../dist/exporter/catalogue-page.js'
+import { renderPatternPage } from '../dist/parsers/log-pattern-page.js'
 import { renderScenarioPage } from '../dist/simulator/scenario/scenario-page.js'
 
 const GENERATED = {
   'docs/metrics.md': renderCatalogue,
+  'docs/patterns.md': renderPatternPage,
   'docs/scenarios.md': renderScenarioPage,
   'config.example.yaml': renderExampleConfig,
 }
@@ -21,7 +23,7 @@ const read = (file) => {
 }
 
 for (const [file, render] of Object.entries(GENERATED)) {
-  const text = render()
+  const text = await render()
   if (read(file) === text) continue
   if (process.argv.includes('--check')) {
     process.exitCode = 1

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { parseConfigFile } from '../src/config/file.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { metrics } from '../src/metrics.ts'
+import { listScenarios } from '../src/simulator/scenario/scenarios.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
@@ -21,6 +22,10 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', ...inFolder('docs')].filter((file
 
 /** Words that begin like a metric and are a label, or the beginning of several. */
 const OTHER_WORDS = ['chain_id', 'chain_rpc']
+/** What Prometheus knows a histogram by. */
+const SERIES = Object.entries(metrics).flatMap(([metric, { type }]) =>
+  type === 'histogram' ? ['sum', 'count', 'bucket'].map((part) => `${metric}_${part}`) : [],
+)
 
 describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s', (file) => {
   const text = read(file)
@@ -28,7 +33,7 @@ describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s',
     [...text.matchAll(pattern)].map(([, found = '']) => found)
 
   test('names only metrics that there are', () => {
-    const known = [...Object.keys(metrics), ...OTHER_WORDS]
+    const known = [...Object.keys(metrics), ...SERIES, ...OTHER_WORDS]
     expect(all(/\b(chain_[a-z_]+[a-z])\b/g).filter((word) => !known.includes(word))).toEqual([])
   })
 
@@ -51,6 +56,20 @@ test('the configuration that the README shows can be used', () => {
 
 test('the tarball that the README installs has the name that npm gives it', () => {
   expect(read('README.md')).toContain(`./${name}-${version}.tgz`)
+})
+
+test('forty failures, each seen by a metric or said to be out of reach, and rehearsed as it says', async () => {
+  const rows = [...read('docs/failures.md').matchAll(/^\| (F\d+) \| .+ \| (.+) \| (.*?) ?\|$/gm)]
+  expect(rows.map(([, number]) => number)).toEqual(
+    Array.from({ length: 40 }, (_, index) => `F${index + 1}`),
+  )
+  const scenarios = await listScenarios()
+  for (const [, number = '', seen = '', rehearsed = ''] of rows) {
+    expect(seen, number).toMatch(/`chain_|out of reach/)
+    const named = rehearsed === '' ? [] : rehearsed.split(', ')
+    const those = scenarios.filter(({ failures }) => failures.includes(number))
+    expect(those.map((scenario) => scenario.name).toSorted(), number).toEqual(named.toSorted())
+  }
 })
 
 test('every folder of src/ is on the map', () => {

@@ -72,7 +72,7 @@ const REFUSED = [
   [
     'src/agent.ts',
     "export { runAgent } from './cli/run.ts'",
-    'The composition root joins our own parts and imports nothing above it.',
+    'What puts parts together joins our own parts and imports nothing above it.',
   ],
   [
     'src/main.ts',

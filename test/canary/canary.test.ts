@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { listScenarios, loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import type { NodePlaces } from '../../src/simulator/key-files.ts'
 import { createSimulator } from '../../src/simulator/simulator.ts'
 import { startAgent, type Watched } from '../support/agent.ts'
 
@@ -15,8 +16,9 @@ import { startAgent, type Watched } from '../support/agent.ts'
  */
 const secret = (place: string): string => `CanaryOf${place}7Q2w9Z`
 const HEX = 'c0ffee15'.repeat(8)
-const PLACES = ['Environment', 'RpcPath', 'Reference', 'Argument', 'LogLine', 'Password']
-const SECRETS = [...PLACES.map(secret), HEX]
+const PLACES = ['Environment', 'RpcPath', 'Reference', 'Argument', 'LogLine', 'Password', 'KeyFile']
+const KEY = '5ec4e7'.repeat(11).slice(0, 64)
+const SECRETS = [...PLACES.map(secret), HEX, KEY]
 
 /** Raw, in the other case, and as base64 would show it in the middle of something longer. */
 const forms = (text: string): readonly string[] => [
@@ -79,6 +81,19 @@ exec ${join(behind, name)} "$@"
   await chmod(file, 0o755)
 }
 
+/** Key files of which one is whole, and the others are wrong in ways that invite to quote them. */
+const plantKeys = async (places: NodePlaces): Promise<void> => {
+  const files = {
+    [join(places.nodeDirectory, 'config/id-secp')]: `{"ciphertext": ${secret('KeyFile')} ${KEY}`,
+    [join(places.nodeDirectory, 'config/id-bls')]: `{"ciphertext":"${KEY}"}`,
+    [places.environmentFile]: `KEYSTORE_PASSWORD='${secret('KeyFile')}'\n`,
+    [join(places.backupDirectory, 'secp-backup')]: `Keystore secret: ${KEY}\n`,
+    [join(places.backupDirectory, 'bls-backup')]: `Keystore secret: ${KEY} ${secret('KeyFile')}\n`,
+    [join(places.backupDirectory, 'keystore-password-backup')]: `${secret('KeyFile')}\n`,
+  }
+  for (const [file, text] of Object.entries(files)) await writeFile(file, text)
+}
+
 const everythingOf = async (agent: Watched, state: string): Promise<string> => {
   const url = `http://127.0.0.1:${agent.port}`
   const pages = await Promise.all(
@@ -113,6 +128,7 @@ test.each((await listScenarios()).map(({ name }) => name))(
       referencePort: 0,
       toolClient: join(import.meta.dirname, '../../dist/simulator/tools/tool.js'),
     })
+    await plantKeys(simulator)
     for (const tool of await readdir(simulator.binDirectory)) {
       await talkative(tool, bin, simulator.binDirectory)
     }
@@ -130,6 +146,12 @@ test.each((await listScenarios()).map(({ name }) => name))(
         ledger: often,
         storage: often,
         status: often,
+        keys: often,
+        node: {
+          directory: simulator.nodeDirectory,
+          environmentFile: simulator.environmentFile,
+          backupDirectory: simulator.backupDirectory,
+        },
       },
       { PATH: bin, KEYSTORE_PASSWORD: secret('Environment') },
     )
@@ -149,6 +171,18 @@ test.each((await listScenarios()).map(({ name }) => name))(
             value('chain_agent_lines_total', { format, result: 'unparsed' }),
           ),
         (lines) => lines.every((count) => (count ?? 0) >= 1),
+      )
+      // And the planted key files: one is whole, one is not.
+      await agent.see(
+        ({ value }) =>
+          ['ok', 'invalid'].map((state) =>
+            value('chain_key_file_state', {
+              key: state === 'ok' ? 'secp' : 'bls',
+              kind: 'backup',
+              state,
+            }),
+          ),
+        (seen) => seen.every((one) => one === 1),
       )
       const state = join(agent.directory, 'state')
       expect(leaks(await everythingOf(agent, state))).toEqual([])
@@ -174,4 +208,32 @@ test('nor from the commands', async () => {
   )
   expect(stdout).toContain('h.example')
   expect(leaks(stdout + stderr)).toEqual([])
+})
+
+test('nor from those that look at key files', async () => {
+  const place = { nodeDirectory: join(directory, 'n'), backupDirectory: join(directory, 'b') }
+  const environmentFile = join(directory, '.env')
+  await mkdir(join(place.nodeDirectory, 'config'), { recursive: true })
+  await mkdir(place.backupDirectory)
+  await plantKeys({ ...place, environmentFile })
+  const main = join(import.meta.dirname, '../../dist/main.js')
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [main, ...args])
+    return stdout + stderr
+  }
+  const report = await run(
+    'keys-report',
+    '--prefix=chain',
+    `--set=node.directory=${place.nodeDirectory}`,
+    `--set=node.backupDirectory=${place.backupDirectory}`,
+    `--set=node.environmentFile=${environmentFile}`,
+  )
+  expect(report.match(/"state": "(?:invalid|exposed)"/g)).toHaveLength(6)
+  const parsed = await Promise.all(
+    ['n/config/id-secp', 'n/config/id-bls', 'b/bls-backup', 'b/secp-backup', '.env'].map(
+      async (file) => run('parse', 'keystore', join(directory, file)),
+    ),
+  )
+  expect(parsed.join('').match(/"valid": (?:true|false)/g)).toHaveLength(5)
+  expect(leaks([report, ...parsed].join('\n'))).toEqual([])
 })

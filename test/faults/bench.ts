@@ -39,11 +39,14 @@ export const createBench = async (): Promise<Bench> => {
   })
   const rpc = await createFlakyServer(simulator.rpcUrl, await freePort())
   const reference = await createFlakyServer(simulator.referenceUrl, await freePort())
+  const native = await createFlakyServer(simulator.nativeUrl, await freePort())
   const behind = simulator.binDirectory
   const systemctl = await createFlakyTool('systemctl', { bin, behind })
   const journalctl = await createFlakyTool('journalctl', { bin, behind })
   const mpt = await createFlakyTool('chain-mpt', { bin, behind })
   const status = await createFlakyTool('chain-status', { bin, behind })
+  const node = await createFlakyTool('chain-node', { bin, behind })
+  const dpkg = await createFlakyTool('dpkg-query', { bin, behind })
   const agent = await startAgent(
     {
       prefix: 'chain',
@@ -53,6 +56,11 @@ export const createBench = async (): Promise<Bench> => {
       services: { interval: '200ms', timeout: '1500ms' },
       lifecycle: { interval: '300ms', timeout: '1500ms' },
       ledger: { interval: '300ms', timeout: '1500ms' },
+      consensus: { interval: '300ms', timeout: '1500ms' },
+      execution: { interval: '300ms', timeout: '1500ms' },
+      logs: { interval: '300ms', timeout: '1500ms' },
+      native: { url: native.url, fallbackUrl: null, interval: '300ms', timeout: '1500ms' },
+      version: { interval: '300ms', timeout: '1500ms' },
       storage: { interval: '300ms', timeout: '1500ms' },
       status: { interval: '300ms', timeout: '1500ms' },
     },
@@ -76,7 +84,7 @@ export const createBench = async (): Promise<Bench> => {
     )
   return {
     agent: { ...agent, see },
-    parts: { rpc, reference, systemctl, journalctl, mpt, status },
+    parts: { rpc, reference, native, systemctl, journalctl, mpt, status, node, dpkg },
     look,
     isWell: async () => {
       await see(
@@ -91,7 +99,7 @@ export const createBench = async (): Promise<Bench> => {
     zeros: () => zeros,
     close: async () => {
       await agent.stop()
-      await Promise.all([rpc.close(), reference.close(), simulator.close()])
+      await Promise.all([rpc.close(), reference.close(), native.close(), simulator.close()])
       await rm(directory, { recursive: true })
     },
   }

@@ -4,7 +4,16 @@ import type { Mode } from './flaky-server.ts'
  * The agent beside a simulated node whose parts fail one at a time: which series vanish, which
  * change, which stay. Intervals are scaled by configuration; nothing else is.
  */
-export type Part = 'rpc' | 'reference' | 'systemctl' | 'journalctl' | 'mpt' | 'status'
+export type Part =
+  | 'rpc'
+  | 'reference'
+  | 'native'
+  | 'systemctl'
+  | 'journalctl'
+  | 'mpt'
+  | 'status'
+  | 'node'
+  | 'dpkg'
 
 export interface Row {
   readonly part: Part
@@ -42,6 +51,25 @@ const OF_LEDGER = [
   'chain_ledger_block_timestamp_seconds{event=proposed}',
   'chain_agent_journal_last_entry_timestamp_seconds{service=ledger-tail}',
 ]
+/** What else the journal tells, beside the ledger stream. */
+const OF_LOGS = [
+  'chain_consensus_block_number',
+  'chain_consensus_window_messages{kind=committed_block}',
+  'chain_execution_block_number',
+  'chain_execution_storage_used_ratio',
+  'chain_execution_history_earliest_block{timeline=primary}',
+  'chain_log_oldest_entry_timestamp_seconds{service=bft}',
+]
+const OF_NATIVE = [
+  'chain_native_peers',
+  'chain_native_sessions{state=transport}',
+  'chain_native_uptime_seconds',
+  'chain_native_events_total{event=committed_block}',
+  'chain_native_stake_ratio',
+  'chain_native_frozen',
+]
+const OF_NODE = ['chain_node_build_info{program=node}']
+const OF_DPKG = ['chain_package_info{package=chain}']
 const OF_STORAGE = [
   'chain_storage_chunks{list=free}',
   'chain_storage_latest_block{state=finalized}',
@@ -79,14 +107,29 @@ export const PARTS: Readonly<
       chain_rpc_up: 1,
     },
   },
+  native: {
+    vanish: OF_NATIVE,
+    becomes: { 'chain_native_up{source=native}': 0, [UP('native')]: 1, chain_rpc_up: 1 },
+  },
+  // One program that does not tell its version takes nothing of the others along.
+  node: { vanish: OF_NODE, becomes: { [UP('version')]: 1, chain_version_mismatch: 0 } },
+  dpkg: { vanish: OF_DPKG, becomes: { [UP('version')]: 1, chain_version_mismatch: 0 } },
   // That systemctl or journalctl does not answer means that the agent could not even ask.
   systemctl: {
     vanish: OF_SERVICES,
     becomes: { [UP('services')]: 0, chain_rpc_up: 1, [UP('ledger')]: 1 },
   },
   journalctl: {
-    vanish: OF_LEDGER,
-    becomes: { [UP('ledger')]: 0, [UP('lifecycle')]: 0, chain_rpc_up: 1, [UP('services')]: 1 },
+    vanish: [...OF_LEDGER, ...OF_LOGS],
+    becomes: {
+      [UP('ledger')]: 0,
+      [UP('lifecycle')]: 0,
+      [UP('consensus')]: 0,
+      [UP('execution')]: 0,
+      [UP('logs')]: 0,
+      chain_rpc_up: 1,
+      [UP('services')]: 1,
+    },
   },
   mpt: { vanish: OF_STORAGE, becomes: { [UP('storage')]: 0, [UP('status')]: 1, chain_rpc_up: 1 } },
   status: {
@@ -100,194 +143,99 @@ export const GAUGES = [
   ...OF_REFERENCE,
   ...OF_SERVICES,
   ...OF_LEDGER,
+  ...OF_LOGS,
+  ...OF_NATIVE,
   ...OF_STORAGE,
   ...OF_STATUS,
+  ...OF_NODE,
+  ...OF_DPKG,
 ]
 /** None of these is ever 0 on a chain that lives; a 0 would be a claim about something unknown. */
 export const HEIGHTS = [
   ...OF_RPC.filter((series) => series !== 'chain_rpc_info'),
   ...OF_REFERENCE,
   ...OF_LEDGER,
+  'chain_execution_block_number',
+  'chain_consensus_block_number',
 ]
 export const COUNTERS = [
+  'chain_execution_blocks_total',
+  'chain_execution_block_duration_seconds_count{phase=total}',
   STARTS,
   BLOCKS,
   'chain_rpc_request_duration_seconds_count{method=eth_blockNumber}',
 ]
 
+const FAULTS = ['gone', 'hangs', 'floods', 'garbage', 'aborts', 'locked'] as const
+const PART_NAMES = [
+  'rpc',
+  'reference',
+  'native',
+  'systemctl',
+  'journalctl',
+  'mpt',
+  'status',
+  'node',
+  'dpkg',
+] as const
+
+const unparsed = (format: string): string =>
+  `chain_agent_lines_total{format=${format},result=unparsed}`
 const rpcErrors = (reason: string): string =>
   `chain_rpc_errors_total{method=eth_blockNumber,reason=${reason}}`
 const failures = (collector: string, kind: string): string =>
   `chain_agent_collector_failures_total{collector=${collector},kind=${kind}}`
 
-export const ROWS: readonly Row[] = [
-  {
-    part: 'rpc',
-    fault: 'gone',
-    counted: rpcErrors('refused'),
-    logged: /node RPC: answering → refused/,
-  },
-  {
-    part: 'rpc',
-    fault: 'hangs',
-    counted: rpcErrors('timeout'),
-    logged: /node RPC: answering → timeout/,
-  },
-  {
-    part: 'rpc',
-    fault: 'floods',
-    counted: rpcErrors('invalid'),
-    logged: /node RPC: answering → invalid/,
-  },
-  {
-    part: 'rpc',
-    fault: 'garbage',
-    counted: rpcErrors('invalid'),
-    logged: /node RPC: answering → invalid/,
-  },
-  { part: 'reference', fault: 'gone', counted: '', logged: /reference other: answering → refused/ },
-  {
-    part: 'reference',
-    fault: 'hangs',
-    counted: '',
-    logged: /reference other: answering → timeout/,
-  },
-  {
-    part: 'reference',
-    fault: 'floods',
-    counted: '',
-    logged: /reference other: answering → invalid/,
-  },
-  {
-    part: 'reference',
-    fault: 'garbage',
-    counted: '',
-    logged: /reference other: answering → invalid/,
-  },
-  {
-    part: 'systemctl',
-    fault: 'gone',
-    counted: failures('services', 'source'),
-    logged: /services: .*there is no systemctl on PATH/,
-  },
-  {
-    part: 'systemctl',
-    fault: 'hangs',
-    counted: failures('services', 'timeout'),
-    logged: /services: .*none within/,
-  },
-  {
-    part: 'systemctl',
-    fault: 'floods',
-    counted: failures('services', 'source'),
-    logged: /services: .*printed more than/,
-  },
-  {
-    part: 'systemctl',
-    fault: 'garbage',
-    counted: failures('services', 'parse'),
-    logged: /services: Could not understand systemctl show/,
-  },
-  {
-    part: 'journalctl',
-    fault: 'gone',
-    counted: failures('ledger', 'source'),
-    logged: /ledger: .*there is no journalctl on PATH/,
-  },
-  {
-    part: 'journalctl',
-    fault: 'hangs',
-    counted: failures('ledger', 'timeout'),
-    logged: /ledger: .*none within/,
-  },
-  {
-    part: 'journalctl',
-    fault: 'floods',
-    counted: failures('ledger', 'source'),
-    logged: /ledger: .*printed more than/,
-  },
-  {
-    part: 'journalctl',
-    fault: 'garbage',
-    counted: failures('ledger', 'parse'),
-    logged: /ledger: Could not understand an entry of the journal/,
-  },
-  {
-    part: 'mpt',
-    fault: 'gone',
-    counted: failures('storage', 'source'),
-    logged: /storage: .*there is no chain-mpt on PATH/,
-  },
-  {
-    part: 'mpt',
-    fault: 'hangs',
-    counted: failures('storage', 'timeout'),
-    logged: /storage: .*none within/,
-  },
-  {
-    part: 'mpt',
-    fault: 'floods',
-    counted: failures('storage', 'source'),
-    logged: /storage: .*printed more than/,
-  },
-  {
-    part: 'mpt',
-    fault: 'garbage',
-    counted: failures('storage', 'parse'),
-    logged: /storage: Could not understand the report on the storage/,
-  },
-  {
-    part: 'status',
-    fault: 'gone',
-    counted: failures('status', 'source'),
-    logged: /status: .*there is no chain-status on PATH/,
-  },
-  {
-    part: 'status',
-    fault: 'hangs',
-    counted: failures('status', 'timeout'),
-    logged: /status: .*none within/,
-  },
-  {
-    part: 'status',
-    fault: 'floods',
-    counted: failures('status', 'source'),
-    logged: /status: .*printed more than/,
-  },
-  {
-    part: 'status',
-    fault: 'garbage',
-    counted: failures('status', 'parse'),
-    logged: /status: Could not understand/,
-  },
-  {
-    part: 'mpt',
-    fault: 'aborts',
-    counted: failures('storage', 'source'),
-    logged: /storage: Could not read the storage report: Neither copy/,
-  },
-  {
-    part: 'status',
-    fault: 'aborts',
-    counted: failures('status', 'source'),
-    logged: /status: .*killed by SIGABRT/,
-  },
-  {
-    part: 'mpt',
-    fault: 'locked',
-    counted: failures('storage', 'source'),
-    logged: /storage: .*this user may not run chain-mpt/,
-  },
-  {
-    part: 'status',
-    fault: 'locked',
-    counted: failures('status', 'source'),
-    logged: /status: .*this user may not run chain-status/,
-  },
-  {
-    part: 'systemctl',
-    fault: 'locked',
-    counted: failures('services', 'source'),
-    logged: /services: .*this user may not run systemctl/,
-  },
-]
+/** `PART FAULT | what is counted while it lasts | how the log begins to tell of it`. */
+const TABLE = String.raw`
+rpc gone          | ${rpcErrors('refused')}               | node RPC: answering → refused
+rpc hangs         | ${rpcErrors('timeout')}               | node RPC: answering → timeout
+rpc floods        | ${rpcErrors('invalid')}               | node RPC: answering → invalid
+rpc garbage       | ${rpcErrors('invalid')}               | node RPC: answering → invalid
+reference gone    |                                       | reference other: answering → refused
+reference hangs   |                                       | reference other: answering → timeout
+reference floods  |                                       | reference other: answering → invalid
+reference garbage |                                       | reference other: answering → invalid
+native gone       |                                       | metrics at native: answering → refused
+native hangs      |                                       | metrics at native: answering → timeout
+native floods     |                                       | metrics at native: answering → invalid
+native garbage    |                                       | metrics at native: answering → invalid
+systemctl gone    | ${failures('services', 'source')}     | services: .*there is no systemctl on PATH
+systemctl hangs   | ${failures('services', 'timeout')}    | services: .*none within
+systemctl floods  | ${failures('services', 'source')}     | services: .*printed more than
+systemctl garbage | ${failures('services', 'parse')}      | services: .*ould not understand systemctl show
+systemctl locked  | ${failures('services', 'source')}     | services: .*this user may not run systemctl
+journalctl gone   | ${failures('ledger', 'source')}       | ledger: .*there is no journalctl on PATH
+journalctl hangs  | ${failures('ledger', 'timeout')}      | ledger: .*none within
+journalctl floods | ${failures('ledger', 'source')}       | ledger: .*printed more than
+journalctl garbage| ${failures('ledger', 'parse')}        | ledger: .*ould not understand an entry of the journal
+mpt gone          | ${failures('storage', 'source')}      | storage: .*there is no chain-mpt on PATH
+mpt hangs         | ${failures('storage', 'timeout')}     | storage: .*none within
+mpt floods        | ${failures('storage', 'source')}      | storage: .*printed more than
+mpt garbage       | ${failures('storage', 'parse')}       | storage: .*ould not understand the report on the storage
+mpt aborts        | ${failures('storage', 'source')}      | storage: .*ould not read the storage report: Neither copy
+mpt locked        | ${failures('storage', 'source')}      | storage: .*this user may not run chain-mpt
+status gone       | ${failures('status', 'source')}       | status: .*there is no chain-status on PATH
+status hangs      | ${failures('status', 'timeout')}      | status: .*none within
+status floods     | ${failures('status', 'source')}       | status: .*printed more than
+status garbage    | ${failures('status', 'parse')}        | status: .*ould not understand
+status aborts     | ${failures('status', 'source')}       | status: .*killed by SIGABRT
+status locked     | ${failures('status', 'source')}       | status: .*this user may not run chain-status
+node gone         |                                       | program node: .*there is no chain-node on PATH
+node hangs        |                                       | program node: .*none within
+node floods       |                                       | program node: .*printed more than
+node garbage      | ${unparsed('node-version')}           | program node: .*could not understand
+node locked       |                                       | program node: .*this user may not run chain-node
+dpkg gone         |                                       | package: .*there is no dpkg-query on PATH
+dpkg hangs        |                                       | package: .*none within
+dpkg garbage      | ${unparsed('dpkg')}                   | package: .*could not understand`
+
+export const ROWS: readonly Row[] = TABLE.trim()
+  .split('\n')
+  .map((line) => {
+    const [what = '', counted = '', logged = ''] = line.split('|').map((cell) => cell.trim())
+    const part = PART_NAMES.find((name) => what.startsWith(name))
+    const fault = FAULTS.find((name) => what.endsWith(name))
+    if (!part || !fault) throw new TypeError(`not a row: ${line}`)
+    return { part, fault, counted, logged: new RegExp(logged) }
+  })
