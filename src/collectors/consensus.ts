@@ -3,9 +3,9 @@ import { type Collector, follow, type Timing } from '../core/collector.ts'
 import { CONSENSUS_KINDS, sampleIfKnown } from '../metrics.ts'
 import { CONSENSUS_LOG_PATTERN } from '../parsers/consensus-log-messages.ts'
 import type { Exec } from '../sources/exec.ts'
-import { type ConsensusFound, createConsensusCount, SERVICE } from './parts/consensus-count.ts'
-import { createGrepSupport, noticed } from './parts/consensus-journal.ts'
-import { FINDINGS } from './parts/findings.ts'
+import { type ConsensusFound, createConsensusCount, SERVICE } from './parts/consensus/count.ts'
+import { createGrepSupport, noticed } from './parts/consensus/journal.ts'
+import { FINDINGS } from './parts/consensus/findings.ts'
 import {
   createJournalFollower,
   type Heard,

@@ -6,8 +6,8 @@ import { asError } from '../core/outcome.ts'
 import type { Recorder } from '../core/recorder.ts'
 import { MAINTENANCE_REASONS, type Sample, sampleIfKnown } from '../metrics.ts'
 import type { SendHeartbeat } from '../sources/heartbeat.ts'
-import { newestBlock, ownHeight } from './parts/known-views.ts'
-import { judge, type Verdict } from './parts/verdict.ts'
+import { newestBlock, ownHeight } from './parts/derived/views.ts'
+import { judge, type Verdict } from './parts/derived/verdict.ts'
 
 interface Parts {
   readonly send: SendHeartbeat

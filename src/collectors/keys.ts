@@ -1,7 +1,7 @@
 import { type Collector, poll, type Timing } from '../core/collector.ts'
 import { SourceError } from '../core/errors.ts'
 import { KEY_STATES, type Sample, sample, sampleIfKnown } from '../metrics.ts'
-import type { ExamineKeys, KeyFile } from './parts/key-files.ts'
+import type { ExamineKeys, KeyFile } from './parts/keys/files.ts'
 
 interface Parts {
   /** Looks itself, or reads what a privileged unit has seen. */

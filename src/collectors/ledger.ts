@@ -9,11 +9,11 @@ import {
   heardSamples,
   type Listening,
 } from './parts/journal-follower.ts'
-import { createLedgerCount, type LedgerReading } from './parts/ledger-count.ts'
+import { createLedgerCount, type LedgerReading } from './parts/ledger/count.ts'
 import { createDrift } from './parts/drift.ts'
 import type { Names } from './parts/names.ts'
 import type { OwnKey } from './parts/own-key.ts'
-import type { SlotCount } from './parts/slot-count.ts'
+import type { SlotCount } from './parts/derived/slots.ts'
 
 interface Parts {
   readonly listening: Listening

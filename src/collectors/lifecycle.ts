@@ -5,7 +5,7 @@ import {
   heardSamples,
   type Listening,
 } from './parts/journal-follower.ts'
-import type { Lifecycle } from './parts/lifecycle-count.ts'
+import type { Lifecycle } from './parts/lifecycle/count.ts'
 import type { Names } from './parts/names.ts'
 
 interface Parts {

@@ -4,17 +4,17 @@ import type { JournalEntry } from '../parsers/journal.ts'
 import { LOG_PATTERN } from '../parsers/log-patterns.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { ReadOldest } from '../sources/journal-oldest.ts'
-import { createGrepSupport } from './parts/consensus-journal.ts'
+import { createGrepSupport } from './parts/consensus/journal.ts'
 import {
   createJournalFollower,
   type Heard,
   heardSamples,
   type Listening,
 } from './parts/journal-follower.ts'
-import { createLogCount } from './parts/log-count.ts'
-import type { Trouble } from './parts/log-sightings.ts'
+import { createLogCount } from './parts/logs/count.ts'
+import type { Trouble } from './parts/logs/sightings.ts'
 import type { Names } from './parts/names.ts'
-import { createOldestEntries } from './parts/oldest-entries.ts'
+import { createOldestEntries } from './parts/logs/oldest-entries.ts'
 
 interface Parts {
   readonly listening: Listening

@@ -7,9 +7,9 @@ import { type Exposition, parsePrometheusText } from '../parsers/prometheus-text
 import type { Native } from '../sources/native.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import { createDrift } from './parts/drift.ts'
-import { createPace, type Pace } from './parts/native-pace.ts'
-import { nativeSamples } from './parts/native-samples.ts'
-import { type NativeSeries, readNativeSeries } from './parts/native-series.ts'
+import { createPace, type Pace } from './parts/native/pace.ts'
+import { nativeSamples } from './parts/native/samples.ts'
+import { type NativeSeries, readNativeSeries } from './parts/native/series.ts'
 import { request, stateOf } from './parts/request.ts'
 
 type NativeSource = (typeof NATIVE_SOURCES)[number]

@@ -3,10 +3,10 @@ import { SourceError } from '../core/errors.ts'
 import { sample, sampleIfKnown, SERVICE_STATES } from '../metrics.ts'
 import { parseUnits, type Unit, UNIT_PROPERTIES } from '../parsers/systemctl.ts'
 import type { Exec } from '../sources/exec.ts'
-import type { Lifecycle } from './parts/lifecycle-count.ts'
+import type { Lifecycle } from './parts/lifecycle/count.ts'
 import type { MainPids } from './parts/main-pids.ts'
 import type { Names } from './parts/names.ts'
-import { createPartialRestart } from './parts/partial-restart.ts'
+import { createPartialRestart } from './parts/lifecycle/partial-restart.ts'
 
 export interface ServicesReading {
   readonly services: readonly (Unit & { readonly service: string; readonly expected: boolean })[]

@@ -2,6 +2,8 @@
 export const toJson = (value: unknown): unknown => {
   if (value === undefined) return null
   if (typeof value === 'bigint') return value.toString()
+  // An error carries, beside its words, all that a tool printed: for a parser, and for nobody else.
+  if (value instanceof Error) return value.message
   if (value instanceof Map) {
     return Object.fromEntries([...value].map(([key, entry]) => [String(key), toJson(entry)]))
   }

@@ -2,7 +2,7 @@ import { execa } from 'execa'
 import type { Clock } from '../core/clock.ts'
 import { SourceError } from '../core/errors.ts'
 import { JOURNAL_ADVICE } from './journal-errors.ts'
-import { createSlots } from './slots.ts'
+import { createSlots, type Slots } from './slots.ts'
 
 export interface Output {
   readonly exitCode: number
@@ -39,11 +39,19 @@ interface Options {
 /** No tool of ours prints more; a tool gone mad is cut off. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 const MAX_CHILDREN = 8
+/** Of one program: a journalctl that hangs, which several collectors call, must not hold up the others' tools. */
+const MAX_OF_ONE = 4
 /** Between the polite and the final signal. A tool that hangs in its own abort handler ignores the first. */
 const GRACE_MS = 2000
 
 export const createExec = ({ clock, path }: Options): Exec => {
   const slots = createSlots(MAX_CHILDREN)
+  const slotsOf = new Map<string, Slots>()
+  const slotsFor = (command: string): Slots => {
+    const own = slotsOf.get(command) ?? createSlots(MAX_OF_ONE)
+    slotsOf.set(command, own)
+    return own
+  }
   const groups = new Set<number>()
 
   const start = (
@@ -94,17 +102,19 @@ export const createExec = ({ clock, path }: Options): Exec => {
 
   return {
     run: (program, signal) =>
-      slots.use(signal, async () => {
-        const { result } = start(program, signal, true)
-        const outcome = await result
-        const { exitCode, isMaxBuffer } = outcome
-        const isAnswer = exitCode !== undefined && (program.answers ?? [0]).includes(exitCode)
-        // What is cut off may well end with an exit code of its own.
-        if (exitCode === undefined || !isAnswer || isMaxBuffer) {
-          throw failureOf(program, outcome)
-        }
-        return { exitCode, stdout: text(outcome.stdout), stderr: text(outcome.stderr) }
-      }),
+      slotsFor(program.command).use(signal, () =>
+        slots.use(signal, async () => {
+          const { result } = start(program, signal, true)
+          const outcome = await result
+          const { exitCode, isMaxBuffer } = outcome
+          const isAnswer = exitCode !== undefined && (program.answers ?? [0]).includes(exitCode)
+          // What is cut off may well end with an exit code of its own.
+          if (exitCode === undefined || !isAnswer || isMaxBuffer) {
+            throw failureOf(program, outcome)
+          }
+          return { exitCode, stdout: text(outcome.stdout), stderr: text(outcome.stderr) }
+        }),
+      ),
 
     async *stream(program, signal) {
       const stop = new AbortController()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { derived } from '../../src/collectors/derived.ts'
 import { createOwnKey } from '../../src/collectors/parts/own-key.ts'
-import { createSlotCount } from '../../src/collectors/parts/slot-count.ts'
+import { createSlotCount } from '../../src/collectors/parts/derived/slots.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import { type Sample, sample } from '../../src/metrics.ts'
 import { manualClock } from '../support/manual-clock.ts'

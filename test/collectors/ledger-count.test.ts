@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLedgerCount } from '../../src/collectors/parts/ledger-count.ts'
+import { createLedgerCount } from '../../src/collectors/parts/ledger/count.ts'
 import { createOwnKey } from '../../src/collectors/parts/own-key.ts'
 import { toJson } from '../../src/core/json.ts'
 import type { LedgerEvent } from '../../src/parsers/ledger-tail.ts'

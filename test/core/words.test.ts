@@ -124,3 +124,13 @@ test.each([
 ])('nearest to %s is %s', (word, expected) => {
   expect(nearest(word, ['interval', 'enabled', 'timeout'])).toBe(expected)
 })
+
+test('an error in a reading becomes its words, without all that a tool printed', () => {
+  const error = new SourceError(
+    { doing: 'run x', happened: 'exit code 1' },
+    { output: 'PASSWORD=hunter2' },
+  )
+  expect(toJson({ told: { ok: false, error } })).toEqual({
+    told: { ok: false, error: 'Could not run x: exit code 1' },
+  })
+})

@@ -20,32 +20,36 @@ describe.each(ROWS)('$part $fault', ({ part, fault, counted, logged }) => {
     const before = await bench.look()
     const logBefore = bench.agent.output().length
     await bench.parts[part].set(fault)
-    await bench.agent.see(
-      (seen) => [
-        ...vanish.filter((one) => read(seen, one) !== undefined),
-        ...unlike(seen, becomes),
-      ],
-      (left) => left.length === 0,
-      30_000,
-    )
-    // The fault goes on: some more attempts, no more lines in the log.
-    if (counted !== '') {
-      const now = read(await bench.look(), counted) ?? 0
+    try {
       await bench.agent.see(
-        (seen) => read(seen, counted) ?? 0,
-        (count) => count >= now + 1,
+        (seen) => [
+          ...vanish.filter((one) => read(seen, one) !== undefined),
+          ...unlike(seen, becomes),
+        ],
+        (left) => left.length === 0,
         30_000,
       )
+      // The fault goes on: some more attempts, no more lines in the log.
+      if (counted !== '') {
+        const now = read(await bench.look(), counted) ?? 0
+        await bench.agent.see(
+          (seen) => read(seen, counted) ?? 0,
+          (count) => count >= now + 1,
+          30_000,
+        )
+      }
+      const during = await bench.look()
+      expect(missing(during, GAUGES)).toEqual(expect.arrayContaining([...vanish]))
+      expect(missing(during, GAUGES).toSorted()).toEqual([...vanish].toSorted())
+      for (const counter of COUNTERS) {
+        expect(read(during, counter), counter).toBeGreaterThanOrEqual(
+          read(before, counter) ?? Infinity,
+        )
+      }
+    } finally {
+      // One row that fails must not take the others along.
+      await bench.parts[part].set('well')
     }
-    const during = await bench.look()
-    expect(missing(during, GAUGES)).toEqual(expect.arrayContaining([...vanish]))
-    expect(missing(during, GAUGES).toSorted()).toEqual([...vanish].toSorted())
-    for (const counter of COUNTERS) {
-      expect(read(during, counter), counter).toBeGreaterThanOrEqual(
-        read(before, counter) ?? Infinity,
-      )
-    }
-    await bench.parts[part].set('well')
     await bench.isWell()
     const log = bench.agent.output().slice(logBefore)
     expect(log.match(new RegExp(logged.source, 'g')) ?? []).toHaveLength(1)

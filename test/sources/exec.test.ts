@@ -143,10 +143,10 @@ describe('a program that does not end', () => {
   })
 
   test('at most eight at once; the ninth waits, and gives up at its deadline', async () => {
-    const command = await program('slow', 'exec sleep 600')
-    const eight = exec()
     const stop = new AbortController()
-    const running = [1, 2, 3, 4, 5, 6, 7, 8].map(() =>
+    const eight = exec()
+    const [one, other] = [await program('one', 'sleep 60'), await program('other', 'sleep 60')]
+    const running = [one, one, one, one, other, other, other, other].map((command) =>
       eight.run({ command, args: [] }, stop.signal).catch(() => undefined),
     )
     expect(await messageOf(eight.run({ command: 'true', args: [] }, after(200)))).toContain(
@@ -154,8 +154,23 @@ describe('a program that does not end', () => {
     )
     const ninth = eight.run({ command: 'echo', args: ['now'] }, never)
     stop.abort()
-    await Promise.all(running)
     expect((await ninth).stdout).toBe('now\n')
+    await Promise.all(running)
+  })
+
+  test('at most four of one program: one that hangs holds up nobody else', async () => {
+    const stop = new AbortController()
+    const some = exec()
+    const command = await program('hanging', 'sleep 60')
+    const running = Array.from({ length: 20 }, () =>
+      some.run({ command, args: [] }, stop.signal).catch(() => undefined),
+    )
+    expect(await messageOf(some.run({ command, args: [] }, after(200)))).toContain(
+      '4 are still running',
+    )
+    expect((await some.run({ command: 'echo', args: ['now'] }, after(5000))).stdout).toBe('now\n')
+    stop.abort()
+    await Promise.all(running)
   })
 
   test('is gone when the agent kills all', async () => {

@@ -1,0 +1,37 @@
+import type { JournalEntry } from '../../../parsers/journal.ts'
+import type { Exec } from '../../../sources/exec.ts'
+import type { Journal } from '../../../sources/journal.ts'
+
+/** What befalls the follower, and changes what the window may conclude. */
+interface Notice {
+  /** Opened (anew): what comes first may be a backlog. */
+  opened(): void
+  /** Entries may be missing before what comes now. */
+  gap(): void
+}
+
+/** The same journal, and its listener hears what befalls the follower. */
+export const noticed = (
+  journal: Journal<JournalEntry>,
+  { opened, gap }: Notice,
+): Journal<JournalEntry> => ({
+  async *follow(following, context) {
+    opened()
+    for await (const batch of journal.follow(following, context)) {
+      if (batch.gap) gap()
+      yield batch
+    }
+  },
+})
+
+/** Whether journalctl can filter by pattern: it is built without PCRE2 on some systems. Asked once. */
+export const createGrepSupport = (exec: Exec) => {
+  let isSupported: boolean | undefined
+  return async (signal: AbortSignal): Promise<boolean> => {
+    if (isSupported !== undefined) return isSupported
+    const program = { command: 'journalctl', args: ['-n', '0', '--grep=.'], answers: [0, 1] }
+    const { stderr } = await exec.run(program, signal)
+    isSupported = !/pattern matching|PCRE/i.test(stderr)
+    return isSupported
+  }
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { ParseError } from '../../../core/errors.ts'
+import type { Recorder } from '../../../core/recorder.ts'
+import { EXECUTION_PHASES, LINE_RESULTS } from '../../../metrics.ts'
+import { type ExecutionEvent, parseExecutionLine } from '../../../parsers/execution-log.ts'
+import type { ExecutedBlock } from '../../../parsers/execution-log-block.ts'
+import type { JournalEntry } from '../../../parsers/journal.ts'
+import { createDrift } from '../drift.ts'
+import { createExecutedBlocks, executedSchema } from './blocks.ts'
+import {
+  type ExecutionFigures,
+  figuresSchema,
+  noFigures,
+  ofProcess,
+  withEvent,
+} from './figures.ts'
+
+/** The reading and, where a line was not understood, such a line. */
+export interface ExecutionFound extends ExecutionFigures {
+  readonly unparsed: string | null
+}
+
+const FORMAT = 'execution-log'
+const memorySchema = z.object({ figures: figuresSchema, executed: executedSchema })
+
+/** Folds the journal of the execution service into counters, histograms and the newest of each kind. */
+export const createExecutionCount = (recorder: Recorder) => {
+  const drift = createDrift()
+  const executed = createExecutedBlocks()
+  let figures = noFigures
+
+  const countLine = (result: (typeof LINE_RESULTS)[number], by: number): void => {
+    recorder.count('chain_agent_lines_total', by, { format: FORMAT, result })
+  }
+
+  const understand = (message: string, by: 0 | 1, at: number): ExecutionEvent | null => {
+    try {
+      const event = parseExecutionLine(message)
+      countLine(event ? 'parsed' : 'ignored', by)
+      return event
+    } catch (error) {
+      if (!(error instanceof ParseError)) throw error
+      countLine('unparsed', by)
+      drift.saw(error, at)
+      return null
+    }
+  }
+
+  /** Old blocks are remembered, and not counted. */
+  const countBlock = (block: ExecutedBlock, by: 0 | 1): void => {
+    const { number, id, transactions, retried, gas } = block
+    recorder.count('chain_execution_blocks_total', by)
+    recorder.count('chain_execution_transactions_total', by * Number(transactions))
+    recorder.count('chain_execution_retried_transactions_total', by * Number(retried))
+    recorder.count('chain_execution_gas_total', by * Number(gas))
+    // A version that does not tell which block it was cannot tell that it was another.
+    if (id === null) return
+    const again = executed.add(number, id) ? by : 0
+    recorder.count('chain_execution_reexecutions_total', again)
+  }
+
+  const observeBlock = ({ microseconds }: ExecutedBlock): void => {
+    const { senderRecovery, execution, commit, total } = microseconds
+    const phases = { sender_recovery: senderRecovery, execution, commit, total } as const
+    for (const phase of EXECUTION_PHASES) {
+      recorder.observe('chain_execution_block_duration_seconds', phases[phase] / MICRO, { phase })
+    }
+  }
+
+  return {
+    /** Brings the counters into being, once the log is at hand. */
+    begin: (): void => {
+      recorder.count('chain_execution_blocks_total', 0)
+      recorder.count('chain_execution_transactions_total', 0)
+      recorder.count('chain_execution_retried_transactions_total', 0)
+      recorder.count('chain_execution_gas_total', 0)
+      for (const result of LINE_RESULTS) countLine(result, 0)
+    },
+    on: ({ message, fields, at }: JournalEntry, isOld: boolean): void => {
+      // What journald and systemd say of the unit comes along with what the unit says.
+      if (message === null || fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields) return
+      const by = isOld ? 0 : 1
+      const event = understand(message, by, at)
+      if (!event) return
+      const process = fields['_SYSTEMD_INVOCATION_ID'] ?? fields['_PID'] ?? ''
+      figures = withEvent(ofProcess(figures, process), event)
+      if (event.event === 'executed') {
+        countBlock(event, by)
+        if (!isOld) observeBlock(event)
+      } else if (event.event === 'upserted' && !isOld) {
+        const { timeline, microseconds } = event
+        const seconds = microseconds / MICRO
+        recorder.observe('chain_execution_upsert_duration_seconds', seconds, { timeline })
+      }
+    },
+    read: (): ExecutionFound => ({ ...figures, unparsed: drift.said() }),
+    memory: () => ({ figures, executed: executed.memory() }),
+    restore: (memory: unknown): void => {
+      const { data } = memorySchema.safeParse(memory)
+      if (!data) return
+      figures = data.figures
+      executed.restore(data.executed)
+    },
+  }
+}
+
+const MICRO = 1_000_000
