@@ -38,6 +38,17 @@ const REFUSED = [
   ['src/collectors/c.ts', "export { Gauge } from 'prom-client'", COLLECTORS],
   ['src/collectors/parts/a.ts', "export { createExec } from '../../sources/exec.ts'", COLLECTORS],
   ['src/collectors/parts/b.ts', "export type { Config } from '../../config/schema.ts'", COLLECTORS],
+  [
+    'src/collectors/parts/x/a.ts',
+    "export { createExec } from '../../../sources/exec.ts'",
+    COLLECTORS,
+  ],
+  [
+    'src/collectors/parts/x/b.ts',
+    "export type { Config } from '../../../config/schema.ts'",
+    COLLECTORS,
+  ],
+  ['src/simulator/native/f.ts', "export { metrics } from '../../metrics.ts'", SIMULATOR],
   ['src/collectors/d.ts', "export { execa } from 'execa'", COLLECTORS],
   ['src/collectors/f.ts', "export type { Config } from '../config/schema.ts'", COLLECTORS],
   ['src/collectors/e.ts', "export const ask = async () => fetch('http://x/')", FETCH],

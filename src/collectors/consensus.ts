@@ -4,7 +4,8 @@ import { CONSENSUS_KINDS, sampleIfKnown } from '../metrics.ts'
 import { CONSENSUS_LOG_PATTERN } from '../parsers/consensus-log-messages.ts'
 import type { Exec } from '../sources/exec.ts'
 import { type ConsensusFound, createConsensusCount, SERVICE } from './parts/consensus/count.ts'
-import { createGrepSupport, noticed } from './parts/consensus/journal.ts'
+import { noticed } from './parts/consensus/journal.ts'
+import { createGrepSupport } from './parts/grep-support.ts'
 import { FINDINGS } from './parts/consensus/findings.ts'
 import {
   createJournalFollower,

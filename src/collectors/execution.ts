@@ -4,7 +4,7 @@ import { minute } from '../core/units.ts'
 import { CHUNK_LISTS, sample, sampleIfKnown, TIMELINES } from '../metrics.ts'
 import { EXECUTION_LOG_PATTERN } from '../parsers/execution-log.ts'
 import type { Exec } from '../sources/exec.ts'
-import { createGrepSupport } from './parts/consensus/journal.ts'
+import { createGrepSupport } from './parts/grep-support.ts'
 import { createExecutionCount, type ExecutionFound } from './parts/execution/count.ts'
 import {
   createJournalFollower,

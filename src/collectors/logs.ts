@@ -4,7 +4,7 @@ import type { JournalEntry } from '../parsers/journal.ts'
 import { LOG_PATTERN } from '../parsers/log-patterns.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { ReadOldest } from '../sources/journal-oldest.ts'
-import { createGrepSupport } from './parts/consensus/journal.ts'
+import { createGrepSupport } from './parts/grep-support.ts'
 import {
   createJournalFollower,
   type Heard,

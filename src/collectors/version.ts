@@ -9,7 +9,12 @@ import type { NodeVersion } from '../parsers/node-version.ts'
 import { isOtherVersion, versionIn } from '../parsers/version-number.ts'
 import type { Exec } from '../sources/exec.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
-import { forkSamples, forkState, readinessFor, type Readiness } from './parts/version/fork-readiness.ts'
+import {
+  forkSamples,
+  forkState,
+  readinessFor,
+  type Readiness,
+} from './parts/version/fork-readiness.ts'
 import { askPackage, askProgram, type Told } from './parts/version/installed.ts'
 import { chainIdOf, hasPageTimeline, type Running, runningVersions } from './parts/version/views.ts'
 

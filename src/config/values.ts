@@ -4,7 +4,7 @@ import { parseDuration } from '../core/units.ts'
 const HOUR = 3_600_000
 
 /** Durations are written with their unit and become milliseconds. */
-export const duration = (byDefault: string, description: string) =>
+const duration = (byDefault: string, description: string) =>
   z
     .string('expected a duration like 2s, 500ms or 5m')
     .transform((text, context) => {

@@ -102,7 +102,7 @@ exec ${join(behind, name)} "$@"
 const talkativeMetrics = async (behind: string) => {
   const server = createServer((_, response) => {
     const more = [
-      `chain_node_info{network="${secret('Metrics')}",service_name="${secret('Metrics')}"} 1`,
+      `chain_node_info{network="rehearsal",service_name="${secret('Metrics')}",token="${secret('Metrics')}"} 1`,
       `password=${secret('Metrics')} is no line`,
       `# HELP chain_x ${secret('Metrics')}`,
       '',

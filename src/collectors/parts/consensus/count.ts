@@ -10,7 +10,7 @@ import type { ConsensusFigures } from './figures.ts'
 import { kindsOf, levelOf } from './kinds.ts'
 import { createDrift } from '../drift.ts'
 import { createConsensusWindow } from './window.ts'
-import { droppedOf } from '../logs/suppressed.ts'
+import { droppedOf } from '../suppressed.ts'
 
 /** The reading and, where a line was not understood, the first such line of its sort. */
 export interface ConsensusFound extends ConsensusFigures {

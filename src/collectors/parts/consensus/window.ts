@@ -1,14 +1,7 @@
 import { minute, second } from '../../../core/units.ts'
 import { CONSENSUS_KINDS } from '../../../metrics.ts'
 import type { ConsensusEvent } from '../../../parsers/consensus-log-events.ts'
-import {
-  type ConsensusKind,
-  type Counted,
-  countsOf,
-  recordOf,
-  SIGNS,
-  type Sign,
-} from './kinds.ts'
+import { type ConsensusKind, type Counted, countsOf, recordOf, SIGNS, type Sign } from './kinds.ts'
 import { createSeenPeers } from './peers.ts'
 import { createNewest, createSlidingCounts, wholeSecond } from './slots.ts'
 

@@ -22,7 +22,7 @@ const WINDOW_MS = 10 * minute
 const LEAST_MS = 10 * second
 /** It moves with every response of a peer: a minute without is a standstill, and has no end in sight. */
 const STANDS_MS = minute
-export const NO_PACE: Pace = { etaSeconds: null, lastProgressAt: null }
+const NO_PACE: Pace = { etaSeconds: null, lastProgressAt: null }
 
 /** The pace of a statesync, from its progress; undefined is none under way. */
 export const createStatesyncPace = () => {

@@ -7,13 +7,7 @@ import type { ExecutedBlock } from '../../../parsers/execution-log-block.ts'
 import type { JournalEntry } from '../../../parsers/journal.ts'
 import { createDrift } from '../drift.ts'
 import { createExecutedBlocks, executedSchema } from './blocks.ts'
-import {
-  type ExecutionFigures,
-  figuresSchema,
-  noFigures,
-  ofProcess,
-  withEvent,
-} from './figures.ts'
+import { type ExecutionFigures, figuresSchema, noFigures, ofProcess, withEvent } from './figures.ts'
 
 /** The reading and, where a line was not understood, such a line. */
 export interface ExecutionFound extends ExecutionFigures {

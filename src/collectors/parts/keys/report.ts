@@ -2,12 +2,7 @@ import { z } from 'zod'
 import { ParseError } from '../../../core/errors.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from '../../../metrics.ts'
 import type { ReadReport } from '../../../sources/report-file.ts'
-import {
-  createKeyExaminer,
-  type ExamineKeys,
-  type ExaminerParts,
-  type KeyFile,
-} from './files.ts'
+import { createKeyExaminer, type ExamineKeys, type ExaminerParts, type KeyFile } from './files.ts'
 
 /** What `chain-agent keys-report` prints, and the agent without rights reads. */
 const schema = z.object({

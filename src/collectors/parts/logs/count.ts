@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../../parsers/journal.ts'
 import { type LogLine, mayMatter, patternsOf, readLogLine } from '../../../parsers/log-patterns.ts'
 import { SERVICE as CONSENSUS } from '../consensus/count.ts'
 import { createLogSightings } from './sightings.ts'
-import { droppedOf } from './suppressed.ts'
+import { droppedOf } from '../suppressed.ts'
 
 /** A reason comes with the line that it explains, or never. */
 const REASON_WITHIN_MS = 10_000

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../../parsers/journal.ts'
+import type { JournalEntry } from '../../parsers/journal.ts'
 
 /** Messages that journald has dropped, where it says so. */
 export const droppedOf = (message: string, fields: JournalEntry['fields']): number => {

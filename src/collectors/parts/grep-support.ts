@@ -1,0 +1,13 @@
+import type { Exec } from '../../sources/exec.ts'
+
+/** Whether journalctl can filter by pattern: it is built without PCRE2 on some systems. Asked once. */
+export const createGrepSupport = (exec: Exec) => {
+  let isSupported: boolean | undefined
+  return async (signal: AbortSignal): Promise<boolean> => {
+    if (isSupported !== undefined) return isSupported
+    const program = { command: 'journalctl', args: ['-n', '0', '--grep=.'], answers: [0, 1] }
+    const { stderr } = await exec.run(program, signal)
+    isSupported = !/pattern matching|PCRE/i.test(stderr)
+    return isSupported
+  }
+}
