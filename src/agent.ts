@@ -5,7 +5,6 @@ import { readForks } from './config/forks.ts'
 import type { Config } from './config/schema.ts'
 import { Board } from './core/board.ts'
 import type { Clock } from './core/clock.ts'
-import { staleAfter } from './core/collector.ts'
 import { supervise } from './core/supervise.ts'
 import { createChangeLog } from './exporter/change-log.ts'
 import { createExposition } from './exporter/registry.ts'
@@ -24,10 +23,10 @@ import { keyFiles } from './sources/key-files.ts'
 import { createNative } from './sources/native.ts'
 import { createPrefix, type Prefix, type ReadPrefix } from './sources/prefix.ts'
 import { createQuery } from './sources/query.ts'
-import { createKeyReport } from './sources/report-file.ts'
+import { createKeyReport, createStorageReport } from './sources/report-file.ts'
 import { createRpc } from './sources/rpc.ts'
 import { createStatusTool } from './sources/status.ts'
-import { createStorageFile, createStorageTool } from './sources/storage.ts'
+import { createStorageTool } from './sources/storage.ts'
 import { revision, version } from './version.ts'
 
 interface Options {
@@ -93,13 +92,8 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     queryAt: (url, timeout) => createQuery(ask, url, timeout),
     nativeAt: (url, timeout) => createNative(ask, url, timeout),
     readStorage:
-      config.storage.reportFile === null
-        ? createStorageTool({ exec, command: tool('mpt'), devices: config.storage.devices })
-        : createStorageFile({
-            path: config.storage.reportFile,
-            clock,
-            maxAge: staleAfter(config.storage),
-          }),
+      createStorageReport(config.storage, clock) ??
+      createStorageTool({ exec, command: tool('mpt'), devices: config.storage.devices }),
     readStatus: createStatusTool({ exec, command: tool('status') }),
     host: createHostSources(config.host),
     forks: readForks(config.version.forksFile),

@@ -1,8 +1,7 @@
 import { type Collector, follow, type Timing } from '../core/collector.ts'
-import { ParseError } from '../core/errors.ts'
-import { LEDGER_EVENTS, LINE_RESULTS, sample, sampleIfKnown } from '../metrics.ts'
+import { LEDGER_EVENTS, sample, sampleIfKnown } from '../metrics.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
-import { type LedgerEvent, parseLedgerLine } from '../parsers/ledger-tail.ts'
+import { parseLedgerLine } from '../parsers/ledger-tail.ts'
 import {
   createJournalFollower,
   type Heard,
@@ -10,7 +9,7 @@ import {
   type Listening,
 } from './parts/journal-follower.ts'
 import { createLedgerCount, type LedgerReading } from './parts/ledger/count.ts'
-import { createDrift } from './parts/drift.ts'
+import { createReader } from './parts/reader.ts'
 import type { Names } from './parts/names.ts'
 import type { OwnKey } from './parts/own-key.ts'
 import type { SlotCount } from './parts/derived/slots.ts'
@@ -30,7 +29,6 @@ interface Parts {
 type Reading = Heard & LedgerReading & { readonly unparsed: string | null }
 
 const SERVICE = 'ledger-tail'
-const FORMAT = 'ledger-tail'
 
 /** Blocks, timeouts and skipped rounds as the ledger stream tells them in the journal. */
 export const ledger = ({
@@ -43,14 +41,12 @@ export const ledger = ({
 }: Parts): Collector<Reading> => {
   const { recorder } = listening
   const count = createLedgerCount(recorder, ownKey)
-  const drift = createDrift()
+  const reader = createReader(recorder, 'ledger-tail', parseLedgerLine)
 
   const on = ({ message, fields, at }: JournalEntry, isOld: boolean): void => {
     // What systemd and journald say of the unit comes along with what the unit says.
     if (message === null || fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields) return
-    const { event, result, error } = understand(message)
-    if (error) drift.saw(error, at)
-    recorder.count('chain_agent_lines_total', isOld ? 0 : 1, { format: FORMAT, result })
+    const event = reader.read(message, { by: isOld ? 0 : 1, at })
     if (!event) return
     const isNew = count.add({ event, isOld, process: fields['_PID'] ?? '' })
     if (isNew && !isOld && event.event !== 'finalized') {
@@ -67,9 +63,7 @@ export const ledger = ({
       newest: 1000,
       begin: () => {
         count.begin()
-        for (const result of LINE_RESULTS) {
-          recorder.count('chain_agent_lines_total', 0, { format: FORMAT, result })
-        }
+        reader.begin()
       },
       on,
       memory: () => count.memory(),
@@ -89,27 +83,11 @@ export const ledger = ({
       (_, heard) => ({
         ...heard,
         ...count.reading(),
-        unparsed: drift.said(),
+        unparsed: reader.unparsed(),
       }),
     ),
     samples,
     states: ({ unparsed }) => (unparsed === null ? {} : { 'ledger stream, unparsed': unparsed }),
-  }
-}
-
-const understand = (
-  message: string,
-): {
-  readonly event: LedgerEvent | null
-  readonly result: (typeof LINE_RESULTS)[number]
-  readonly error?: ParseError
-} => {
-  try {
-    const event = parseLedgerLine(message)
-    return { event, result: event ? 'parsed' : 'ignored' }
-  } catch (error) {
-    if (error instanceof ParseError) return { event: null, result: 'unparsed', error }
-    throw error
   }
 }
 

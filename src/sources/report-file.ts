@@ -21,19 +21,33 @@ interface ReportFile {
 
 const MAX_BYTES = 1024 * 1024
 
-/** The one on key files; null where the agent looks for itself. */
-export const createKeyReport = (
-  { reportFile, ...timing }: Timing & { readonly reportFile: string | null },
-  clock: Clock,
-): ReadReport | null =>
-  reportFile === null
+interface Asked {
+  /** Null where the agent looks for itself. */
+  readonly reportFile: string | null
+}
+
+/** The report on key files; null where the agent looks for itself. */
+export const createKeyReport = (asked: Asked & Timing, clock: Clock): ReadReport | null =>
+  asked.reportFile === null
     ? null
     : createReportFile({
-        path: reportFile,
+        path: asked.reportFile,
         what: 'the report on key files',
         unit: 'chain-agent-keys',
         clock,
-        maxAge: staleAfter(timing),
+        maxAge: staleAfter(asked),
+      })
+
+/** The report of the database's tool; null where the agent runs it itself. */
+export const createStorageReport = (asked: Asked & Timing, clock: Clock): ReadReport | null =>
+  asked.reportFile === null
+    ? null
+    : createReportFile({
+        path: asked.reportFile,
+        what: 'the storage report',
+        unit: 'chain-agent-storage',
+        clock,
+        maxAge: staleAfter(asked),
       })
 
 /** Reads it while it is fresh. */

@@ -6,7 +6,8 @@ import { storage } from '../../src/collectors/storage.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import type { StorageReport } from '../../src/parsers/mpt.ts'
-import { createStorageFile, createStorageTool } from '../../src/sources/storage.ts'
+import { createStorageReport } from '../../src/sources/report-file.ts'
+import { createStorageTool } from '../../src/sources/storage.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
 
@@ -168,7 +169,10 @@ describe('sources', () => {
     await writeFile(path, 'report')
     await utimes(path, 1000, 1000)
     const clock = manualClock(1_000_000 + 140_000)
-    const read = createStorageFile({ path, clock, maxAge: 140_000 })
+    // Two intervals and a timeout: 140 s.
+    const timing = { interval: 60_000, timeout: 20_000 }
+    const read = createStorageReport({ reportFile: path, ...timing }, clock)
+    if (!read) throw new Error('no file was asked for')
     expect(await read(never)).toBe('report')
     await clock.advance(1)
     await expect(read(never)).rejects.toThrow('it is older than 140s')

@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { excerpt, ParseError } from '../../../core/errors.ts'
+import { excerpt } from '../../../core/errors.ts'
 import type { Recorder } from '../../../core/recorder.ts'
 import { minute } from '../../../core/units.ts'
-import { CONSENSUS_KINDS, LINE_RESULTS, NETWORK_ERROR_KINDS } from '../../../metrics.ts'
+import { CONSENSUS_KINDS, NETWORK_ERROR_KINDS } from '../../../metrics.ts'
 import { parseConsensusLine } from '../../../parsers/consensus-log.ts'
 import type { ConsensusEvent } from '../../../parsers/consensus-log-events.ts'
 import type { JournalEntry } from '../../../parsers/journal.ts'
 import type { ConsensusFigures } from './figures.ts'
 import { kindsOf, levelOf } from './kinds.ts'
-import { createDrift } from '../drift.ts'
+import { createReader } from '../reader.ts'
 import { createConsensusWindow } from './window.ts'
 import { droppedOf } from '../suppressed.ts'
 
@@ -18,7 +18,6 @@ export interface ConsensusFound extends ConsensusFigures {
 }
 
 export const SERVICE = 'bft'
-const FORMAT = 'consensus-log'
 const memorySchema = z.object({ votedAt: z.number().nullable() })
 
 /** Folds the journal of the consensus service into counters and the window. */
@@ -27,32 +26,12 @@ export const createConsensusCount = (recorder: Recorder) => {
   let panic: string | null = null
   /** The process whose next plain line is the reason of its panic. */
   let panicking: string | undefined
-  const drift = createDrift()
+  const reader = createReader(recorder, 'consensus-log', parseConsensusLine)
 
   const renew = (): void => {
     const { votedAt } = window
     window = createConsensusWindow()
     if (votedAt !== null) window.voted(votedAt)
-  }
-
-  const countLine = (result: (typeof LINE_RESULTS)[number], by: number): void => {
-    recorder.count('chain_agent_lines_total', by, { format: FORMAT, result })
-  }
-
-  const understand = (
-    message: string,
-    { by, at }: { readonly by: number; readonly at: number },
-  ): ConsensusEvent | null => {
-    try {
-      const event = parseConsensusLine(message)
-      countLine(event ? 'parsed' : 'ignored', by)
-      return event
-    } catch (error) {
-      if (!(error instanceof ParseError)) throw error
-      countLine('unparsed', by)
-      drift.saw(error, at)
-      return null
-    }
   }
 
   const countEvent = (event: ConsensusEvent, by: number): void => {
@@ -94,7 +73,7 @@ export const createConsensusCount = (recorder: Recorder) => {
         recorder.count('chain_log_lines_total', 0, { service: SERVICE, level })
       }
       recorder.count('chain_log_suppressed_messages_total', 0, { service: SERVICE })
-      for (const result of LINE_RESULTS) countLine(result, 0)
+      reader.begin()
     },
     on: ({ message, fields, at }: JournalEntry, isOld: boolean): void => {
       const by = isOld ? 0 : 1
@@ -106,7 +85,7 @@ export const createConsensusCount = (recorder: Recorder) => {
         return
       }
       window.advanceTo(at)
-      const event = understand(message, { by, at })
+      const event = reader.read(message, { by, at })
       notePanic(event, message, fields['_PID'] ?? '')
       if (!event) return
       window.add(event, at)
@@ -126,7 +105,7 @@ export const createConsensusCount = (recorder: Recorder) => {
       ...window.read(),
       at: window.end ?? 0,
       panic,
-      unparsed: drift.said(),
+      unparsed: reader.unparsed(),
     }),
     memory: () => ({ votedAt: window.votedAt }),
     restore: (memory: unknown): void => {

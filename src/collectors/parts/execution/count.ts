@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { ParseError } from '../../../core/errors.ts'
 import type { Recorder } from '../../../core/recorder.ts'
-import { EXECUTION_PHASES, LINE_RESULTS } from '../../../metrics.ts'
-import { type ExecutionEvent, parseExecutionLine } from '../../../parsers/execution-log.ts'
+import { EXECUTION_PHASES } from '../../../metrics.ts'
+import { parseExecutionLine } from '../../../parsers/execution-log.ts'
 import type { ExecutedBlock } from '../../../parsers/execution-log-block.ts'
 import type { JournalEntry } from '../../../parsers/journal.ts'
-import { createDrift } from '../drift.ts'
+import { createReader } from '../reader.ts'
 import { createExecutedBlocks, executedSchema } from './blocks.ts'
 import { type ExecutionFigures, figuresSchema, noFigures, ofProcess, withEvent } from './figures.ts'
 
@@ -14,31 +13,13 @@ export interface ExecutionFound extends ExecutionFigures {
   readonly unparsed: string | null
 }
 
-const FORMAT = 'execution-log'
 const memorySchema = z.object({ figures: figuresSchema, executed: executedSchema })
 
 /** Folds the journal of the execution service into counters, histograms and the newest of each kind. */
 export const createExecutionCount = (recorder: Recorder) => {
-  const drift = createDrift()
+  const reader = createReader(recorder, 'execution-log', parseExecutionLine)
   const executed = createExecutedBlocks()
   let figures = noFigures
-
-  const countLine = (result: (typeof LINE_RESULTS)[number], by: number): void => {
-    recorder.count('chain_agent_lines_total', by, { format: FORMAT, result })
-  }
-
-  const understand = (message: string, by: 0 | 1, at: number): ExecutionEvent | null => {
-    try {
-      const event = parseExecutionLine(message)
-      countLine(event ? 'parsed' : 'ignored', by)
-      return event
-    } catch (error) {
-      if (!(error instanceof ParseError)) throw error
-      countLine('unparsed', by)
-      drift.saw(error, at)
-      return null
-    }
-  }
 
   /** Old blocks are remembered, and not counted. */
   const countBlock = (block: ExecutedBlock, by: 0 | 1): void => {
@@ -68,13 +49,13 @@ export const createExecutionCount = (recorder: Recorder) => {
       recorder.count('chain_execution_transactions_total', 0)
       recorder.count('chain_execution_retried_transactions_total', 0)
       recorder.count('chain_execution_gas_total', 0)
-      for (const result of LINE_RESULTS) countLine(result, 0)
+      reader.begin()
     },
     on: ({ message, fields, at }: JournalEntry, isOld: boolean): void => {
       // What journald and systemd say of the unit comes along with what the unit says.
       if (message === null || fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields) return
       const by = isOld ? 0 : 1
-      const event = understand(message, by, at)
+      const event = reader.read(message, { by, at })
       if (!event) return
       const process = fields['_SYSTEMD_INVOCATION_ID'] ?? fields['_PID'] ?? ''
       figures = withEvent(ofProcess(figures, process), event)
@@ -87,7 +68,7 @@ export const createExecutionCount = (recorder: Recorder) => {
         recorder.observe('chain_execution_upsert_duration_seconds', seconds, { timeline })
       }
     },
-    read: (): ExecutionFound => ({ ...figures, unparsed: drift.said() }),
+    read: (): ExecutionFound => ({ ...figures, unparsed: reader.unparsed() }),
     memory: () => ({ figures, executed: executed.memory() }),
     restore: (memory: unknown): void => {
       const { data } = memorySchema.safeParse(memory)
