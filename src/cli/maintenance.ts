@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { readConfig } from '../config/index.ts'
-import type { Maintenance } from '../core/maintenance.ts'
+import { type Maintenance, stands } from '../core/maintenance.ts'
 import { minute, parseDuration, renderDuration } from '../core/units.ts'
 import { openAnnouncements } from '../maintenance.ts'
 import { MAINTENANCE_REASONS } from '../metrics.ts'
@@ -42,12 +42,13 @@ const startCommand = (io: Io, exit: Exit): Command =>
     .option('--note <text>', 'in your own words; shown by `show` and in the API, in no metric')
     .action(async (span: number, options: StartOptions) => {
       const announcements = announcementsOf(io, options)
-      const before = await announcements.read()
+      // What cannot be read is replaced, as the agent's log advises.
+      const before = await announcements.read().catch(() => undefined)
       const startedAt = io.clock.now()
       const { reason, note = null } = options
       const maintenance = { reason, note, startedAt, until: startedAt + span }
       await announcements.write(maintenance)
-      if (before && before.until > startedAt) io.stdout.write(`Replaces: ${describe(before)}\n`)
+      if (before && stands(before, startedAt)) io.stdout.write(`Replaces: ${describe(before)}\n`)
       io.stdout.write(`Maintenance: ${describe(maintenance)}\n`)
       exit(0)
     })
@@ -67,7 +68,7 @@ const showCommand = (io: Io, exit: Exit): Command =>
     .option('--json', 'as JSON')
     .action(async (options: ShowOptions) => {
       const found = await announcementsOf(io, options).read()
-      const now = found && found.until > io.clock.now() ? found : undefined
+      const now = found && stands(found, io.clock.now()) ? found : undefined
       if (options.json) io.stdout.write(`${JSON.stringify(now ? asJson(now) : null)}\n`)
       else io.stdout.write(now ? `Maintenance: ${describe(now)}\n` : 'No maintenance.\n')
       exit(now ? 0 : 1)

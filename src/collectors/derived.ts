@@ -1,6 +1,6 @@
 import { type Collector, type Context, poll, type Timing } from '../core/collector.ts'
 import { createKnown, type Known } from '../core/known.ts'
-import { minute } from '../core/units.ts'
+import { minute, second } from '../core/units.ts'
 import { type Sample, sample, sampleIfKnown } from '../metrics.ts'
 import type { Checkpoint } from '../sources/checkpoint.ts'
 import { createBlockRate } from './parts/derived/block-rate.ts'
@@ -54,21 +54,27 @@ export const derived = (parts: Parts): Collector<Reading> => {
     if (found.state !== 'saved' || typeof found.value !== 'object' || found.value === null) return
     if ('growth' in found.value) growth.restore(found.value.growth)
     if ('duties' in found.value) duties.restore(found.value.duties)
+    // Who we are was told by a report that comes every few minutes; the journal is read at once.
+    if ('key' in found.value && typeof found.value.key === 'string') ownKey.learn(found.value.key)
   }
 
   const save = (elapsed: number): void => {
     if (savedAt !== undefined && elapsed - savedAt < SAVE_EVERY_MS) return
     savedAt = elapsed
-    checkpoint.save({ growth: growth.memory(), duties: duties.memory() })
+    checkpoint.save({ growth: growth.memory(), duties: duties.memory(), key: ownKey.get() })
   }
 
   const think = (known: Known, { clock }: Context): Reading => {
     const [now, elapsed] = [clock.now(), clock.elapsed()]
-    const rate = rateOf(views.newestBlock(known), elapsed)
+    const newest = views.newestBlock(known)
+    const rate = rateOf(newest, elapsed)
     const lag = lagOf({
+      now,
       elapsed,
       own: views.ownHeight(known),
+      blockAt: newest && newest.time * second,
       head: views.networkHead(known),
+      difference: known.value('chain_block_difference'),
       rate,
     })
     const windowBlocks =
@@ -84,7 +90,7 @@ export const derived = (parts: Parts): Collector<Reading> => {
       blocksPerSecond: rate,
       windowBlocks,
       windowSeconds: windowBlocks === null || rate === null ? null : windowBlocks / rate,
-      statesync: paceOf(views.statesyncProgress(known), elapsed, now),
+      statesync: paceOf(views.statesyncProgress(known), { elapsed, now }),
       secondsUntilCompaction: used === undefined ? null : growth.until(views.threshold(known)),
       zombie: views.isZombie(known, now),
       duties: duties.read(),

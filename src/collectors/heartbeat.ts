@@ -4,6 +4,7 @@ import { SourceError, summaryOf } from '../core/errors.ts'
 import { createKnown } from '../core/known.ts'
 import { asError } from '../core/outcome.ts'
 import type { Recorder } from '../core/recorder.ts'
+import { second } from '../core/units.ts'
 import { MAINTENANCE_REASONS, type Sample, sampleIfKnown } from '../metrics.ts'
 import type { SendHeartbeat } from '../sources/heartbeat.ts'
 import { newestBlock, ownHeight } from './parts/derived/views.ts'
@@ -25,6 +26,8 @@ interface Reading {
   /** When it was last accepted, in milliseconds since the epoch. */
   readonly lastSuccessAt: number | null
 }
+
+const FIRST_AFTER_MS = 15 * second
 
 /**
  * A sign of life to somebody outside, with height and verdict. Where Prometheus shares the host with
@@ -66,7 +69,11 @@ export const heartbeat = (parts: Parts): Collector<Reading> => {
     name: 'heartbeat',
     help: 'a sign of life to somebody outside, with height and verdict',
     timing,
-    run: poll(timing, beat),
+    run: async (context, report) => {
+      // A first word before anybody was asked would be an alarm at every start of the agent.
+      await context.clock.sleep(Math.min(FIRST_AFTER_MS, timing.interval), context.signal)
+      await poll(timing, beat)(context, report)
+    },
     samples: (reading) =>
       sampleIfKnown(
         'chain_agent_heartbeat_last_success_timestamp_seconds',

@@ -50,7 +50,8 @@ export const ledger = ({
     if (!event) return
     const isNew = count.add({ event, isOld, process: fields['_PID'] ?? '' })
     if (isNew && !isOld && event.event !== 'finalized') {
-      const isOwn = event.author === ownKey.get()
+      const key = ownKey.get()
+      const isOwn = key === null ? null : event.author === key
       slots.saw({ isTimeout: event.event === 'timeout', isOwn })
     }
   }

@@ -1,6 +1,6 @@
 import { type Collector, type Context, poll, type Timing } from '../core/collector.ts'
 import { SourceError } from '../core/errors.ts'
-import { readMaintenance } from '../core/maintenance.ts'
+import { readMaintenance, stands } from '../core/maintenance.ts'
 import { MAINTENANCE_REASONS, sample } from '../metrics.ts'
 import type { Checkpoint } from '../sources/checkpoint.ts'
 
@@ -31,7 +31,9 @@ export const maintenance = ({ checkpoint, timing }: Parts): Collector<Reading> =
     const announced = found.state === 'saved' ? readMaintenance(found.value) : undefined
     if (!announced) throw unreadable()
     const { reason, until, note } = announced
-    return until <= clock.now() ? NONE : { reason, until: new Date(until).toISOString(), note }
+    return !stands(announced, clock.now())
+      ? NONE
+      : { reason, until: new Date(until).toISOString(), note }
   }),
   samples: ({ reason: announced }) =>
     MAINTENANCE_REASONS.map((reason) =>

@@ -44,6 +44,9 @@ export const reference = ({
   const chainId = (source: Rpc, signal: AbortSignal): Promise<Reply<bigint>> =>
     request(source.call('eth_chainId', [], signal), parseRpcQuantity)
 
+  /** A node does not change its chain: while it is down, a reference of another is still of another. */
+  let knownChain: bigint | undefined
+
   const look = async (
     { name, kind, source }: Reference,
     {
@@ -57,7 +60,8 @@ export const reference = ({
       chainId(source, signal),
       ownChain,
     ])
-    if (chain.ok && own.ok && chain.value !== own.value) {
+    if (own.ok) knownChain = own.value
+    if (chain.ok && knownChain !== undefined && chain.value !== knownChain) {
       return { name, up: false, blockNumber: null, state: 'another chain' }
     }
     return seen(name, reached)

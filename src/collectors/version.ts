@@ -73,7 +73,7 @@ export const version = (parts: Parts): Collector<VersionReading> => {
     if (installed === null && running.length === 0 && failure) throw failure.error
     const equipment = {
       installed,
-      running: running.map((one) => one.version),
+      running,
       hasPageTimeline: hasPageTimeline(known, word),
     }
     return {
@@ -111,7 +111,9 @@ const installedVersion = (
 const mismatchOf = (installed: string | null, running: readonly Running[]): boolean | null => {
   const others = running.map((one) => isOtherVersion(installed, one.version))
   if (others.includes(true)) return true
-  return others.includes(false) ? false : null
+  // The RPC comes back by itself: that it is the installed one says nothing of consensus.
+  const isConsensusKnown = running.some(({ source }) => source === 'native')
+  return isConsensusKnown && others.includes(false) ? false : null
 }
 
 /** A label is kept for ever, and everybody may read it. */

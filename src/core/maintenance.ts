@@ -1,4 +1,5 @@
 import { MAINTENANCE_REASONS } from '../metrics.ts'
+import { minute } from './units.ts'
 
 /** What an operator has announced. Times in milliseconds since the epoch. */
 export interface Maintenance {
@@ -19,3 +20,7 @@ export const readMaintenance = (saved: unknown): Maintenance | undefined => {
     return undefined
   return { reason, note, startedAt, until }
 }
+
+/** A clock that was set back must not make it last for days: what begins in the future is none. */
+export const stands = ({ startedAt, until }: Maintenance, now: number): boolean =>
+  now < until && now >= startedAt - minute

@@ -36,7 +36,13 @@ export const maskAddresses = (value: unknown): unknown => {
 }
 
 const LABELLED =
-  /((?:password|passphrase|passwd|ikm|secret|mnemonic|token|api[-_ ]?key|private[-_ ]?key)[\w-]*["']?\s*(?:is|[=:])?\s*["']?)[^\s"',;]+/gi
+  /((?:password|passphrase|passwd|ikm|secret|mnemonic|token|api[-_ ]?key|private[-_ ]?key)[\w-]*["']?\s*(?:is|was|[=:])?\s*["']?)(?!\(struck)[^\s"',;:=][^\s"',;]*/gi
+
+/** What is many words by nature, or stands in quotes. */
+const PHRASE = /\b(mnemonic|seed[- ]?phrase|recovery[- ]?phrase)\b.*/gi
+const QUOTED =
+  /((?:password|passphrase|passwd|secret|token)[\w-]*["']?\s*(?:is|was|[=:])\s*)(["'])(?:(?!\2).)*\2/gi
+const CREDENTIALS = /\b(bearer|basic)\s+\S+/gi
 
 /** Letters and digits mixed in one long word: ids, tokens, base64. */
 const DENSE = /(?=[A-Za-z+=_-]*\d)(?=[\d+=_-]*[A-Za-z])[A-Za-z0-9+=_-]{16,}/g
@@ -48,6 +54,9 @@ const DENSE = /(?=[A-Za-z+=_-]*\d)(?=[\d+=_-]*[A-Za-z])[A-Za-z0-9+=_-]{16,}/g
  */
 export const strikeSecrets = (text: string): string =>
   text
+    .replaceAll(PHRASE, '$1 (struck out)')
+    .replaceAll(QUOTED, '$1$2(struck out)$2')
+    .replaceAll(CREDENTIALS, '$1 (struck out)')
     .replaceAll(LABELLED, '$1(struck out)')
     .replaceAll(/[0-9a-fA-F]{64,}/g, '(hex digits)')
     .replaceAll(DENSE, '(long word)')

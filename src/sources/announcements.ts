@@ -1,4 +1,5 @@
-import { chown, rm, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { type Maintenance, readMaintenance } from '../core/maintenance.ts'
@@ -40,16 +41,12 @@ export const createAnnouncements = (directory: string): Announcements => {
       return found.state === 'saved' ? readMaintenance(found.value) : undefined
     },
     write: async (maintenance) => {
-      let complaint: Error | undefined
-      const checkpoints = createCheckpoints(directory, (error) => {
-        complaint = error
-      })
-      checkpoints.open(MAINTENANCE).save(maintenance)
-      await checkpoints.flush()
-      if (complaint) throw failed('announce maintenance', complaint)
-      // Announced by root, it must still be readable by the agent, whose directory it is.
-      const { uid, gid } = await stat(directory)
-      if (process.getuid?.() === 0) await chown(file, uid, gid)
+      try {
+        await mkdir(directory, { recursive: true, mode: 0o750 })
+        await writeAsOwner(directory, file, JSON.stringify(maintenance))
+      } catch (error) {
+        throw failed('announce maintenance', asError(error))
+      }
     },
     end: async () => {
       try {
@@ -62,4 +59,24 @@ export const createAnnouncements = (directory: string): Announcements => {
       }
     },
   }
+}
+
+/**
+ * Root writes into a directory that is the agent's: it follows no link there, and gives away nothing but
+ * the file that it has just made, before anybody sees it under its name.
+ */
+const writeAsOwner = async (directory: string, file: string, text: string): Promise<void> => {
+  await rm(`${file}.new`, { force: true })
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+  const handle = await open(`${file}.new`, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o640)
+  try {
+    await handle.writeFile(text)
+    if (process.getuid?.() === 0) {
+      const { uid, gid } = await stat(directory)
+      await handle.chown(uid, gid)
+    }
+  } finally {
+    await handle.close()
+  }
+  await rename(`${file}.new`, file)
 }

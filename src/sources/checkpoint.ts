@@ -33,6 +33,7 @@ export const createCheckpoints = (
 ): Checkpoints => {
   const writing = new Set<Promise<void>>()
   let complained = false
+  const unreadable = new Set<string>()
 
   const write = async (file: string, value: unknown): Promise<void> => {
     try {
@@ -50,11 +51,14 @@ export const createCheckpoints = (
   const read = async (file: string): Promise<Found> => {
     try {
       const value: unknown = JSON.parse(await readFile(file, 'utf8'))
+      unreadable.delete(file)
       return { state: 'saved', value }
     } catch (thrown) {
       const error = asError(thrown)
       if ('code' in error && error.code === 'ENOENT') return { state: 'none' }
-      complain(error)
+      // Once: whoever reads again and again tells it in words of its own.
+      if (!unreadable.has(file)) complain(error)
+      unreadable.add(file)
       return { state: 'unreadable' }
     }
   }

@@ -1,4 +1,4 @@
-import { chown, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chown, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -78,7 +78,7 @@ describe('what the operator says', () => {
     ])
     expect(code).toBe(1)
     expect(err).toMatch(
-      /Could not read what was announced: .*\n {2}what to do: run this as root or as the agent's user/,
+      /Could not announce maintenance: .*\n {2}what to do: run this as root or as the agent's user/,
     )
   })
 
@@ -91,6 +91,21 @@ describe('what the operator says', () => {
       expect([uid, mode & 0o777]).toEqual([65_534, 0o640])
     },
   )
+})
+
+test('it follows no link that somebody has laid, and half a file is replaced', async () => {
+  const victim = join(directory, 'victim')
+  await writeFile(victim, 'precious')
+  await symlink(victim, join(directory, 'maintenance.json.new'))
+  await writeFile(join(directory, 'maintenance.json'), '{"reas')
+  expect((await say(['start', '30m'])).code).toBe(0)
+  expect(await readFile(victim, 'utf8')).toBe('precious')
+  expect((await say(['show'])).code).toBe(0)
+})
+
+test('a clock that was set back ends it: it must not silence alerts for a day', async () => {
+  await say(['start', '30m'])
+  expect((await say(['show'], NOON - 24 * 3_600_000)).code).toBe(1)
 })
 
 describe('what the agent makes of it', () => {

@@ -100,11 +100,36 @@ describe('the window of blocksync', () => {
     await go(100, (second) => references([1000 + 3 * second, 1000 + 3 * second]))
     expect(value(WINDOW)).toBe(300)
   })
-  test('without references the time that passes is counted, at the rate that was measured', async () => {
+  test('without references the age of the newest block is counted, at the rate that was measured', async () => {
     const { go, value } = await watch()
     await go(60, node)
-    await go(100, () => [])
+    // At 160 s the newest block is the one of the 55th second: 105 s at three a second.
+    await go(100, (second) => (second < 110 ? node(55) : []))
     expect(value(WINDOW)).toBe(300)
+    const { go: again, value: other } = await watch()
+    await again(60, node)
+    await again(100, () => node(55))
+    expect(other(WINDOW)).toBe(285)
+  })
+  test('without references a node that follows too slowly is behind by the age of its blocks', async () => {
+    const { go, value } = await watch()
+    await go(60, node)
+    // Two thirds of the pace: at 360 s it has the block of the 257th second.
+    await go(300, (second) => node(55 + ((second - 55) * 2) / 3))
+    expect(value(WINDOW)).toBeCloseTo(600 - 3 * 105, -1)
+  })
+  test('without references what the status report says counts, too', async () => {
+    const { go, value } = await watch()
+    await go(60, (second) => [...node(second), sample('chain_block_difference', 90)])
+    expect(value(WINDOW)).toBe(510)
+  })
+  test('one reference that is mad or of another chain is not the head', async () => {
+    const { go, value } = await watch()
+    await go(60, (second) => {
+      const head = 1000 + 3 * second
+      return [...node(second), ...references([head, 9_000_000, head + 2])]
+    })
+    expect(value(WINDOW)).toBe(598)
   })
   test('references that do not agree are none', async () => {
     const { go, value } = await watch()
@@ -142,6 +167,24 @@ describe('statesync', () => {
     await go(65, () => progress(1000))
     expect(value('chain_statesync_eta_seconds')).toBeUndefined()
     expect(value('chain_statesync_last_progress_timestamp_seconds')).toBe(NOW / 1000 + 105)
+  })
+  test('figures of another source are not held against these', async () => {
+    const { go, value } = await watch()
+    await go(55, (second) => progress(10 * second))
+    await go(70, () => progress(500))
+    const report = [
+      sample('chain_status_statesync_progress_block', 100),
+      sample('chain_status_statesync_target_block', 10_000),
+    ]
+    await go(5, () => report)
+    await go(5, () => progress(500))
+    expect(value('chain_statesync_last_progress_timestamp_seconds')).toBe(NOW / 1000 + 55)
+    expect(value('chain_statesync_eta_seconds')).toBeUndefined()
+  })
+  test('consensus itself knows that it is over, whatever an old report says', async () => {
+    const { go, value } = await watch()
+    await go(30, () => [...progress(900), sample('chain_native_statesync_active', 0)])
+    expect(value('chain_statesync_last_progress_timestamp_seconds')).toBeUndefined()
   })
   test('one that is done, or never was, is none', async () => {
     const { go, value } = await watch()
@@ -187,6 +230,12 @@ describe('duties', () => {
     await go(10, () => [])
     expect(value('chain_duty_slots')).toBeUndefined()
     expect(value('chain_duty_timeout_ratio', { scope: 'network' })).toBe(1)
+  })
+  test('when nobody can tell any more, it is unknown, and not inactive', async () => {
+    const { go, value } = await watch()
+    await go(10, () => [sample('chain_consensus_window_messages', 3, { kind: 'vote_sent' })])
+    await go(300, () => [])
+    expect(value('chain_duty_identity_active')).toBeUndefined()
   })
   test('a node that does not vote any more is not active after two minutes', async () => {
     const { go, value } = await watch()

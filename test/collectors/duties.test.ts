@@ -6,7 +6,7 @@ const NOON = Date.UTC(2026, 2, 1, 12)
 /** `rounds timeouts ownBlocks ownTimeouts`, all since the agent began. */
 const slots = (text: string) => {
   const [rounds = 0, timeouts = 0, ownBlocks = 0, ownTimeouts = 0] = text.split(' ').map(Number)
-  return { rounds, timeouts, ownBlocks, ownTimeouts }
+  return { rounds, timeouts, judged: rounds, ownBlocks, ownTimeouts }
 }
 
 describe('own turns against what the stake lets expect', () => {
@@ -30,11 +30,26 @@ describe('own turns against what the stake lets expect', () => {
     duties.add(slots('240 0 0 0'), 0.05, NOON)
     expect(duties.read()?.shortfallProbability).toBeCloseTo(Math.exp(-12), 12)
   })
-  test('a share that was not known for a part is no expectation for the whole', () => {
+  test('what is expected is held against the same rounds: those of a known share', () => {
     const duties = createDuties()
     duties.add(slots('100 0 5 0'), 0.05, NOON)
     duties.add(slots('200 0 9 0'), undefined, NOON + MINUTE)
-    expect(duties.read()).toMatchObject({ rounds: 200, expected: null, shortfallProbability: null })
+    expect(duties.read()).toMatchObject({ rounds: 200, ownBlocks: 9, expected: 5 })
+    // 5 blocks where 5 were the mean, and not 9.
+    expect(duties.read()?.shortfallProbability).toBeCloseTo(atMost(5, 5), 12)
+  })
+  test('rounds from before we knew who we are expect nothing', () => {
+    const duties = createDuties()
+    duties.add({ ...slots('12000 300 0 0'), judged: 0 }, 0.01, NOON)
+    expect(duties.read()).toMatchObject({ expected: null, shortfallProbability: null })
+    duties.add({ ...slots('12100 300 1 0'), judged: 100 }, 0.01, NOON + MINUTE)
+    expect(duties.read()?.expected).toBeCloseTo(1, 12)
+  })
+  test('a clock that was set back leaves nothing of the future', () => {
+    const duties = createDuties()
+    duties.add(slots('100 0 5 0'), 0.05, NOON + 24 * 60 * MINUTE)
+    duties.add(slots('130 0 6 0'), 0.05, NOON)
+    expect(duties.read()?.rounds).toBe(30)
   })
   test('a share that is not known while nothing happens does no harm', () => {
     const duties = createDuties()

@@ -18,7 +18,16 @@ const fork: Fork = {
   minimumVersion: '0.16.1',
   timeline: 'page',
 }
-const well: Equipment = { installed: '0.16.1', running: ['0.16.1'], hasPageTimeline: true }
+const runs = (version: string, source: 'rpc' | 'native' = 'native') => ({ source, version })
+const well: Equipment = {
+  installed: '0.16.1',
+  running: [runs('0.16.1')],
+  hasPageTimeline: true,
+}
+
+/** The last of several versions is that of consensus; the one before it, of the RPC. */
+const running = (versions: readonly string[]) =>
+  versions.map((version, at) => runs(version, at === versions.length - 1 ? 'native' : 'rpc'))
 
 const check = (equipment: Partial<Equipment>, now: number, of: Partial<Fork> = {}) => {
   const [found] = readinessFor([{ ...fork, ...of }], { ...well, ...equipment }, now)
@@ -41,13 +50,19 @@ describe('the version', () => {
     [null, [NEW], true, true, true],
     [null, [OLD], false, false, false],
     [null, [], null, null, null],
-  ])('installed %j, running %j: %j, then %j, then %j', (installed, running, ...expected) => {
-    const at = (now: number) => check({ installed, running }, now)['version']
+  ])('installed %j, running %j: %j, then %j, then %j', (installed, versions, ...expected) => {
+    const at = (now: number) => check({ installed, running: running(versions) }, now)['version']
     expect([at(AT - 25 * HOUR), at(AT - 23 * HOUR), at(AT + HOUR)]).toEqual(expected)
   })
 
+  test('the RPC comes back by itself: that it is new does not make consensus new', () => {
+    const at = (version: string, now: number) =>
+      check({ running: [runs(version, 'rpc')] }, now)['version']
+    expect([at(NEW, AT), at(OLD, AT)]).toEqual([null, false])
+  })
+
   test('what runs counts from exactly a day before', () => {
-    const at = (now: number) => check({ running: [OLD] }, now)['version']
+    const at = (now: number) => check({ running: running([OLD]) }, now)['version']
     expect([at(AT - DAY - 1), at(AT - DAY)]).toEqual([true, false])
   })
 })
@@ -71,14 +86,14 @@ test('what is over for thirty days is left out, unless something is missing or u
   const shown = (equipment: Partial<Equipment>, now: number) =>
     readinessFor([fork], { ...well, ...equipment }, now).length
   expect([shown({}, AT + 30 * DAY), shown({}, AT + 30 * DAY + 1)]).toEqual([1, 0])
-  expect(shown({ running: [OLD] }, AT + 300 * DAY)).toBe(1)
+  expect(shown({ running: running([OLD]) }, AT + 300 * DAY)).toBe(1)
   expect(shown({ hasPageTimeline: null }, AT + 300 * DAY)).toBe(1)
 })
 
 test.each([
   [{}, 'ready for 2026-09-02T14:30Z'],
   [
-    { running: [OLD], hasPageTimeline: null },
+    { running: running([OLD]), hasPageTimeline: null },
     'not ready for 2026-09-02T14:30Z: upgrade to 0.16.1 or newer, and restart',
   ],
   [

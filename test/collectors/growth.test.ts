@@ -40,6 +40,19 @@ describe('seconds until a threshold', () => {
     // 0.70 after ten minutes of 0.01: ten more.
     expect(growth.until(0.8)).toBeCloseTo(600, 3)
   })
+  test('a step or two of a hundredth of a percent are no growth', () => {
+    const growth = createGrowth()
+    for (let at = 0; at <= 30; at += 1) {
+      growth.add({ at: at * MINUTE, ratio: at < 15 ? 0.7 : 0.7001 })
+    }
+    expect(growth.until(0.8)).toBeNull()
+  })
+  test('a clock that was set back does not freeze it', () => {
+    const growth = createGrowth()
+    growth.add({ at: 1440 * MINUTE, ratio: 0.5 })
+    for (let at = 0; at <= 20; at += 1) growth.add({ at: at * MINUTE, ratio: 0.7 + at * 0.001 })
+    expect(growth.until(0.8)).toBeCloseTo(80 * 60, 3)
+  })
   test('days of points stay few, and say the same after a restart', () => {
     const growth = createGrowth()
     // Every ten seconds for two days: 17,280 points; 0.10 in that time.

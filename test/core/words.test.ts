@@ -134,3 +134,12 @@ test('an error in a reading becomes its words, without all that a tool printed',
     told: { ok: false, error: 'Could not run x: exit code 1' },
   })
 })
+
+test.each([
+  'mnemonic: abandon ability able about above',
+  'PASSWORD="correct horse battery"',
+  'keystore password was hunter2',
+  'Authorization: Bearer abcdefghijkl/mnopqrstuvwx',
+])('%s: nothing of it is left', (text) => {
+  expect(strikeSecrets(text)).not.toMatch(/abandon|able|about|correct|horse|hunter2|mnopq/)
+})

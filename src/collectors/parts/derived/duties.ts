@@ -4,11 +4,11 @@ import type { Slots } from './slots.ts'
 
 /** What the node had to do as a validator, and did, in the window. */
 export interface DutiesReading {
-  readonly ownBlocks: number
-  readonly ownTimeouts: number
   readonly rounds: number
   readonly timeouts: number
-  /** Rounds that it should have led by its share of the stake; null where that was not known throughout. */
+  readonly ownBlocks: number
+  readonly ownTimeouts: number
+  /** Rounds that it should have led by its share of the stake; null while the share is not known. */
   readonly expected: number | null
   /** How likely so few own blocks, or fewer, would be by chance alone; null without an expectation. */
   readonly shortfallProbability: number | null
@@ -21,7 +21,10 @@ interface Stretch {
   readonly timeouts: number
   readonly ownBlocks: number
   readonly ownTimeouts: number
-  readonly expected: number | null
+  /** Of the rounds of which both were known: whether they were our own, and our share of the stake. */
+  readonly measured: number
+  readonly expected: number
+  readonly measuredBlocks: number
 }
 
 const STRETCH_MS = 10 * minute
@@ -30,40 +33,41 @@ const WINDOW_MS = 6 * 60 * minute
 /** The duties of the last six hours, from counts that only grow. */
 export const createDuties = () => {
   let stretches: readonly Stretch[] = []
-  let before: Slots = { rounds: 0, timeouts: 0, ownBlocks: 0, ownTimeouts: 0 }
+  let before: Slots = { rounds: 0, timeouts: 0, judged: 0, ownBlocks: 0, ownTimeouts: 0 }
   return {
     /** `share` of the stake of the network at this moment; undefined is unknown. */
     add: (slots: Slots, share: number | undefined, now: number): void => {
-      const rounds = slots.rounds - before.rounds
+      const judged = share === undefined ? 0 : slots.judged - before.judged
+      const ownBlocks = slots.ownBlocks - before.ownBlocks
       const seen: Stretch = {
         from: now - (now % STRETCH_MS),
-        rounds,
+        rounds: slots.rounds - before.rounds,
         timeouts: slots.timeouts - before.timeouts,
-        ownBlocks: slots.ownBlocks - before.ownBlocks,
+        ownBlocks,
         ownTimeouts: slots.ownTimeouts - before.ownTimeouts,
-        // Nothing was to be expected of no rounds, whatever the share.
-        expected: rounds === 0 ? 0 : share === undefined ? null : share * rounds,
+        measured: judged,
+        expected: (share ?? 0) * judged,
+        measuredBlocks: share === undefined ? 0 : ownBlocks,
       }
       before = slots
-      const last = stretches.at(-1)
-      const rest = last?.from === seen.from ? stretches.slice(0, -1) : stretches
-      stretches = [
-        ...rest.filter(({ from }) => now - from <= WINDOW_MS),
-        last?.from === seen.from ? plus(last, seen) : seen,
-      ]
+      // A clock that was set back leaves stretches of the future: they say nothing of these hours.
+      const kept = stretches.filter(({ from }) => from <= now && now - from <= WINDOW_MS)
+      const last = kept.at(-1)
+      stretches =
+        last?.from === seen.from ? [...kept.slice(0, -1), plus(last, seen)] : [...kept, seen]
     },
     read: (): DutiesReading | null => {
       if (stretches.length === 0) return null
-      const { rounds, timeouts, ownBlocks, ownTimeouts, expected } = stretches.reduce(plus)
+      const total = stretches.reduce(plus)
+      const { rounds, timeouts, ownBlocks, ownTimeouts, measured, expected, measuredBlocks } = total
       const blockShare = rounds === 0 ? 1 : 1 - timeouts / rounds
       return {
         rounds,
         timeouts,
         ownBlocks,
         ownTimeouts,
-        expected,
-        shortfallProbability:
-          expected === null || expected === 0 ? null : atMost(ownBlocks, expected * blockShare),
+        expected: measured === 0 ? null : expected,
+        shortfallProbability: expected === 0 ? null : atMost(measuredBlocks, expected * blockShare),
       }
     },
     memory: (): readonly Stretch[] => stretches,
@@ -80,7 +84,9 @@ const memorySchema = z.array(
     timeouts: z.number(),
     ownBlocks: z.number(),
     ownTimeouts: z.number(),
-    expected: z.number().nullable(),
+    measured: z.number(),
+    expected: z.number(),
+    measuredBlocks: z.number(),
   }),
 )
 
@@ -90,7 +96,9 @@ const plus = (a: Stretch, b: Stretch): Stretch => ({
   timeouts: a.timeouts + b.timeouts,
   ownBlocks: a.ownBlocks + b.ownBlocks,
   ownTimeouts: a.ownTimeouts + b.ownTimeouts,
-  expected: a.expected === null || b.expected === null ? null : a.expected + b.expected,
+  measured: a.measured + b.measured,
+  expected: a.expected + b.expected,
+  measuredBlocks: a.measuredBlocks + b.measuredBlocks,
 })
 
 /**

@@ -20,6 +20,7 @@ const WINDOW_MS = 48 * 60 * minute
 const POINTS = 240
 const FIRST_SPACING_MS = 10 * second
 const LEAST_MS = minute
+const LEAST_STEPS = 11
 /** A drop like this is a compaction or a statesync: what was before it says nothing of what comes. */
 const DROP = 0.02
 
@@ -32,6 +33,8 @@ export const createGrowth = (): Growth => {
   let spacing = FIRST_SPACING_MS
   return {
     add: (point) => {
+      // A clock that was set back leaves points of the future.
+      points = points.filter(({ at }) => at <= point.at)
       const last = points.at(-1)
       if (last && point.ratio < last.ratio - DROP) {
         points = []
@@ -73,7 +76,9 @@ const slopeOf = (points: readonly Point[]): number | null => {
   const slope = sum(points, ({ at, ratio }) => (at - meanAt) * (ratio - meanRatio)) / spread
   const residue = sum(points, ({ at, ratio }) => (ratio - meanRatio - slope * (at - meanAt)) ** 2)
   const error = Math.sqrt(residue / Math.max(1, count - 2) / spread)
-  return slope > 3 * error && slope > 0 ? slope : null
+  // Use is told in steps of a hundredth of a percent: one or two of them are no line.
+  const steps = new Set(points.map(({ ratio }) => ratio)).size
+  return slope > 3 * error && slope > 0 && steps >= LEAST_STEPS ? slope : null
 }
 
 const sum = (points: readonly Point[], of: (point: Point) => number): number =>

@@ -17,9 +17,9 @@ export const createIdentity = () => {
   return (known: Known, slots: Slots | undefined, elapsed: number): boolean | null => {
     const counted = known.value('chain_native_events_total', { event: 'vote_sent' })
     const inLog = known.value('chain_consensus_window_messages', { kind: 'vote_sent' })
-    if (counted !== undefined || inLog !== undefined) listeningSince ??= elapsed
-    const hasSigned =
-      (inLog ?? 0) > 0 || grew(votes, counted) || grew(blocks ?? 0, slots?.ownBlocks)
+    const hears = counted !== undefined || inLog !== undefined
+    listeningSince = hears ? (listeningSince ?? elapsed) : undefined
+    const hasSigned = (inLog ?? 0) > 0 || grew(votes, counted) || grew(blocks, slots?.ownBlocks)
     votes = counted ?? votes
     blocks = slots?.ownBlocks ?? blocks
     if (hasSigned) signedAt = elapsed

@@ -2,6 +2,8 @@
 export interface Slots {
   readonly rounds: number
   readonly timeouts: number
+  /** Those of which we knew whether they were our own: before, who we are was not known. */
+  readonly judged: number
   readonly ownBlocks: number
   readonly ownTimeouts: number
 }
@@ -9,7 +11,8 @@ export interface Slots {
 /** Whose turn it was, and how it ended. */
 interface Round {
   readonly isTimeout: boolean
-  readonly isOwn: boolean
+  /** Null while we do not know who we are. */
+  readonly isOwn: boolean | null
 }
 
 /** Counts rounds and own turns as the ledger stream tells them; whoever judges the duties reads it. */
@@ -19,16 +22,19 @@ export interface SlotCount {
   read(): Slots | undefined
 }
 
+const NONE: Slots = { rounds: 0, timeouts: 0, judged: 0, ownBlocks: 0, ownTimeouts: 0 }
+
 export const createSlotCount = (): SlotCount => {
   let slots: Slots | undefined
   return {
     saw: ({ isTimeout, isOwn }) => {
-      const before = slots ?? { rounds: 0, timeouts: 0, ownBlocks: 0, ownTimeouts: 0 }
+      const before = slots ?? NONE
       slots = {
         rounds: before.rounds + 1,
         timeouts: before.timeouts + (isTimeout ? 1 : 0),
-        ownBlocks: before.ownBlocks + (isOwn && !isTimeout ? 1 : 0),
-        ownTimeouts: before.ownTimeouts + (isOwn && isTimeout ? 1 : 0),
+        judged: before.judged + (isOwn === null ? 0 : 1),
+        ownBlocks: before.ownBlocks + (isOwn === true && !isTimeout ? 1 : 0),
+        ownTimeouts: before.ownTimeouts + (isOwn === true && isTimeout ? 1 : 0),
       }
     },
     read: () => slots,

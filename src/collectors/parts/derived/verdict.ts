@@ -1,5 +1,5 @@
 import type { Known } from '../../../core/known.ts'
-import { newestBlock, ownHeight } from './views.ts'
+import { newestBlock } from './views.ts'
 
 /** `ok`, `failing` with the reasons, or `blind`: too little is known to say either. */
 export interface Verdict {
@@ -25,9 +25,9 @@ export const judge = (known: Known, now: number): Verdict => {
       : []),
   ]
   if (reasons.length > 0) return { verdict: 'failing', reasons }
-  const isBlind = ownHeight(known) === undefined && known.value('chain_rpc_up') === undefined
+  const isBlind = newestBlock(known) === undefined
   return isBlind
-    ? { verdict: 'blind', reasons: ['nothing is known of the height of the node'] }
+    ? { verdict: 'blind', reasons: ['nothing is known of the newest block of the node'] }
     : { verdict: 'ok', reasons: [] }
 }
 

@@ -1,24 +1,30 @@
 import type { Known } from '../../../core/known.ts'
 import { minute, second } from '../../../core/units.ts'
 
-/** The newest block of the chain that anything here told of, with its own time in seconds. */
-export const newestBlock = (known: Known): { height: number; time: number } | undefined => {
-  const told = [
-    {
-      height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
-      time: known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
-    },
-    {
-      height: known.value('chain_rpc_block_number', { tag: 'latest' }),
-      time: known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
-    },
-  ]
-  // Only one of them, or the two would take turns: the ledger has the time of every block.
-  for (const { height, time } of told) {
-    if (height !== undefined && time !== undefined) return { height, time }
-  }
-  return undefined
+interface TimedBlock {
+  readonly height: number
+  /** Its own time, in seconds since the epoch. */
+  readonly time: number
 }
+
+/** A stream that is so far behind the RPC has stopped. */
+const STOPPED_S = 30
+
+/** The newest block that the node told of. The ledger has the time of every block; the RPC, where that stopped. */
+export const newestBlock = (known: Known): TimedBlock | undefined => {
+  const ledger = timed(
+    known.value('chain_ledger_seq_num', { event: 'proposed' }),
+    known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
+  )
+  const rpc = timed(
+    known.value('chain_rpc_block_number', { tag: 'latest' }),
+    known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
+  )
+  return ledger && !(rpc && rpc.time - ledger.time > STOPPED_S) ? ledger : rpc
+}
+
+const timed = (height: number | undefined, time: number | undefined): TimedBlock | undefined =>
+  height === undefined || time === undefined ? undefined : { height, time }
 
 /** The highest block that the node has, by whoever of it speaks: its RPC may be frozen or gone. */
 export const ownHeight = (known: Known): number | undefined => {
@@ -30,12 +36,19 @@ export const ownHeight = (known: Known): number | undefined => {
   return heights.length === 0 ? undefined : Math.max(...heights)
 }
 
-/** Where the references are: their head by a majority, also while the node itself says nothing. */
+/** Heights this close are of one view of the chain: the window in which references agree. */
+const AGREEMENT = 10
+
+/** Where the references are, by a majority that agrees, also while the node itself says nothing. */
 export const networkHead = (known: Known): number | undefined => {
   const heights = known.series('chain_reference_block_number').map(({ value }) => value)
   const configured = known.series('chain_reference_up').length
-  const agreeing = known.value('chain_reference_agreeing') ?? 0
-  return heights.length > 0 && agreeing * 2 > configured ? Math.max(...heights) : undefined
+  // One that is far from the others, whichever way, is not the head.
+  const groups = heights.map((low) =>
+    heights.filter((height) => height >= low && height - low <= AGREEMENT),
+  )
+  const [largest = []] = groups.toSorted((a, b) => b.length - a.length)
+  return largest.length * 2 > configured ? Math.max(...largest) : undefined
 }
 
 /** Whoever of it says so: then no window is open any more, and the question is another. */
@@ -43,21 +56,32 @@ export const needsStatesync = (known: Known): boolean =>
   known.value('chain_native_statesync_active') === 1 ||
   known.value('chain_consensus_statesync_active') === 1
 
+export interface StatesyncProgress {
+  /** Who tells it: one source's figures are held against its own alone. */
+  readonly source: 'native' | 'status'
+  readonly block: number
+  readonly target: number
+}
+
 /** From the node's own metrics every few seconds, else from its status report every few minutes. */
-export const statesyncProgress = (known: Known): { block: number; target: number } | undefined => {
+export const statesyncProgress = (known: Known): StatesyncProgress | undefined => {
+  // Consensus itself knows when it is over; a report may be minutes old.
+  if (known.value('chain_native_statesync_active') === 0) return undefined
   const told = [
     {
+      source: 'native',
       block: known.value('chain_native_statesync_progress_block'),
       target: known.value('chain_native_statesync_target_block'),
     },
     {
+      source: 'status',
       block: known.value('chain_status_statesync_progress_block'),
       target: known.value('chain_status_statesync_target_block'),
     },
-  ]
-  for (const { block, target } of told) {
+  ] as const
+  for (const { source, block, target } of told) {
     if (block === undefined || target === undefined) continue
-    return block < target ? { block, target } : undefined
+    return block < target ? { source, block, target } : undefined
   }
   return undefined
 }

@@ -2,12 +2,13 @@ import type { Fork } from '../../../core/fork.ts'
 import { second } from '../../../core/units.ts'
 import { type FORK_CHECKS, type Sample, sample, sampleIfKnown } from '../../../metrics.ts'
 import { compareVersions } from '../../../parsers/version-number.ts'
+import type { Running } from './views.ts'
 
 /** What a node has of all that a fork may ask for; null is unknown. */
 export interface Equipment {
   readonly installed: string | null
   /** Every process whose version is known. */
-  readonly running: readonly string[]
+  readonly running: readonly Running[]
   readonly hasPageTimeline: boolean | null
 }
 
@@ -69,8 +70,12 @@ const hasVersion = (
   { mustRun }: { readonly mustRun: boolean },
 ): boolean | null => {
   const there = isEnough(installed, minimum)
-  const runs = running.map((version) => isEnough(version, minimum))
-  const runsAll = runs.includes(false) ? false : runs.includes(true) ? true : null
+  const runs = running.map(({ version }) => isEnough(version, minimum))
+  // The RPC comes back by itself: that it is new says nothing of consensus, which does not.
+  const isConsensusNew = running.some(
+    ({ source, version }) => source === 'native' && isEnough(version, minimum) === true,
+  )
+  const runsAll = runs.includes(false) ? false : isConsensusNew ? true : null
   if (!mustRun) return there ?? runsAll
   return there === false ? false : runsAll
 }
