@@ -1,7 +1,17 @@
 import { defineConfig } from 'vitest/config'
 
 /** Suites that need a real part beside Node. Each runs alone, in this order, after the unit tests. */
-const REAL_PARTS = ['rehearsal', 'faults', 'canary', 'sandbox', 'prometheus', 'evm', 'demo', 'nodes'] as const
+const REAL_PARTS = [
+  'rehearsal',
+  'alerts',
+  'faults',
+  'canary',
+  'sandbox',
+  'prometheus',
+  'evm',
+  'demo',
+  'nodes',
+] as const
 
 export default defineConfig({
   test: {

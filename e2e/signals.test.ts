@@ -1,17 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { parse as parseYaml } from 'yaml'
 import { expect, test } from 'vitest'
-import { z } from 'zod'
-import { placeSchema, renderConfig } from '../src/cli/demo-texts.ts'
-import { systemClock } from '../src/core/clock.ts'
 import type { Scenario } from '../src/simulator/scenario/scenario.ts'
 import { listScenarios } from '../src/simulator/scenario/scenarios.ts'
-import { createSimulator } from '../src/simulator/simulator.ts'
-import { startAgent } from '../test/support/agent.ts'
 import { type Prometheus, startPrometheus } from '../test/support/prometheus.ts'
+import { startNode } from './rehearsed-node.ts'
 
 /** So many nodes are rehearsed at once. */
 const AT_ONCE = 4
@@ -27,38 +19,25 @@ interface Found {
   readonly isEarly: boolean
 }
 
+/** In every scenario something begins in the 30th second, if not before: a line of it, or the last day before a fork. */
+const LATEST_FAULT_S = 30
 const faultOf = ({ steps }: Scenario): number =>
-  (steps.find(({ afterMs }) => afterMs > 0)?.afterMs ?? 0) / 1000
+  Math.min(LATEST_FAULT_S, (steps.find(({ afterMs }) => afterMs > 0)?.afterMs ?? 0) / 1000)
 
 /** `left OPERATOR number`: what is watched, without the judgement. */
 const leftOf = (signal: string): string => signal.replace(/\s*(?:[<>]=?|[=!]=)\s*[\d.e+-]+$/, '')
 
-/** One node, and an agent beside it with the configuration of the demo, until the fault must have shown. */
+/** One node, until the fault must have shown. */
 const rehearse = async (scenario: Scenario): Promise<Found> => {
-  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-signals-'))
-  const beganAt = Date.now()
-  const simulator = await createSimulator({
-    clock: systemClock,
-    prefix: 'chain',
-    scenario,
-    directory,
-    rpcPort: 0,
-    referencePort: 0,
-    toolClient: join(import.meta.dirname, '../dist/simulator/tools/tool.js'),
-  })
-  const text = renderConfig(placeSchema.parse(simulator), { directory, port: 0 })
-  const config = z.record(z.string(), z.unknown()).parse(parseYaml(text))
-  const agent = await startAgent(config, { PATH: simulator.binDirectory })
-  const prometheus = await startPrometheus([`127.0.0.1:${agent.port}`])
+  const node = await startNode(scenario)
+  const prometheus = await startPrometheus([`127.0.0.1:${node.agent.port}`])
   try {
     const fault = faultOf(scenario)
-    await delay(beganAt + (fault + AFTERMATH_S) * 1000 - Date.now())
-    return await judge(prometheus, { scenario, faultAt: beganAt / 1000 + fault })
+    await delay(node.beganAt + (fault + AFTERMATH_S) * 1000 - Date.now())
+    return await judge(prometheus, { scenario, faultAt: node.beganAt / 1000 + fault })
   } finally {
     await prometheus.stop()
-    await agent.stop()
-    await simulator.close()
-    await rm(directory, { recursive: true, force: true })
+    await node.close()
   }
 }
 

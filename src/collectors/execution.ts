@@ -28,6 +28,13 @@ type Reading = Heard & ExecutionFound
 
 const SERVICE = 'execution'
 
+const UNKNOWN: Partial<ExecutionFound> = {
+  usedRatio: null,
+  chunks: null,
+  history: { primary: null, secondary: null },
+  residentBytes: null,
+}
+
 /** Each block that the node executes, as the log of execution tells it in the journal. */
 export const execution = (parts: Parts): Collector<Reading> => {
   const { listening, exec, clock, names, unit, timing } = parts
@@ -51,13 +58,16 @@ export const execution = (parts: Parts): Collector<Reading> => {
     },
   })
 
-  /** Heights and the database stay where they were while nothing is executed; the memory is another then. */
+  /**
+   * Heights stay where they were while nothing is executed. The memory is another then, and the database
+   * may be: it is rewritten by statesync, a snapshot or a reset while execution is down.
+   */
   const isCurrent = ({ lastEntryAt }: Heard): boolean =>
     lastEntryAt !== null && clock.now() - lastEntryAt <= minute
 
   const read = (heard: Heard): Reading => {
     const found = count.read()
-    return { ...heard, ...found, residentBytes: isCurrent(heard) ? found.residentBytes : null }
+    return { ...heard, ...found, ...(isCurrent(heard) ? {} : UNKNOWN) }
   }
 
   return {

@@ -53,14 +53,21 @@ export const host = (parts: Parts): Collector<HostReading> => {
   }
 }
 
+const WITH_REASON = `${NOT_TOLD}: `
+
 /** What is simply known, or not told here, is one line each: the log of a start should not be a page. */
 const describe = (reading: HostReading): Readonly<Record<string, string>> => {
-  const named = (word: string): string =>
-    [...reading].flatMap(([name, { state }]) => (state === word ? [name] : [])).join(', ') || 'none'
-  const others = [...reading].filter(([, { state }]) => state !== KNOWN && state !== NOT_TOLD)
+  const known = [...reading].filter(([, { state }]) => state === KNOWN).map(([name]) => name)
+  const notTold = [...reading].flatMap(([name, { state }]) => {
+    if (state === NOT_TOLD) return [name]
+    return state.startsWith(WITH_REASON) ? [`${name} (${state.slice(WITH_REASON.length)})`] : []
+  })
+  const others = [...reading].filter(
+    ([, { state }]) => state !== KNOWN && !state.startsWith(NOT_TOLD),
+  )
   return {
-    'host, known': named(KNOWN),
-    'host, not told here': named(NOT_TOLD),
+    'host, known': known.join(', ') || 'none',
+    'host, not told here': notTold.join(', ') || 'none',
     ...Object.fromEntries(others.map(([name, { state }]) => [`host, ${name}`, state])),
   }
 }

@@ -35,6 +35,29 @@ const ENDINGS: readonly LogPattern[] = [
     means: 'A program in Rust came upon something that it cannot go on from, and has ended.',
     advice: 'Read its reason, then start consensus and execution together.',
   },
+  {
+    name: 'fatal',
+    speakers: ['any'],
+    text: String.raw`(?:terminate called after throwing|memory allocation of \d+ bytes failed|.{0,160}?std::bad_alloc)`,
+    severity: 'critical',
+    means:
+      'The program had no memory left, or came upon an exception that nothing catches, and has ended.',
+    advice:
+      'Look at the memory and the huge pages of the host and for what else uses them, then start consensus and execution together; where the line names another exception, keep the log.',
+  },
+]
+
+/** What befalls whoever writes to a disk. */
+const DISK: readonly LogPattern[] = [
+  {
+    name: 'disk_full',
+    speakers: ['any', 'cruft'],
+    text: '.{0,160}?No space left on device',
+    severity: 'critical',
+    means: 'A file system, or huge pages, took no more of what the program wrote.',
+    advice:
+      'See with `df` and `df -i` which file system is full, and free some of it: old logs first, of the node what its clean-up would take. Then start what has ended.',
+  },
 ]
 
 const CLEANUP: readonly LogPattern[] = [
@@ -57,7 +80,13 @@ const CLEANUP: readonly LogPattern[] = [
 ]
 
 /** Every pattern there is. */
-export const LOG_PATTERNS = [...ENDINGS, ...CONSENSUS_PATTERNS, ...EXECUTION_PATTERNS, ...CLEANUP]
+export const LOG_PATTERNS = [
+  ...ENDINGS,
+  ...DISK,
+  ...CONSENSUS_PATTERNS,
+  ...EXECUTION_PATTERNS,
+  ...CLEANUP,
+]
 
 /** Those that can stand in the log of a service; of one that we do not know, what any program may say. */
 export const patternsOf = (service: string): readonly LogPattern[] =>

@@ -79,7 +79,7 @@ export const createJournal = <Entry extends Placed>({
     const end = (): Promise<Entry | undefined> =>
       withDeadline(context, timeout, (within) => newest(match, within.signal))
     // Fails at once, and readably, where a follower that may not read would only be silent.
-    await end()
+    const before = await end()
     yield HEARTBEAT
 
     const stop = new AbortController()
@@ -90,7 +90,7 @@ export const createJournal = <Entry extends Placed>({
     const args = followArguments(match, start)
     const stream = exec.stream({ command: 'journalctl', args }, stop.signal)
     const heart = ticks(interval, 'tick' as const, { clock, signal: stop.signal })
-    const receiver = createReceiver(parse, start)
+    const receiver = createReceiver(parse, start, before?.cursor)
     try {
       for await (const event of merge<Uint8Array | 'tick'>(stream, heart)) {
         if (event !== 'tick') yield receiver.receive(event)
@@ -128,7 +128,12 @@ const followArguments = (match: readonly string[], start: JournalStart): readonl
 const createReceiver = <Entry extends Placed>(
   parse: (line: string) => Entry,
   start: JournalStart,
+  /** The newest entry before we began. */
+  before: string | undefined,
 ) => {
+  // Of the newest few that it begins with, journalctl filters those alone; what it was asked for the end
+  // it looks for in all: the newest that matches may be far behind them, and is not missed.
+  const spared = 'after' in start ? undefined : before
   const split = createLineSplitter()
   let last = 'after' in start ? start.after : undefined
   let expected = last
@@ -166,8 +171,9 @@ const createReceiver = <Entry extends Placed>(
       return quietTicks % PROBE_EVERY === 0
     },
     /** Holds the journal's end against ours. Entries come some tenths of a second late: only older ones count. */
-    compare: (end: Entry | undefined, before: number): void => {
-      missed = end !== undefined && end.cursor !== last && end.at < before
+    compare: (end: Entry | undefined, latest: number): void => {
+      const isKnown = end === undefined || end.cursor === last || end.cursor === spared
+      missed = !isKnown && end.at < latest
     },
     isDeaf: (): boolean => missed,
   }

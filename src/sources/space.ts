@@ -1,5 +1,5 @@
 import { lstat, opendir, stat, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { redact } from '../core/redact.ts'
 import { codeOf, isMissing } from './missing.ts'
@@ -10,13 +10,16 @@ interface FileSystem {
   readonly availableBytes: bigint
 }
 
-/** What directories and files of the node tell without being opened. Null is what is not there. */
+/**
+ * What directories and files of the node tell without being opened. Null is what is not there; `removed`
+ * is a directory that we still hold, by a bind mount, while others see a new one of its name, or none.
+ */
 export interface Space {
   fileSystem(path: string): Promise<FileSystem | null>
   /** What the files below a directory take; `too many` where to look at each would be no gentle reading. */
-  bytesBelow(path: string, signal: AbortSignal): Promise<bigint | 'too many' | null>
+  bytesBelow(path: string, signal: AbortSignal): Promise<bigint | 'too many' | 'removed' | null>
   /** Milliseconds since the epoch. */
-  modifiedAt(path: string): Promise<number | null>
+  modifiedAt(path: string): Promise<number | 'removed' | null>
 }
 
 const MAX_ENTRIES = 20_000
@@ -32,11 +35,19 @@ export const createSpace = (maxEntries = MAX_ENTRIES): Space => ({
     }),
   bytesBelow: (path, signal) =>
     attempt(path, async () => {
+      if (await isRemoved(path)) return 'removed'
       const files = await filesBelow(path, maxEntries, signal)
       return files === null ? 'too many' : await sum(files, signal)
     }),
-  modifiedAt: (path) => attempt(path, async () => (await stat(path)).mtimeMs),
+  modifiedAt: async (path) => {
+    const at = await attempt(path, async () => (await stat(path)).mtimeMs)
+    if (at !== null) return at
+    return (await attempt(path, () => isRemoved(dirname(path)))) === true ? 'removed' : null
+  },
 })
+
+/** A directory that is in no other any more is empty for ever: nobody can write into it. */
+const isRemoved = async (directory: string): Promise<boolean> => (await stat(directory)).nlink === 0
 
 const attempt = async <T>(path: string, look: () => Promise<T>): Promise<T | null> => {
   try {

@@ -109,12 +109,17 @@ test('before the first line nothing is known, and counters are 0', async () => {
   expect(total('chain_execution_blocks_total')).toBe(0)
 })
 
-test('a minute after the last line the memory is unknown, and the heights stand', async () => {
+test('a minute after the last line memory and database are unknown, and the heights stand', async () => {
   const { samples: before } = await run([BLOCK, { seconds: 60 }])
   expect(before).toHaveProperty('chain_execution_memory_bytes')
+  expect(before).toHaveProperty('chain_execution_storage_used_ratio')
   const { samples } = await run([BLOCK, { seconds: 61 }])
-  expect(samples).not.toHaveProperty('chain_execution_memory_bytes')
-  expect(samples).toMatchObject({ chain_execution_block_number: 9 })
+  expect(samples).toEqual({
+    'chain_agent_journal_last_entry_timestamp_seconds execution': T0 / 1000,
+    chain_execution_block_number: 9,
+    chain_execution_block_timestamp_seconds: T0 / 1000 + 9,
+    chain_execution_finalized_block_number: 7,
+  })
 })
 
 test('what is not understood is a state of its own', async () => {

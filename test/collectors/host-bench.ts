@@ -7,6 +7,7 @@ import type { Clock } from '../../src/core/clock.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Exec, Output, Program } from '../../src/sources/exec.ts'
 import { createHostSources } from '../../src/sources/host.ts'
+import type { Space } from '../../src/sources/space.ts'
 
 /** A directory with files, and a time at which they were written where that matters. */
 export const plant = async (files: Readonly<Record<string, string>>) => {
@@ -61,6 +62,8 @@ interface Watched {
   readonly ports?: readonly number[]
   readonly exec?: Pick<Exec, 'run'>
   readonly interval?: number
+  /** In the place of the real one. */
+  readonly space?: Space
 }
 
 /** The collector of the host on real directories. */
@@ -70,8 +73,10 @@ export const watchHost = (watched: Watched) => {
   const unused = () => {
     throw new Error('nothing is followed here')
   }
+  const sources = createHostSources(watched.places)
   const collector = host({
-    ...createHostSources(watched.places),
+    ...sources,
+    space: watched.space ?? sources.space,
     clock,
     mainPids,
     exec: { ...(watched.exec ?? programs({}).exec), stream: unused, killAll: () => undefined },

@@ -225,6 +225,23 @@ test('without chrony systemd tells of the clock, once a minute', async () => {
   expect(asked.filter((line) => line.startsWith('timedatectl'))).toHaveLength(2)
 })
 
+test('chrony that has had no answer for hours does not keep the clock, and tells no offset', async () => {
+  const { look, clock } = await start(TRACKING)
+  await clock.advance(3 * 3_600_000 + 60_000)
+  const { values, states } = await look()
+  expect(values).toMatchObject({ host_clock_synchronized: 0 })
+  expect(values).not.toHaveProperty('host_clock_offset_seconds')
+  expect(states['host, clock']).toBe('not kept: chrony has had no answer of its servers for hours')
+})
+
+test('a report without health is told as such, beside one that is too old', async () => {
+  const { look, tree } = await start()
+  await tree.put('smart/nvme0.json', fixture('smart-sata.json'), BEGIN - 60_000)
+  expect((await look()).states['host, health of drives']).toMatch(
+    /^nvme0: no report with health in it; nvme1: no fresh report; see /,
+  )
+})
+
 test('a time service that tells no offset leaves it absent', async () => {
   const { look } = await start({
     'timedatectl show --property=NTPSynchronized': 'NTPSynchronized=yes\n',

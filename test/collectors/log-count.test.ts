@@ -48,6 +48,7 @@ describe('counts', () => {
     expect(names).toContain('chain_log_pattern_total{service=bft,pattern=wal_stopped}')
     expect(names).toContain('chain_log_pattern_total{service=execution,pattern=assertion}')
     expect(names.filter((name) => name.includes('service=cruft'))).toEqual([
+      'chain_log_pattern_total{service=cruft,pattern=disk_full}',
       'chain_log_pattern_total{service=cruft,pattern=cleanup_skipped}',
       'chain_log_pattern_total{service=cruft,pattern=cleanup_completed}',
       'chain_log_lines_total{service=cruft,level=warning}',

@@ -146,12 +146,29 @@ describe('the clock', () => {
   test.each(['chrony-lost.txt', 'chrony-local.txt'])('%s: kept by nobody', (name) => {
     expect(parseTracking(read(name))).toEqual({ synchronized: false, aheadSeconds: null })
   })
-  test.each(['', '506 Cannot talk to daemon\n', read('chrony-tracking.txt').replace(',3,', ',')])(
-    'not understood: %j',
-    (text) => {
-      expect(() => parseTracking(text)).toThrow(ParseError)
-    },
-  )
+  test('without an answer for hours it is kept by nobody, whatever chrony says', () => {
+    const [answeredAt, hour] = [1_772_366_412_104, 3_600_000]
+    const after = (ms: number, text = read('chrony-tracking.txt')) =>
+      parseTracking(text, answeredAt + ms)
+    expect(after(3 * hour)).toEqual({ synchronized: true, aheadSeconds: 0.000041208 })
+    const forsaken = { synchronized: false, aheadSeconds: null, isForsaken: true }
+    expect(after(3 * hour + 1000)).toEqual(forsaken)
+    // Asked every 2048 seconds, it may miss ten answers: 20480 s.
+    const rarely = read('chrony-tracking.txt').replace(',64.4,', ',2048.0,')
+    expect(after(20_480_000, rarely).synchronized).toBe(true)
+    expect(after(20_481_000, rarely)).toEqual(forsaken)
+    // A clock that was behind, until somebody set it.
+    expect(after(-9 * hour).synchronized).toBe(true)
+  })
+  test.each([
+    '',
+    '506 Cannot talk to daemon\n',
+    read('chrony-tracking.txt').replace(',3,', ','),
+    read('chrony-tracking.txt').replace(/,1772366412[.]\d+,/, ',soon,'),
+    read('chrony-tracking.txt').replace(',64.4,', ',often,'),
+  ])('not understood: %j', (text) => {
+    expect(() => parseTracking(text)).toThrow(ParseError)
+  })
   test('systemd tells what is to be added', () => {
     expect(parseTimesyncOffset(read('timesync-status.txt'))).toBeCloseTo(-0.002125, 9)
     const other = (offset: string) =>

@@ -48,10 +48,13 @@ describe('the table', () => {
       'assertion',
       'abort',
       'panic',
+      'fatal',
+      'disk_full',
       'db_old_format',
       'db_dirty',
     ])
     expect(patternsOf('cruft').map(({ name }) => name)).toEqual([
+      'disk_full',
       'cleanup_skipped',
       'cleanup_completed',
     ])

@@ -40,6 +40,10 @@ describe('journalctl', () => {
     expect(newest.stdout.trimEnd().split('\n')).toHaveLength(2)
     const crash = await run('journalctl', '-o', 'cat', '-u', 'zephyr-execution')
     expect(crash.stdout).toContain("zephyr-execution.service: Failed with result 'signal'.")
+    const own = await run('journalctl', '-o', 'cat', '_SYSTEMD_UNIT=zephyr-execution.service')
+    expect(own.stdout).not.toContain('Failed with result')
+    const said = await run('journalctl', '-n', '2', '-o', 'cat', `_SYSTEMD_UNIT=${unit}`)
+    expect(said.stdout.trimEnd().split('\n')).toHaveLength(2)
     const byField = await run(
       'journalctl',
       '-o',

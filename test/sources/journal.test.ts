@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Exec, Output, Program } from '../../src/sources/exec.ts'
-import { createJournal, type JournalBatch } from '../../src/sources/journal.ts'
+import { createJournal, type JournalBatch, type JournalStart } from '../../src/sources/journal.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 interface Entry {
@@ -33,10 +33,7 @@ const journalOf = (end: () => Partial<Output>, chunks: readonly string[] = []) =
   return { journal: createJournal({ exec, parse }), calls }
 }
 
-const follow = (
-  { journal }: ReturnType<typeof journalOf>,
-  start: { readonly after: string } | { readonly newest: number },
-) => {
+const follow = ({ journal }: ReturnType<typeof journalOf>, start: JournalStart) => {
   const clock = manualClock(0)
   const stop = new AbortController()
   const following = { match: ['-u', 'x'], start, interval: 1000, timeout: 500 }
@@ -99,8 +96,12 @@ test('another entry in its place is a gap; what is no entry is counted', async (
 })
 
 describe('a follower that brings nothing', () => {
-  const ticks = async (world: ReturnType<typeof journalOf>, count: number): Promise<unknown> => {
-    const { clock, next } = follow(world, { after: 's=5' })
+  const ticks = async (
+    world: ReturnType<typeof journalOf>,
+    count: number,
+    start: JournalStart = { after: 's=5' },
+  ): Promise<unknown> => {
+    const { clock, next } = follow(world, start)
     await next()
     const failing = (async () => {
       for (let tick = 0; tick < count; tick += 1) await next()
@@ -124,5 +125,23 @@ describe('a follower that brings nothing', () => {
     let asked = 0
     const end = () => ({ stdout: (asked += 1) === 1 ? line(5) : line(900) })
     expect(String(await ticks(journalOf(end), 8))).toContain('the follower does not bring')
+  })
+  // With --grep, the newest that matches may lie far behind the newest few that it begins with.
+  test('is quiet without a place to go on from, while the newest is what it was before', async () => {
+    const world = journalOf(() => ({ stdout: line(-900) }))
+    expect(await ticks(world, 14, { newest: 1000 })).toBe('quiet')
+  })
+  test('is deaf without a place to go on from, too, when the journal has gone on', async () => {
+    let asked = 0
+    const end = () => ({ stdout: (asked += 1) === 1 ? line(-900) : line(900) })
+    const outcome = await ticks(journalOf(end), 8, { newest: 1000 })
+    expect(String(outcome)).toContain('the follower does not bring')
+  })
+  test('is deaf when it does not bring what was there behind its place', async () => {
+    const outcome = await ticks(
+      journalOf(() => ({ stdout: line(-4) })),
+      8,
+    )
+    expect(String(outcome)).toContain('the follower does not bring')
   })
 })

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, open, rm, rmdir, symlink, writeFile } from 'node:fs/promises'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -127,6 +127,24 @@ describe('space', () => {
     expect(await createSpace(3).bytesBelow(root, signal)).not.toBe('too many')
     expect(await createSpace(2).bytesBelow(root, signal)).toBe('too many')
     expect(await createSpace(2).bytesBelow(join(root, 'none'), signal)).toBeNull()
+  })
+  test('a directory that was removed while we hold it, as by a bind mount, is not an empty one', async () => {
+    await mkdir(join(root, 'ledger'))
+    const held = await open(join(root, 'ledger'))
+    const path = `/proc/self/fd/${held.fd}`
+    try {
+      const space = createSpace()
+      expect(typeof (await space.bytesBelow(path, signal))).toBe('bigint')
+      expect(await space.modifiedAt(`${path}/some.toml`)).toBeNull()
+      await rmdir(join(root, 'ledger'))
+      await mkdir(join(root, 'ledger'))
+      await writeFile(join(root, 'ledger/some.toml'), 'x')
+      expect(await space.bytesBelow(path, signal)).toBe('removed')
+      expect(await space.modifiedAt(`${path}/some.toml`)).toBe('removed')
+      expect(await space.fileSystem(path)).not.toBeNull()
+    } finally {
+      await held.close()
+    }
   })
 })
 

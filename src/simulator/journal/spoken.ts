@@ -114,6 +114,8 @@ export const executionWords: Readonly<Record<(typeof EXECUTION_SAYS)[number], re
     'database must be hard reset when loading snapshot',
   ],
   db_dirty: ['FATAL: DB metadata was closed dirty, but not opened for healing'],
+  disk_full: [['ERROR', 'file_io.cpp:64', 'cannot write the proposal: No space left on device']],
+  fatal: ["terminate called after throwing an instance of 'std::bad_alloc'"],
 }
 
 /** A line as it comes from the program. */

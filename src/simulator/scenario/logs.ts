@@ -26,6 +26,8 @@ export const EXECUTION_SAYS = [
   'db_old_format',
   'db_hard_reset',
   'db_dirty',
+  'disk_full',
+  'fatal',
 ] as const
 
 export type Spoken =

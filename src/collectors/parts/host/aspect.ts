@@ -17,6 +17,7 @@ export interface Aspect {
 }
 
 export const KNOWN = 'known'
+/** By itself, or with `: ` and the reason behind it. */
 export const NOT_TOLD = 'not told on this host'
 
 interface Parts {

@@ -1,3 +1,4 @@
+import type { Context } from '../../../core/collector.ts'
 import { SourceError } from '../../../core/errors.ts'
 import { minute } from '../../../core/units.ts'
 import { sample, sampleIfKnown } from '../../../metrics.ts'
@@ -23,28 +24,31 @@ export const clockAspect = ({ exec, timeout }: Parts): Aspect => {
     name: 'clock',
     timeout,
     read: async (context) => {
-      const tracked = await askChrony(exec, context.signal)
+      const tracked = await askChrony(exec, context)
       return tracked === null ? systemd.look(context) : sightOf(tracked, 'chrony')
     },
   })
 }
 
-const sightOf = ({ synchronized, aheadSeconds }: ClockState, by: string): Sight => ({
+const sightOf = ({ synchronized, aheadSeconds, isForsaken }: ClockState, by: string): Sight => ({
   samples: [
     sample('chain_host_clock_synchronized', synchronized),
     ...sampleIfKnown('chain_host_clock_offset_seconds', aheadSeconds),
   ],
-  state: `${synchronized ? 'kept' : 'not kept'}, as ${by} tells${
-    synchronized && aheadSeconds === null ? ', though not how exactly' : ''
-  }`,
+  state:
+    isForsaken === true
+      ? `not kept: ${by} has had no answer of its servers for hours`
+      : `${synchronized ? 'kept' : 'not kept'}, as ${by} tells${
+          synchronized && aheadSeconds === null ? ', though not how exactly' : ''
+        }`,
 })
 
 /** Null where there is no chrony, or none that runs. */
-const askChrony = async (exec: Exec, signal: AbortSignal): Promise<ClockState | null> => {
+const askChrony = async (exec: Exec, { clock, signal }: Context): Promise<ClockState | null> => {
   const output = await exec
     .run({ command: 'chronyc', args: ['-c', 'tracking'], answers: [0, 1] }, signal)
     .catch(nullIfSource)
-  return output === null || output.exitCode !== 0 ? null : parseTracking(output.stdout)
+  return output === null || output.exitCode !== 0 ? null : parseTracking(output.stdout, clock.now())
 }
 
 const askSystemd = async (exec: Exec, signal: AbortSignal): Promise<ClockState> => {

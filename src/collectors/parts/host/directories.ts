@@ -1,7 +1,7 @@
 import { minute } from '../../../core/units.ts'
 import { sample } from '../../../metrics.ts'
 import type { Space } from '../../../sources/space.ts'
-import { type Aspect, createAspect, type Sight } from './aspect.ts'
+import { type Aspect, createAspect, NOT_TOLD, type Sight } from './aspect.ts'
 import type { Names } from '../names.ts'
 
 interface Parts {
@@ -25,6 +25,16 @@ const MISSING: Sight = {
   samples: [],
   state: 'not found; correct the path, or the rights (docs/host.md)',
 }
+
+/** Seen behind a bind mount, as the drop-in of `deploy/` makes them. */
+const REMOVED: Sight = {
+  samples: [],
+  state:
+    'not known: it was removed, and maybe made anew; restart the agent to see it (docs/host.md)',
+}
+
+/** The ledger of a node at work has five times as many as are looked at: that is no trouble. */
+const TOO_MANY: Sight = { samples: [], state: `${NOT_TOLD}: too many files to sum` }
 
 /** The places on disk that the node fills, and the files that it lives by. */
 export const directoryAspects = (parts: Parts): readonly Aspect[] => [
@@ -58,7 +68,8 @@ const spaceAspects = (
     read: async ({ signal }) => {
       const bytes = await space.bytesBelow(await names.one(path, signal), signal)
       if (bytes === null) return MISSING
-      if (bytes === 'too many') return { samples: [], state: 'not summed: it has too many files' }
+      if (bytes === 'too many') return TOO_MANY
+      if (bytes === 'removed') return REMOVED
       return [sample('chain_host_directory_bytes', bytes, { directory })]
     },
   }),
@@ -74,8 +85,8 @@ const fileAspect = (
     timeout,
     read: async ({ signal }) => {
       const at = await space.modifiedAt(`${await names.one(nodeDirectory, signal)}/${path}`)
-      return at === null
-        ? MISSING
-        : [sample('chain_host_file_modified_timestamp_seconds', at / 1000, { file })]
+      if (at === null) return MISSING
+      if (at === 'removed') return REMOVED
+      return [sample('chain_host_file_modified_timestamp_seconds', at / 1000, { file })]
     },
   })

@@ -47,21 +47,24 @@ export const driveAspects = (parts: Parts): readonly Aspect[] => {
   ]
 }
 
-/** Drive by drive: one that fails says nothing of the others. Null is a drive that does not tell. */
+/** Drive by drive: one that fails says nothing of the others. Null is a drive that does not tell, a text one that tells why. */
 const ofEach = async (
   sysfs: Tree,
   complaint: string,
-  read: (device: string) => Promise<readonly Sample[] | null>,
+  read: (device: string) => Promise<readonly Sample[] | string | null>,
 ): Promise<Sight> => {
   const devices = ((await sysfs.list(NVME)) ?? []).filter((name) => /^nvme\d+$/.test(name))
   const samples: Sample[] = []
-  const lacking: string[] = []
+  const lacking = new Map<string, readonly string[]>()
   for (const device of devices.toSorted()) {
     const found = await read(device).catch(nullIfOurs)
-    if (found === null) lacking.push(device)
-    else samples.push(...found)
+    if (found === null || typeof found === 'string') {
+      const why = found ?? complaint
+      lacking.set(why, [...(lacking.get(why) ?? []), device])
+    } else samples.push(...found)
   }
-  if (lacking.length > 0) return { samples, state: `${lacking.join(', ')}: ${complaint}` }
+  const told = [...lacking].map(([why, which]) => `${which.join(', ')}: ${why}`)
+  if (told.length > 0) return { samples, state: told.join('; ') }
   return { samples, state: samples.length === 0 ? NOT_TOLD : KNOWN }
 }
 
@@ -73,6 +76,9 @@ const nullIfOurs = (error: unknown): null => {
 const NOT_SET = 'not known: host.smartDirectory is not set (docs/host.md)'
 const NO_REPORT =
   'no fresh report; see `systemctl status chain-agent-smart.timer chain-agent-smart.service`'
+
+/** As of a drive on another bus, or of one that did not answer smartctl. */
+const NO_HEALTH = 'no report with health in it'
 
 const identity = async (sysfs: Tree, device: string): Promise<readonly Sample[]> => {
   const word = async (file: string): Promise<string> =>
@@ -100,13 +106,15 @@ const temperature = async (sysfs: Tree, device: string): Promise<readonly Sample
 const healthOf = async (
   { health, space, clock }: Parts,
   device: string,
-): Promise<readonly Sample[] | null> => {
+): Promise<readonly Sample[] | string | null> => {
   if (health === null) return null
   const file = `${device}.json`
   const at = await space.modifiedAt(`${health.directory}/${file}`)
-  if (at === null || clock.now() - at > MAX_AGE) return null
+  if (typeof at !== 'number' || clock.now() - at > MAX_AGE) return null
   const text = await health.tree.read(file, REPORT_BYTES)
-  return text === null ? null : healthSamples(device, parseDriveHealth(text))
+  if (text === null) return null
+  const samples = healthSamples(device, parseDriveHealth(text))
+  return samples.length === 0 ? NO_HEALTH : samples
 }
 
 const healthSamples = (

@@ -3,6 +3,7 @@ import { findBackupProblem, findKeystoreProblem } from '../../../parsers/keystor
 import { findEnvironmentProblem, findPasswordProblem } from '../../../parsers/keystore-password.ts'
 import type { FileFacts, KeyFiles } from '../../../sources/key-files.ts'
 import type { ReadPrefix } from '../../../sources/prefix.ts'
+import { onceAtATime } from './once-at-a-time.ts'
 
 /** How it stands with one secret file. No path and nothing of the content: this is shown to everybody. */
 export interface KeyFile {
@@ -42,7 +43,10 @@ interface Place extends Pick<KeyFile, 'key' | 'kind'> {
 type State = Pick<KeyFile, 'state' | 'why'>
 
 /** Looks at every secret of the node and every backup of one, with the rights of whoever calls it. */
-export const createKeyExaminer = ({ files, readPrefix, places }: ExaminerParts): ExamineKeys => {
+export const createKeyExaminer = (parts: ExaminerParts): ExamineKeys => {
+  const { readPrefix, places } = parts
+  const files = onceAtATime(parts.files)
+
   const stateOf = async (
     { path, findProblem }: Place,
     nodeUser: number | null,
@@ -59,7 +63,8 @@ export const createKeyExaminer = ({ files, readPrefix, places }: ExaminerParts):
     const exposure = exposureOf(facts, nodeUser)
     if (exposure !== null) return { state: 'exposed', why: exposure, facts }
     if (typeof read === 'object') return { state: 'ok', why: null, facts }
-    return { state: 'unverified', why: 'this user may not read it', facts }
+    if (read === 'barred') return { state: 'unverified', why: 'this user may not read it', facts }
+    return { ...WHERE[read], facts }
   }
 
   /** What is wrong with any of the copies that were rotated away. */
@@ -81,12 +86,14 @@ export const createKeyExaminer = ({ files, readPrefix, places }: ExaminerParts):
     const [directory, backupDirectory] = [fill(places.directory), fill(places.backupDirectory)]
     const node = await files.look(directory)
     const nodeUser = typeof node === 'string' ? null : node.uid
+    const listed = await files.list(backupDirectory)
+    const entries = listed === 'none' ? [] : typeof listed === 'string' ? null : listed
+    // What was waited for may come when nobody waits any more.
+    signal.throwIfAborted()
     const keystores = keystoresIn(directory, fill(places.environmentFile)).map(async (place) => {
       const { state, why } = await stateOf(place, nodeUser)
       return { key: place.key, kind: place.kind, state, why, writtenAt: null, copies: null }
     })
-    const listed = await files.list(backupDirectory)
-    const entries = listed === 'none' ? [] : typeof listed === 'string' ? null : listed
     const backups = backupsIn(backupDirectory).map(async (place) => {
       const { key, kind, path } = place
       const { facts, ...found } = await stateOf(place, nodeUser)
@@ -105,6 +112,7 @@ const WHERE = {
   none: { state: 'missing', why: null },
   barred: { state: null, why: 'this user may not go where it lies' },
   broken: { state: null, why: 'the file system fails there' },
+  waiting: { state: null, why: 'the file system there has not answered yet' },
 } as const
 
 const keystoresIn = (directory: string, environmentFile: string): readonly Place[] => {

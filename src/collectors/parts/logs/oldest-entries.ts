@@ -26,7 +26,9 @@ export const createOldestEntries = ({ read, every, timeout }: Parts) => {
     const lookAtAll = async ({ signal }: Context): Promise<void> => {
       for (const [service, unit] of units) {
         // A service that never said a word, or a journal that cannot be read, which its follower tells.
-        const entry = await read(['-u', unit], signal).catch(() => undefined)
+        // Not `-u`: that brings what systemd says of the unit, too, which can be kept in another file
+        // of the journal, and outlive all that the unit itself has said.
+        const entry = await read([`_SYSTEMD_UNIT=${unit}`], signal).catch(() => undefined)
         if (entry) found.set(service, entry.at)
       }
     }

@@ -1,0 +1,44 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse as parseYaml } from 'yaml'
+import { z } from 'zod'
+import { placeSchema, renderConfig } from '../src/cli/demo-texts.ts'
+import { systemClock } from '../src/core/clock.ts'
+import type { Scenario } from '../src/simulator/scenario/scenario.ts'
+import { createSimulator } from '../src/simulator/simulator.ts'
+import { startAgent, type Watched } from '../test/support/agent.ts'
+
+export interface RehearsedNode {
+  readonly agent: Watched
+  /** When the scenario began: milliseconds since the epoch. */
+  readonly beganAt: number
+  close(): Promise<void>
+}
+
+/** A simulated node, and an agent beside it with the configuration of the demo. */
+export const startNode = async (scenario: Scenario): Promise<RehearsedNode> => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-e2e-'))
+  const beganAt = Date.now()
+  const simulator = await createSimulator({
+    clock: systemClock,
+    prefix: 'chain',
+    scenario,
+    directory,
+    rpcPort: 0,
+    referencePort: 0,
+    toolClient: join(import.meta.dirname, '../dist/simulator/tools/tool.js'),
+  })
+  const text = renderConfig(placeSchema.parse(simulator), { directory, port: 0 })
+  const config = z.record(z.string(), z.unknown()).parse(parseYaml(text))
+  const agent = await startAgent(config, { PATH: simulator.binDirectory })
+  return {
+    agent,
+    beganAt,
+    close: async () => {
+      await agent.stop()
+      await simulator.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { chmod, mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createKeyFiles } from '../../src/sources/key-files.ts'
+
+/** What a unit with ProtectHome=tmpfs finds in the place of homes is of this kind; every Linux has it here. */
+const SHM = '/dev/shm'
+const isThere = (await statfs(SHM).catch(() => undefined))?.type === 0x01021994
+
+describe.runIf(isThere)('homes that are out of sight', () => {
+  let home = ''
+  beforeEach(async () => {
+    home = await mkdtemp(join(SHM, 'home-'))
+    await mkdir(join(home, 'chain/config'), { recursive: true })
+  })
+  afterEach(async () => {
+    await rm(home, { recursive: true })
+  })
+  const judge = (text: string): string => text
+
+  test('what is not in them is not missing, however far above the nearest directory is', async () => {
+    const files = createKeyFiles([home])
+    for (const path of ['chain/config/id-secp', 'chain/.env', 'other/a/b/c']) {
+      expect(await files.look(join(home, path)), path).toBe('barred')
+      expect(await files.read(join(home, path), judge), path).toBe('barred')
+      expect(await files.list(join(home, path)), path).toBe('barred')
+    }
+  })
+  test('their directories say nothing, for they are made up', async () => {
+    const files = createKeyFiles([home])
+    expect(await files.look(join(home, 'chain'))).toBe('barred')
+    expect(await files.list(join(home, 'chain/config'))).toBe('barred')
+  })
+  test('a file that is there is there', async () => {
+    const path = join(home, 'chain/config/id-secp')
+    await writeFile(path, 'abc')
+    await chmod(path, 0o600)
+    const files = createKeyFiles([home])
+    expect(await files.look(path)).toMatchObject({ isFile: true, bytes: 3, mode: 0o600 })
+    expect(await files.read(path, judge)).toEqual({ verdict: 'abc' })
+  })
+  test('outside of homes memory is a disk like others', async () => {
+    for (const files of [createKeyFiles(), createKeyFiles([`${home}/cha`])]) {
+      expect(await files.look(join(home, 'chain/.env'))).toBe('none')
+      expect(await files.look(join(home, 'chain'))).toMatchObject({ isFile: false })
+      expect(await files.list(home)).toEqual(['chain'])
+    }
+  })
+})
+
+test('a home on another file system is as it seems', async () => {
+  const files = createKeyFiles(['/proc'])
+  expect(await files.look('/proc/self/none/at/all')).toBe('none')
+  expect(await files.look('/proc/self')).toMatchObject({ isFile: false })
+  expect(await files.look(join(tmpdir(), 'none'))).toBe('none')
+})
