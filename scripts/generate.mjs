@@ -6,10 +6,12 @@ import { renderExampleConfig } from '../dist/config/example.js'
 import { renderCatalogue } from '../dist/exporter/catalogue-page.js'
 import { renderPatternPage } from '../dist/parsers/log-pattern-page.js'
 import { renderScenarioPage } from '../dist/simulator/scenario/scenario-page.js'
+import { renderRunbookIndex } from './runbook-index.mjs'
 
 const GENERATED = {
   'docs/metrics.md': renderCatalogue,
   'docs/patterns.md': renderPatternPage,
+  'docs/runbooks/index.md': renderRunbookIndex,
   'docs/scenarios.md': renderScenarioPage,
   'config.example.yaml': renderExampleConfig,
 }

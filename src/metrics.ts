@@ -127,7 +127,7 @@ export const chapters = {
     }),
     chain_rpc_request_duration_seconds: histogram(
       'Time to an answer of the node to what is asked at every poll, valid or not.',
-      [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+      [0.001, 0.005, 0.01, 0.025, 0.1, 0.25, 1, 2.5],
       { method: ['eth_blockNumber', 'eth_getBlockByNumber'] },
     ),
     chain_rpc_errors_total: tally('Requests of the poll that got no valid answer.', {
@@ -218,15 +218,15 @@ export const chapters = {
     }),
     chain_ledger_block_interval_seconds: histogram(
       'Time between the own times of consecutive proposed blocks.',
-      [0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.75, 1, 2, 5, 10],
+      [0.2, 0.3, 0.35, 0.4, 0.5, 0.75, 1, 2, 5],
     ),
     chain_ledger_propagation_seconds: histogram(
       'From the own time of a proposed block to its line in the ledger stream.',
-      [0.01, 0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.5, 3, 10],
+      [0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.5, 3],
     ),
     chain_ledger_finality_seconds: histogram(
       'From the own time of a block to the line that says it is final.',
-      [0.3, 0.5, 0.7, 0.8, 1, 1.2, 1.5, 2, 3, 5, 10],
+      [0.5, 0.7, 0.8, 1, 1.2, 1.5, 2, 3, 5],
     ),
     chain_ledger_future_blocks_total: tally(
       'Proposed blocks whose own time lies after their line: the clock of their leader, or ours, is off.',
@@ -517,7 +517,7 @@ export const chapters = {
     chain_native_statesync_target_block: gauge('Block that statesync goes to.'),
     chain_native_vote_delay_seconds: gauge(
       'From the start of the vote timer until the vote was ready.',
-      { quantile: ['0.5', '0.9', '0.99'] },
+      { percentile: ['p50', 'p90', 'p99'] },
     ),
     chain_native_stake_ratio: gauge('Share of the stake of the network; 0 outside the active set.'),
     chain_native_migration_phase: gauge(

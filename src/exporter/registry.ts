@@ -12,12 +12,17 @@ export interface Exposition {
 
 /**
  * Default metrics of the library that are left out: gauges named like counters, which `promtool check
- * metrics` rejects, and the spaces of the heap, 27 series that nobody asks for at night.
+ * metrics` rejects, and what has many series and nobody asks for at night: spaces of the heap,
+ * collections of garbage, handles by kind.
  */
 const LEFT_OUT = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
+  'nodejs_active_handles',
+  'nodejs_active_requests',
+  'nodejs_active_resources',
+  'nodejs_gc_duration_seconds',
   'nodejs_heap_space_size_total_bytes',
   'nodejs_heap_space_size_used_bytes',
   'nodejs_heap_space_size_available_bytes',

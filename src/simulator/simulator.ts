@@ -83,6 +83,7 @@ export const createSimulator = async (options: SimulatorOptions): Promise<Simula
   const forksFile = await writeForkFile(directory, node.timeline.beginMs)
   const end = new AbortController()
   const watched = Promise.all([
+    keepPort(reference, () => node.condition().referenceAnswers, { clock, signal: end.signal }),
     keepPort(rpc, () => rpcListens(node.condition(), clock.now()), { clock, signal: end.signal }),
     native.keep({ clock, signal: end.signal }),
     keyFiles.keep({ clock, signal: end.signal }),

@@ -140,7 +140,10 @@ const everythingOf = async (agent: Watched, state: string): Promise<string> => {
     ),
   )
   const kept = await Promise.all(
-    (await readdir(state)).map(async (file) => readFile(join(state, file), 'utf8')),
+    (await readdir(state))
+      // What is about to be renamed may be gone when we open it.
+      .filter((file) => !file.endsWith('.new'))
+      .map(async (file) => readFile(join(state, file), 'utf8')),
   )
   return [...pages, ...kept, agent.output()].join('\n')
 }

@@ -10,6 +10,7 @@ import { parseConfigFile } from '../../src/config/file.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Scenario } from '../../src/simulator/scenario/scenario.ts'
 import { createSimulator } from '../../src/simulator/simulator.ts'
+import { createAnnouncements } from '../../src/sources/announcements.ts'
 import { createAsk } from '../../src/sources/http.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { manualClock } from './manual-clock.ts'
@@ -30,6 +31,8 @@ interface Options {
 
 const BEGIN = Date.UTC(2026, 2, 1, 12, 58)
 const STEP_MS = 1000
+/** When maintenance is announced, and for how long. */
+const MAINTENANCE_MS = 30_000
 /** A tool as a function takes some turns of the event loop. */
 const TURNS = 10
 
@@ -70,6 +73,7 @@ export const rehearse = async (
     flags: [
       flag('heartbeat.urlFile', join(directory, 'heartbeat')),
       flag('heartbeat.interval', '10s'),
+      flag('status.interval', '10s'),
     ],
   })
   // Requests are answered in real time, whatever the clock of the rehearsal says.
@@ -87,10 +91,15 @@ export const rehearse = async (
     },
   })
   const url = `http://127.0.0.1:${agent.address.port}/metrics`
+  const announcements = createAnnouncements(config.state.directory)
   const looks: Look[] = []
   try {
     for (let ms = 0; ms <= seconds * 1000; ms += STEP_MS) {
       await settle(inFlight)
+      if (ms === MAINTENANCE_MS) {
+        const [startedAt, until] = [clock.now(), clock.now() + MAINTENANCE_MS]
+        await announcements.write({ reason: 'upgrade', note: null, startedAt, until })
+      }
       if (ms % (every * 1000) === 0) looks.push({ second: ms / 1000, seen: await scrape(url) })
       await clock.advance(STEP_MS)
     }

@@ -23,6 +23,8 @@ export interface Condition {
   readonly consensusRuns: boolean
   /** Whether every round that times out was the node's own to lead. */
   readonly missesSlots: boolean
+  /** Whether the other view of the chain answers. */
+  readonly referenceAnswers: boolean
   /** Whether the RPC answers with the height it had, whatever the node does. */
   readonly rpcFrozen: boolean
   /** The last statesync, also when it is over. */
@@ -70,6 +72,7 @@ export const createCondition = (beginMs: number): Condition => ({
   behind: 0n,
   consensusRuns: true,
   missesSlots: false,
+  referenceAnswers: true,
   rpcFrozen: false,
   statesync: undefined,
   storage: usualStorage,

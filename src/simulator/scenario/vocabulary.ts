@@ -65,6 +65,14 @@ export const vocabulary: readonly Phrase[] = [
     (condition) => ({ ...condition, missesSlots: false }),
   ),
   bare(
+    { subject: 'reference', verb: 'fails', means: 'the other views of the chain refuse' },
+    (condition) => ({ ...condition, referenceAnswers: false }),
+  ),
+  bare(
+    { subject: 'reference', verb: 'answers', means: 'the other views of the chain answer again' },
+    (condition) => ({ ...condition, referenceAnswers: true }),
+  ),
+  bare(
     { subject: 'rpc', verb: 'thaws', means: 'the RPC tells the height of the node again' },
     (condition) => ({ ...condition, rpcFrozen: false }),
   ),

@@ -39,9 +39,9 @@ export const SESSION_NAMES = {
 
 /** In milliseconds, since v0.14.0. */
 export const VOTE_DELAY_NAMES = {
-  '0.5': 'state_vote_delay_ready_after_timer_start_p50_ms',
-  '0.9': 'state_vote_delay_ready_after_timer_start_p90_ms',
-  '0.99': 'state_vote_delay_ready_after_timer_start_p99_ms',
+  p50: 'state_vote_delay_ready_after_timer_start_p50_ms',
+  p90: 'state_vote_delay_ready_after_timer_start_p90_ms',
+  p99: 'state_vote_delay_ready_after_timer_start_p99_ms',
 } as const
 
 /** The value of the node's metric for each phase. */

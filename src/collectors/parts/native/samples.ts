@@ -36,11 +36,11 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
       sampleIfKnown('chain_native_sessions', value(SESSION_NAMES[state]), { state }),
     ),
     ...statesyncSamples(series),
-    ...QUANTILES.flatMap((quantile) =>
+    ...PERCENTILES.flatMap((percentile) =>
       sampleIfKnown(
         'chain_native_vote_delay_seconds',
-        divided(value(VOTE_DELAY_NAMES[quantile]), 1000),
-        { quantile },
+        divided(value(VOTE_DELAY_NAMES[percentile]), 1000),
+        { percentile },
       ),
     ),
     ...sampleIfKnown('chain_native_stake_ratio', divided(value(NATIVE_NAMES.stake), 10_000)),
@@ -52,7 +52,7 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
 }
 
 const STATES = ['total', 'transport', 'initiating'] as const
-const QUANTILES = ['0.5', '0.9', '0.99'] as const
+const PERCENTILES = ['p50', 'p90', 'p99'] as const
 
 const divided = (value: number | undefined, by: number): number | undefined =>
   value === undefined ? undefined : value / by

@@ -1,0 +1,175 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse as parseYaml, stringify } from 'yaml'
+import { z } from 'zod'
+import { parseDuration } from '../src/core/units.ts'
+import { startAlertmanager } from '../test/support/alertmanager.ts'
+import { debianPackage } from '../test/support/debian.ts'
+import { freePort } from '../test/support/free-port.ts'
+import { start } from '../test/support/programs.ts'
+
+const ALERTS = join(import.meta.dirname, '../alerts')
+
+/** One notice of an alert at the webhook. */
+export interface Notice {
+  readonly alert: string
+  readonly severity: string
+  readonly instance: string
+  readonly status: 'firing' | 'resolved'
+  /** Who was told, and in which message: alerts of one group come together. */
+  readonly receiver: string
+  readonly group: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+export interface Alerting {
+  /** Everything that came so far, whatever the receiver. */
+  notices(): readonly Notice[]
+  close(): Promise<void>
+}
+
+const rulesSchema = z.object({
+  groups: z.array(z.looseObject({ rules: z.array(z.looseObject({ for: z.string().optional() })) })),
+})
+const configSchema = z.looseObject({
+  receivers: z.array(z.object({ name: z.string() }).loose()),
+  route: z.looseObject({}),
+})
+const noticeSchema = z.object({
+  receiver: z.string(),
+  groupKey: z.string(),
+  alerts: z.array(
+    z.object({
+      status: z.enum(['firing', 'resolved']),
+      labels: z.record(z.string(), z.string()),
+    }),
+  ),
+})
+
+/** So many times faster than in production, and never slower than this: for rehearsal alone. */
+const HASTE = 10
+const LONGEST_S = 20
+
+/** The rules as they are, evaluated every second, and every `for` a tenth as long, or 20 s. */
+const hastenRules = (text: string): string => {
+  const { groups } = rulesSchema.parse(parseYaml(text))
+  const shorter = (duration: string): string =>
+    `${Math.min(LONGEST_S, Math.max(1, Math.round((parseDuration(duration) ?? 0) / 1000 / HASTE)))}s`
+  return stringify({
+    groups: groups.map((group) => ({
+      ...group,
+      interval: '1s',
+      rules: group.rules.map((rule) =>
+        rule.for === undefined ? rule : { ...rule, for: shorter(rule.for) },
+      ),
+    })),
+  })
+}
+
+/** The routes and inhibitions as they are; every receiver is our webhook, and nobody waits for company. */
+const hastenRoutes = (text: string, webhook: string): string => {
+  const { receivers, route, ...rest } = configSchema.parse(parseYaml(text))
+  const hasten = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(hasten)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, entry]) => {
+        if (key === 'group_wait') return [key, '0s']
+        return [key, key === 'group_interval' ? '1s' : hasten(entry)]
+      }),
+    )
+  }
+  return stringify({
+    ...rest,
+    route: { ...z.looseObject({}).parse(hasten(route)), group_wait: '0s', group_interval: '1s' },
+    receivers: receivers.map(({ name }) => ({
+      name,
+      webhook_configs: [{ url: webhook, send_resolved: true }],
+    })),
+  })
+}
+
+/** A real Prometheus with our rules, a real Alertmanager with our routes, and a webhook behind them. */
+export const startAlerting = async (targets: readonly string[]): Promise<Alerting> => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-alerting-'))
+  const webhook = await listen()
+  await writeFile(
+    join(directory, 'alertmanager.yaml'),
+    hastenRoutes(await readFile(join(ALERTS, 'alertmanager.yaml'), 'utf8'), webhook.url),
+  )
+  const manager = await startAlertmanager(
+    join(directory, 'alertmanager.yaml'),
+    join(directory, 'am'),
+  )
+  for (const file of await readdir(ALERTS)) {
+    if (!file.endsWith('.rules.yaml')) continue
+    const text = await readFile(join(ALERTS, file), 'utf8')
+    await writeFile(join(directory, file), hastenRules(text))
+  }
+  const config = {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: [join(directory, '*.rules.yaml')],
+    alerting: { alertmanagers: [{ static_configs: [{ targets: [manager.address] }] }] },
+    scrape_configs: [{ job_name: 'chain-agent', static_configs: [{ targets }] }],
+  }
+  await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config))
+  const prometheus = start(join(await debianPackage('prometheus'), 'usr/bin/prometheus'), [
+    `--config.file=${join(directory, 'prometheus.yml')}`,
+    `--storage.tsdb.path=${join(directory, 'data')}`,
+    `--web.listen-address=127.0.0.1:${await freePort()}`,
+    '--rules.alert.resend-delay=1s',
+    '--log.level=warn',
+  ])
+  return {
+    notices: webhook.notices,
+    close: async () => {
+      await prometheus.stop()
+      await manager.stop()
+      webhook.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+const listen = async () => {
+  const notices: Notice[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      response.end()
+      const {
+        alerts,
+        receiver,
+        groupKey: group,
+      } = noticeSchema.parse(JSON.parse(Buffer.concat(chunks).toString()))
+      for (const { status, labels } of alerts) {
+        notices.push({
+          alert: labels['alertname'] ?? '',
+          severity: labels['severity'] ?? '',
+          instance: labels['instance'] ?? '',
+          status,
+          receiver,
+          group,
+          at: Date.now(),
+        })
+      }
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    notices: () => notices,
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseScenario } from '../src/simulator/scenario/scenario.ts'
+import { eventually } from '../test/support/eventually.ts'
+import { type Alerting, type Notice, startAlerting } from './alerting.ts'
+import { type FAULTS, FAULT_S } from './faults.ts'
+import { startNode } from './rehearsed-node.ts'
+
+/** How long we wait for the webhook, and for the end of it. */
+const PATIENCE_MS = 150_000
+
+export interface Row {
+  readonly fault: string
+  readonly alert: string
+  /** Seconds from the fault, or from its end, to the webhook; undefined where it never came. */
+  readonly fired: number | undefined
+  readonly resolved: number | undefined
+}
+
+/** Undefined where it never came. */
+export const waitFor = async (
+  alerting: Alerting,
+  wanted: (notice: Notice) => boolean,
+): Promise<Notice | undefined> =>
+  eventually(
+    () => alerting.notices().find(wanted),
+    (notice) => notice !== undefined,
+    { within: PATIENCE_MS },
+  ).catch(() => undefined)
+
+/** One fault, from its beginning to the webhook, and from its end to the webhook. */
+export const rehearseFault = async (of: (typeof FAULTS)[number]): Promise<Row> => {
+  const { fault, alert, severity, lines, mended } = of
+  const endS = FAULT_S + 60
+  const text = [
+    ...lines.map((line) => `${FAULT_S}s ${line}`),
+    ...mended.map((line) => `${endS}s ${line}`),
+  ].join('\n')
+  const node = await startNode(parseScenario(fault, text))
+  const alerting = await startAlerting([`127.0.0.1:${node.agent.port}`])
+  const is = (status: Notice['status']) => (notice: Notice) =>
+    notice.alert === alert && notice.severity === severity && notice.status === status
+  try {
+    await delay(node.beganAt + FAULT_S * 1000 - Date.now())
+    const early = alerting.notices().filter(is('firing'))
+    const fired = await waitFor(alerting, is('firing'))
+    const resolved = fired && (await waitFor(alerting, is('resolved')))
+    const since = (notice: Notice | undefined, second: number): number | undefined =>
+      notice && notice.at / 1000 - node.beganAt / 1000 - second
+    return {
+      fault,
+      alert,
+      fired: early.length > 0 ? undefined : since(fired, FAULT_S),
+      resolved: since(resolved, endS),
+    }
+  } finally {
+    await alerting.close()
+    await node.close()
+  }
+}

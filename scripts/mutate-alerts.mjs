@@ -1,0 +1,142 @@
+// Changes one thing of a rules file at a time, and runs its unit tests: a change that no test notices
+// is a survivor, and shows where a test is missing.
+//
+//   node scripts/mutate-alerts.mjs [consensus …] [--promtool FILE] [--directory DIR] [--json]
+//
+// Ends with 1 where a mutant survives or an alert has fewer than eight.
+import { execFile } from 'node:child_process'
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+import { parse, stringify } from 'yaml'
+import { mutateRule } from './alert-mutants.mjs'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const LEAST_PER_ALERT = 8
+const AT_ONCE = 2
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    promtool: { type: 'string', default: join(ROOT, '.cache/debian/prometheus/usr/bin/promtool') },
+    directory: { type: 'string', default: join(ROOT, 'alerts') },
+    json: { type: 'boolean', default: false },
+  },
+})
+
+const run = promisify(execFile)
+
+/** `killed` by the tests, `survived` them, or `invalid`: no rules at all any more. */
+const judge = async (name, text, tests) => {
+  const place = await mkdtemp(join(tmpdir(), 'chain-mutant-'))
+  try {
+    for (const file of await readdir(values.directory)) {
+      if (file.endsWith('.yaml')) await copyFile(join(values.directory, file), join(place, file))
+    }
+    await writeFile(join(place, `${name}.rules.yaml`), text)
+    await writeFile(join(place, `${name}.test.yaml`), tests)
+    const options = { cwd: place, maxBuffer: 64 * 1024 * 1024 }
+    const { stderr } = await run(values.promtool, ['test', 'rules', `${name}.test.yaml`], options)
+    // With no rules to test, promtool says SUCCESS.
+    return /no file match/i.test(stderr) ? 'untested' : 'survived'
+  } catch (error) {
+    const output = `${error.stdout}${error.stderr}`
+    return /could not parse expression|parse error|group ".*", rule \d+/.test(output) &&
+      !/FAILED:/.test(output)
+      ? 'invalid'
+      : 'killed'
+  } finally {
+    await rm(place, { recursive: true, force: true })
+  }
+}
+
+/** The tests that speak of this alert: those of others it cannot touch. A recorded rule touches all. */
+const testsOf = (tests, { alert }) =>
+  alert === undefined
+    ? tests
+    : {
+        ...tests,
+        tests: tests.tests.flatMap((test) => {
+          const cases = (test.alert_rule_test ?? []).filter(({ alertname }) => alertname === alert)
+          const { promql_expr_test: unused, ...rest } = test
+          return cases.length === 0 ? [] : [{ ...rest, alert_rule_test: cases }]
+        }),
+      }
+
+const examine = async (name) => {
+  const file = parse(await readFile(join(values.directory, `${name}.rules.yaml`), 'utf8'))
+  const tests = parse(await readFile(join(values.directory, `${name}.test.yaml`), 'utf8'))
+  const whole = await judge(name, stringify(file), stringify(tests))
+  if (whole !== 'survived') {
+    throw new Error(`${name}: the rules as they are do not pass their own tests (${whole})`)
+  }
+  const tasks = file.groups.flatMap((group, groupAt) =>
+    group.rules.flatMap((rule, ruleAt) =>
+      mutateRule(rule).map(([what, mutant]) => ({ rule, what, mutant, groupAt, ruleAt })),
+    ),
+  )
+  /** The mutant, what is recorded, and the other severities of the same alert. */
+  const textOf = ({ rule: { alert }, mutant, groupAt, ruleAt }) =>
+    stringify({
+      groups: file.groups.map((group, at) => ({
+        ...group,
+        rules: group.rules.flatMap((rule, index) => {
+          if (at === groupAt && index === ruleAt) return mutant === undefined ? [] : [mutant]
+          const matters = alert === undefined || rule.alert === undefined || rule.alert === alert
+          return matters ? [rule] : []
+        }),
+      })),
+    })
+  const results = []
+  const queue = [...tasks]
+  const work = async () => {
+    for (let task = queue.shift(); task; task = queue.shift()) {
+      results.push({
+        ...task,
+        verdict: await judge(name, textOf(task), stringify(testsOf(tests, task.rule))),
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const valid = results.filter(({ verdict }) => verdict !== 'invalid')
+  const survivors = valid.filter(({ verdict }) => verdict === 'survived')
+  const alerts = file.groups
+    .flatMap(({ rules }) => rules)
+    .filter(({ alert }) => alert !== undefined)
+  const label = ({ alert, record, labels }) =>
+    `${alert ?? record}${labels?.severity ? ` (${labels.severity})` : ''}`
+  const scarce = alerts
+    .map((rule) => [label(rule), valid.filter((one) => one.rule === rule).length])
+    .filter(([, count]) => count < LEAST_PER_ALERT)
+  return {
+    name,
+    alerts: alerts.length,
+    mutants: valid.length,
+    survivors: survivors.map(({ rule, what }) => `${label(rule)}: ${what}`),
+    scarce: scarce.map(([alert, count]) => `${alert}: ${count} mutants`),
+  }
+}
+
+let isBad = false
+const found = []
+const names =
+  positionals.length > 0
+    ? positionals
+    : (await readdir(values.directory))
+        .filter((file) => file.endsWith('.test.yaml'))
+        .map((file) => file.replace('.test.yaml', ''))
+for (const name of names) {
+  const result = await examine(name)
+  found.push(result)
+  isBad ||= result.survivors.length > 0 || result.scarce.length > 0
+  if (values.json) continue
+  for (const survivor of result.survivors) console.log(`SURVIVOR ${survivor}`)
+  for (const one of result.scarce) console.log(`TOO FEW ${one}`)
+  console.log(
+    `${name}: ${result.alerts} alerts, ${result.mutants} mutants, ${result.survivors.length} survivors`,
+  )
+}
+if (values.json) console.log(JSON.stringify(found))
+process.exitCode = isBad ? 1 : 0

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import { amtool, probeAlertmanager } from '../support/alertmanager.ts'
+import { run } from '../support/programs.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { alerts } from './files.ts'
+import { CONFIG, labelsOf, readConfig } from './listeners.ts'
+
+const describe = await requireRealPart('alertmanager', probeAlertmanager)
+
+describe('the configuration of Alertmanager', () => {
+  it('is one that Alertmanager 0.25 takes', async () => {
+    const { code, stdout, stderr } = await run(await amtool(), ['check-config', CONFIG])
+    expect(code, stdout + stderr).toBe(0)
+  })
+
+  it.each([
+    ['pager', labelsOf('ChainBlockStalled', 'critical')],
+    ['pager', labelsOf('ChainAgentAbsent', 'critical', { instance: '' })],
+    ['chat', labelsOf('ChainBlockStalled', 'warning')],
+    ['chat', labelsOf('ChainKeyFileExposed', 'warning', { component: 'security' })],
+    ['default', labelsOf('ChainStatesync', 'info', { component: 'sync' })],
+    ['default', labelsOf('ChainOfTomorrow', 'unheard-of')],
+    ['dead-man', labelsOf('ChainWatchdog', 'none', { instance: '', job: '' })],
+    ['nobody', labelsOf('ChainMaintenance', 'none')],
+  ])('%s gets %o', async (receiver, labels) => {
+    const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
+    const args = ['config', 'routes', 'test', `--config.file=${CONFIG}`]
+    const verify = `--verify.receivers=${receiver}`
+    const { code, stdout, stderr } = await run(await amtool(), [...args, verify, ...pairs])
+    expect(code, stdout + stderr).toBe(0)
+  })
+
+  it('every alert that an inhibition names is one of ours', async () => {
+    const { inhibit_rules: rules } = await readConfig()
+    const named = rules
+      .flatMap(({ source_matchers: source, target_matchers: target }) => [...source, ...target])
+      .flatMap((matcher) => /^alertname(?:=~?|!=)"(.*)"$/.exec(matcher)?.[1]?.split('|') ?? [])
+    const known = alerts.map(({ alert }) => alert)
+    expect(named.length).toBeGreaterThan(10)
+    expect(named.filter((name) => !known.includes(name))).toEqual([])
+  })
+
+  it('no inhibition is between alerts that have no instance, and each is for one node', async () => {
+    const { inhibit_rules: rules } = await readConfig()
+    for (const { source_matchers: source, target_matchers: target, equal } of rules) {
+      expect(source).toContain('instance!=""')
+      expect(target).toContain('instance!=""')
+      expect(equal).toEqual(expect.arrayContaining(['instance', 'job']))
+    }
+  })
+})

@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parse } from 'yaml'
+import { z } from 'zod'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+export const ALERTS = join(ROOT, 'alerts')
+export const RUNBOOKS = join(ROOT, 'docs/runbooks')
+
+const texts = z.record(z.string(), z.string())
+const ruleSchema = z.strictObject({
+  alert: z.string().optional(),
+  record: z.string().optional(),
+  expr: z.string(),
+  for: z.string().optional(),
+  keep_firing_for: z.string().optional(),
+  labels: texts.optional(),
+  annotations: texts.optional(),
+})
+const rulesSchema = z.strictObject({
+  groups: z.array(
+    z.strictObject({
+      name: z.string(),
+      interval: z.string().optional(),
+      rules: z.array(ruleSchema),
+    }),
+  ),
+})
+const testsSchema = z.object({
+  rule_files: z.array(z.string()),
+  tests: z.array(
+    z.object({
+      alert_rule_test: z
+        .array(
+          z.object({
+            alertname: z.string(),
+            exp_alerts: z.array(z.object({ exp_labels: texts.optional() })).optional(),
+          }),
+        )
+        .optional(),
+    }),
+  ),
+})
+
+export type Rule = z.output<typeof ruleSchema>
+export type Alert = Rule & { readonly alert: string; readonly file: string }
+
+const namesOf = (suffix: string): readonly string[] =>
+  readdirSync(ALERTS)
+    .filter((file) => file.endsWith(suffix))
+    .map((file) => file.slice(0, -suffix.length))
+    .toSorted()
+
+/** `consensus`, `sync` … */
+export const ruleFiles = namesOf('.rules.yaml')
+export const testFiles = namesOf('.test.yaml')
+
+const read = (file: string): unknown => parse(readFileSync(join(ALERTS, file), 'utf8'))
+
+const rulesOf = (name: string): readonly Rule[] =>
+  rulesSchema.parse(read(`${name}.rules.yaml`)).groups.flatMap(({ rules }) => rules)
+
+/** Every rule there is. */
+export const rules: readonly Rule[] = ruleFiles.flatMap(rulesOf)
+
+export const alerts: readonly Alert[] = ruleFiles.flatMap((file) =>
+  rulesOf(file).flatMap((rule) =>
+    rule.alert === undefined ? [] : [{ ...rule, alert: rule.alert, file }],
+  ),
+)
+
+/** For each alert that the tests of a file speak of: how often it is expected to fire, by severity, and to be silent. */
+export const expectations = (name: string) =>
+  testsSchema.parse(read(`${name}.test.yaml`)).tests.flatMap(({ alert_rule_test: cases = [] }) =>
+    cases.map(({ alertname, exp_alerts: expected = [] }) => ({
+      alert: alertname,
+      severities: expected.map(({ exp_labels: labels }) => labels?.['severity'] ?? ''),
+    })),
+  )

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { probeAlertmanager } from '../support/alertmanager.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { type Labels, labelsOf, type Listeners, startListeners } from './listeners.ts'
+
+const describe = await requireRealPart('alertmanager', probeAlertmanager)
+
+describe('a real Alertmanager with our configuration', () => {
+  let listeners: Listeners
+  let node = 0
+  /** A node of its own for every test, and groups of its own. */
+  let instance: string
+  let job: string
+
+  beforeAll(async () => {
+    listeners = await startListeners()
+  })
+  afterAll(async () => {
+    await listeners.stop()
+  })
+  beforeEach(() => {
+    listeners.forget()
+    node += 1
+    instance = `node-${node}:9843`
+    job = `job-${node}-`
+  })
+
+  const on = (alertname: string, severity: string, others: Labels = {}): Labels =>
+    labelsOf(alertname, severity, { instance, job, ...others })
+  /** Who heard what of this test. */
+  const hear = async (posted: readonly Labels[]): Promise<readonly string[]> => {
+    const told = (await listeners.hear(posted))
+      .flatMap(({ receiver, alerts }) => alerts.map(({ labels }) => ({ receiver, labels })))
+      .filter(({ labels }) => (labels['job'] ?? job).startsWith(job))
+      .map(({ receiver, labels }) =>
+        [receiver, labels['alertname'], labels['directory'], labels['instance'] ?? 'nowhere']
+          .filter((word) => word !== undefined)
+          .join(' '),
+      )
+    return [...new Set(told)].toSorted()
+  }
+
+  it('tells of one trouble of two nodes in one message', async () => {
+    const other = `other-${instance}`
+    const messages = await listeners.hear([
+      on('ChainBehind', 'warning', { component: 'sync' }),
+      on('ChainBehind', 'warning', { component: 'sync', instance: other }),
+    ])
+    const about = messages.filter(({ groupLabels }) => groupLabels['job'] === job)
+    expect(about.map(({ alerts }) => alerts.map(({ labels }) => labels['instance']))).toEqual([
+      [instance, other],
+    ])
+    expect(about[0]?.groupLabels).toEqual({ alertname: 'ChainBehind', job })
+  })
+
+  it('without the agent of a node holds back all of that node but security, and nothing of others', async () => {
+    const other = `other-${instance}`
+    const source = on('ChainAgentDown', 'critical', { component: 'agent' })
+    await listeners.post(source)
+    expect(
+      await hear([
+        source,
+        on('ChainBlockStalled', 'critical'),
+        on('ChainDriveHot', 'warning', { component: 'host' }),
+        on('ChainPortExposed', 'warning', { component: 'security', port: '8080' }),
+        on('ChainBlockStalled', 'critical', { instance: other }),
+        on('ChainPushDown', 'warning', { job: `${job}other`, component: 'services' }),
+      ]),
+    ).toEqual([
+      `chat ChainPortExposed ${instance}`,
+      `chat ChainPushDown ${instance}`,
+      `pager ChainAgentDown ${instance}`,
+      `pager ChainBlockStalled ${other}`,
+    ])
+  })
+
+  it('during maintenance tells of keys and security alone, and that it lasts too long', async () => {
+    await listeners.post(on('ChainMaintenance', 'none', { component: 'agent', reason: 'upgrade' }))
+    expect(
+      await hear([
+        on('ChainCollectorDown', 'warning', { component: 'agent', collector: 'rpc' }),
+        on('ChainServiceDown', 'critical', { component: 'services', service: 'bft' }),
+        on('ChainKeyFileMissing', 'critical', { component: 'keys' }),
+        on('ChainIdentityTwice', 'critical', { component: 'security' }),
+        on('ChainMaintenanceLong', 'info', { component: 'agent' }),
+      ]),
+    ).toEqual([
+      `default ChainMaintenanceLong ${instance}`,
+      `pager ChainIdentityTwice ${instance}`,
+      `pager ChainKeyFileMissing ${instance}`,
+    ])
+  })
+
+  it('during maintenance does not tell that the agent is gone: the host may be restarted', async () => {
+    await listeners.post(on('ChainMaintenance', 'none', { component: 'agent', reason: 'hardware' }))
+    expect(await hear([on('ChainAgentDown', 'critical', { component: 'agent' })])).toEqual([])
+  })
+
+  it('where consensus is down does not tell what follows from it', async () => {
+    const source = on('ChainServiceDown', 'critical', { component: 'services', service: 'bft' })
+    await listeners.post(source)
+    expect(
+      await hear([
+        source,
+        on('ChainBlockStalled', 'critical'),
+        on('ChainBehind', 'warning', { component: 'sync' }),
+        on('ChainRpcDown', 'critical', { component: 'sync' }),
+        on('ChainDiskFull', 'critical', { component: 'host', directory: 'wal' }),
+      ]),
+    ).toEqual([`pager ChainDiskFull wal ${instance}`, `pager ChainServiceDown ${instance}`])
+  })
+
+  it('where the RPC alone is down tells that the chain stands', async () => {
+    const source = on('ChainServiceDown', 'critical', { component: 'services', service: 'rpc' })
+    await listeners.post(source)
+    expect(
+      await hear([
+        source,
+        on('ChainBlockStalled', 'critical'),
+        on('ChainRpcDown', 'critical', { component: 'sync' }),
+      ]),
+    ).toEqual([`pager ChainBlockStalled ${instance}`, `pager ChainServiceDown ${instance}`])
+  })
+
+  it('in statesync does not tell of the RPC', async () => {
+    const source = on('ChainStatesync', 'info', { component: 'sync' })
+    await listeners.post(source)
+    expect(await hear([source, on('ChainRpcDown', 'critical', { component: 'sync' })])).toEqual([
+      `default ChainStatesync ${instance}`,
+    ])
+  })
+
+  it('tells the worse of the same thing, and the lesser of another', async () => {
+    const wal = { component: 'host', directory: 'wal' }
+    const ledger = { component: 'host', directory: 'ledger' }
+    const source = on('ChainDiskFilling', 'critical', wal)
+    await listeners.post(source)
+    expect(
+      await hear([
+        source,
+        on('ChainDiskFilling', 'warning', wal),
+        on('ChainDiskFilling', 'warning', ledger),
+        on('ChainClockDrift', 'warning', wal),
+      ]),
+    ).toEqual([
+      `chat ChainClockDrift wal ${instance}`,
+      `chat ChainDiskFilling ledger ${instance}`,
+      `pager ChainDiskFilling wal ${instance}`,
+    ])
+  })
+
+  it('does not hold back an alert without an instance for another without one', async () => {
+    const without = { job, instance: '', component: 'agent' }
+    const source = labelsOf('ChainOfAll', 'critical', without)
+    await listeners.post(source)
+    expect(await hear([source, labelsOf('ChainOfAll', 'warning', without)])).toEqual([
+      'chat ChainOfAll nowhere',
+      'pager ChainOfAll nowhere',
+    ])
+  })
+
+  it('goes on telling the dead-man, also during maintenance', async () => {
+    await listeners.post(on('ChainMaintenance', 'none', { component: 'agent', reason: 'other' }))
+    expect(
+      await hear([{ alertname: 'ChainWatchdog', severity: 'none', component: 'agent' }]),
+    ).toEqual(['dead-man ChainWatchdog nowhere'])
+  })
+})

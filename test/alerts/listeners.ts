@@ -1,0 +1,142 @@
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { parse, stringify } from 'yaml'
+import { z } from 'zod'
+import { startAlertmanager } from '../support/alertmanager.ts'
+import { eventually } from '../support/eventually.ts'
+import { ALERTS } from './files.ts'
+
+export const CONFIG = join(ALERTS, 'alertmanager.yaml')
+
+const configSchema = z.looseObject({
+  route: z.looseObject({}),
+  receivers: z.array(z.looseObject({ name: z.string() })),
+  inhibit_rules: z.array(
+    z.object({
+      source_matchers: z.array(z.string()),
+      target_matchers: z.array(z.string()),
+      equal: z.array(z.string()),
+    }),
+  ),
+})
+export const readConfig = async () => configSchema.parse(parse(await readFile(CONFIG, 'utf8')))
+
+export type Labels = Readonly<Record<string, string>>
+
+export const labelsOf = (alertname: string, severity: string, others: Labels = {}): Labels => ({
+  alertname,
+  severity,
+  component: 'consensus',
+  instance: 'a:9843',
+  job: 'chain-agent',
+  ...others,
+})
+
+const labelsSchema = z.record(z.string(), z.string())
+const messageSchema = z.object({
+  receiver: z.string(),
+  groupLabels: labelsSchema,
+  alerts: z.array(z.object({ labels: labelsSchema })),
+})
+type Message = z.output<typeof messageSchema>
+const standingSchema = z.array(
+  z.object({ labels: labelsSchema, status: z.object({ state: z.string() }) }),
+)
+
+/** An empty label is none. */
+const isSame = (seen: Labels, posted: Labels): boolean =>
+  isDeepStrictEqual(
+    seen,
+    Object.fromEntries(Object.entries(posted).filter(([, value]) => value !== '')),
+  )
+
+/** The configuration as it is, a second in the place of every wait; every receiver is our webhook. */
+const hastened = async (url: string): Promise<string> => {
+  const { receivers, route, ...rest } = await readConfig()
+  const hasten = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(hasten)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, entry]) => [
+        key,
+        key === 'group_wait' || key === 'group_interval' ? '1s' : hasten(entry),
+      ]),
+    )
+  }
+  return stringify({
+    ...rest,
+    route: hasten(route),
+    receivers: receivers.map(({ name }) =>
+      name === 'nobody' ? { name } : { name, webhook_configs: [{ url, send_resolved: true }] },
+    ),
+  })
+}
+
+export interface Listeners {
+  post(...alerts: readonly Labels[]): Promise<void>
+  /** Posts, and waits until each is heard or held back: the messages since the last `forget`. */
+  hear(alerts: readonly Labels[]): Promise<readonly Message[]>
+  forget(): void
+  stop(): Promise<void>
+}
+
+/** A real Alertmanager with our configuration, and a webhook in the place of all its receivers. */
+export const startListeners = async (): Promise<Listeners> => {
+  const messages: Message[] = []
+  const directory = await mkdtemp(join(tmpdir(), 'chain-alertmanager-'))
+  const webhook = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      messages.push(messageSchema.parse(JSON.parse(Buffer.concat(chunks).toString())))
+      response.end()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(webhook, 'listening')
+  const address = webhook.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const file = join(directory, 'alertmanager.yml')
+  await writeFile(file, await hastened(`http://127.0.0.1:${port}/`))
+  const manager = await startAlertmanager(file, join(directory, 'data'))
+  const api = `http://${manager.address}/api/v2/alerts`
+
+  const post: Listeners['post'] = async (...alerts) => {
+    const body = JSON.stringify(alerts.map((labels) => ({ labels, annotations: {} })))
+    const headers = { 'content-type': 'application/json' }
+    const { status } = await fetch(api, { method: 'POST', headers, body })
+    if (status !== 200) throw new Error(`${status}\n${manager.output()}`)
+  }
+  const open = async (alerts: readonly Labels[]): Promise<readonly Labels[]> => {
+    const standing = standingSchema.parse(await (await fetch(api)).json())
+    const done = [
+      ...standing.filter(({ status }) => status.state === 'suppressed'),
+      ...messages.flatMap(({ alerts: told }) => told),
+    ]
+    return alerts.filter((posted) => !done.some(({ labels }) => isSame(labels, posted)))
+  }
+
+  return {
+    post,
+    hear: async (alerts) => {
+      await post(...alerts)
+      await eventually(
+        async () => open(alerts),
+        (left) => left.length === 0,
+      )
+      return messages
+    },
+    forget: () => {
+      messages.length = 0
+    },
+    stop: async () => {
+      await manager.stop()
+      webhook.closeAllConnections()
+      webhook.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}

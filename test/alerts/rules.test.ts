@@ -1,0 +1,149 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { metrics } from '../../src/metrics.ts'
+import { debianPackage } from '../support/debian.ts'
+import { run } from '../support/programs.ts'
+import { probePrometheus } from '../support/prometheus.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { ALERTS, alerts, expectations, ruleFiles, rules, RUNBOOKS, testFiles } from './files.ts'
+import { readPromql } from './promql.ts'
+import { UNUSED } from './unused.ts'
+
+const describe = await requireRealPart('prometheus', probePrometheus)
+
+const promtool = async (): Promise<string> =>
+  join(await debianPackage('prometheus'), 'usr/bin/promtool')
+const SEVERITIES = ['critical', 'warning', 'info', 'none']
+const COMPONENTS = 'consensus sync execution storage services host keys security duty agent'.split(
+  ' ',
+)
+const SECTIONS = ['Meaning', 'Impact', 'Diagnosis', 'Mitigation', 'When to escalate', 'Threshold']
+
+/** What Prometheus 2.42 refuses in a rule, and what 3.x understands in another way. */
+const INCOMPATIBLE = [
+  /\bholt_winters\b|\bdouble_exponential_smoothing\b|\blimitk\b|\bmad_over_time\b|\bsort_by_label\b/,
+  /\binfo\s*\(|\bhistogram_(?:avg|stddev|stdvar)\b/,
+  /\ble\s*=~?\s*"\d+"/,
+  /count_over_time\([^)]*\)\s*==/,
+  /\d_\d|[<>]=?\s*\d+[smhd]\b|\[\d+\]|\{"/,
+]
+
+describe('the rules', () => {
+  it.each(ruleFiles)('%s: promtool finds nothing to criticise', async (name) => {
+    const file = join(ALERTS, `${name}.rules.yaml`)
+    const args = ['check', 'rules', '--lint=all', '--lint-fatal', file]
+    const { code, stdout, stderr } = await run(await promtool(), args)
+    expect(code, stdout + stderr).toBe(0)
+  })
+
+  it.each(testFiles)('%s: pass their unit tests, and there are rules to test', async (name) => {
+    const args = ['test', 'rules', `${name}.test.yaml`]
+    const { code, stdout, stderr } = await run(await promtool(), args, { cwd: ALERTS })
+    expect(code, stdout + stderr).toBe(0)
+    expect(stderr).not.toMatch(/no file match/i)
+  })
+
+  it.each(alerts)('$alert: labels, annotations, runbook', ({ alert, labels, annotations }) => {
+    expect(alert).toMatch(/^Chain[A-Z]\w+$/)
+    expect(Object.keys(labels ?? {}).toSorted()).toEqual(['component', 'severity'])
+    expect(SEVERITIES).toContain(labels?.['severity'])
+    expect(COMPONENTS).toContain(labels?.['component'])
+    const { summary = '', description = '', runbook_url: url = '', ...rest } = annotations ?? {}
+    expect(Object.keys(rest)).toEqual(['dashboard_url'])
+    expect(summary).toMatch(/^(?:[A-Z]|systemd |journald )[^{}]*\.$/)
+    expect(description.length).toBeGreaterThan(40)
+    expect(url.endsWith(`/${alert}`), url).toBe(true)
+    const page = readFileSync(join(RUNBOOKS, `${alert}.md`), 'utf8')
+    expect(page).toMatch(new RegExp(`^# ${alert}$`, 'm'))
+    for (const section of SECTIONS) expect(page).toContain(`\n## ${section}\n`)
+  })
+
+  it('every runbook is that of an alert', () => {
+    const pages = readdirSync(RUNBOOKS)
+      .filter((file) => file !== 'index.md')
+      .map((file) => file.replace(/\.md$/, ''))
+    expect(pages.toSorted()).toEqual([...new Set(alerts.map(({ alert }) => alert))].toSorted())
+    expect(existsSync(join(RUNBOOKS, 'index.md'))).toBe(true)
+  })
+
+  it.each(ruleFiles.filter((name) => name !== 'recording'))(
+    '%s: each alert is expected to fire, with each severity, and to be silent',
+    (name) => {
+      const expected = expectations(name)
+      for (const { alert, labels } of alerts.filter(({ file }) => file === name)) {
+        const of = expected.filter((one) => one.alert === alert)
+        expect(
+          of.some(({ severities }) => severities.includes(labels?.['severity'] ?? '')),
+          `${alert} fires`,
+        ).toBe(true)
+        // What always fires has no silence.
+        if (labels?.['severity'] === 'none') continue
+        expect(
+          of.some(({ severities }) => severities.length === 0),
+          `${alert} is silent`,
+        ).toBe(true)
+      }
+      const names = alerts.map(({ alert }) => alert)
+      expect(expected.map(({ alert }) => alert).filter((one) => !names.includes(one))).toEqual([])
+    },
+  )
+
+  it('nothing in them that Prometheus 2.42 refuses or 3.x changes', () => {
+    for (const { expr } of rules) {
+      for (const pattern of INCOMPATIBLE) expect(expr).not.toMatch(pattern)
+    }
+  })
+})
+
+describe('the catalogue and the rules', () => {
+  const recorded = rules.flatMap(({ record }) => (record === undefined ? [] : [record]))
+  const selected = rules.flatMap(({ expr }) => readPromql(expr).selected)
+  const base = (metric: string): string =>
+    metric in metrics ? metric : metric.replace(/_(?:bucket|sum|count)$/, '')
+  const definitionOf = (metric: string) =>
+    Object.entries(metrics).find(([name]) => name === base(metric))?.[1]
+
+  it('every metric in a rule is one that we expose, or record', () => {
+    const known = [...Object.keys(metrics), ...recorded, 'up']
+    expect(
+      selected.map(({ metric }) => base(metric)).filter((one) => !known.includes(one)),
+    ).toEqual([])
+  })
+
+  it('every label that a rule asks for exists, with that value', () => {
+    for (const { metric, labels } of selected) {
+      const definition = definitionOf(metric)
+      if (!definition) continue
+      for (const [label, value] of Object.entries(labels)) {
+        if (label === 'instance' || label === 'job') continue
+        if (label === 'le') {
+          expect(definition.buckets?.map(String)).toContain(value)
+          continue
+        }
+        const values = definition.labels?.[label]
+        expect(values, `${metric}{${label}}`).toBeDefined()
+        if (typeof values === 'object' && value !== '') expect(values).toContain(value)
+      }
+    }
+  })
+
+  it('every grouping is by labels that there are', () => {
+    const labels = new Set(
+      Object.values(metrics).flatMap((definition) => Object.keys(definition.labels ?? {})),
+    )
+    for (const { expr } of rules) {
+      for (const label of readPromql(expr).groupings) {
+        expect([...labels, 'instance', 'job', 'le']).toContain(label)
+      }
+    }
+  })
+
+  it('every metric is used by a rule, or says why not', () => {
+    const used = new Set(selected.map(({ metric }) => base(metric)))
+    const excused = Object.values(UNUSED).flat()
+    const names = Object.keys(metrics)
+    expect(names.filter((name) => !used.has(name) && !excused.includes(name))).toEqual([])
+    expect(excused.filter((name) => used.has(name) || !names.includes(name))).toEqual([])
+  })
+})

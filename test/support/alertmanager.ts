@@ -1,0 +1,61 @@
+import { join } from 'node:path'
+import { debianPackage } from './debian.ts'
+import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
+import { must, type Running, start } from './programs.ts'
+import type { Probe } from './real-parts.ts'
+
+const unpacked = async (): Promise<string> => debianPackage('prometheus-alertmanager')
+
+export const amtool = async (): Promise<string> => join(await unpacked(), 'usr/bin/amtool')
+
+/**
+ * Debian's Alertmanager ends where it finds no /usr/share/prometheus/alertmanager/default.tmpl. The
+ * package is unpacked and not installed, so it sees its own share over that of the machine: in a mount
+ * namespace, which nobody else sees and no rights are needed for.
+ */
+const inNamespace = (place: string): readonly string[] => [
+  '--mount',
+  '--map-root-user',
+  'sh',
+  '-c',
+  'mount -t overlay -o "lowerdir=$0/usr/share:/usr/share" overlay /usr/share && exec "$0/usr/bin/prometheus-alertmanager" "$@"',
+  place,
+]
+
+export const probeAlertmanager = async (): Promise<Probe> => {
+  try {
+    const text = await must('unshare', [...inNamespace(await unpacked()), '--version'])
+    return { version: /version (\d[\d.]*)/.exec(text)?.[1] ?? 'unknown' }
+  } catch (error) {
+    return { missing: String(error) }
+  }
+}
+
+export interface Alertmanager extends Pick<Running, 'output' | 'stop'> {
+  /** HOST:PORT. */
+  readonly address: string
+}
+
+/** A real Alertmanager with this configuration, ready, and without its gossip. */
+export const startAlertmanager = async (config: string, storage: string): Promise<Alertmanager> => {
+  const address = `127.0.0.1:${await freePort()}`
+  const running = start('unshare', [
+    ...inNamespace(await unpacked()),
+    `--config.file=${config}`,
+    `--storage.path=${storage}`,
+    `--web.listen-address=${address}`,
+    '--cluster.listen-address=',
+    '--log.level=warn',
+  ])
+  try {
+    await eventually(
+      async () => (await fetch(`http://${address}/-/ready`)).status,
+      (status) => status === 200,
+    )
+  } catch (error) {
+    await running.stop()
+    throw new Error(running.output(), { cause: error })
+  }
+  return { address, output: running.output, stop: running.stop }
+}
