@@ -60,8 +60,9 @@ const testsOf = (tests, { alert }) =>
         ...tests,
         tests: tests.tests.flatMap((test) => {
           const cases = (test.alert_rule_test ?? []).filter(({ alertname }) => alertname === alert)
-          const { promql_expr_test: unused, ...rest } = test
-          return cases.length === 0 ? [] : [{ ...rest, alert_rule_test: cases }]
+          return cases.length === 0
+            ? []
+            : [{ ...test, alert_rule_test: cases, promql_expr_test: [] }]
         }),
       }
 
