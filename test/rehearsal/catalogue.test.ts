@@ -15,7 +15,6 @@ const CONSTANT: Readonly<Record<string, string>> = {
   chain_service_expected: 'no failure changes what is enabled or required',
   chain_service_restarts_total:
     'the units that matter have Restart=no; the sandbox has one that restarts',
-  chain_ledger_future_blocks_total: 'needs a leader whose clock is ahead; unit tests have one',
   chain_agent_journal_gaps_total:
     'needs a reader that stands while the journal is vacuumed: in the sandbox',
 }
