@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { metrics } from '../../src/metrics.ts'
+import { LOG_PATTERNS } from '../../src/parsers/log-patterns.ts'
 import { debianPackage } from '../support/debian.ts'
 import { run } from '../support/programs.ts'
 import { probePrometheus } from '../support/prometheus.ts'
@@ -137,6 +138,16 @@ describe('the catalogue and the rules', () => {
         expect([...labels, 'instance', 'job', 'le']).toContain(label)
       }
     }
+  })
+
+  it('every pattern that means trouble has a rule, and every pattern in a rule exists', () => {
+    const named = rules.flatMap(({ expr }) =>
+      [...expr.matchAll(/\bpattern=~?"([^"]+)"/g)].flatMap(([, names = '']) => names.split('|')),
+    )
+    const known = LOG_PATTERNS.map(({ name }) => name)
+    expect(named.filter((name) => !known.includes(name))).toEqual([])
+    const troubles = LOG_PATTERNS.filter(({ severity }) => severity !== 'info')
+    expect(troubles.map(({ name }) => name).filter((name) => !named.includes(name))).toEqual([])
   })
 
   it('every metric is used by a rule, or says why not', () => {
