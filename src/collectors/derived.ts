@@ -3,6 +3,7 @@ import { createKnown, type Known } from '../core/known.ts'
 import { minute, second } from '../core/units.ts'
 import { type Sample, sample, sampleIfKnown } from '../metrics.ts'
 import type { Checkpoint } from '../sources/checkpoint.ts'
+import { COMPACTION_THRESHOLD } from './parts/compaction.ts'
 import { createBlockRate } from './parts/derived/block-rate.ts'
 import { createLag } from './parts/derived/lag.ts'
 import { createDuties, type DutiesReading } from './parts/derived/duties.ts'
@@ -91,7 +92,7 @@ export const derived = (parts: Parts): Collector<Reading> => {
       windowBlocks,
       windowSeconds: windowBlocks === null || rate === null ? null : windowBlocks / rate,
       statesync: paceOf(views.statesyncProgress(known), { elapsed, now }),
-      secondsUntilCompaction: used === undefined ? null : growth.until(views.threshold(known)),
+      secondsUntilCompaction: used === undefined ? null : growth.until(COMPACTION_THRESHOLD),
       zombie: views.isZombie(known, now),
       duties: duties.read(),
       identity: key === null || signs === null ? null : { key, isActive: signs },

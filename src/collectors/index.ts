@@ -15,6 +15,7 @@ import { native } from './native.ts'
 import { chooseExaminer } from './parts/keys/report.ts'
 import { createLifecycle } from './parts/lifecycle/count.ts'
 import { createMainPids } from './parts/main-pids.ts'
+import { AGREEMENT_WINDOW } from './parts/agreement.ts'
 import { createNames } from './parts/names.ts'
 import { createOwnKey } from './parts/own-key.ts'
 import { createSlotCount } from './parts/derived/slots.ts'
@@ -64,7 +65,7 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
               ? { name, kind, source: rpcAt(url, timeout) }
               : { name, kind, source: queryAt(url, timeout) },
           ),
-          window: 10n,
+          window: AGREEMENT_WINDOW,
           timing,
         })
       },

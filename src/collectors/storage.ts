@@ -13,6 +13,7 @@ import {
   TIMELINES,
 } from '../metrics.ts'
 import { parseStorageReport, readStorageFailure, type StorageReport } from '../parsers/mpt.ts'
+import { COMPACTION_THRESHOLD } from './parts/compaction.ts'
 import type { ReadStorage } from '../sources/storage.ts'
 
 interface Parts {
@@ -21,9 +22,6 @@ interface Parts {
   readonly clock: Clock
   readonly timing: Timing
 }
-
-/** From this use on the node shortens its history by itself: constant in every version of it. */
-const COMPACTION_THRESHOLD = 0.8
 
 /** What the node needs to write one copy of its metadata; then the other is whole again. */
 const againAfter = ({ timeout }: Timing): number => Math.min(2 * second, timeout / 4)

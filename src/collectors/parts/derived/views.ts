@@ -1,5 +1,6 @@
 import type { Known } from '../../../core/known.ts'
 import { minute, second } from '../../../core/units.ts'
+import { AGREEMENT_WINDOW, isQuorum, largestGroup } from '../agreement.ts'
 
 interface TimedBlock {
   readonly height: number
@@ -36,19 +37,15 @@ export const ownHeight = (known: Known): number | undefined => {
   return heights.length === 0 ? undefined : Math.max(...heights)
 }
 
-/** Heights this close are of one view of the chain: the window in which references agree. */
-const AGREEMENT = 10
-
 /** Where the references are, by a majority that agrees, also while the node itself says nothing. */
 export const networkHead = (known: Known): number | undefined => {
-  const heights = known.series('chain_reference_block_number').map(({ value }) => value)
+  const views = known
+    .series('chain_reference_block_number')
+    .map(({ value }) => ({ height: BigInt(value) }))
   const configured = known.series('chain_reference_up').length
   // One that is far from the others, whichever way, is not the head.
-  const groups = heights.map((low) =>
-    heights.filter((height) => height >= low && height - low <= AGREEMENT),
-  )
-  const [largest = []] = groups.toSorted((a, b) => b.length - a.length)
-  return largest.length * 2 > configured ? Math.max(...largest) : undefined
+  const group = largestGroup(views, AGREEMENT_WINDOW)
+  return isQuorum(group.length, configured) ? Number(group.at(-1)?.height) : undefined
 }
 
 /** Whoever of it says so: then no window is open any more, and the question is another. */
@@ -94,11 +91,6 @@ export const storageUse = (known: Known): number | undefined => {
     (devices.length === 0 ? undefined : Math.max(...devices))
   )
 }
-
-/** From this use on the node compacts: constant in every version of it. */
-const THRESHOLD = 0.8
-export const threshold = (known: Known): number =>
-  known.value('chain_storage_compaction_threshold_ratio') ?? THRESHOLD
 
 const MOVES_WITHIN_MS = minute / 2
 
