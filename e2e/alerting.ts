@@ -29,6 +29,8 @@ export interface Notice {
 export interface Alerting {
   /** Everything that came so far, whatever the receiver. */
   notices(): readonly Notice[]
+  /** Other targets than until now, such as none. */
+  scrape(targets: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -110,11 +112,20 @@ export const startAlerting = async (targets: readonly string[]): Promise<Alertin
     const text = await readFile(join(ALERTS, file), 'utf8')
     await writeFile(join(directory, file), hastenRules(text))
   }
+  const discovery = join(directory, 'targets.json')
+  const scrape = async (addresses: readonly string[]): Promise<void> =>
+    writeFile(discovery, JSON.stringify([{ targets: addresses }]))
+  await scrape(targets)
   const config = {
     global: { scrape_interval: '1s', evaluation_interval: '1s' },
     rule_files: [join(directory, '*.rules.yaml')],
     alerting: { alertmanagers: [{ static_configs: [{ targets: [manager.address] }] }] },
-    scrape_configs: [{ job_name: 'chain-agent', static_configs: [{ targets }] }],
+    scrape_configs: [
+      {
+        job_name: 'chain-agent',
+        file_sd_configs: [{ files: [discovery], refresh_interval: '1s' }],
+      },
+    ],
   }
   await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config))
   const prometheus = start(join(await debianPackage('prometheus'), 'usr/bin/prometheus'), [
@@ -126,6 +137,7 @@ export const startAlerting = async (targets: readonly string[]): Promise<Alertin
   ])
   return {
     notices: webhook.notices,
+    scrape,
     close: async () => {
       await prometheus.stop()
       await manager.stop()

@@ -70,3 +70,36 @@ test("the host's services are killed: one page, and not ten", async () => {
   console.log(told.map(({ alert, group }) => `${alert} ${group}`).join('\n'))
   expect(new Set(told.map(({ group }) => group)).size).toBe(1)
 })
+
+test('no agent is scraped at all: that is heard, and its end', async () => {
+  const node = await startNode(parseScenario('healthy', ''))
+  const alerting = await startAlerting([`127.0.0.1:${node.agent.port}`])
+  const is = (status: Notice['status']) => (notice: Notice) =>
+    notice.alert === 'ChainAgentAbsent' && notice.status === status
+  await delay(15_000)
+  expect(pages(alerting)).toEqual([])
+  await alerting.scrape([])
+  expect(await waitFor(alerting, is('firing'))).toBeDefined()
+  await alerting.scrape([`127.0.0.1:${node.agent.port}`])
+  expect(await waitFor(alerting, is('resolved'))).toBeDefined()
+  await alerting.close()
+  await node.close()
+})
+
+test('one identity validates on two nodes: both are named', async () => {
+  const nodes = await Promise.all([1, 2].map(async () => startNode(parseScenario('healthy', ''))))
+  const addresses = nodes.map(({ agent }) => `127.0.0.1:${agent.port}`)
+  const alerting = await startAlerting(addresses)
+  const named = () =>
+    pages(alerting)
+      .filter(({ alert }) => alert === 'ChainIdentityTwice')
+      .map(({ instance }) => instance)
+  await waitFor(alerting, () => new Set(named()).size === 2)
+  expect([...new Set(named())].toSorted()).toEqual(addresses.toSorted())
+  await nodes[1]?.close()
+  const end = (notice: Notice) =>
+    notice.alert === 'ChainIdentityTwice' && notice.status === 'resolved'
+  expect(await waitFor(alerting, end)).toBeDefined()
+  await alerting.close()
+  await nodes[0]?.close()
+})

@@ -5,33 +5,76 @@ interface Fault {
   /** Lines of a scenario, without their time. */
   readonly lines: readonly string[]
   readonly mended: readonly string[]
+  /** How long the fault lasts: seconds. */
+  readonly lastsS: number
 }
 
 /** The second in which each fault begins. */
 export const FAULT_S = 35
 
-/** `fault | alert | what happens | how it is mended`, all critical. */
+/** `fault | alert | what happens | how it is mended | seconds that it lasts, where not 60`, all critical. */
 const TABLE = `
-stall          | ChainBlockStalled        | consensus stops          | consensus resumes
-deadlock       | ChainConsensusDeadlock   | consensus stops          | consensus resumes
-isolation      | ChainIsolated            | peers sessions 2         | peers sessions 350
-no-votes       | ChainNotVoting           | votes stop               | votes resume
-behind         | ChainBehind              | node behind 200          | node behind 0
-window         | ChainBlocksyncWindow     | node behind 420          | node behind 0
-rpc-down       | ChainRpcDown             | rpc stops                | rpc starts
-crash          | ChainServiceDown         | bft crashes SIGABRT      | bft starts
-full           | ChainStorageFull         | storage used 90          | storage used 70
-drive          | ChainDriveFailing        | host nvme failing        | host nvme well
-clock          | ChainClockDrift          | host clock 400ms         | host clock 1ms
-fd-limit       | ChainFileDescriptorLimit | host fdlimit 1024        | host fdlimit 524288
-backup         | ChainKeyFileMissing      | key secp-backup vanishes | key secp-backup returns
+stall         | ChainBlockStalled         | consensus stops                                    | consensus resumes
+deadlock      | ChainConsensusDeadlock    | consensus stops                                    | consensus resumes            | 180
+isolation     | ChainIsolated             | peers sessions 2                                   | peers sessions 350
+noise         | ChainNetworkNoise         | network noise 20                                   | network calms
+no-votes      | ChainNotVoting            | votes stop                                         | votes resume
+own-timeouts  | ChainLeaderTimeoutsInARow | node misses                                        | node leads                   | 90
+left-set      | ChainLeftActiveSet        | stake is 0                                         | stake is 310
+behind        | ChainBehind               | node behind 200                                    | node behind 0
+window        | ChainBlocksyncWindow      | node behind 420                                    | node behind 0                | 240
+rpc-down      | ChainRpcDown              | rpc fails                                          | rpc answers
+crash         | ChainServiceDown          | bft crashes SIGABRT                                | bft starts
+uninstalled   | ChainServiceMissing       | ledger-tail vanishes                               | ledger-tail starts
+assertion     | ChainAssertion            | execution asserts                                  | execution starts
+log-trouble   | ChainLogTrouble           | bft says wal_push_failed                           | bft calms
+wal           | ChainWalStopped           | bft says wal_stopped                               | bft calms                    | 90
+slow          | ChainExecutionSlow        | execution slows 90ms                               | execution recovers           | 150
+bad-root      | ChainBadStateRoot         | bft badroot                                        | bft agrees
+fork          | ChainForkNotReady         | mpt timelines legacy                               | mpt timelines dual
+full          | ChainStorageFull          | storage used 90                                    | storage used 70
+chunks        | ChainStorageFreeChunksLow | storage used 97                                    | storage used 70
+timeline      | ChainTimelineMissing      | execution says timeline_missing; execution exits 1 | execution starts
+disk-full     | ChainDiskFull             | wal grows 63MB in 1s                               | wal grows 2MB in 1s
+disk-filling  | ChainDiskFilling          | wal grows 55MB in 30s                              | wal grows 2MB in 1s          | 90
+drive         | ChainDriveFailing         | host nvme failing                                  | host nvme well
+drive-worn    | ChainDriveWorn            | host nvme failing                                  | host nvme well
+drive-hot     | ChainDriveHot             | host nvme hot                                      | host nvme well
+drive-gone    | ChainDriveGone            | host nvme gone                                     | host nvme well
+clock         | ChainClockDrift           | host clock 400ms                                   | host clock 1ms
+fd-limit      | ChainFileDescriptorLimit  | host fdlimit 1024                                  | host fdlimit 524288
+kernel        | ChainKernelBlocked        | host kernel 6.8.0-136-generic                      | host kernel 6.8.0-87-generic
+reboot        | ChainRebootedNotSyncing   | host reboots; consensus stops                      | consensus resumes            | 90
+backup        | ChainKeyFileMissing       | key secp-backup vanishes                           | key secp-backup returns
+backup-broken | ChainKeyFileInvalid       | key secp-backup breaks                             | key secp-backup returns
 `
+
+const phrases = (cell: string): string[] => cell.split(';').map((line) => line.trim())
 
 export const FAULTS: readonly Fault[] = TABLE.trim()
   .split('\n')
   .map((row) => {
-    const [fault = '', alert = '', line = '', mended = ''] = row
+    const [fault = '', alert = '', lines = '', mended = '', lasts = '60'] = row
       .split('|')
       .map((cell) => cell.trim())
-    return { fault, alert, severity: 'critical', lines: [line], mended: [mended] }
+    return {
+      fault,
+      alert,
+      severity: 'critical',
+      lines: phrases(lines),
+      mended: phrases(mended),
+      lastsS: Number(lasts),
+    }
   })
+
+/** Critical alerts that stand in no row above, with the reason. */
+export const WITHOUT_ROW: ReadonlyMap<string, string> = new Map([
+  ['ChainAgentDown', 'has a rehearsal of its own: the agent is killed'],
+  ['ChainAgentAbsent', 'has a rehearsal of its own: the target vanishes from the discovery'],
+  ['ChainIdentityTwice', 'has a rehearsal of its own: it needs two nodes'],
+  [
+    'ChainStatesyncFrozen',
+    'half an hour without progress, by the clock: only promtool can wait for it',
+  ],
+  ['ChainUptimeBudgetFast', 'asks for an hour of history: only promtool can wait for it'],
+])

@@ -5,8 +5,10 @@ import { type Alerting, type Notice, startAlerting } from './alerting.ts'
 import { type FAULTS, FAULT_S } from './faults.ts'
 import { startNode } from './rehearsed-node.ts'
 
-/** How long we wait for the webhook, and for the end of it. */
-const PATIENCE_MS = 150_000
+/** How long we wait for the webhook. */
+const PATIENCE_MS = 300_000
+/** How long for the end of it: an increase is seen for as long as its window, ten minutes at most. */
+const WINDOW_MS = 720_000
 
 export interface Row {
   readonly fault: string
@@ -20,17 +22,18 @@ export interface Row {
 export const waitFor = async (
   alerting: Alerting,
   wanted: (notice: Notice) => boolean,
+  within = PATIENCE_MS,
 ): Promise<Notice | undefined> =>
   eventually(
     () => alerting.notices().find(wanted),
     (notice) => notice !== undefined,
-    { within: PATIENCE_MS },
+    { within },
   ).catch(() => undefined)
 
 /** One fault, from its beginning to the webhook, and from its end to the webhook. */
 export const rehearseFault = async (of: (typeof FAULTS)[number]): Promise<Row> => {
-  const { fault, alert, severity, lines, mended } = of
-  const endS = FAULT_S + 60
+  const { fault, alert, severity, lines, mended, lastsS } = of
+  const endS = FAULT_S + lastsS
   const text = [
     ...lines.map((line) => `${FAULT_S}s ${line}`),
     ...mended.map((line) => `${endS}s ${line}`),
@@ -43,7 +46,7 @@ export const rehearseFault = async (of: (typeof FAULTS)[number]): Promise<Row> =
     await delay(node.beganAt + FAULT_S * 1000 - Date.now())
     const early = alerting.notices().filter(is('firing'))
     const fired = await waitFor(alerting, is('firing'))
-    const resolved = fired && (await waitFor(alerting, is('resolved')))
+    const resolved = fired && (await waitFor(alerting, is('resolved'), WINDOW_MS))
     const since = (notice: Notice | undefined, second: number): number | undefined =>
       notice && notice.at / 1000 - node.beganAt / 1000 - second
     return {

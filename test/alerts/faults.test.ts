@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FAULTS } from '../../e2e/faults.ts'
+import { FAULTS, WITHOUT_ROW } from '../../e2e/faults.ts'
 import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import { alerts } from './files.ts'
 
@@ -9,4 +9,13 @@ test.each(FAULTS)('$fault: a scenario that can be read, for an alert that there 
   parseScenario(fault, [...lines, ...mended].map((line) => `1s ${line}`).join('\n'))
   const found = alerts.filter((one) => one.alert === alert)
   expect(found.map(({ labels }) => labels?.['severity'])).toContain(severity)
+})
+
+test('every critical alert is rehearsed from end to end, or says why not', () => {
+  const critical = alerts.filter(({ labels }) => labels?.['severity'] === 'critical')
+  const named = [...FAULTS.map(({ alert }) => alert), ...WITHOUT_ROW.keys()]
+  expect([...new Set(named)].toSorted()).toEqual(
+    [...new Set(critical.map(({ alert }) => alert))].toSorted(),
+  )
+  expect(FAULTS.filter(({ alert }) => WITHOUT_ROW.has(alert))).toEqual([])
 })

@@ -3,6 +3,7 @@ import { createChain } from '../../src/simulator/chain/chain.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
 import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { rpcListens } from '../../src/simulator/scenario/statesync.ts'
 import { readUnits, type Unit } from '../../src/simulator/tools/units.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
@@ -154,6 +155,17 @@ describe('rpc-frozen', () => {
     expect(bft?.activeState).toBe('active')
     expect(seqNums(messages(node, 'proposed_block')).at(-1)).toBe(String(head))
   })
+})
+
+test('rpc-refused: nothing listens from the 30th second to the 150th, though the service runs', async () => {
+  const { node, at } = await play('rpc-refused')
+  const listens: boolean[] = []
+  for (const second of [29, 31, 149, 151]) {
+    await at(second)
+    expect(unitOf(node, 'chain-rpc.service')?.activeState).toBe('active')
+    listens.push(rpcListens(node.condition(), node.now()))
+  }
+  expect(listens).toEqual([true, false, false, true])
 })
 
 test.each(['service-crash', 'stalled', 'statesync', 'format-drift', 'panic', 'log-flood'])(

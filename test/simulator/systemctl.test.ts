@@ -56,4 +56,21 @@ describe('systemctl', () => {
       code: 1,
     })
   })
+
+  test('knows nothing of a unit that was removed', async () => {
+    const without = await startBench('0s ledger-tail vanishes')
+    const units = ['zephyr-ledger-tail', 'zephyr-rpc']
+    const shown = await without.run('systemctl', 'show', '-p', 'LoadState,ActiveState', ...units)
+    const listed = await without.run(
+      'systemctl',
+      'list-unit-files',
+      '--no-legend',
+      '*-tail.service',
+    )
+    await without.close()
+    expect(shown.stdout).toBe(
+      'LoadState=not-found\nActiveState=inactive\n\nLoadState=loaded\nActiveState=active\n',
+    )
+    expect(listed.stdout.trim()).toBe('')
+  })
 })

@@ -25,6 +25,8 @@ export interface Condition {
   readonly missesSlots: boolean
   /** Whether the other view of the chain answers. */
   readonly referenceAnswers: boolean
+  /** Whether the RPC answers at all, provided that its service is active. */
+  readonly rpcAnswers: boolean
   /** Whether the RPC answers with the height it had, whatever the node does. */
   readonly rpcFrozen: boolean
   /** The last statesync, also when it is over. */
@@ -73,6 +75,7 @@ export const createCondition = (beginMs: number): Condition => ({
   consensusRuns: true,
   missesSlots: false,
   referenceAnswers: true,
+  rpcAnswers: true,
   rpcFrozen: false,
   statesync: undefined,
   storage: usualStorage,

@@ -12,6 +12,12 @@ const change =
 const end = (role: Role, exit: Omit<Exit, 'atMs'>): Effect =>
   change(role, (service, atMs) => endService(service, { ...exit, atMs }))
 
+const remove: (role: Role) => Effect = (role) =>
+  change(role, (service, atMs) => ({
+    ...endService(service, { code: 'exited', status: 0, asked: true, atMs }),
+    removed: true,
+  }))
+
 const SIGABRT = 6
 
 /** What may befall any service. */
@@ -34,6 +40,14 @@ export const servicePhrases = (subject: Role): readonly Phrase[] => [
   bare(
     { subject, verb: 'stops', means: 'somebody stops the service' },
     end(subject, { code: 'exited', status: 0, asked: true }),
+  ),
+  bare(
+    {
+      subject,
+      verb: 'vanishes',
+      means: 'the service is stopped and its unit removed, until it starts',
+    },
+    remove(subject),
   ),
   bare(
     { subject, verb: 'starts', means: 'somebody starts the service: a new invocation' },

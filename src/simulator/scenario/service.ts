@@ -26,6 +26,8 @@ export interface Service {
   readonly startedMs: number
   readonly changedMs: number
   readonly exit: Exit | undefined
+  /** Whether systemd knows no such unit any more. */
+  readonly removed: boolean
 }
 
 const HOUR = 3_600_000
@@ -49,6 +51,7 @@ export const createService = (role: Role, beginMs: number): Service => {
     startedMs,
     changedMs: startedMs,
     exit: undefined,
+    removed: false,
   }
 }
 
@@ -64,6 +67,7 @@ export const startService = (service: Service, atMs: number): Service =>
         startedMs: atMs,
         changedMs: atMs,
         exit: undefined,
+        removed: false,
       }
 
 /** The end of the running invocation; nothing where none runs. */

@@ -15,9 +15,9 @@ export interface Statesync {
 export const isSyncing = ({ statesync }: Condition, ms: number): boolean =>
   statesync !== undefined && ms < statesync.untilMs
 
-/** A port that nothing listens on while the service is down, nor while the node needs statesync. */
+/** A port that nothing listens on while the service is down or refuses, nor while the node needs statesync. */
 export const rpcListens = (condition: Condition, ms: number): boolean =>
-  condition.services.rpc.state === 'active' && !isSyncing(condition, ms)
+  condition.services.rpc.state === 'active' && condition.rpcAnswers && !isSyncing(condition, ms)
 
 /** A node that needs statesync is so many blocks behind: more than 30,000, of which it warns. */
 const GAP = 40_000n

@@ -73,6 +73,14 @@ export const vocabulary: readonly Phrase[] = [
     (condition) => ({ ...condition, referenceAnswers: true }),
   ),
   bare(
+    { subject: 'rpc', verb: 'fails', means: 'the RPC refuses, though its process runs' },
+    (condition) => ({ ...condition, rpcAnswers: false }),
+  ),
+  bare({ subject: 'rpc', verb: 'answers', means: 'the RPC answers again' }, (condition) => ({
+    ...condition,
+    rpcAnswers: true,
+  })),
+  bare(
     { subject: 'rpc', verb: 'thaws', means: 'the RPC tells the height of the node again' },
     (condition) => ({ ...condition, rpcFrozen: false }),
   ),

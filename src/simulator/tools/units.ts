@@ -43,7 +43,9 @@ export interface Unit {
 export const readUnits = (node: SimulatedNode): ReadonlyMap<string, Unit> => {
   const { services } = node.condition()
   const units = [
-    ...ROLES.map((role) => serviceUnit(node, services[role])),
+    ...ROLES.map((role) => services[role])
+      .filter(({ removed }) => !removed)
+      .map((service) => serviceUnit(node, service)),
     cruftService(node),
     cruftTimer(node),
   ]
