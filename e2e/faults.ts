@@ -19,13 +19,13 @@ deadlock      | ChainConsensusDeadlock    | consensus stops                     
 isolation     | ChainIsolated             | peers sessions 2                                   | peers sessions 350
 noise         | ChainNetworkNoise         | network noise 20                                   | network calms
 no-votes      | ChainNotVoting            | votes stop                                         | votes resume
-own-timeouts  | ChainLeaderTimeoutsInARow | node misses                                        | node leads                   | 90
+own-timeouts  | ChainLeaderTimeoutsInARow | node idles                                         | node leads                   | 90
 left-set      | ChainLeftActiveSet        | stake is 0                                         | stake is 310
 behind        | ChainBehind               | node behind 200                                    | node behind 0
 window        | ChainBlocksyncWindow      | node behind 420                                    | node behind 0                | 240
 rpc-down      | ChainRpcDown              | rpc fails                                          | rpc answers
 crash         | ChainServiceDown          | bft crashes SIGABRT                                | bft starts
-uninstalled   | ChainServiceMissing       | ledger-tail vanishes                               | ledger-tail starts
+uninstalled   | ChainServiceMissing       | rpc vanishes                                       | rpc starts
 assertion     | ChainAssertion            | execution asserts                                  | execution starts
 log-trouble   | ChainLogTrouble           | bft says wal_push_failed                           | bft calms
 wal           | ChainWalStopped           | bft says wal_stopped                               | bft calms                    | 90

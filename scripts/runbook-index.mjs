@@ -29,6 +29,10 @@ export const renderRunbookIndex = () =>
     'Generated from `alerts/` by `npm run generate`. One page an alert: what it means, what to look at, what to do.',
     '',
     '**critical** wakes somebody now, **warning** is for today, **info** is context; **none** is for Alertmanager alone.',
+    '',
+    'The commands are for the host of the node, and for somebody who may read its journal; `sudo` stands where that is not enough, and `jq`',
+    "is Debian's package. All lines of a service have one priority in the journal, whatever they say: `journalctl -p` would hide them all,",
+    'so that `-g` looks for the level in the text.',
     ...readdirSync('alerts')
       .filter((file) => file.endsWith(SUFFIX))
       .sort()

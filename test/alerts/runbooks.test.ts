@@ -68,6 +68,8 @@ const finds = (wanted: string): boolean => {
   return SERIES.some((one) => one.startsWith(name))
 }
 
+const pages = readdirSync(RUNBOOKS).filter((file) => file !== 'index.md')
+
 describe('the commands of the runbooks', () => {
   it('are read: groups, options, alternatives, both kinds of expression', () => {
     expect(lookedFor("curl localhost:9843/metrics | grep -E '^a_(b_)?c|^d(e|f)'")).toEqual([
@@ -89,11 +91,15 @@ describe('the commands of the runbooks', () => {
     expect(['^chain_rpcs', 'chain_nothing', 'wal_gone', '^wal_stopped'].filter(finds)).toEqual([])
   })
 
-  it.each(readdirSync(RUNBOOKS).filter((file) => file !== 'index.md'))(
-    '%s looks only for metrics that there are',
+  it.each(pages)('%s looks only for metrics that there are', (file) => {
+    const wanted = lookedFor(readFileSync(join(RUNBOOKS, file), 'utf8'))
+    expect(wanted.filter((one) => !finds(one))).toEqual([])
+  })
+
+  it.each(pages)(
+    '%s does not sort the log of a service by its priority, which is one for all lines',
     (file) => {
-      const wanted = lookedFor(readFileSync(join(RUNBOOKS, file), 'utf8'))
-      expect(wanted.filter((one) => !finds(one))).toEqual([])
+      expect(readFileSync(join(RUNBOOKS, file), 'utf8')).not.toMatch(/journalctl[^|\n]* -p /)
     },
   )
 })

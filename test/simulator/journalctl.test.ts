@@ -35,6 +35,33 @@ describe('journalctl', () => {
     expect(came).toEqual(after.slice(place, place + 50))
   })
 
+  test('shows what is not older than is asked for', async () => {
+    const times = async (since: string): Promise<readonly number[]> => {
+      const { stdout } = await run('journalctl', '-o', 'json', '--since', since, '-u', unit)
+      const found = [...stdout.matchAll(/"__REALTIME_TIMESTAMP":"(\d+)"/g)]
+      return found.map(([, us]) => Number(us) / 1000)
+    }
+    const beganMs = Date.now()
+    const recent = await times('-20s')
+    expect(recent.length).toBeGreaterThan(10)
+    expect(Math.min(...recent)).toBeGreaterThanOrEqual(beganMs - 20_000)
+    const [second] = recent.map((ms) => Math.ceil(ms / 1000)).slice(-5)
+    for (const since of [
+      `@${second}`,
+      new Date((second ?? 0) * 1000).toISOString().slice(0, 19).replace('T', ' '),
+    ]) {
+      const later = await times(since)
+      expect(later.slice(0, 4)).toEqual(
+        recent.filter((ms) => ms >= (second ?? 0) * 1000).slice(0, 4),
+      )
+    }
+    expect((await times('20s ago'))[0]).toBeGreaterThan(beganMs - 20_000)
+    expect(await run('journalctl', '--since', 'soon')).toMatchObject({
+      stderr: 'Failed to parse timestamp: soon\n',
+      code: 1,
+    })
+  })
+
   test('shows the newest few, and what process 1 says of a unit beside its own entries', async () => {
     const newest = await run('journalctl', '-n', '2', '-o', 'cat', '-u', unit)
     expect(newest.stdout.trimEnd().split('\n')).toHaveLength(2)

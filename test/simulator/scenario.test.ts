@@ -37,7 +37,7 @@ describe('the notation of scenarios', () => {
     `)
     expect(complaint('5s bft crash SIGABRT')).toMatchInlineSnapshot(`
       "own.scenario, line 1: unknown verb of bft: "crash"
-        expected: panics, crashes, exits, stops, starts, says, calms, lags, badroot, agrees
+        expected: panics, crashes, exits, stops, vanishes, starts, says, calms, lags, badroot, agrees
         did you mean "crashes"?"
     `)
     expect(complaint('5s bft crashes SIGABORT')).toMatchInlineSnapshot(`

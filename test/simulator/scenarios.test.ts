@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createChain } from '../../src/simulator/chain/chain.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
+import { parseScenario, type Scenario } from '../../src/simulator/scenario/scenario.ts'
 import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
 import { rpcListens } from '../../src/simulator/scenario/statesync.ts'
 import { readUnits, type Unit } from '../../src/simulator/tools/units.ts'
@@ -10,9 +11,11 @@ import { manualClock } from '../support/manual-clock.ts'
 const chain = createChain(3)
 const BEGIN = Date.UTC(2026, 2, 1, 12, 10)
 
-const play = async (name: string) => {
+const play = async (name: string) => rehearse(await loadScenario(name))
+
+const rehearse = (scenario: Scenario) => {
   const clock = manualClock(BEGIN)
-  const node = createNode({ clock, chain, prefix: 'chain', scenario: await loadScenario(name) })
+  const node = createNode({ clock, chain, prefix: 'chain', scenario })
   const at = async (seconds: number) => {
     await clock.advance(BEGIN + seconds * 1000 - clock.now())
     const now = clock.now()
@@ -155,6 +158,22 @@ describe('rpc-frozen', () => {
     expect(bft?.activeState).toBe('active')
     expect(seqNums(messages(node, 'proposed_block')).at(-1)).toBe(String(head))
   })
+})
+
+test('a node that idles leads no block and every round that times out, until it leads again', async () => {
+  const { node, at } = rehearse(parseScenario('idle', '60s node idles\n240s node leads'))
+  await at(400)
+  const own = `"author":"${node.own.publicKey}"`
+  const told = (message: string, since: number, until: number): readonly boolean[] =>
+    messages(node, message)
+      .filter((entry) => secondsOf(entry) > since && secondsOf(entry) <= until)
+      .map(({ fields }) => fields['MESSAGE']?.includes(own) ?? false)
+  expect(told('proposed_block', 60, 240)).not.toContain(true)
+  expect(told('finalized_block', 62, 240)).not.toContain(true)
+  expect(told('timeout', 60, 240).length).toBeGreaterThan(8)
+  expect(told('timeout', 60, 240)).not.toContain(false)
+  expect(told('proposed_block', 240, 400)).toContain(true)
+  expect(told('timeout', 240, 400)).toContain(false)
 })
 
 test('rpc-refused: nothing listens from the 30th second to the 150th, though the service runs', async () => {

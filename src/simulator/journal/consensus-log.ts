@@ -7,6 +7,7 @@ import { isVoting } from '../scenario/native.ts'
 import { isSyncing } from '../scenario/statesync.ts'
 import type { Timeline } from '../scenario/timeline.ts'
 import * as lines from './consensus-lines.ts'
+import { leaderOf } from './leader.ts'
 import { noiseLine } from './log-noise.ts'
 import type { LogLine } from './log-line.ts'
 
@@ -55,12 +56,14 @@ export const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusS
     if (before?.kind === 'block') yield* lines.advanced({ chain, atMs }, before)
   }
 
-  function* follow(block: Block, { log, native }: Condition): Generator<LogLine> {
+  function* follow(block: Block, condition: Condition): Generator<LogLine> {
+    const { log, native, leads } = condition
     const moment = { chain, atMs: block.seenMs }
-    yield* lines.proposed(moment, block)
+    yield* lines.proposed(moment, leaderOf(block, { chain, own }, condition))
     if (isVoting(native)) yield* lines.voted(moment, block)
     yield* enter(block.round, moment.atMs)
-    if (chain.round(block.round + 1n)?.leader === own) yield* lines.collected(moment, block)
+    const isNext = leads !== 'never' && chain.round(block.round + 1n)?.leader === own
+    if (isNext) yield* lines.collected(moment, block)
     yield* lines.committed(moment, block)
     for (let index = 0; index < log.noise; index += 1) {
       yield noiseLine(Number(block.seqNum) * log.noise + index, moment.atMs)
@@ -84,8 +87,7 @@ export const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusS
       yield* follow(happening, condition)
     } else {
       yield* enter(happening.round, atMs)
-      const leader = condition.missesSlots ? own : happening.leader
-      yield* lines.timedOut({ chain, atMs }, { ...happening, leader })
+      yield* lines.timedOut({ chain, atMs }, leaderOf(happening, { chain, own }, condition))
       yield* lines.advancedByTimeout({ chain, atMs }, happening)
     }
     told = height

@@ -41,6 +41,32 @@ export const createGrep = ({ grep, caseSensitive }: Pattern): Filter | string =>
   }
 }
 
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+/** Those not older than `--since` says, as `-2m`, `2m ago`, `@1700000000` or a date in UTC; a text where it is none of them. */
+export const createSince = (since: string | undefined, nowMs: number): Filter | string => {
+  if (since === undefined) return () => true
+  const fromMs = timeOf(since, nowMs)
+  if (Number.isNaN(fromMs)) return `Failed to parse timestamp: ${since}`
+  return ({ realtimeUs }) => realtimeUs >= fromMs * 1000
+}
+
+const timeOf = (text: string, nowMs: number): number => {
+  const [, ahead, behind, unit = ''] = /^(?:-(\d+)|(\d+))([smhd])[a-z]*(?: ago)?$/.exec(text) ?? []
+  const count = ahead ?? (text.endsWith('ago') ? behind : undefined)
+  if (count !== undefined) return nowMs - Number(count) * (UNIT_MS[unit] ?? Number.NaN)
+  const [, epoch] = /^@(\d+(?:\.\d+)?)$/.exec(text) ?? []
+  if (epoch !== undefined) return Number(epoch) * 1000
+  return /^\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?$/.test(text)
+    ? Date.parse(`${text.replace(' ', 'T')}${text.length === 10 ? 'T00:00' : ''}Z`)
+    : Number.NaN
+}
+
 /** A unit's own entries, and those of PID 1 about it. */
 const ofUnit = (name: string): Filter => {
   const unit = name.includes('.') ? name : `${name}.service`

@@ -1,5 +1,7 @@
 import { type Chain, FINAL_AFTER } from '../chain/chain.ts'
+import type { Happening } from '../chain/happening.ts'
 import type { Heights } from '../heights.ts'
+import { leaderOf } from './leader.ts'
 import { renderFinalized, renderProposed, renderTimeout } from './ledger-lines.ts'
 import type { Validator } from '../chain/validators.ts'
 import type { Timeline } from '../scenario/timeline.ts'
@@ -24,6 +26,8 @@ interface Subject {
  * and remembers what it has told; how time is cut into stretches changes nothing.
  */
 export const createLedgerTail = ({ chain, own: self, timeline, heights }: Subject) => {
+  const seen = <Round extends Happening>(round: Round, atMs: number): Round =>
+    leaderOf(round, { chain, own: self }, timeline.conditionAt(atMs))
   let told: bigint | undefined
   let generation: number | undefined
 
@@ -33,13 +37,12 @@ export const createLedgerTail = ({ chain, own: self, timeline, heights }: Subjec
     for (let number = first; number <= upto; number += 1n) {
       const round = chain.round(number)
       if (round?.kind === 'timeout' && !replay) {
-        const leader = timeline.conditionAt(atMs).missesSlots ? self : round.leader
-        yield { atMs, text: renderTimeout({ ...round, leader }, atMs) }
+        yield { atMs, text: renderTimeout(seen(round, atMs), atMs) }
       }
       if (round?.kind !== 'block') continue
-      yield { atMs, text: renderProposed(round, atMs) }
+      yield { atMs, text: renderProposed(seen(round, round.seenMs), atMs) }
       const final = chain.block(round.seqNum - FINAL_AFTER)
-      if (final && !replay) yield { atMs, text: renderFinalized(final, atMs) }
+      if (final && !replay) yield { atMs, text: renderFinalized(seen(final, final.seenMs), atMs) }
     }
     told = upto
   }

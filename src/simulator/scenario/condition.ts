@@ -21,8 +21,8 @@ export interface Condition {
   readonly behind: bigint
   /** Whether consensus follows the network, provided that its service is active. */
   readonly consensusRuns: boolean
-  /** Whether every round that times out was the node's own to lead. */
-  readonly missesSlots: boolean
+  /** `badly`: every round that times out was the node's own to lead. `never`: no block is its own either. */
+  readonly leads: 'well' | 'badly' | 'never'
   /** Whether the other view of the chain answers. */
   readonly referenceAnswers: boolean
   /** Whether the RPC answers at all, provided that its service is active. */
@@ -73,7 +73,7 @@ export interface Flood {
 export const createCondition = (beginMs: number): Condition => ({
   behind: 0n,
   consensusRuns: true,
-  missesSlots: false,
+  leads: 'well',
   referenceAnswers: true,
   rpcAnswers: true,
   rpcFrozen: false,

@@ -58,11 +58,19 @@ export const vocabulary: readonly Phrase[] = [
       verb: 'misses',
       means: 'every round that times out was its own to lead: four a minute',
     },
-    (condition) => ({ ...condition, missesSlots: true }),
+    (condition) => ({ ...condition, leads: 'badly' }),
   ),
   bare(
-    { subject: 'node', verb: 'leads', means: 'the rounds that time out are those of others again' },
-    (condition) => ({ ...condition, missesSlots: false }),
+    {
+      subject: 'node',
+      verb: 'idles',
+      means: 'the same, and none of the rounds that give a block is its own',
+    },
+    (condition) => ({ ...condition, leads: 'never' }),
+  ),
+  bare(
+    { subject: 'node', verb: 'leads', means: 'the node leads as ever, and others time out' },
+    (condition) => ({ ...condition, leads: 'well' }),
   ),
   bare(
     { subject: 'reference', verb: 'fails', means: 'the other views of the chain refuse' },

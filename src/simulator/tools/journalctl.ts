@@ -1,11 +1,10 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Arguments, type Grammar, readArguments } from './arguments.ts'
-import { createFilter, createGrep } from '../journal/journal-filter.ts'
+import { createFilter, createGrep, createSince } from '../journal/journal-filter.ts'
 import type { Entry, Journal } from '../journal/journal.ts'
 import { renderEntry } from '../journal/journal-output.ts'
+import { LIVELY, type Pace } from '../pace.ts'
 import type { Frame, Tool } from './tools.ts'
-
-const POLL_MS = 100
 
 /** As version 252 words it. */
 const NOT_PERMITTED = `Hint: You are currently not seeing messages from other users and the system.
@@ -15,9 +14,13 @@ No journal files were opened due to insufficient permissions.
 `
 
 /** The stand-in for journalctl: what is needed to follow units from a place, without loss. */
-export const createJournalctl = (journal: Journal, clock: Clock): Tool =>
+export const createJournalctl = (
+  journal: Journal,
+  clock: Clock,
+  { journalMs }: Pace = LIVELY,
+): Tool =>
   async function* (argv, signal) {
-    const request = readRequest(journal, argv)
+    const request = readRequest(journal, argv, clock.now())
     if (typeof request === 'string') {
       yield { stderr: `${request}\n` }
       yield { exit: 1 }
@@ -28,13 +31,13 @@ export const createJournalctl = (journal: Journal, clock: Clock): Tool =>
       yield { exit: 1 }
       return
     }
-    while (journal.access() === 'frozen' && !signal.aborted) await clock.sleep(POLL_MS, signal)
+    while (journal.access() === 'frozen' && !signal.aborted) await clock.sleep(journalMs, signal)
     const { from, first, follow, show, render } = request
     const there = journal.read(from)
     let next = (there.at(-1)?.number ?? from - 1) + 1
     yield* print(first(there), render)
     while (follow && !signal.aborted) {
-      await clock.sleep(POLL_MS, signal)
+      await clock.sleep(journalMs, signal)
       // A follower that is there stays, and hears nothing.
       if (journal.access() !== 'open') continue
       const more = journal.read(next)
@@ -54,13 +57,20 @@ interface Request {
   readonly render: (entry: Entry) => string
 }
 
-const readRequest = (journal: Journal, argv: readonly string[]): Request | string => {
+const readRequest = (
+  journal: Journal,
+  argv: readonly string[],
+  nowMs: number,
+): Request | string => {
   const read = readArguments(GRAMMAR, argv)
   if (typeof read === 'string') return `journalctl: ${read}`
   const { options, operands } = read
   const last = (name: string): string | undefined => options.get(name)?.at(-1)
-  const match = createFilter({ units: options.get('unit') ?? [], matches: operands })
-  if (typeof match === 'string') return match
+  const asked = createFilter({ units: options.get('unit') ?? [], matches: operands })
+  if (typeof asked === 'string') return asked
+  const since = createSince(last('since'), nowMs)
+  if (typeof since === 'string') return since
+  const match = (entry: Entry): boolean => since(entry) && asked(entry)
   const grep = createGrep({ grep: last('grep'), caseSensitive: last('case-sensitive') })
   if (typeof grep === 'string') return grep
   const fields = last('output-fields')?.split(',')
@@ -123,6 +133,8 @@ const GRAMMAR: Grammar = {
   all: flag('all'),
   q: flag('quiet'),
   quiet: flag('quiet'),
+  e: flag('pager-end'),
+  'pager-end': flag('pager-end'),
   'no-pager': flag('no-pager'),
   'no-tail': flag('no-tail'),
   o: valued('output'),
@@ -132,6 +144,8 @@ const GRAMMAR: Grammar = {
   lines: { name: 'lines', value: 'optional' },
   u: valued('unit'),
   unit: valued('unit'),
+  S: valued('since'),
+  since: valued('since'),
   g: valued('grep'),
   grep: valued('grep'),
   'case-sensitive': { name: 'case-sensitive', value: 'optional' },
