@@ -7,6 +7,8 @@ interface Fault {
   readonly mended: readonly string[]
   /** How long the fault lasts: seconds. */
   readonly lastsS: number
+  /** Megabytes of the file system that the node has for itself. */
+  readonly disk: number | undefined
 }
 
 /** The second in which each fault begins. */
@@ -49,6 +51,9 @@ backup        | ChainKeyFileMissing       | key secp-backup vanishes            
 backup-broken | ChainKeyFileInvalid       | key secp-backup breaks                             | key secp-backup returns
 `
 
+/** What the write-ahead log can grow to, and a little for all else. */
+const DISK_MB = 66
+
 const phrases = (cell: string): string[] => cell.split(';').map((line) => line.trim())
 
 export const FAULTS: readonly Fault[] = TABLE.trim()
@@ -64,6 +69,7 @@ export const FAULTS: readonly Fault[] = TABLE.trim()
       lines: phrases(lines),
       mended: phrases(mended),
       lastsS: Number(lasts),
+      disk: alert.startsWith('ChainDisk') ? DISK_MB : undefined,
     }
   })
 

@@ -32,13 +32,13 @@ export const waitFor = async (
 
 /** One fault, from its beginning to the webhook, and from its end to the webhook. */
 export const rehearseFault = async (of: (typeof FAULTS)[number]): Promise<Row> => {
-  const { fault, alert, severity, lines, mended, lastsS } = of
+  const { fault, alert, severity, lines, mended, lastsS, disk } = of
   const endS = FAULT_S + lastsS
   const text = [
     ...lines.map((line) => `${FAULT_S}s ${line}`),
     ...mended.map((line) => `${endS}s ${line}`),
   ].join('\n')
-  const node = await startNode(parseScenario(fault, text))
+  const node = await startNode(parseScenario(fault, text), disk)
   const alerting = await startAlerting([`127.0.0.1:${node.agent.port}`])
   const is = (status: Notice['status']) => (notice: Notice) =>
     notice.alert === alert && notice.severity === severity && notice.status === status

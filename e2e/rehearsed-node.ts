@@ -8,6 +8,7 @@ import { systemClock } from '../src/core/clock.ts'
 import type { Scenario } from '../src/simulator/scenario/scenario.ts'
 import { createSimulator } from '../src/simulator/simulator.ts'
 import { startAgent, type Watched } from '../test/support/agent.ts'
+import { must } from '../test/support/programs.ts'
 
 export interface RehearsedNode {
   readonly agent: Watched
@@ -16,9 +17,15 @@ export interface RehearsedNode {
   close(): Promise<void>
 }
 
-/** A simulated node, and an agent beside it with the configuration of the demo. */
-export const startNode = async (scenario: Scenario): Promise<RehearsedNode> => {
+/**
+ * A simulated node, and an agent beside it with the configuration of the demo; where it is wanted, on a file
+ * system of its own of so many megabytes, which only root can make.
+ */
+export const startNode = async (scenario: Scenario, disk?: number): Promise<RehearsedNode> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-e2e-'))
+  if (disk !== undefined) {
+    await must('mount', ['-t', 'tmpfs', '-o', `size=${disk}m`, 'chain-e2e', directory])
+  }
   const beganAt = Date.now()
   const simulator = await createSimulator({
     clock: systemClock,
@@ -38,6 +45,7 @@ export const startNode = async (scenario: Scenario): Promise<RehearsedNode> => {
     close: async () => {
       await agent.stop()
       await simulator.close()
+      if (disk !== undefined) await must('umount', [directory])
       await rm(directory, { recursive: true, force: true })
     },
   }
