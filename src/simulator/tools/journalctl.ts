@@ -3,8 +3,9 @@ import { type Arguments, type Grammar, readArguments } from './arguments.ts'
 import { createFilter, createGrep, createSince } from '../journal/journal-filter.ts'
 import type { Entry, Journal } from '../journal/journal.ts'
 import { renderEntry } from '../journal/journal-output.ts'
-import { LIVELY, type Pace } from '../pace.ts'
 import type { Frame, Tool } from './tools.ts'
+
+const POLL_MS = 100
 
 /** As version 252 words it. */
 const NOT_PERMITTED = `Hint: You are currently not seeing messages from other users and the system.
@@ -14,11 +15,7 @@ No journal files were opened due to insufficient permissions.
 `
 
 /** The stand-in for journalctl: what is needed to follow units from a place, without loss. */
-export const createJournalctl = (
-  journal: Journal,
-  clock: Clock,
-  { journalMs }: Pace = LIVELY,
-): Tool =>
+export const createJournalctl = (journal: Journal, clock: Clock): Tool =>
   async function* (argv, signal) {
     const request = readRequest(journal, argv, clock.now())
     if (typeof request === 'string') {
@@ -31,13 +28,13 @@ export const createJournalctl = (
       yield { exit: 1 }
       return
     }
-    while (journal.access() === 'frozen' && !signal.aborted) await clock.sleep(journalMs, signal)
+    while (journal.access() === 'frozen' && !signal.aborted) await clock.sleep(POLL_MS, signal)
     const { from, first, follow, show, render } = request
     const there = journal.read(from)
     let next = (there.at(-1)?.number ?? from - 1) + 1
     yield* print(first(there), render)
     while (follow && !signal.aborted) {
-      await clock.sleep(journalMs, signal)
+      await clock.sleep(POLL_MS, signal)
       // A follower that is there stays, and hears nothing.
       if (journal.access() !== 'open') continue
       const more = journal.read(next)
