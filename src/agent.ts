@@ -38,6 +38,8 @@ interface Options {
   /** Who runs programs and asks over HTTP, where it is not the host: in a rehearsal. */
   readonly exec?: Exec
   readonly ask?: Ask
+  /** Whether no other agent shares the process; what is of a shared one is told of none of them. */
+  readonly ownsProcess?: boolean
 }
 
 export interface Agent {
@@ -52,16 +54,17 @@ const WATCH_EVERY = 5000
 /** Puts the agent together and starts it. Throws a SourceError when it cannot listen. */
 export const startAgent = async (options: Options): Promise<Agent> => {
   const { config, clock, log, path } = options
-  const { exec = createExec({ clock, path }), ask = createAsk(clock) } = options
+  const { exec = createExec({ clock, path }), ask = createAsk(clock), ownsProcess = true } = options
   const stopping = new AbortController()
   // Every collector listens to it, some of them twice: Node takes more than ten for a leak.
   setMaxListeners(100, stopping.signal)
   const context = { clock, signal: stopping.signal }
   const startedAt = clock.now()
 
-  const exposition = createExposition((message) => {
+  const complain = (message: string): void => {
     log.error(message)
-  })
+  }
+  const exposition = createExposition(complain, { ownsProcess })
   const checkpoints = createCheckpoints(config.state.directory, (error) => {
     log.warn(
       `The places in the journal cannot be kept (${error.message}): a restart of the agent will miss lines. ` +

@@ -26,12 +26,32 @@ export const placeSchema = z.object({
 
 export type Place = z.output<typeof placeSchema>
 
+interface Settings {
+  readonly directory: string
+  readonly port: number
+  /** How often collectors ask, by their names; the others as on a host at work. */
+  readonly intervals?: Readonly<Record<string, string>>
+}
+
+/** More often than on a host at work: a rehearsal should be quick to show. */
+const QUICK = {
+  reference: '2s',
+  services: '2s',
+  native: '2s',
+  keys: '5s',
+  host: '5s',
+  version: '5s',
+} as const
+
 /** The configuration of an agent that watches the simulated node. */
 export const renderConfig = (
   { prefix, rpcUrl, referenceUrl, nativeUrl, otelUrl, ownPublicKey, ...files }: Place,
-  { directory, port }: { readonly directory: string; readonly port: number },
-): string =>
-  stringify({
+  { directory, port, intervals = QUICK }: Settings,
+): string => {
+  const at: Record<string, { readonly interval: string }> = {}
+  for (const [name, interval] of Object.entries(intervals)) at[name] = { interval }
+  return stringify({
+    ...at,
     prefix,
     listen: `127.0.0.1:${port}`,
     log: { level: 'info' },
@@ -46,15 +66,12 @@ export const renderConfig = (
       { name: 'other-rpc', url: referenceUrl, kind: 'rpc' },
       { name: 'query-service', url: referenceUrl, kind: 'query' },
     ],
-    rpc: { url: rpcUrl },
-    // More often than on a host at work: a rehearsal should be quick to show.
-    reference: { interval: '2s' },
-    services: { interval: '2s' },
-    native: { url: nativeUrl, fallbackUrl: otelUrl, interval: '2s' },
-    keys: { interval: '5s' },
-    host: { interval: '5s', ...files.host },
-    version: { interval: '5s', forksFile: files.forksFile },
+    rpc: { ...at['rpc'], url: rpcUrl },
+    native: { ...at['native'], url: nativeUrl, fallbackUrl: otelUrl },
+    host: { ...at['host'], ...files.host },
+    version: { ...at['version'], forksFile: files.forksFile },
   })
+}
 
 interface Welcome {
   readonly scenario: string

@@ -3,17 +3,19 @@ import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { loadScenario } from '../simulator/scenario/scenarios.ts'
 import { type Child, startChild } from './child.ts'
 import { readStatusLine } from './demo-line.ts'
 import { type Place, placeSchema, renderConfig, renderWelcome } from './demo-texts.ts'
 import { freePort } from './free-port.ts'
+import { demoFleet } from './fleet/demo-fleet.ts'
 import type { ExitCode, Io } from './io.ts'
 import { attemptCommand, readPort, readPrefix, renderScenarios } from './simulate.ts'
 
 interface Options {
   readonly scenario: string
+  readonly fleet?: number
   readonly list?: true
   readonly prefix: string
   readonly port: number
@@ -24,24 +26,42 @@ export const demoCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('demo')
     .description('rehearse: start a simulated node, and the agent beside it')
     .option('--scenario <name|file>', 'what befalls the node', 'healthy')
-    .option('--list', 'list the scenarios and end')
+    .addOption(
+      new Option('--fleet <nodes>', 'so many nodes with different fates in one process')
+        .argParser(readFleet)
+        .conflicts('scenario'),
+    )
+    .option('--list', 'list the scenarios, or the fates of the fleet, and end')
     .option('--prefix <word>', 'the word before the names of units and tools', readPrefix, 'chain')
     .option(
       '--port <port>',
-      'where the agent serves /metrics; another one if it is taken',
+      'where the agent serves /metrics, or the fleet its list; another one if it is taken',
       readPort,
       9843,
     )
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
-      exit(await attemptCommand(io, async () => await demo(io, options)))
+      exit(await attemptCommand(io, async () => await run(io, options)))
     })
 
 const EXAMPLES = `
 Examples:
   chain-agent demo
   chain-agent demo --list
-  chain-agent demo --scenario service-crash`
+  chain-agent demo --scenario service-crash
+  chain-agent demo --fleet 100
+  chain-agent demo --fleet 100 --list`
+
+const LARGEST_FLEET = 1000
+
+const readFleet = (text: string): number => {
+  const size = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (size >= 1 && size <= LARGEST_FLEET) return size
+  throw new InvalidArgumentError(`expected a number of nodes from 1 to ${LARGEST_FLEET}`)
+}
+
+const run = async (io: Io, { fleet, ...options }: Options): Promise<ExitCode> =>
+  fleet === undefined ? await demo(io, options) : await demoFleet(io, { ...options, fleet })
 
 const demo = async (io: Io, options: Options): Promise<ExitCode> => {
   if (options.list) {

@@ -28,10 +28,18 @@ const LEFT_OUT = [
   'nodejs_heap_space_size_available_bytes',
 ]
 
+interface Options {
+  /** Whether the process is the agent's alone: only then is its memory told as the agent's. */
+  readonly ownsProcess?: boolean
+}
+
 /** Puts the catalogue into prom-client. The only importer of it. `complain` hears of duplicate series. */
-export const createExposition = (complain: (message: string) => void): Exposition => {
+export const createExposition = (
+  complain: (message: string) => void,
+  { ownsProcess = true }: Options = {},
+): Exposition => {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  if (ownsProcess) collectDefaultMetrics({ register: registry })
   for (const name of LEFT_OUT) registry.removeSingleMetric(name)
 
   const values = new Map<

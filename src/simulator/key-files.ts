@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '../core/clock.ts'
 import { contentOf } from './key-contents.ts'
 import type { SimulatedNode } from './node.ts'
+import { LIVELY, type Pace } from './pace.ts'
 import { KEY_FILES, type KeyFile, type KeyFileName } from './scenario/keys.ts'
 
 /** Where the rehearsal's host has the files of its node. */
@@ -15,10 +16,14 @@ export interface NodePlaces {
 export interface KeyFileKeeper {
   readonly places: NodePlaces
   /** Brings the files to what the scenario says, until the signal aborts. */
-  keep(run: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<void>
+  keep(run: Run): Promise<void>
 }
 
-const CHECK_MS = 200
+interface Run {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly pace?: Pace
+}
 
 /** Writes the key files of the node under `directory`; there are all when it answers. */
 export const createKeyFiles = async (
@@ -47,9 +52,9 @@ export const createKeyFiles = async (
   await settle()
   return {
     places,
-    keep: async ({ clock, signal }) => {
+    keep: async ({ clock, signal, pace = LIVELY }) => {
       while (!signal.aborted) {
-        await clock.sleep(CHECK_MS, signal)
+        await clock.sleep(pace.keyFilesMs, signal)
         // Somebody may have taken the directory away; the node goes on without it.
         await settle().catch(() => undefined)
       }

@@ -4,6 +4,8 @@ import type { Condition } from './scenario/condition.ts'
 import { createHeights, type Heights } from './heights.ts'
 import { createJournal, type Journal } from './journal/journal.ts'
 import { createJournalContent } from './journal/journal-content.ts'
+import { writtenLongAgo } from './journal/long-ago.ts'
+import { LIVELY, type Pace } from './pace.ts'
 import type { Scenario } from './scenario/scenario.ts'
 import { createTimeline, type Timeline } from './scenario/timeline.ts'
 import type { Validator } from './chain/validators.ts'
@@ -15,6 +17,7 @@ export interface NodeOptions {
   readonly scenario: Scenario
   /** Which of the validators it is. */
   readonly index?: number
+  readonly pace?: Pace
 }
 
 /** A simulated node: what it would say now, as a function of its scenario and of the time. */
@@ -32,17 +35,13 @@ export interface SimulatedNode {
   condition(): Condition
 }
 
-/** The journal reaches so far back before the beginning. */
-const JOURNAL_MS = 120_000
-/** Some eight minutes of a healthy node, five seconds of a flood. */
-const JOURNAL_ENTRIES = 20_000
-
 export const createNode = ({
   clock,
   chain,
   prefix,
   scenario,
   index = 0,
+  pace = LIVELY,
 }: NodeOptions): SimulatedNode => {
   const own = chain.validators[index]
   if (!own)
@@ -53,6 +52,7 @@ export const createNode = ({
   const name = `${prefix}/${chain.seed}/${index}/${beginMs}`
   const timeline = createTimeline(scenario, beginMs)
   const heights = createHeights(chain, timeline)
+  const subject = { node: name, prefix, own, chain, timeline, heights }
   return {
     name,
     prefix,
@@ -63,9 +63,10 @@ export const createNode = ({
     journal: createJournal({
       node: name,
       now: clock.now,
-      beginMs: beginMs - JOURNAL_MS,
-      produce: createJournalContent({ node: name, prefix, own, chain, timeline, heights }),
-      keep: JOURNAL_ENTRIES,
+      beginMs: beginMs - pace.pastMs,
+      produce: createJournalContent(subject),
+      longAgo: () => writtenLongAgo(subject),
+      keep: pace.keptEntries,
       state: () => timeline.conditionAt(clock.now()).journal,
     }),
     now: clock.now,

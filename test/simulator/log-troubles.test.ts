@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Clock } from '../../src/core/clock.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import type { SimulatedNode } from '../../src/simulator/node.ts'
 import { createJournalctl } from '../../src/simulator/tools/journalctl.ts'
@@ -6,7 +7,17 @@ import type { Frame } from '../../src/simulator/tools/tools.ts'
 import { readUnits } from '../../src/simulator/tools/units.ts'
 import { LOG_PATTERNS, mayMatter, patternsOf, readLogLine } from '../../src/parsers/log-patterns.ts'
 import { CONSENSUS_SAYS, EXECUTION_SAYS } from '../../src/simulator/scenario/logs.ts'
-import { consensusLog, nth, play, playLines, printed, saying, secondsOf, textOf } from './play.ts'
+import {
+  BEGIN,
+  consensusLog,
+  nth,
+  play,
+  playLines,
+  printed,
+  saying,
+  secondsOf,
+  textOf,
+} from './play.ts'
 
 const logOf = (node: SimulatedNode, service: string, after = 0): readonly Entry[] =>
   node.journal
@@ -234,5 +245,40 @@ describe('the journal', () => {
     expect(oldest()).toBeGreaterThanOrEqual(90)
     await to(240)
     expect(oldest()).toBeLessThan(160)
+  })
+
+  const oldestOf = async (node: SimulatedNode, clock: Clock, service: string): Promise<number> => {
+    const journalctl = createJournalctl(node.journal, clock)
+    const [first = ''] = (
+      await printed(journalctl, '-o', 'json', `_SYSTEMD_UNIT=zephyr-${service}.service`)
+    ).split('\n')
+    const [, us] = /"__REALTIME_TIMESTAMP":"(\d+)"/.exec(first) ?? []
+    return Number(us) / 1000
+  }
+  const SERVICES = ['bft', 'execution', 'ledger-tail', 'cruft'] as const
+
+  // The hour before 12:10, two days earlier: as a node has it that has run for 53 hours.
+  const LONG_AGO = Date.UTC(2026, 1, 27, 12)
+
+  test('reaches two days back, however little of the last minutes is held', async () => {
+    const { node, clock, to } = playLines('0s log floods 10000', '0s node syncs 1h')
+    await to(40)
+    for (const service of SERVICES) {
+      const oldest = await oldestOf(node, clock, service)
+      expect([service, Math.floor((oldest - LONG_AGO) / 2000)]).toEqual([service, 0])
+    }
+    // The newest few do not reach over the days of which nothing is held.
+    const journalctl = createJournalctl(node.journal, clock)
+    expect(await printed(journalctl, '-n', '90000', '-o', 'short')).not.toContain('Feb 27')
+    expect(await printed(journalctl, '--since', '-1h', '-o', 'short')).not.toContain('Feb 27')
+  }, 30_000)
+
+  test('keeps: what was written days before is gone, too, and stays away', async () => {
+    const { node, clock, to } = await play('journal-evicted')
+    await to(31)
+    expect(await oldestOf(node, clock, 'bft')).toBeGreaterThan(BEGIN)
+    await to(240)
+    expect(await oldestOf(node, clock, 'bft')).toBeGreaterThan(BEGIN)
+    expect(node.journal.oldest()).toEqual([])
   })
 })

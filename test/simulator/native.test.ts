@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { createNativeServers } from '../../src/simulator/native/native-server.ts'
+import { serveEndpoint } from '../../src/simulator/endpoint.ts'
+import { createEndpoints } from '../../src/simulator/endpoints.ts'
 import { renderNative, renderOtel } from '../../src/simulator/native/native-text.ts'
 import type { SimulatedNode } from '../../src/simulator/node.ts'
 import { progressAt } from '../../src/simulator/scenario/statesync.ts'
@@ -210,14 +211,16 @@ describe('ports', () => {
       '30s native returns',
       '40s bft stops',
     )
-    const servers = await createNativeServers(node, {})
-    const kept = servers.keep({ clock, signal: stop.signal })
+    const endpoints = createEndpoints(node)
+    const consensus = await serveEndpoint(endpoints.native, 0)
+    const collector = await serveEndpoint(endpoints.otel, 0)
+    const by = { clock, signal: stop.signal }
+    const kept = Promise.all([consensus.keep(by), collector.keep(by)])
     shut = async () => {
       await kept
-      await servers.shut()
+      await Promise.all([consensus.shut(), collector.shut()])
     }
-    const { nativeUrl, otelUrl } = servers.places
-    const open = async () => Promise.all([nativeUrl, otelUrl].map(status))
+    const open = async () => Promise.all([consensus.url, collector.url].map(status))
     for (const [second, expected] of [
       [1, [200, 200]],
       [11, ['refused', 200]],
@@ -228,7 +231,7 @@ describe('ports', () => {
       await to(second)
       await eventually(open, (seen) => seen.join() === expected.join())
     }
-    expect((await fetch(`${otelUrl}/`)).status).toBe(404)
+    expect((await fetch(`${collector.url}/`)).status).toBe(404)
   })
 
   const status = async (url: string): Promise<number | 'refused'> =>

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createChain } from '../../src/simulator/chain/chain.ts'
-import type { Port } from '../../src/simulator/port.ts'
-import { createRpcServer } from '../../src/simulator/rpc/rpc.ts'
+import { type ServedEndpoint as Port, serveEndpoint } from '../../src/simulator/endpoint.ts'
+import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
 
 const chain = createChain(5)
 const servers: Port[] = []
@@ -11,7 +11,8 @@ afterEach(async () => {
 
 const serve = async (tellsHeight = false): Promise<Port> => {
   const view = { chain, clientVersion: () => 'Word/1.2.3', latest: () => 1_000_000n }
-  const server = await createRpcServer({ port: 0, view, tellsHeight })
+  const answer = createRpcAnswer({ view, tellsHeight })
+  const server = await serveEndpoint({ isOpen: () => true, answer }, 0)
   servers.push(server)
   return server
 }

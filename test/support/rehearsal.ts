@@ -10,12 +10,12 @@ import { parseConfigFile } from '../../src/config/file.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Scenario } from '../../src/simulator/scenario/scenario.ts'
 import { createSimulator } from '../../src/simulator/simulator.ts'
+import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
 import { createAnnouncements } from '../../src/sources/announcements.ts'
 import { createAsk } from '../../src/sources/http.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { manualClock } from './manual-clock.ts'
 import { type Exposition, scrape } from './scrape.ts'
-import { createStandInExec } from './stand-in-exec.ts'
 
 interface Look {
   /** Seconds since the scenario began. */

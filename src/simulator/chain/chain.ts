@@ -21,8 +21,9 @@ export interface Chain {
   between(fromMs: number, toMs: number): Iterable<Happening>
 }
 
-export const createChain = (seed = 1): Chain => {
-  const validators = createValidators(seed, 20)
+/** A network has twenty validators, or as many as are wanted. */
+export const createChain = (seed = 1, validatorCount = 20): Chain => {
+  const validators = createValidators(seed, validatorCount)
   const strides = createStrides(seed, validators)
   return {
     seed,

@@ -5,6 +5,7 @@ import type { SimulatedNode } from '../node.ts'
 import { hostFiles, openFilesOf } from './host-files.ts'
 import { CPUS, type Ticks } from './kernel-texts.ts'
 import { createNodeFiles } from './node-files.ts'
+import { LIVELY, type Pace } from '../pace.ts'
 
 /** Where the parts of the rehearsal host lie. */
 export interface HostPlaces {
@@ -21,6 +22,7 @@ interface Options {
   readonly directory: string
   /** Where the node keeps its files. */
   readonly nodeDirectory: string
+  readonly pace?: Pace
 }
 
 export interface HostTree {
@@ -31,14 +33,13 @@ export interface HostTree {
   keep(signal: AbortSignal): Promise<void>
 }
 
-const CHECK_MS = 500
 /** The health of drives is written every so often, though it says the same. */
 const HEALTH_MS = 30_000
 
 /** The files in which a host tells of itself, written once before this returns. */
 export const createHostTree = async (
   node: SimulatedNode,
-  { clock, directory, nodeDirectory }: Options,
+  { clock, directory, nodeDirectory, pace = LIVELY }: Options,
 ): Promise<HostTree> => {
   const root = join(directory, 'host')
   const places: HostPlaces = {
@@ -77,7 +78,7 @@ export const createHostTree = async (
     settle,
     keep: async (signal) => {
       while (!signal.aborted) {
-        await clock.sleep(CHECK_MS, signal)
+        await clock.sleep(pace.hostMs, signal)
         // Somebody may have taken the directory away; the node goes on without it.
         if (!signal.aborted) await settle().catch(() => undefined)
       }

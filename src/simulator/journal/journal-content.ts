@@ -12,7 +12,7 @@ import type { Chain } from '../chain/chain.ts'
 import type { Heights } from '../heights.ts'
 import type { Timeline } from '../scenario/timeline.ts'
 
-interface Subject {
+export interface JournalSubject {
   readonly node: string
   readonly prefix: string
   readonly own: Validator
@@ -22,7 +22,7 @@ interface Subject {
 }
 
 /** All that a node and its systemd write into the journal, stretch of time by stretch of time. */
-export const createJournalContent = (subject: Subject) => {
+export const createJournalContent = (subject: JournalSubject) => {
   const { timeline } = subject
   const ledgerTail = createLedgerTail(subject)
   const consensus = createConsensusEntries(subject)
@@ -42,7 +42,7 @@ export const createJournalContent = (subject: Subject) => {
   }
 }
 
-const ledgerEntry = (subject: Subject, atMs: number, plain: string): Draft => {
+const ledgerEntry = (subject: JournalSubject, atMs: number, plain: string): Draft => {
   const { services, formatsDrift } = subject.timeline.conditionAt(atMs)
   const text = formatsDrift ? drift.ledgerTail(plain) : plain
   const program = `${subject.prefix}-ledger-tail`

@@ -11,19 +11,22 @@ export const renderEntry = (
   return output === 'short' ? renderShort : undefined
 }
 
-const renderJson =
-  (asked: readonly string[] | undefined, bootId: string) =>
-  ({ cursor, realtimeUs, monotonicUs, fields }: Entry): string =>
-    JSON.stringify({
+const renderJson = (asked: readonly string[] | undefined, bootId: string) => {
+  const wanted = asked && new Set(asked)
+  return ({ cursor, realtimeUs, monotonicUs, fields }: Entry): string => {
+    const shown: Record<string, string> = {
       // These four come unasked.
       __CURSOR: cursor,
       __REALTIME_TIMESTAMP: String(realtimeUs),
       __MONOTONIC_TIMESTAMP: String(monotonicUs),
       _BOOT_ID: bootId,
-      ...Object.fromEntries(
-        Object.entries(fields).filter(([name]) => asked === undefined || asked.includes(name)),
-      ),
-    })
+    }
+    for (const [name, value] of Object.entries(fields)) {
+      if (!wanted || wanted.has(name)) shown[name] = value
+    }
+    return JSON.stringify(shown)
+  }
+}
 
 /** `Mar 02 08:15:30 simulated systemd[1]: …` */
 const renderShort = ({ realtimeUs, fields }: Entry): string => {

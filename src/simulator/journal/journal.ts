@@ -21,6 +21,8 @@ export interface Journal {
   access(): 'open' | 'frozen' | 'forbidden'
   /** The entries there are now with a number of at least `from`, oldest first. */
   read(from: number): readonly Entry[]
+  /** What is left of the days before: some entries of each unit, of which nothing is held in between. */
+  oldest(): readonly Entry[]
   /** The number of the entry that a cursor names, or of the next one there is; undefined for no cursor at all. */
   seek(cursor: string): number | undefined
 }
@@ -32,7 +34,9 @@ interface Options {
   readonly beginMs: number
   /** What is written in a stretch of time: after `fromMs`, not after `toMs`, in order. */
   readonly produce: (fromMs: number, toMs: number) => Iterable<Draft>
-  /** How many entries are kept. */
+  /** What was written days before, for whoever asks how far back the journal reaches; few, and in order. */
+  readonly longAgo: () => readonly Draft[]
+  /** How many entries are kept, beside those of the days before. */
   readonly keep: number
   readonly state: () => {
     readonly access: 'open' | 'frozen' | 'forbidden'
@@ -41,23 +45,28 @@ interface Options {
   }
 }
 
-export const createJournal = ({ node, now, beginMs, produce, keep, state }: Options): Journal => {
+export const createJournal = (options: Options): Journal => {
+  const { node, now, beginMs, produce, longAgo, keep, state } = options
   const bootId = digest(node, 'boot').slice(0, 32)
   const sequence = digest(node, 'journal', beginMs).slice(0, 32)
   const bootMs = beginMs - UPTIME_MS
   let entries: Entry[] = []
+  let ancient: readonly Entry[] | undefined
   let writtenMs = beginMs
-  let nextNumber = 1
+  let nextNumber = NUMBERED_BEFORE + 1
   let lastUs = 0
 
-  const append = ({ atMs, fields }: Draft): void => {
-    // Two entries never share a microsecond: a cursor can be found by its time.
-    lastUs = Math.max(atMs * 1000, lastUs + 1)
-    const number = nextNumber
-    const monotonicUs = lastUs - bootMs * 1000
+  const entryOf = (number: number, realtimeUs: number, { fields }: Draft): Entry => {
+    const monotonicUs = realtimeUs - bootMs * 1000
     const check = hex(Math.imul(number, 0x9e3779b1) >>> 0).padStart(16, sequence)
-    const cursor = `s=${sequence};i=${hex(number)};b=${bootId};m=${hex(monotonicUs)};t=${hex(lastUs)};x=${check}`
-    entries.push({ number, cursor, realtimeUs: lastUs, monotonicUs, fields })
+    const cursor = `s=${sequence};i=${hex(number)};b=${bootId};m=${hex(monotonicUs)};t=${hex(realtimeUs)};x=${check}`
+    return { number, cursor, realtimeUs, monotonicUs, fields }
+  }
+
+  const append = (draft: Draft): void => {
+    // Two entries never share a microsecond: a cursor can be found by its time.
+    lastUs = Math.max(draft.atMs * 1000, lastUs + 1)
+    entries.push(entryOf(nextNumber, lastUs, draft))
     nextNumber += 1
   }
 
@@ -75,7 +84,14 @@ export const createJournal = ({ node, now, beginMs, produce, keep, state }: Opti
     const oldestUs = (toMs - keptMs) * 1000
     const first = entries.findIndex(({ realtimeUs }) => realtimeUs >= oldestUs)
     entries = first < 0 ? [] : entries.slice(first)
+    ancient = ancientOnes().filter(({ realtimeUs }) => realtimeUs >= oldestUs)
   }
+
+  /** Made when somebody first asks for them: most never do. */
+  const ancientOnes = (): readonly Entry[] =>
+    (ancient ??= longAgo().map((draft, index) =>
+      entryOf(index + 1, draft.atMs * 1000 + index, draft),
+    ))
 
   return {
     bootId,
@@ -84,6 +100,10 @@ export const createJournal = ({ node, now, beginMs, produce, keep, state }: Opti
       write()
       const oldest = entries[0]?.number ?? nextNumber
       return entries.slice(Math.max(0, from - oldest))
+    },
+    oldest: () => {
+      write()
+      return ancientOnes()
     },
     seek: (cursor) => {
       write()
@@ -98,6 +118,8 @@ export const createJournal = ({ node, now, beginMs, produce, keep, state }: Opti
 }
 
 const PIECE_MS = 5000
+/** So many numbers are left to the entries of the days before. */
+const NUMBERED_BEFORE = 1000
 const UPTIME_MS = 13 * 24 * 3_600_000
 
 const hex = (number: number): string => number.toString(16)

@@ -14,22 +14,32 @@ interface Words {
 
 /** What a service writes to its standard output or error, as journald keeps it. */
 export const serviceEntry = ({ node, prefix }: Host, service: Service, words: Words): Draft =>
-  runEntry(
-    {
-      unit: unitOf(prefix, service.role),
-      pid: pidOf(service),
-      invocation: invocationOf(node, service),
-    },
-    words,
-  )
+  runEntry(runOf({ node, prefix }, service), words)
+
+interface Run {
+  readonly unit: string
+  readonly pid: number
+  readonly invocation: string
+}
+
+/** Of each run of each service, once: the digests cost more than the lines. A node shares no service with another. */
+const runs = new WeakMap<Service, Run>()
+
+const runOf = ({ node, prefix }: Host, service: Service): Run => {
+  const known = runs.get(service)
+  if (known) return known
+  const run = {
+    unit: unitOf(prefix, service.role),
+    pid: pidOf(service),
+    invocation: invocationOf(node, service),
+  }
+  runs.set(service, run)
+  return run
+}
 
 /** The same of any run of any unit. */
 export const runEntry = (
-  {
-    unit,
-    pid,
-    invocation,
-  }: { readonly unit: string; readonly pid: number; readonly invocation: string },
+  { unit, pid, invocation }: Run,
   { atMs, text, program }: Words,
 ): Draft => ({
   atMs,

@@ -26,7 +26,7 @@ export interface Timeline {
  * What a scenario says of its second 0 has always been so: a node that lags from the beginning has
  * lagged before, and need not first fall behind.
  */
-export const createTimeline = ({ steps }: Scenario, beginMs: number): Timeline => {
+export const createTimeline = ({ steps }: Pick<Scenario, 'steps'>, beginMs: number): Timeline => {
   const changes: Change[] = []
   let condition = createCondition(beginMs)
   let first: Segment = { fromMs: -Infinity, condition }

@@ -3,9 +3,8 @@ import { type Arguments, type Grammar, readArguments } from './arguments.ts'
 import { createFilter, createGrep, createSince } from '../journal/journal-filter.ts'
 import type { Entry, Journal } from '../journal/journal.ts'
 import { renderEntry } from '../journal/journal-output.ts'
+import { LIVELY, type Pace } from '../pace.ts'
 import type { Frame, Tool } from './tools.ts'
-
-const POLL_MS = 100
 
 /** As version 252 words it. */
 const NOT_PERMITTED = `Hint: You are currently not seeing messages from other users and the system.
@@ -15,7 +14,11 @@ No journal files were opened due to insufficient permissions.
 `
 
 /** The stand-in for journalctl: what is needed to follow units from a place, without loss. */
-export const createJournalctl = (journal: Journal, clock: Clock): Tool =>
+export const createJournalctl = (
+  journal: Journal,
+  clock: Clock,
+  { journalMs }: Pace = LIVELY,
+): Tool =>
   async function* (argv, signal) {
     const request = readRequest(journal, argv, clock.now())
     if (typeof request === 'string') {
@@ -28,15 +31,15 @@ export const createJournalctl = (journal: Journal, clock: Clock): Tool =>
       yield { exit: 1 }
       return
     }
-    while (journal.access() === 'frozen' && !signal.aborted) await clock.sleep(POLL_MS, signal)
-    const { from, first, follow, show, render } = request
+    while (journal.access() === 'frozen' && !signal.aborted) await clock.sleep(journalMs, signal)
+    const { from, reachesBack, first, follow, show, render } = request
     const there = journal.read(from)
     let next = (there.at(-1)?.number ?? from - 1) + 1
-    yield* print(first(there), render)
+    yield* print(first([...(reachesBack ? journal.oldest() : []), ...there]), render)
     while (follow && !signal.aborted) {
-      await clock.sleep(POLL_MS, signal)
+      await clock.sleep(journalMs, signal)
       // A follower that is there stays, and hears nothing.
-      if (journal.access() !== 'open') continue
+      if (signal.aborted || journal.access() !== 'open') continue
       const more = journal.read(next)
       next = (more.at(-1)?.number ?? next - 1) + 1
       yield* print(more.filter(show), render)
@@ -47,6 +50,8 @@ export const createJournalctl = (journal: Journal, clock: Clock): Tool =>
 interface Request {
   /** The number of the first entry to look at. */
   readonly from: number
+  /** Whether it asks for all there is: the newest few never reach back over the days that are not held. */
+  readonly reachesBack: boolean
   /** What is printed of those that are there already. */
   readonly first: (entries: readonly Entry[]) => readonly Entry[]
   readonly follow: boolean
@@ -84,6 +89,7 @@ const readRequest = (
     entries.slice(entries.length - Math.min(number, entries.length))
   return {
     from,
+    reachesBack: cursor === undefined && count === 'all',
     first: (entries) => {
       const matched = entries.filter(match)
       if (count === 'all') return matched.filter(grep)

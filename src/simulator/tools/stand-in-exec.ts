@@ -1,7 +1,22 @@
 import { basename } from 'node:path'
-import { SourceError } from '../../src/core/errors.ts'
-import type { Exec, Program } from '../../src/sources/exec.ts'
-import type { Tool } from '../../src/simulator/tools/tools.ts'
+import { SourceError } from '../../core/errors.ts'
+import type { Tool } from './tools.ts'
+
+/** As the agent asks for programs, told in the simulator's own words: it knows no part of the agent. */
+interface Program {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly answers?: readonly number[]
+}
+
+interface StandInExec {
+  run(
+    program: Program,
+    signal: AbortSignal,
+  ): Promise<{ readonly exitCode: number; readonly stdout: string; readonly stderr: string }>
+  stream(program: Program, signal: AbortSignal): AsyncGenerator<Uint8Array>
+  killAll(): void
+}
 
 interface Ended {
   stdout: string
@@ -11,9 +26,10 @@ interface Ended {
 
 /**
  * Runs the simulator's tools as functions, without processes: the same bytes at no cost, so that an
- * hour of a node's life can be rehearsed in seconds on a clock that is moved by hand.
+ * hour of a node's life can be rehearsed in seconds on a clock that is moved by hand, and a hundred nodes
+ * in one process.
  */
-export const createStandInExec = (tools: Readonly<Record<string, Tool>>): Exec => {
+export const createStandInExec = (tools: Readonly<Record<string, Tool>>): StandInExec => {
   const toolOf = ({ command, args }: Program): Tool => {
     const tool = tools[basename(command)]
     if (tool) return tool

@@ -1,0 +1,183 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Series } from '../test/support/instant-query.ts'
+import { BY_CHANCE, QUESTIONS, SILENT, STAKELESS, STATES, type Truth } from './fleet-truth.ts'
+import { type Asked, panelExpression } from './panel-expression.ts'
+import { type Watched, watchFleet } from './watched-fleet.ts'
+
+const MINUTES = Number(process.env['MINUTES'] ?? 10)
+const NODES = Number(process.env['NODES'] ?? 100)
+/** Of the stake: a network has twenty validators at least. */
+const SHARE = 1 / Math.max(20, NODES)
+/** Fates have begun by then, and what looks two minutes back sees nothing else. */
+const SETTLED_MS = 200_000
+
+let watched: Watched | undefined
+let truth: Truth = []
+let seconds = 0
+
+beforeAll(
+  async () => {
+    watched = await watchFleet(NODES)
+    truth = watched.truth
+    const beganAt = Date.now()
+    await delay(Math.max(MINUTES * 60_000, SETTLED_MS))
+    seconds = Math.floor((Date.now() - beganAt) / 1000)
+  },
+  (MINUTES + 10) * 60_000,
+)
+
+afterAll(async () => watched?.stop())
+
+const query = async (expression: string): Promise<readonly Series[]> =>
+  (await watched?.query(expression)) ?? []
+
+const expressionOf = async (asked: Asked): Promise<string> => panelExpression(asked, seconds)
+
+const namesOf = (...fates: readonly string[]): readonly string[] =>
+  truth.filter(({ fate }) => fates.includes(fate)).map(({ name }) => name)
+
+const isWell = (name: string): boolean => namesOf('healthy').includes(name)
+
+/** Who signs with one key: the first node is well, and named beside the other. */
+const twins = (): readonly string[] => {
+  const others = namesOf('twin')
+  return others.length > 0 ? ['node-001', ...others] : []
+}
+
+const instances = (series: readonly Series[]): readonly string[] =>
+  series.map(({ labels }) => labels['instance'] ?? '?').toSorted()
+
+test('no scrape failed, but for those of agents that are gone', async () => {
+  const failed = await query(`min_over_time(up{job="chain-agent"}[${seconds}s]) == 0`)
+  expect(instances(failed)).toEqual(namesOf('agent-gone'))
+  const scrapes = await query(`sum(count_over_time(up{job="chain-agent"}[${seconds}s]))`)
+  expect(scrapes[0]?.value).toBeGreaterThan(NODES * (seconds / 5 - 2))
+  const longest = await valueOf(`max(max_over_time(scrape_duration_seconds[${seconds}s]))`)
+  expect(longest).toBeLessThan(5)
+  const spent = `rate(process_cpu_seconds_total{job="chain-fleet"}[${seconds}s])`
+  const memory = `max_over_time(process_resident_memory_bytes{job="chain-fleet"}[${seconds}s])`
+  const middle = `quantile(0.5, avg_over_time(scrape_duration_seconds[${seconds}s]))`
+  console.log(
+    [
+      `${NODES} nodes, ${seconds} s, ${scrapes[0]?.value} scrapes`,
+      `${(await valueOf(spent)).toFixed(2)} cores, ${Math.round((await valueOf(memory)) / 1e6)} MB`,
+      `scrapes took ${(1000 * (await valueOf(middle))).toFixed(0)} ms on average, ${(1000 * longest).toFixed(0)} ms at most`,
+      `${await valueOf('sum(scrape_samples_scraped)')} samples a round`,
+    ].join('; '),
+  )
+})
+
+const valueOf = async (expression: string): Promise<number> =>
+  (await query(expression))[0]?.value ?? Number.NaN
+
+describe('the fleet dashboard tells the fates', () => {
+  test('what each node does', async () => {
+    const told = (await query(await expressionOf({ panel: 'Every node' }))).map(
+      ({ labels, value }) => [labels['instance'], value],
+    )
+    const fates = truth.map(({ name, fate }) => [name, STATES[fate] ?? 1])
+    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(fates))
+  })
+
+  test.each(QUESTIONS)('$panel: $names', async ({ panel, target, where, names }) => {
+    const found = await query(`(${await expressionOf({ panel, target })}) ${where}`)
+    expect([...new Set(instances(found))]).toEqual(namesOf(...names))
+  })
+
+  test('whose own rounds time out: of all timeouts it has by far the most', async () => {
+    const [worst] = await query('topk(1, chain_ledger_timeouts_total{scope="own"})')
+    expect([worst?.labels['instance']]).toEqual(namesOf('own-timeouts'))
+    // Who stands since the beginning has led too few rounds for a share: only who is well is not to be named.
+    const shown = instances(
+      await query(`(${await expressionOf({ panel: 'Most own rounds timed out' })}) > 0.5`),
+    )
+    expect(shown).toEqual(expect.arrayContaining([...namesOf('own-timeouts')]))
+    expect(shown.filter((name) => isWell(name))).toEqual([])
+  })
+
+  test('which versions run', async () => {
+    const found = await query(
+      await expressionOf({ panel: 'Nodes by the version that consensus runs' }),
+    )
+    const told = found.map(({ labels, value }) => `${value} run ${labels['version']}`)
+    const others = truth.filter(
+      ({ fate }) => ![...SILENT, 'upgraded', 'fork-unready'].includes(fate),
+    )
+    const runs = {
+      '0.16.0': namesOf('fork-unready'),
+      '0.16.1': others,
+      '0.17.0': namesOf('upgraded'),
+    }
+    expect(told.toSorted()).toEqual(
+      Object.entries(runs)
+        .filter(([, nodes]) => nodes.length > 0)
+        .map(([version, { length }]) => `${length} run ${version}`)
+        .toSorted(),
+    )
+  })
+
+  test('the alert about a key on two hosts names both', async () => {
+    const found = await query('ALERTS{alertname="ChainIdentityTwice", alertstate="firing"}')
+    expect(instances(found)).toEqual(twins().toSorted())
+  })
+})
+
+describe('who is well', () => {
+  test('has no alert, but for what chance brings', async () => {
+    const named = (await standing()).filter(({ alert }) => !(alert in BY_CHANCE))
+    const isTwin = ({ node, alert }: Standing): boolean =>
+      alert === 'ChainIdentityTwice' && twins().includes(node)
+    expect(named.filter((one) => !isTwin(one))).toEqual([])
+  })
+
+  test.each(Object.entries(BY_CHANCE))('%s stands on few', async (alert, atMost) => {
+    const named = (await standing()).filter((one) => one.alert === alert)
+    expect(named.length).toBeLessThanOrEqual(atMost * namesOf('healthy').length)
+  })
+
+  interface Standing {
+    readonly node: string
+    readonly alert: string
+    readonly state: string | undefined
+  }
+
+  const standing = async (): Promise<readonly Standing[]> =>
+    (await query('ALERTS{job="chain-agent", severity!~"none|info"}'))
+      .map(({ labels }) => ({
+        node: labels['instance'] ?? '?',
+        alert: labels['alertname'] ?? '?',
+        state: labels['alertstate'],
+      }))
+      .filter(({ node }) => isWell(node))
+
+  test('has its share of the stake, and the shares are the whole', async () => {
+    const stakes = await query('chain_native_stake_ratio')
+    const shares = await ofWell('chain_native_stake_ratio')
+    expect(shares).toHaveLength(namesOf('healthy').length)
+    for (const share of shares) expect(Math.abs(share - SHARE)).toBeLessThan(1.01e-4)
+    const unseen = namesOf(...SILENT, ...STAKELESS).length
+    const sum = stakes.reduce((total, { value }) => total + value, 0)
+    expect(Math.abs(sum - (NODES - unseen) * SHARE)).toBeLessThan(0.002)
+    console.log(`the stakes of ${stakes.length} nodes sum up to ${sum.toFixed(4)}`)
+  })
+
+  test('leads as often as its stake lets expect', async () => {
+    const table = { dashboard: 'duties', panel: 'Rounds led' }
+    const lucks = await ofWell(await expressionOf({ ...table, target: 'D' }))
+    expect(lucks).toHaveLength(namesOf('healthy').length)
+    const median = lucks[Math.floor(lucks.length / 2)] ?? Number.NaN
+    const expected = await ofWell(await expressionOf({ ...table, target: 'C' }))
+    // The number of rounds of a node varies by its root; the median of all a quarter more than their mean.
+    const deviation = 1.25 / Math.sqrt(expected.reduce((sum, rounds) => sum + rounds, 0))
+    console.log(`luck ${median.toFixed(2)}, by chance within ${(4 * deviation).toFixed(2)} of 1`)
+    expect(Math.abs(median - 1)).toBeLessThan(4 * deviation)
+  })
+})
+
+/** The values of those that are well, the least first. */
+const ofWell = async (expression: string): Promise<readonly number[]> =>
+  (await query(expression))
+    .filter(({ labels }) => isWell(labels['instance'] ?? '?'))
+    .map(({ value }) => value)
+    .toSorted((a, b) => a - b)

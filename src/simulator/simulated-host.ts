@@ -1,0 +1,84 @@
+import type { Clock } from '../core/clock.ts'
+import type { Chain } from './chain/chain.ts'
+import type { Endpoint } from './endpoint.ts'
+import { createEndpoints, type EndpointName } from './endpoints.ts'
+import { writeForkFile } from './fork-file.ts'
+import { createHostTree, type HostPlaces } from './host/host-tree.ts'
+import { createKeyFiles, type NodePlaces } from './key-files.ts'
+import { createNode, type SimulatedNode } from './node.ts'
+import { LIVELY, type Pace } from './pace.ts'
+import type { Scenario } from './scenario/scenario.ts'
+import { createChronyc } from './tools/chronyc.ts'
+import { createJournalctl } from './tools/journalctl.ts'
+import { createPackageTool } from './tools/package-version.ts'
+import { createStatusTool } from './tools/status-report.ts'
+import { createStorageTool } from './tools/storage-report.ts'
+import { createSystemctl } from './tools/systemctl.ts'
+import type { Tool } from './tools/tools.ts'
+import { troubled } from './tools/trouble.ts'
+import { createVersionTool } from './tools/versions.ts'
+
+export interface HostOptions {
+  readonly clock: Clock
+  /** The maker's word in the names of units and tools. */
+  readonly prefix: string
+  readonly scenario: Scenario
+  /** Where the node's files go. */
+  readonly directory: string
+  readonly chain: Chain
+  /** Which of the chain's validators the node is. */
+  readonly index?: number
+  /** When the network's forks are; those of a node alone, with its beginning. */
+  readonly forksFromMs?: number
+  readonly pace?: Pace
+}
+
+/** A simulated node on its host, as files and functions: no port is open, and no program lies on PATH. */
+export interface SimulatedHost extends NodePlaces {
+  readonly prefix: string
+  readonly ownPublicKey: string
+  readonly node: SimulatedNode
+  readonly endpoints: Readonly<Record<EndpointName, Endpoint>>
+  /** What the commands of the host do, by their names. */
+  readonly tools: Readonly<Record<string, Tool>>
+  readonly host: HostPlaces
+  /** The forks of its network, for the agent. */
+  readonly forksFile: string
+  /** Brings the files to what the scenario says, until the signal aborts. */
+  keep(signal: AbortSignal): Promise<void>
+}
+
+export const createSimulatedHost = async (options: HostOptions): Promise<SimulatedHost> => {
+  const { clock, directory, prefix, pace = LIVELY } = options
+  const node = createNode(options)
+  const keyFiles = await createKeyFiles(node, directory)
+  const { nodeDirectory } = keyFiles.places
+  const host = await createHostTree(node, { clock, directory, nodeDirectory, pace })
+  const { forksFromMs = node.timeline.beginMs } = options
+  return {
+    prefix,
+    ownPublicKey: node.own.publicKey,
+    node,
+    endpoints: createEndpoints(node),
+    tools: toolsOf(node, { clock, pace }),
+    ...keyFiles.places,
+    host: host.places,
+    forksFile: await writeForkFile(directory, forksFromMs),
+    keep: async (signal) => {
+      await Promise.all([keyFiles.keep({ clock, signal, pace }), host.keep(signal)])
+    },
+  }
+}
+
+const toolsOf = (
+  node: SimulatedNode,
+  { clock, pace }: { readonly clock: Clock; readonly pace: Pace },
+): SimulatedHost['tools'] => ({
+  systemctl: createSystemctl(node),
+  journalctl: createJournalctl(node.journal, clock, pace),
+  chronyc: createChronyc(node),
+  'dpkg-query': createPackageTool(node),
+  [`${node.prefix}-mpt`]: troubled({ node, clock, name: 'mpt' }, createStorageTool(node)),
+  [`${node.prefix}-status`]: troubled({ node, clock, name: 'status' }, createStatusTool(node)),
+  [`${node.prefix}-node`]: createVersionTool(node),
+})

@@ -1,0 +1,91 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import { type Running, start } from '../support/programs.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { type Exposition, scrape } from '../support/scrape.ts'
+
+const describe = await requireRealPart('demo', () => ({ version: '' }))
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js')
+
+const fleetSchema = z.array(
+  z.object({ name: z.string(), fate: z.string(), publicKey: z.string(), metrics: z.string() }),
+)
+const targetsSchema = z.array(
+  z.object({ targets: z.tuple([z.string()]), labels: z.record(z.string(), z.string()) }),
+)
+
+describe('a fleet of six', () => {
+  let demo: Running
+  let front = ''
+  let nodes: z.output<typeof fleetSchema> = []
+
+  beforeAll(async () => {
+    const port = await freePort()
+    demo = start(process.execPath, [MAIN, 'demo', '--fleet', '6', '--port', `${port}`])
+    front = `http://127.0.0.1:${port}`
+    await eventually(
+      () => demo.output(),
+      (text) => text.includes('Ctrl-C'),
+      { within: 30_000 },
+    )
+    nodes = fleetSchema.parse(await (await fetch(`${front}/fleet.json`)).json())
+  })
+  afterAll(async () => {
+    await demo.stop()
+  })
+
+  const look = async (name: string): Promise<Exposition> =>
+    scrape(nodes.find((node) => node.name === name)?.metrics ?? 'none')
+
+  it('says who has which fate, and where Prometheus finds them', async () => {
+    expect(nodes.map(({ name, fate }) => `${name} ${fate}`)).toEqual([
+      'node-001 healthy',
+      'node-002 healthy',
+      'node-003 behind',
+      'node-004 healthy',
+      'node-005 healthy',
+      'node-006 stalled',
+    ])
+    expect(new Set(nodes.map(({ publicKey }) => publicKey)).size).toBe(6)
+    const targets = targetsSchema.parse(await (await fetch(`${front}/targets`)).json())
+    expect(targets.map(({ targets: [target], labels }) => [labels['node'], target])).toEqual(
+      nodes.map(({ name, metrics }) => [name, new URL(metrics).host]),
+    )
+  })
+
+  it('is made of whole agents, each with the values of its own node', async () => {
+    const difference = async (name: string): Promise<number | undefined> =>
+      (await look(name)).value('chain_block_difference')
+    await eventually(
+      async () => difference('node-003'),
+      (blocks = 0) => Math.abs(blocks - 40) <= 2,
+    )
+    await eventually(
+      async () => difference('node-002'),
+      (blocks = Number.NaN) => Math.abs(blocks) <= 2,
+    )
+    const { value } = await look('node-001')
+    for (const collector of ['rpc', 'ledger', 'consensus', 'storage', 'host', 'native'])
+      expect([collector, value('chain_agent_collector_up', { collector })]).toEqual([collector, 1])
+  })
+
+  it('tells of the process that all share in one place, and of no node', async () => {
+    expect((await look('node-001')).value('process_resident_memory_bytes')).toBe(undefined)
+    const { value } = await scrape(`${front}/metrics`)
+    expect(value('process_resident_memory_bytes')).toBeGreaterThan(1e6)
+  })
+
+  it('ends at Ctrl-C, and takes its files along', async () => {
+    const [, directory = 'none'] = /log +(\S+)\/agents\.log/.exec(demo.output()) ?? []
+    await access(directory)
+    const asked = performance.now()
+    await demo.stop('SIGINT')
+    expect(performance.now() - asked).toBeLessThan(5000)
+    await expect(access(directory)).rejects.toThrow('ENOENT')
+  })
+})

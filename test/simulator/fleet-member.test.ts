@@ -1,0 +1,61 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { afterEach, expect, test } from 'vitest'
+import { fateOf } from '../../src/cli/fleet/fates.ts'
+import { type Member, startMember } from '../../src/cli/fleet/member.ts'
+import { createChain } from '../../src/simulator/chain/chain.ts'
+import { eventually } from '../support/eventually.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { scrape } from '../support/scrape.ts'
+
+const BEGIN = Date.UTC(2026, 2, 1, 12, 10)
+
+let directory = ''
+let member: Member | undefined
+afterEach(async () => {
+  await member?.stop()
+  await rm(directory, { recursive: true, force: true })
+})
+
+/** The node of that number, in a network of twenty. */
+const start = async (number: number) => {
+  const said: string[] = []
+  const clock = manualClock(BEGIN)
+  member = await startMember({
+    name: 'node',
+    fate: fateOf(number),
+    chain: createChain(1, 20),
+    index: number % 20,
+    prefix: 'chain',
+    forksFromMs: BEGIN,
+    clock,
+    log: pino({}, { write: (line) => void said.push(line) }),
+    directory,
+  })
+  return { clock, said, url: `http://127.0.0.1:${member.port}/metrics` }
+}
+
+test('a fate that cannot come is told, and ends nothing', async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-member-'))
+  await mkdir(join(directory, 'state/maintenance.json'), { recursive: true })
+  const { clock, said, url } = await start(27)
+  expect(fateOf(27).name).toBe('maintenance')
+  await clock.advance(20_000)
+  await eventually(
+    () => said.join(''),
+    (text) => /"level":50.*The fate \\"maintenance\\" did not come/.test(text),
+  )
+  expect((await scrape(url)).value('chain_agent_build_info')).not.toBe(undefined)
+})
+
+test('a node has its share of the stake: it leads as often as each of the others', async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-member-'))
+  const { clock, url } = await start(1)
+  for (let second = 0; second < 20; second += 1) await clock.advance(1000)
+  await eventually(
+    async () => (await scrape(url)).value('chain_native_stake_ratio'),
+    (share) => share === 0.05,
+  )
+})

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { createStandInAsk } from '../../src/simulator/stand-in-ask.ts'
+
+const ask = (isOpen: boolean) =>
+  createStandInAsk(
+    new Map([
+      [
+        'http://rpc.simulated',
+        {
+          isOpen: () => isOpen,
+          answer: ({ method, path, body }) => ({
+            status: 200,
+            type: 'text/plain',
+            text: `${method} ${path} ${body}`,
+          }),
+        },
+      ],
+    ]),
+  )
+
+test('asks the endpoint of that address', async () => {
+  expect(await ask(true)({ url: 'http://rpc.simulated/height' })).toMatchObject({
+    status: 200,
+    text: 'GET /height ',
+  })
+  const init = { method: 'POST', body: '{}' } as const
+  expect((await ask(true)({ url: 'http://rpc.simulated', init })).text).toBe('POST / {}')
+})
+
+test.each([
+  ['whose port is closed', false, 'http://rpc.simulated/'],
+  ['that nobody knows', true, 'http://other.simulated/'],
+])('is refused by one %s, as a wire would have it', async (_, isOpen, url) => {
+  await expect(ask(isOpen)({ url })).rejects.toMatchObject({
+    name: 'SourceError',
+    timeout: false,
+    summary: `could not ask ${url}: no connection (ECONNREFUSED)`,
+  })
+})
