@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 const REAL_PARTS = [
   'rehearsal',
   'alerts',
+  'dashboards',
   'faults',
   'canary',
   'sandbox',

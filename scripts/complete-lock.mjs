@@ -4,7 +4,12 @@
 // does for an address: a lock file that names a registry's host works at that host alone.
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const FILES = ['package-lock.json', 'test/evm/package-lock.json', 'test/nodes/package-lock.json']
+const FILES = [
+  'package-lock.json',
+  'dashboards/render/package-lock.json',
+  'test/evm/package-lock.json',
+  'test/nodes/package-lock.json',
+]
 const SYSTEMS =
   'aix android darwin freebsd linux netbsd openbsd openharmony sunos win32 windows'.split(' ')
 const PROCESSORS = 'amd64 arm arm64 ia32 loong64 mips64el ppc64 riscv64 s390x x64'.split(' ')

@@ -1,11 +1,12 @@
 // Writes the files that repeat what the code knows. With --check it writes nothing, and fails
-// where a committed file is not what would be written.
+// where a committed file is not what would be written. A word as argument: only files whose name begins with it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderExampleConfig } from '../dist/config/example.js'
 import { renderCatalogue } from '../dist/exporter/catalogue-page.js'
 import { renderPatternPage } from '../dist/parsers/log-pattern-page.js'
 import { renderScenarioPage } from '../dist/simulator/scenario/scenario-page.js'
+import { DASHBOARDS } from '../.cache/dashboards/build.js'
 import { renderRunbookIndex } from './runbook-index.mjs'
 
 const GENERATED = {
@@ -14,7 +15,10 @@ const GENERATED = {
   'docs/runbooks/index.md': renderRunbookIndex,
   'docs/scenarios.md': renderScenarioPage,
   'config.example.yaml': renderExampleConfig,
+  ...DASHBOARDS,
 }
+
+const [only = ''] = process.argv.slice(2).filter((word) => !word.startsWith('-'))
 
 const read = (file) => {
   try {
@@ -25,6 +29,7 @@ const read = (file) => {
 }
 
 for (const [file, render] of Object.entries(GENERATED)) {
+  if (!file.startsWith(only)) continue
   const text = await render()
   if (read(file) === text) continue
   if (process.argv.includes('--check')) {

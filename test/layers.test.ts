@@ -19,6 +19,7 @@ const CORE = 'The core knows the catalogue and Node; time has one source, core/c
 const ENV = 'The environment is read in config/ and handed on by main.ts only.'
 const EXIT = 'Return an exit code: only main.ts ends the process.'
 const FETCH = 'Bytes are fetched in sources/ only.'
+const DASHBOARDS = "Dashboards know the rules and Grafana's builders, and nothing of the agent."
 const MOCK = 'No module mocks: hand the part in.'
 
 /** A file that breaks one rule, and what the lint says of it. */
@@ -52,6 +53,9 @@ const REFUSED = [
   ['src/collectors/d.ts', "export { execa } from 'execa'", COLLECTORS],
   ['src/collectors/f.ts', "export type { Config } from '../config/schema.ts'", COLLECTORS],
   ['src/collectors/e.ts', "export const ask = async () => fetch('http://x/')", FETCH],
+  ['dashboards/build/a.ts', "export { metrics } from '../../src/metrics.ts'", DASHBOARDS],
+  ['dashboards/build/node/b.ts', "export { metrics } from '../../../src/metrics.ts'", DASHBOARDS],
+  ['dashboards/build/c.ts', "export { execa } from 'execa'", DASHBOARDS],
   ['src/exporter/a.ts', "export { x } from '../collectors/x.ts'", EXPORTER],
   ['src/exporter/b.ts', "export { Registry } from 'prom-client'", EXPORTER],
   [
@@ -109,6 +113,7 @@ const ACCEPTED = [
   ['src/collectors/ok.ts', "export type { Exec } from '../sources/exec.ts'"],
   ['src/exporter/ok.ts', "export { Router } from 'express'\nexport { b } from '../core/board.ts'"],
   ['src/simulator/ok.ts', "export { createServer } from 'node:http'"],
+  ['dashboards/build/ok.ts', "export { parse } from 'yaml'\nexport { a } from './panels/a.ts'"],
   ['src/config/ok.ts', "export const home = process.env['HOME']"],
   ['test/ok.test.ts', "import { vi } from 'vitest'\nexport const spy = vi.fn()"],
 ] as const

@@ -8,8 +8,7 @@ import { run } from '../support/programs.ts'
 import { probePrometheus } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { ALERTS, alerts, expectations, ruleFiles, rules, RUNBOOKS, testFiles } from './files.ts'
-import { readPromql } from './promql.ts'
-import { UNUSED } from './unused.ts'
+import { readPromql } from '../support/promql.ts'
 
 const describe = await requireRealPart('prometheus', probePrometheus)
 
@@ -148,13 +147,5 @@ describe('the catalogue and the rules', () => {
     expect(named.filter((name) => !known.includes(name))).toEqual([])
     const troubles = LOG_PATTERNS.filter(({ severity }) => severity !== 'info')
     expect(troubles.map(({ name }) => name).filter((name) => !named.includes(name))).toEqual([])
-  })
-
-  it('every metric is used by a rule, or says why not', () => {
-    const used = new Set(selected.map(({ metric }) => base(metric)))
-    const excused = Object.values(UNUSED).flat()
-    const names = Object.keys(metrics)
-    expect(names.filter((name) => !used.has(name) && !excused.includes(name))).toEqual([])
-    expect(excused.filter((name) => used.has(name) || !names.includes(name))).toEqual([])
   })
 })

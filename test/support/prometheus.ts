@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { debianPackage } from './debian.ts'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
+import { instantQuery, type Series } from './instant-query.ts'
 import { must, run, start } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
@@ -25,11 +26,6 @@ export const checkMetrics = async (exposition: string): Promise<string> => {
   const args = ['check', 'metrics']
   const { code, stdout, stderr } = await run(await program('promtool'), args, { input: exposition })
   return code === 0 ? '' : `${stdout}${stderr}`
-}
-
-interface Series {
-  readonly labels: Readonly<Record<string, string>>
-  readonly value: number
 }
 
 interface Course {
@@ -73,15 +69,7 @@ export const startPrometheus = async (targets: readonly string[]): Promise<Prome
     (status) => status === 200,
   )
   return {
-    query: async (expression) => {
-      const url = new URL(`http://${address}/api/v1/query`)
-      url.searchParams.set('query', expression)
-      const { data } = answer.parse(await (await fetch(url)).json())
-      return data.result.map(({ metric, value: [, value] }) => ({
-        labels: metric,
-        value: Number(value),
-      }))
-    },
+    query: async (expression) => instantQuery(address, expression),
     range: async (expression, { from, to, step }) => {
       const url = new URL(`http://${address}/api/v1/query_range`)
       for (const [name, value] of Object.entries({ query: expression, start: from, end: to, step }))
@@ -98,18 +86,6 @@ export const startPrometheus = async (targets: readonly string[]): Promise<Prome
     },
   }
 }
-
-const answer = z.object({
-  status: z.literal('success'),
-  data: z.object({
-    result: z.array(
-      z.object({
-        metric: z.record(z.string(), z.string()),
-        value: z.tuple([z.number(), z.string()]),
-      }),
-    ),
-  }),
-})
 
 const courses = z.object({
   status: z.literal('success'),

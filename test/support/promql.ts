@@ -6,6 +6,13 @@ export interface Selected {
   readonly metric: string
   /** Label → the values it is compared with by `=`; empty for another comparison. */
   readonly labels: Readonly<Record<string, string>>
+  readonly matchers: readonly Matcher[]
+}
+
+interface Matcher {
+  readonly label: string
+  readonly comparison: string
+  readonly value: string
 }
 
 /** What an expression speaks of, by Prometheus' own grammar. Throws where it is no PromQL. */
@@ -32,13 +39,17 @@ export const readPromql = (
 const selectors = (node: SyntaxNode, text: (of: SyntaxNode) => string): readonly Selected[] => {
   const identifier = node.getChild('Identifier')
   const labels: Record<string, string> = {}
+  const compared: Matcher[] = []
   let names = identifier ? [text(identifier)] : []
   const matchers = node.getChild('LabelMatchers')
   for (const matcher of matchers?.getChildren('UnquotedLabelMatcher') ?? []) {
     const [, label = '', comparison = '', value = ''] =
       /^(\w+)\s*(=~|!~|!=|=)\s*["'](.*)["']$/s.exec(text(matcher)) ?? []
     if (label === '__name__') names = value.split('|')
-    else labels[label] = comparison === '=' ? value : ''
+    else {
+      labels[label] = comparison === '=' ? value : ''
+      compared.push({ label, comparison, value })
+    }
   }
-  return names.map((metric) => ({ metric, labels }))
+  return names.map((metric) => ({ metric, labels, matchers: compared }))
 }

@@ -10,10 +10,17 @@ test('metrics, labels and groupings, wherever they stand', () => {
     ),
   ).toEqual({
     selected: [
-      { metric: 'chain_a_total', labels: { event: 'x', service: '' } },
-      { metric: 'chain_b', labels: {} },
-      { metric: 'chain_c', labels: {} },
-      { metric: 'chain_d', labels: {} },
+      {
+        metric: 'chain_a_total',
+        labels: { event: 'x', service: '' },
+        matchers: [
+          { label: 'event', comparison: '=', value: 'x' },
+          { label: 'service', comparison: '=~', value: 'a|b' },
+        ],
+      },
+      { metric: 'chain_b', labels: {}, matchers: [] },
+      { metric: 'chain_c', labels: {}, matchers: [] },
+      { metric: 'chain_d', labels: {}, matchers: [] },
     ],
     groupings: ['instance', 'job'],
   })

@@ -1,0 +1,78 @@
+import { AnnotationQueryBuilder } from '@grafana/grafana-foundation-sdk/dashboard'
+import { COLOUR, EVENT } from './colours.ts'
+import { DATASOURCE } from './panels/panel.ts'
+import { filtered } from './promql.ts'
+
+/** What happened, across all panels. Too much of it would hide them: what is frequent is off at first. */
+export const annotations = (many: boolean): AnnotationQueryBuilder[] =>
+  MARKS.map(({ name, expr, isTime = false, offFor = 'none', colour, title, text }) =>
+    new AnnotationQueryBuilder()
+      .name(name)
+      .datasource(DATASOURCE)
+      .enable(offFor === 'none' || (offFor === 'many' && !many))
+      .hide(false)
+      .iconColor(colour)
+      .expr(filtered(expr))
+      .useValueForTime(isTime)
+      .titleFormat(title)
+      .textFormat(text)
+      .tagKeys('instance')
+      .step('60s'),
+  )
+
+interface Mark {
+  readonly name: string
+  readonly expr: string
+  readonly isTime?: boolean
+  /** Whether it is off at first: where there are many nodes, or everywhere. */
+  readonly offFor?: 'none' | 'many' | 'all'
+  readonly colour: string
+  readonly title: string
+  readonly text: string
+}
+
+const MARKS: readonly Mark[] = [
+  {
+    name: 'Starts',
+    // The value is the time: so a start is marked where it was, whatever the step, and also after a long time down.
+    expr: '1000 * chain_service_start_timestamp_seconds{service=~"bft|execution"}',
+    isTime: true,
+    offFor: 'many',
+    colour: EVENT,
+    title: '{{service}} was started',
+    text: '{{instance}}',
+  },
+  {
+    name: 'Version changes',
+    expr: `count by (job, instance) (
+        count by (job, instance, version) (last_over_time(chain_node_running_info{source="native"}[10m]))
+      ) > 1`,
+    colour: COLOUR.info,
+    title: 'the running version changed',
+    text: '{{instance}}',
+  },
+  {
+    name: 'Maintenance',
+    expr: 'chain_agent_maintenance == 1',
+    colour: COLOUR.unknown,
+    title: 'maintenance: {{reason}}',
+    text: '{{instance}}',
+  },
+  // One shade for an alert, on however many nodes it fires: shades lie over each other.
+  {
+    name: 'Critical alerts',
+    expr: 'count by (job, alertname) (ALERTS{alertstate="firing", severity="critical"})',
+    offFor: 'many',
+    colour: COLOUR.critical,
+    title: '{{alertname}}',
+    text: '{{job}}',
+  },
+  {
+    name: 'Warnings',
+    expr: 'count by (job, alertname) (ALERTS{alertstate="firing", severity="warning"})',
+    offFor: 'all',
+    colour: COLOUR.warning,
+    title: '{{alertname}}',
+    text: '{{job}}',
+  },
+]

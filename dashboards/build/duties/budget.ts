@@ -1,0 +1,114 @@
+import { COLOUR } from '../colours.ts'
+import { lowest } from '../extremes.ts'
+import { type Row } from '../frame.ts'
+import { limitsBy, ownLimits } from '../limits.ts'
+import { graph } from '../panels/graph.ts'
+import { table, type Column } from '../panels/table.ts'
+import { limitsOf } from '../rules.ts'
+import { inWords } from '../units.ts'
+import { FRESH, FRESH_WITHIN } from '../verdict.ts'
+
+const [objective] = limitsOf('ChainUptimeBudgetSlow', 'instance:chain_available:avg3d')
+if (!objective) throw new Error('ChainUptimeBudgetSlow names no objective')
+const OBJECTIVE = objective.value
+const BUDGET = `(1 - ${OBJECTIVE})`
+const HOURS = 7 * 24
+const WEEK = HOURS * 3600
+
+const least = (expr: string): string => `min by (job, instance) (${expr})`
+/** Hours of the week of which something is known, seen once each: the whole would be read again for each column. */
+const known = 'count_over_time(instance:chain_available:bool[7d:1h])'
+/** As the rules do it for their windows: what is known of less than half says nothing of the whole. */
+const week = `(
+  avg_over_time(instance:chain_available:bool[7d])
+  and on (job, instance) (${known} >= ${HOURS / 2})
+)`
+const burn = (window: string): string =>
+  `max by (job, instance) ((1 - instance:chain_available:avg${window}) / ${BUDGET})`
+
+/** No alert says so: it is what the word budget means. */
+const SPENT = ownLimits([
+  { value: null, color: COLOUR.critical },
+  { value: 0, color: COLOUR.warning },
+  { value: 0.25, color: COLOUR.good },
+])
+
+const share = (window: string, alert: string): Column => ({
+  title: `Last ${window}`,
+  expr: least(window === '1h' ? FRESH : `instance:chain_available:avg${window}`),
+  unit: 'percentunit',
+  decimals: 2,
+  limits: limitsBy({ alert, metric: `instance:chain_available:avg${window}` }),
+})
+
+export const budget: Row = {
+  title: `The objective: ${inWords(OBJECTIVE, 'percentunit')} of each week with a fresh block`,
+  panels: [
+    table({
+      title: 'What is left of the week',
+      about: `Share of time with a newest block of at most ${FRESH_WITHIN}, in several windows, and the downtime that ${inWords(OBJECTIVE, 'percentunit')} of a week leaves. Time of which nothing is known counts neither way: see how much of the week is known. A window of which less than half is known is absent, and so is the last hour while the agent cannot be scraped.`,
+      alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow'],
+      width: 24,
+      height: 8,
+      keys: { instance: 'Node' },
+      hidden: ['job'],
+      sortBy: { title: 'Budget left', descending: false },
+      columns: [
+        {
+          title: 'Budget left',
+          expr: least(`1 - (1 - ${week}) / ${BUDGET}`),
+          unit: 'percentunit',
+          decimals: 0,
+          limits: SPENT,
+        },
+        {
+          title: 'May still be down',
+          expr: `${WEEK} * ${least(`clamp_min(${BUDGET} - (1 - ${week}), 0)`)}`,
+          unit: 's',
+        },
+        { title: 'Fresh, 7 days', expr: least(week), unit: 'percentunit', decimals: 2 },
+        {
+          title: 'Known of 7 days',
+          expr: `clamp_max(${least(known)} / ${HOURS}, 1)`,
+          unit: 'percentunit',
+          decimals: 0,
+        },
+        share('1h', 'ChainUptimeBudgetFast'),
+        share('6h', 'ChainUptimeBudgetFast'),
+        share('1d', 'ChainUptimeBudgetSlow'),
+        share('3d', 'ChainUptimeBudgetSlow'),
+      ],
+    }),
+    graph({
+      title: 'How fast the budget burns',
+      about:
+        'Downtime as a multiple of what the objective allows: at 1 the budget lasts exactly a week, at 2 half of one. A peak that is over has cost what it cost; one that stays must be ended.',
+      alerts: ['ChainUptimeBudgetFast', 'ChainUptimeBudgetSlow'],
+      unit: 'suffix:×',
+      decimals: 1,
+      width: 12,
+      min: 0,
+      lines: [
+        { expr: `max(${burn('1h')})`, legend: 'worst node, 1 hour' },
+        { expr: `max(${burn('6h')})`, legend: 'worst node, 6 hours' },
+        { expr: `max(${burn('1d')})`, legend: 'worst node, 1 day' },
+        { expr: `max(${burn('3d')})`, legend: 'worst node, 3 days' },
+      ],
+    }),
+    graph({
+      title: 'Share of time with a fresh block, one hour',
+      about:
+        'The nodes with the least of it; a gap where the agent cannot be scraped. Choose nodes above to see others.',
+      alerts: ['ChainUptimeBudgetFast'],
+      unit: 'percentunit',
+      decimals: 1,
+      width: 12,
+      max: 1,
+      limits: limitsBy({
+        alert: 'ChainUptimeBudgetFast',
+        metric: 'instance:chain_available:avg1h',
+      }),
+      lines: [{ expr: lowest(least(FRESH)), legend: '{{instance}}' }],
+    }),
+  ],
+}

@@ -1,0 +1,72 @@
+import { COLOUR } from '../colours.ts'
+import { ownLimits } from '../limits.ts'
+import { bars } from '../panels/bars.ts'
+import { graph } from '../panels/graph.ts'
+import { table } from '../panels/table.ts'
+import { type Placed } from '../panels/panel.ts'
+
+/** Of an identity there may be one. */
+const ONE = ownLimits([
+  { value: null, color: COLOUR.good },
+  { value: 2, color: COLOUR.critical },
+])
+
+/** How often, with how much stake, and under which name a node leads. */
+export const identity: readonly Placed[] = [
+  graph({
+    title: 'Own blocks and timeouts, an hour',
+    about: 'How often the chosen nodes led, and how it ended, within the last hour of each moment.',
+    alerts: ['ChainLeaderTimeouts', 'ChainLeaderTimeoutsInARow'],
+    unit: 'locale',
+    decimals: 0,
+    width: 12,
+    min: 0,
+    lines: [
+      {
+        expr: 'sum(increase(chain_ledger_blocks_total{event="proposed", scope="own"}[1h]))',
+        legend: 'blocks proposed',
+      },
+      {
+        expr: 'sum(increase(chain_ledger_blocks_total{event="finalized", scope="own"}[1h]))',
+        legend: 'blocks finalized',
+      },
+      {
+        expr: 'sum(increase(chain_ledger_timeouts_total{scope="own"}[1h]))',
+        legend: 'timed out',
+      },
+    ],
+  }),
+  bars({
+    title: 'Share of the stake',
+    about:
+      'What decides how often a node leads; 0 is outside the active set, where it neither leads nor votes.',
+    alerts: ['ChainLeftActiveSet'],
+    expr: 'topk(12, max by (job, instance) (chain_native_stake_ratio))',
+    legend: '{{instance}}',
+    unit: 'percentunit',
+    decimals: 3,
+    width: 12,
+    height: 8,
+  }),
+  table({
+    title: 'Who signs with which identity',
+    about:
+      'Each identity that a chosen node signs with, and how many nodes do so: of all that Prometheus knows, chosen or not. Two nodes with one identity is a double signature: stop one of them at once.',
+    alerts: ['ChainIdentityTwice'],
+    width: 12,
+    height: 8,
+    keys: { instance: 'Node', identity: 'Identity' },
+    hidden: ['job'],
+    columns: [
+      {
+        title: 'Nodes with it',
+        expr: `
+          max by (job, instance, identity) (chain_duty_identity_active == 1)
+          * on (identity) group_left () sum by (identity) (chain_duty_identity_active)`,
+        unit: 'locale',
+        words: { 1: ['one', 'good'] },
+        limits: ONE,
+      },
+    ],
+  }),
+]

@@ -1,0 +1,51 @@
+import { highest, lowest } from '../extremes.ts'
+import { type Row } from '../frame.ts'
+import { limitsBy } from '../limits.ts'
+import { graph } from '../panels/graph.ts'
+
+export const votes: Row = {
+  title: 'Voting',
+  panels: [
+    graph({
+      title: 'Votes for each round',
+      about:
+        'Votes cast for each round that a quorum closed, of the nodes with the fewest. Validators in the active set alone.',
+      alerts: ['ChainNotVoting', 'ChainLeftActiveSet'],
+      unit: 'percentunit',
+      decimals: 1,
+      width: 12,
+      min: 0,
+      limits: limitsBy({
+        alert: 'ChainNotVoting',
+        metric: 'instance:chain_votes_per_round:ratio_rate2m',
+      }),
+      lines: [
+        {
+          expr: lowest('min by (job, instance) (instance:chain_votes_per_round:ratio_rate2m)'),
+          legend: '{{instance}}',
+        },
+      ],
+    }),
+    graph({
+      title: 'Until a vote is ready, 99th percentile',
+      about:
+        'From the start of the vote timer until the vote is ready, of the slowest nodes. Late votes are votes that the next leader may leave out: look at the drive, the clock and the processor.',
+      alerts: ['ChainVotesLate'],
+      unit: 's',
+      width: 12,
+      min: 0,
+      limits: limitsBy({
+        alert: 'ChainVotesLate',
+        metric: 'chain_native_vote_delay_seconds',
+      }),
+      lines: [
+        {
+          expr: highest(
+            'max by (job, instance) (chain_native_vote_delay_seconds{percentile="p99"})',
+          ),
+          legend: '{{instance}}',
+        },
+      ],
+    }),
+  ],
+}

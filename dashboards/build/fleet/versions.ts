@@ -1,0 +1,92 @@
+import { type Row } from '../frame.ts'
+import { limitsBy } from '../limits.ts'
+import { bars } from '../panels/bars.ts'
+import { table } from '../panels/table.ts'
+import { fact } from '../words.ts'
+import { TO_NODE_FROM_TABLE } from './links.ts'
+
+const since = 'chain_fork_activation_timestamp_seconds - time()'
+
+export const versions: Row = {
+  title: 'Versions and forks',
+  panels: [
+    bars({
+      title: 'Nodes by the version that consensus runs',
+      about:
+        'More than one is normal during an upgrade, and only then. The table beside names the nodes.',
+      alerts: ['ChainRestartPending'],
+      expr: 'count by (version) (max by (job, instance, version) (chain_node_running_info{source="native"}))',
+      legend: '{{version}}',
+      unit: 'locale',
+      width: 8,
+    }),
+    bars({
+      title: 'Nodes by the version of the agent',
+      about:
+        'Agents of several versions may name or count things differently: bring them together.',
+      alerts: ['ChainAgentDown'],
+      expr: 'count by (version) (max by (job, instance, version) (chain_agent_build_info))',
+      legend: '{{version}}',
+      unit: 'locale',
+      width: 8,
+    }),
+    bars({
+      title: 'Share of checks that hold, by fork',
+      about:
+        'Over all nodes, for each fork and mandatory release that the network asks for. The table below names the nodes on which one does not hold.',
+      alerts: ['ChainForkNotReady', 'ChainForkReadinessUnknown'],
+      expr: 'avg by (fork, check) (chain_fork_ready)',
+      legend: '{{fork}}: {{check}}',
+      unit: 'percentunit',
+      max: 1,
+      width: 8,
+    }),
+    table({
+      title: 'Who runs what',
+      about:
+        'The version that runs, and whether another one is installed and waits for a restart: an unplanned restart would then be an upgrade.',
+      alerts: ['ChainRestartPending'],
+      width: 12,
+      keys: { instance: 'Node', version: 'Version' },
+      hidden: ['job'],
+      links: { instance: TO_NODE_FROM_TABLE },
+      sortBy: { title: 'Version', descending: false },
+      columns: [
+        {
+          title: 'Other version installed',
+          expr: `
+            max by (job, instance, version) (chain_node_running_info{source="native"})
+            * on (job, instance) group_left () max by (job, instance) (chain_version_mismatch)`,
+          unit: 'none',
+          words: fact('restart pending'),
+        },
+      ],
+    }),
+    table({
+      title: 'Nodes that lack what a fork asks for',
+      about:
+        'Each check that does not hold, and the time until the fork. Upgrade, or migrate the database, before that. Empty is good.',
+      alerts: ['ChainForkNotReady'],
+      width: 12,
+      keys: { instance: 'Node', fork: 'Fork', check: 'Lacks' },
+      hidden: ['job'],
+      links: { instance: TO_NODE_FROM_TABLE },
+      sortBy: { title: 'In', descending: false },
+      columns: [
+        {
+          title: 'In',
+          expr: `
+            max by (job, instance, fork) (${since})
+            + on (job, instance, fork) group_right ()
+            max by (job, instance, fork, check) (chain_fork_ready == 0)`,
+          unit: 's',
+          past: 'critical',
+          limits: limitsBy({
+            alert: 'ChainForkNotReady',
+            metric: 'chain_fork_activation_timestamp_seconds',
+          }),
+        },
+      ],
+    }),
+  ],
+}

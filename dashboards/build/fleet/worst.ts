@@ -1,0 +1,138 @@
+import { type Row } from '../frame.ts'
+import { limitsBy } from '../limits.ts'
+import { ABOUT_FEW, OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
+import { bars, type Bars } from '../panels/bars.ts'
+import { type Placed } from '../panels/panel.ts'
+import { TO_NODE } from './links.ts'
+
+/** So many can be read; with a hundred nodes the others are in the table. */
+const WORST = 12
+
+interface Worst extends Omit<Bars, 'legend' | 'link' | 'width'> {
+  readonly worst: 'most' | 'least'
+}
+
+const worst = ({ worst: end, expr, ...of }: Worst): Placed =>
+  bars({
+    ...of,
+    expr: `${end === 'most' ? 'topk' : 'bottomk'}(${WORST}, ${end === 'most' ? 'max' : 'min'} by (job, instance) (${expr}))`,
+    legend: '{{instance}}',
+    link: TO_NODE,
+    width: 8,
+  })
+
+export const chainAndDuties: Row = {
+  title: `Who is behind, who misses: the ${WORST} worst`,
+  panels: [
+    worst({
+      title: 'Furthest behind',
+      about:
+        'Time that the chain takes for the blocks that a node is behind its references. A few together: look at what they share; all: look at the references.',
+      alerts: ['ChainBehind'],
+      worst: 'most',
+      expr: 'instance:chain_behind:seconds',
+      unit: 's',
+      limits: limitsBy({ alert: 'ChainBehind', metric: 'instance:chain_behind:seconds' }),
+    }),
+    worst({
+      title: 'Oldest newest block',
+      about: 'Age of the newest block by its own time. All of them: the chain itself stands.',
+      alerts: ['ChainBlockStalled'],
+      worst: 'most',
+      expr: 'instance:chain_block_age:seconds',
+      unit: 's',
+      limits: limitsBy({ alert: 'ChainBlockStalled', metric: 'instance:chain_block_age:seconds' }),
+    }),
+    worst({
+      title: 'Least of the blocksync window left',
+      about:
+        'Blocks that a node can still fall behind before only statesync brings it back. Begin with the shortest bar.',
+      alerts: ['ChainBlocksyncWindow'],
+      worst: 'least',
+      expr: 'chain_blocksync_window_remaining_blocks',
+      unit: 'locale',
+      limits: limitsBy({
+        alert: 'ChainBlocksyncWindow',
+        metric: 'chain_blocksync_window_remaining_blocks',
+      }),
+    }),
+    worst({
+      title: 'Fewest votes',
+      about: 'Votes for each round that a quorum closed, of validators in the active set.',
+      alerts: ['ChainNotVoting'],
+      worst: 'least',
+      expr: 'instance:chain_votes_per_round:ratio_rate2m',
+      unit: 'percentunit',
+      max: 1,
+      limits: limitsBy({
+        alert: 'ChainNotVoting',
+        metric: 'instance:chain_votes_per_round:ratio_rate2m',
+      }),
+    }),
+    worst({
+      title: 'Most own rounds timed out',
+      about: `Share of the own rounds of six hours that gave no block. The dashboard of duties compares with the network. ${ABOUT_FEW}`,
+      alerts: ['ChainLeaderTimeouts'],
+      worst: 'most',
+      expr: OWN_TIMEOUTS,
+      unit: 'percentunit',
+      limits: OWN_TIMEOUTS_LIMITS,
+    }),
+    worst({
+      title: 'Fewest sessions',
+      about:
+        'Sessions with peers over the authenticated transport. A node with few hears the chain late, however many peers it knows.',
+      alerts: ['ChainSessionsLow', 'ChainIsolated'],
+      worst: 'least',
+      expr: 'chain_native_sessions{state="transport"}',
+      unit: 'locale',
+      limits: limitsBy(
+        { alert: 'ChainIsolated', metric: 'chain_native_sessions{state="transport"}' },
+        { alert: 'ChainSessionsLow', metric: 'chain_native_sessions{state="transport"}' },
+      ),
+    }),
+  ],
+}
+
+export const space: Row = {
+  title: `Who fills up: the ${WORST} fullest`,
+  panels: [
+    worst({
+      title: 'Fullest databases',
+      about:
+        'Used share of the database. Above the first limit the node drops old state by itself.',
+      alerts: ['ChainStorageCompacting', 'ChainStorageFull'],
+      worst: 'most',
+      expr: 'instance:chain_storage_used_ratio:max',
+      unit: 'percentunit',
+      max: 1,
+      limits: limitsBy(
+        { alert: 'ChainStorageCompacting', metric: 'instance:chain_storage_used_ratio:max' },
+        { alert: 'ChainStorageFull', metric: 'instance:chain_storage_used_ratio:max' },
+      ),
+    }),
+    worst({
+      title: 'Soonest to compact',
+      about:
+        'Time until the database reaches the line of compaction, by its growth; 0 is there. A node that does not grow has none.',
+      alerts: ['ChainStorageCompactionSoon'],
+      worst: 'least',
+      expr: 'chain_storage_seconds_until_compaction',
+      unit: 's',
+      limits: limitsBy({
+        alert: 'ChainStorageCompactionSoon',
+        metric: 'chain_storage_seconds_until_compaction',
+      }),
+    }),
+    worst({
+      title: 'Least free on a file system',
+      about: 'Free share of the fullest file system that the node needs, beside its database.',
+      alerts: ['ChainDiskFull', 'ChainDiskFilling'],
+      worst: 'least',
+      expr: 'chain_host_filesystem_available_bytes / chain_host_filesystem_size_bytes',
+      unit: 'percentunit',
+      max: 1,
+      limits: limitsBy({ alert: 'ChainDiskFull', metric: 'chain_host_filesystem_size_bytes' }),
+    }),
+  ],
+}

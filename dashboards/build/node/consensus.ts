@@ -1,0 +1,119 @@
+import { peers } from './peers.ts'
+import { type Row } from '../frame.ts'
+import { limitsBy } from '../limits.ts'
+import { ABOUT_FEW, OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
+import { graph } from '../panels/graph.ts'
+import { ABOUT_SHARE, TO_LEAD } from '../to-lead.ts'
+
+const EVENTS = [
+  'committed_block',
+  'round_entered_by_qc',
+  'vote_sent',
+  'round_entered_by_tc',
+  'local_timeout',
+  'execution_lagging',
+  'bad_state_root',
+  'base_fee_error',
+  'statesync_triggered',
+]
+const KINDS = [
+  'committed_block',
+  'round_advanced',
+  'vote_sent',
+  'proposal',
+  'round_timed_out',
+  'local_timeout',
+  'statesync',
+  'blocksync',
+]
+
+export const consensus: Row = {
+  title: 'Consensus and own duties',
+  panels: [
+    graph({
+      title: 'Votes for each round',
+      about:
+        'Votes cast for each round that a quorum closed; absent outside the active set. Below the lines the validator follows, and does not vote: look at its keys, its clock and its version.',
+      alerts: ['ChainNotVoting', 'ChainLeftActiveSet'],
+      unit: 'percentunit',
+      decimals: 1,
+      width: 8,
+      min: 0,
+      limits: limitsBy({
+        alert: 'ChainNotVoting',
+        metric: 'instance:chain_votes_per_round:ratio_rate2m',
+      }),
+      lines: [{ expr: 'instance:chain_votes_per_round:ratio_rate2m', legend: 'votes per round' }],
+    }),
+    graph({
+      title: 'Until a vote is ready',
+      about:
+        'From the start of the vote timer until the vote is ready. When the 99th percentile alone rises, look at the drive and at the processor.',
+      alerts: ['ChainVotesLate'],
+      unit: 's',
+      width: 8,
+      min: 0,
+      limits: limitsBy({ alert: 'ChainVotesLate', metric: 'chain_native_vote_delay_seconds' }),
+      names: ['p50', 'p90', 'p99'],
+      lines: [{ expr: 'chain_native_vote_delay_seconds', legend: '{{percentile}}' }],
+    }),
+    graph({
+      title: 'Rounds that timed out, own and of all',
+      about: `Share of the rounds of six hours that gave no block. The own one alone above the line: the cause is on this node. Both: the network is in trouble. ${ABOUT_FEW}`,
+      alerts: ['ChainLeaderTimeouts'],
+      unit: 'percentunit',
+      decimals: 1,
+      width: 8,
+      min: 0,
+      limits: OWN_TIMEOUTS_LIMITS,
+      lines: [
+        { expr: OWN_TIMEOUTS, legend: 'own' },
+        { expr: 'chain_duty_timeout_ratio{scope="network"}', legend: 'network' },
+      ],
+    }),
+    graph({
+      title: 'Own rounds of six hours',
+      about: `Rounds that this node led, by how they ended, and how many its stake let expect. ${ABOUT_SHARE} The dashboard of duties shows what chance allows.`,
+      alerts: ['ChainProposalShortfall', 'ChainDutyUnknown'],
+      unit: 'locale',
+      decimals: 0,
+      width: 8,
+      min: 0,
+      lines: [
+        { expr: 'chain_duty_slots{result="block"}', legend: 'gave a block' },
+        { expr: 'chain_duty_slots{result="timeout"}', legend: 'timed out' },
+        { expr: TO_LEAD, legend: 'expected by stake' },
+      ],
+    }),
+    graph({
+      title: 'What consensus did',
+      about:
+        'Events of consensus by its own counters. Local timeouts beside no committed block is a deadlock; a state root that differs is never normal.',
+      alerts: ['ChainConsensusDeadlock', 'ChainBadStateRoot', 'ChainExecutionLagging'],
+      unit: 'suffix:/s',
+      decimals: 2,
+      width: 8,
+      min: 0,
+      names: EVENTS,
+      lines: [{ expr: 'rate(chain_native_events_total[$__rate_interval])', legend: '{{event}}' }],
+    }),
+    graph({
+      title: 'What the log of consensus says, in a minute',
+      about:
+        'Messages of the last minute by kind. It must be much like the counters beside it; where it is absent the log does not tell (only warnings are kept, or messages were dropped).',
+      alerts: ['ChainLogsDropped', 'ChainJournalFrozen'],
+      unit: 'locale',
+      decimals: 0,
+      width: 8,
+      min: 0,
+      names: KINDS,
+      lines: [
+        {
+          expr: 'chain_consensus_window_messages{kind!~"warning|error"}',
+          legend: '{{kind}}',
+        },
+      ],
+    }),
+    ...peers,
+  ],
+}

@@ -1,0 +1,132 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { parser } from '@prometheus-io/lezer-promql'
+import { parse } from 'yaml'
+import { z } from 'zod'
+
+/** A number that an alert compares a metric with. */
+export interface Limit {
+  readonly alert: string
+  readonly severity: Severity
+  /** Whether more than the number is bad, or less. */
+  readonly bad: 'above' | 'below'
+  readonly inclusive: boolean
+  readonly value: number
+}
+
+export type Severity = 'critical' | 'warning' | 'info' | 'none'
+
+/** The limits of an alert on a metric, one for each severity of the alert. Throws where the alert is gone or asks otherwise. */
+export const limitsOf = (alert: string, metric: string): readonly Limit[] =>
+  rulesOf(alert).map(({ expr, labels }) => {
+    const found = comparisons(expr).filter(({ left }) => left.includes(metric))
+    const exact = found.filter(({ left }) => left === metric)
+    const [first, ...others] = exact.length > 0 ? exact : found
+    if (!first || others.length > 0) {
+      throw new Error(`${alert} compares ${metric} with ${first ? 'several numbers' : 'no number'}`)
+    }
+    const { operator, value } = first
+    return {
+      alert,
+      severity: labels.severity,
+      bad: operator.startsWith('>') ? 'above' : 'below',
+      inclusive: operator.endsWith('='),
+      value,
+    }
+  })
+
+/** The number that a recorded series is yes or no about. */
+export const limitRecorded = (record: string): number => {
+  const [found, ...others] = recordings
+    .filter((rule) => rule.record === record)
+    .flatMap(({ expr }) => comparisons(expr))
+  if (!found || others.length > 0) throw new Error(`${record} compares with no one number`)
+  return found.value
+}
+
+/** What an alert asks a label to be, once for each of its severities. */
+export const askedOf = (alert: string, label: string): readonly AskedOf[] =>
+  rulesOf(alert).flatMap(({ expr, labels: { severity } }) =>
+    [...expr.matchAll(new RegExp(String.raw`\b${label}="([^"]+)"`, 'g'))].map(([, value = '']) => ({
+      severity,
+      value,
+    })),
+  )
+
+interface AskedOf {
+  readonly severity: Severity
+  readonly value: string
+}
+
+export const runbookOf = (alert: string): string => {
+  const [rule] = rulesOf(alert)
+  return rule.annotations.runbook_url
+}
+
+/** Lines of logs that some alert looks for: those that mean trouble. */
+export const troublePatterns = (): readonly string[] =>
+  [
+    ...new Set(
+      alerts
+        .flatMap(({ expr }) => [...expr.matchAll(/\bpattern=~?"([^"]+)"/g)])
+        .flatMap(([, names = '']) => names.split('|')),
+    ),
+  ].toSorted()
+
+/** Where all runbooks are listed. */
+export const runbookIndex = (): string => runbookPage('index')
+
+/** The page of that name among the runbooks. */
+export const runbookPage = (name: string): string =>
+  runbookOf('ChainWatchdog').replace(/[^/]+$/, () => name)
+
+const alertSchema = z.object({
+  alert: z.string(),
+  expr: z.string(),
+  labels: z.object({ severity: z.enum(['critical', 'warning', 'info', 'none']) }),
+  annotations: z.object({ runbook_url: z.url() }),
+})
+type Alert = z.output<typeof alertSchema>
+
+const recordingSchema = z.object({ record: z.string(), expr: z.string() })
+type Recording = z.output<typeof recordingSchema>
+
+const fileSchema = z.object({
+  groups: z.array(z.object({ rules: z.array(z.union([alertSchema, recordingSchema])) })),
+})
+
+const FOLDER = 'alerts'
+
+const rules: readonly (Alert | Recording)[] = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.rules.yaml'))
+  .flatMap((file) => fileSchema.parse(parse(readFileSync(`${FOLDER}/${file}`, 'utf8'))).groups)
+  .flatMap((group) => group.rules)
+
+const alerts = rules.flatMap((rule) => ('alert' in rule ? [rule] : []))
+const recordings = rules.flatMap((rule) => ('record' in rule ? [rule] : []))
+
+const rulesOf = (alert: string): readonly [Alert, ...Alert[]] => {
+  const [first, ...others] = alerts.filter((rule) => rule.alert === alert)
+  if (!first) throw new Error(`no rule in ${FOLDER}/ gives the alert ${alert}`)
+  return [first, ...others]
+}
+
+const COMPARISON = /^(?:Gtr|Gte|Lss|Lte)$/
+
+/** What an expression compares with a number: `a - b > 5` is the left side `a - b`, the operator and 5. */
+const comparisons = (expr: string) => {
+  const seen: { left: string; operator: string; value: number }[] = []
+  parser.parse(expr).iterate({
+    enter: ({ name, node }) => {
+      const left = node.firstChild
+      const right = node.lastChild
+      const operator = left?.nextSibling
+      if (name !== 'BinaryExpr' || right?.name !== 'NumberDurationLiteral') return
+      if (!left || !operator || !COMPARISON.test(operator.name)) return
+      const textOf = ({ from, to }: { from: number; to: number }) => expr.slice(from, to)
+      // `a < 7 > 0` compares the outcome of a comparison once more: only the inner one is a limit of `a`.
+      if (left.firstChild?.nextSibling && COMPARISON.test(left.firstChild.nextSibling.name)) return
+      seen.push({ left: textOf(left), operator: textOf(operator), value: Number(textOf(right)) })
+    },
+  })
+  return seen
+}

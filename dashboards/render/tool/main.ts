@@ -1,0 +1,48 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Engine, startEngine } from '../../../test/dashboards/engine.ts'
+import { committed, dashboardSchema } from '../../../test/dashboards/model.ts'
+import { type Camera, openCamera } from './camera.ts'
+import { beginning, cut } from './cut.ts'
+import { DRAWN, markOf } from './drawn.ts'
+import { sceneOf } from './scene.ts'
+
+const IMAGES = fileURLToPath(new URL('../../../docs/images', import.meta.url))
+/** Always the same, so that a picture changes only where what it shows does. In seconds since the epoch. */
+const NOW = Date.UTC(2026, 5, 1, 12, 10) / 1000
+const THEMES = ['dark', 'light'] as const
+
+const drawAll = async (camera: Camera, engine: Engine): Promise<void> => {
+  await mkdir(IMAGES, { recursive: true })
+  const marks: Record<string, string> = {}
+  for (const [name, json] of committed()) {
+    const { panels, ...scene } = await sceneOf(dashboardSchema.parse(json), engine)
+    const parts = cut(panels).map((part, index) => ({
+      file: index === 0 ? name : `${name}-${index + 1}`,
+      part,
+    }))
+    if (name === 'node') parts.push({ file: 'node-glance', part: [...beginning(panels)] })
+    for (const { file, part } of parts) {
+      for (const theme of THEMES) {
+        const picture = await camera.shoot({ ...scene, theme, panels: part })
+        await writeFile(join(IMAGES, `${file}-${theme}.png`), picture)
+        console.log(`docs/images/${file}-${theme}.png ${Math.ceil(picture.length / 1000)} kB`)
+      }
+    }
+    marks[name] = markOf(json)
+  }
+  await writeFile(join(IMAGES, DRAWN), `${JSON.stringify(marks, null, 2)}\n`)
+}
+
+const camera = await openCamera()
+try {
+  const engine = await startEngine(NOW)
+  try {
+    await drawAll(camera, engine)
+  } finally {
+    await engine.stop()
+  }
+} finally {
+  await camera.close()
+}

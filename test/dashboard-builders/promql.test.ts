@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { filtered } from '../../dashboards/build/promql.ts'
+
+describe('expressions of panels', () => {
+  it.each([
+    ['chain_rpc_up', 'chain_rpc_up{job=~"$job", instance=~"$instance"}'],
+    ['up{a="b"} == 0', 'up{job=~"$job", instance=~"$instance", a="b"} == 0'],
+    [
+      'sum by (le) (rate(x_bucket[$__rate_interval]))\n  / on (job) y',
+      'sum by (le) (rate(x_bucket{job=~"$job", instance=~"$instance"}[$__rate_interval])) / on (job) y{job=~"$job", instance=~"$instance"}',
+    ],
+    [
+      'max_over_time(x[$__range:1m]) or {__name__=~"i:.+"}',
+      'max_over_time(x{job=~"$job", instance=~"$instance"}[$__range:1m]) or {job=~"$job", instance=~"$instance", __name__=~"i:.+"}',
+    ],
+  ])('%s asks for what the variables choose, in every selector', (expression, expected) => {
+    expect(filtered(expression)).toBe(expected)
+  })
+
+  it('but in the sum over all nodes that use a key', () => {
+    expect(
+      filtered(
+        '(chain_duty_identity_active == 1) * on (identity) group_left () sum by (identity) (chain_duty_identity_active) > up',
+      ),
+    ).toBe(
+      '(chain_duty_identity_active{job=~"$job", instance=~"$instance"} == 1) * on (identity) group_left () sum by (identity) (chain_duty_identity_active) > up{job=~"$job", instance=~"$instance"}',
+    )
+  })
+
+  it('that are no PromQL fail the build', () => {
+    expect(() => filtered('sum by (x (up)')).toThrow('no PromQL')
+  })
+})

@@ -1,0 +1,82 @@
+import type { Api } from './api.ts'
+import type { Excuse } from './excuses.ts'
+import { type Finding, finding } from './findings.ts'
+import { HEALTHY, INSTANCES } from './history.ts'
+import { lint } from './lint.ts'
+import { type Dashboard, dashboardSchema } from './model.ts'
+import { runDashboard } from './run.ts'
+
+interface Check {
+  /** Name → JSON. */
+  readonly dashboards: ReadonlyMap<string, unknown>
+  readonly api: Api
+  readonly now: number
+  readonly excuses: readonly Excuse[]
+}
+
+/** A node that is in trouble just now: nothing may be refused there, whatever is missing. */
+const TROUBLED = 'fullnode-4'
+
+/** All that is wrong with the dashboards, and with what excuses it. */
+export const checkDashboards = async (check: Check): Promise<readonly Finding[]> => {
+  const found = [...lint(check.dashboards)]
+  for (const [name, json] of check.dashboards) {
+    const { data: dashboard } = dashboardSchema.safeParse(json)
+    if (dashboard) found.push(...(await runEverywhere(name, dashboard, check)))
+  }
+  const { excuses } = check
+  return [
+    ...found.filter((one) => !excuses.some((excuse) => covers(excuse, one))),
+    ...excuses
+      .filter((excuse) => !found.some((one) => covers(excuse, one)))
+      .map(({ where, rule }) =>
+        finding('excuse', where, `it is excused for "${rule}", and needs no excuse`),
+      ),
+  ]
+}
+
+const covers = ({ rule, where }: Excuse, { rule: found, text }: Finding): boolean =>
+  rule === found && text.startsWith(`${where}: `)
+
+/** On the node that is well, or on all where several can be chosen; then on those in trouble. */
+const runEverywhere = async (
+  name: string,
+  dashboard: Dashboard,
+  { api, now, excuses }: Check,
+): Promise<readonly Finding[]> => {
+  const run = { name, dashboard, api, now }
+  const isOfOne = dashboard.templating.list.some(
+    (variable) => variable.name === 'instance' && variable.multi !== true,
+  )
+  const seen = await runDashboard(isOfOne ? { ...run, choose: { instance: HEALTHY } } : run)
+  const troubled = await runDashboard({ ...run, choose: { instance: TROUBLED } })
+  const refused = troubled.filter(
+    ({ rule, text }) => rule === 'query' && !seen.some((one) => one.text === text),
+  )
+  const excused = excuses.filter(
+    (excuse) => excuse.rule === 'empty' && seen.some((one) => covers(excuse, one)),
+  )
+  return [...seen, ...refused, ...(await neverFilled(run, excused))]
+}
+
+/** Of what is rightly empty, what is empty on every node: nobody knows whether it works. */
+const neverFilled = async (
+  run: Parameters<typeof runDashboard>[0],
+  excused: readonly Excuse[],
+): Promise<readonly Finding[]> => {
+  let left = excused
+  for (const instance of INSTANCES) {
+    if (left.length === 0) break
+    const places = new Set(left.map(({ where }) => where))
+    const choose = { instance }
+    const seen = await runDashboard({ ...run, choose, only: (where) => places.has(where) })
+    left = left.filter((excuse) => seen.some((one) => covers(excuse, one)))
+  }
+  return left.map(({ where }) =>
+    finding(
+      'excuse',
+      where,
+      'it shows nothing on any node of the history; expected one on which it does',
+    ),
+  )
+}

@@ -1,0 +1,217 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { debianPackage } from '../support/debian.ts'
+import { run } from '../support/programs.ts'
+import { probePrometheus } from '../support/prometheus.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import type { Api } from './api.ts'
+import { committed, dashboardSchema, panelsOf } from './model.ts'
+import { openScene, sent } from './resolve.ts'
+
+const describe = await requireRealPart('prometheus', probePrometheus)
+
+/** A figure of a dashboard as it is committed: its panel and the letter of the target; the node that is chosen, or all. */
+interface Figure {
+  readonly dashboard: string
+  readonly panel: string
+  readonly target?: string
+  readonly instance?: string
+}
+
+interface Past {
+  /** Series → values in promtool's words, one for each minute. */
+  readonly past: Readonly<Record<string, string>>
+  readonly after: string
+}
+
+/** The figures as Prometheus would tell them: labels → value. */
+type Told = Readonly<Record<string, number>>
+
+const api: Api = {
+  instant: () => Promise.reject(new Error('not asked')),
+  range: () => Promise.reject(new Error('not asked')),
+  labelValues: (label) => Promise.resolve([label === 'job' ? 'chain-agent' : 'a']),
+}
+
+const expressionOf = async ({ dashboard: name, panel: title, target, instance }: Figure) => {
+  const dashboard = dashboardSchema.parse(committed().get(name))
+  const choose = instance === undefined ? {} : { instance }
+  const scene = await openScene(dashboard, api, { now: 0, choose })
+  const panel = panelsOf(dashboard).find((one) => one.title === title)
+  const found = panel?.targets?.find(({ refId }) => refId === (target ?? 'A'))
+  if (!panel || !found) throw new Error(`${name} has no such target of ${title}`)
+  return sent(scene, panel, found).expr
+}
+
+/** What promtool finds to be otherwise than told; empty where nothing is. */
+const amiss = async (figure: Figure, { past, after }: Past, told: Told): Promise<string> => {
+  const input = Object.entries(past).map(([series, values]) => ({ series: ours(series), values }))
+  const expected = Object.entries(told).map(([labels, value]) => ({ labels: ours(labels), value }))
+  const question = {
+    // Binary fractions are not exact.
+    expr: `round(${await expressionOf(figure)}, 1e-6)`,
+    eval_time: after,
+    exp_samples: expected,
+  }
+  const tests = [{ interval: '1m', input_series: input, promql_expr_test: [question] }]
+  const directory = await mkdtemp(join(tmpdir(), 'chain-figures-'))
+  try {
+    const file = join(directory, 'figures.yaml')
+    await writeFile(file, JSON.stringify({ evaluation_interval: '1m', tests }))
+    const promtool = join(await debianPackage('prometheus'), 'usr/bin/promtool')
+    const { code, stdout, stderr } = await run(promtool, ['test', 'rules', file])
+    return code === 0 ? '' : stdout + stderr
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}
+
+/** Of our job, where none is named. */
+const ours = (series: string): string =>
+  series.includes('job=') || series === '{}' ? series : series.replace('{', '{job="chain-agent",')
+
+describe('what a node does', () => {
+  const state = { dashboard: 'fleet', panel: 'Every node' }
+  test.each<readonly [what: string, past: Past['past'], state: number]>([
+    ['a fresh block is not known to be behind without references', { age: '1x9' }, 1],
+    ['behind its references', { age: '1x9', behind: '6x9' }, 5],
+    ['in statesync', { age: '99x9', statesync: '1x9' }, 3],
+    ['what died in statesync is down', { age: '99x9', statesync: '1x9', bft: '0x9' }, 7],
+    ['what the operator announced', { bft: '0x9', maintenance: '1x9' }, 2],
+    ['of an agent that is down nothing is known', { up: '0x9', age: '1x9' }, 8],
+  ])('%s', async (_what, brief, expected) => {
+    const { up = '1x9', bft = '1x9', age, behind, statesync, maintenance } = brief
+    const series = {
+      'up{instance="a"}': up,
+      'chain_service_active{instance="a",service="bft"}': bft,
+      'chain_service_active{instance="a",service="execution"}': '1x9',
+      'instance:chain_block_age:seconds{instance="a"}': age,
+      'instance:chain_behind:seconds{instance="a"}': behind,
+      'instance:chain_statesync:active{instance="a"}': statesync,
+      'chain_agent_maintenance{instance="a",reason="upgrade"}': maintenance,
+    }
+    const past = Object.fromEntries(
+      Object.entries(series).flatMap(([name, values]) => (values ? [[name, values]] : [])),
+    )
+    const told = { '{instance="a"}': expected }
+    expect(await amiss(state, { past, after: '5m' }, told)).toBe('')
+  })
+})
+
+/** Known for an hour with two bad minutes; for three days; for four with 1 % bad: half of the budget. */
+const WEEK = {
+  past: {
+    'instance:chain_available:bool{instance="hour"}': '_x10020 0x1 1x57',
+    'instance:chain_available:bool{instance="three"}': '_x5760 1x4319',
+    'instance:chain_available:bool{instance="four"}': '_x4081 0x59 1x5939',
+  },
+  after: '7d',
+}
+
+describe('the week', () => {
+  const week = { dashboard: 'duties', panel: 'What is left of the week' }
+  test('has a budget where half of it is known', async () => {
+    expect(await amiss(week, WEEK, { '{instance="four"}': 0.5 })).toBe('')
+  })
+
+  test('may be spent by so many seconds', async () => {
+    expect(await amiss({ ...week, target: 'B' }, WEEK, { '{instance="four"}': 6048 })).toBe('')
+  })
+
+  test('has a share of time with a fresh block where half of it is known', async () => {
+    expect(await amiss({ ...week, target: 'C' }, WEEK, { '{instance="four"}': 0.99 })).toBe('')
+  })
+})
+
+/** All of them led 100 rounds in six hours: the share of the second was known for three of these. */
+const LED = {
+  past: {
+    'chain_native_stake_ratio{instance="all"}': '0.05x360',
+    'chain_duty_expected_slots{instance="all"}': '80x360',
+    'chain_duty_slots{instance="all",result="block"}': '98x360',
+    'chain_duty_slots{instance="all",result="timeout"}': '2x360',
+    'chain_duty_timeout_ratio{instance="all",scope="network"}': '0.02x360',
+    'chain_duty_timeout_ratio{instance="half",scope="network"}': '0.02x360',
+    'chain_native_stake_ratio{instance="half"}': '_x180 0.05x180',
+    'chain_duty_expected_slots{instance="half"}': '50x360',
+    'chain_duty_slots{instance="half",result="block"}': '98x360',
+    'chain_duty_slots{instance="half",result="timeout"}': '2x360',
+  },
+  after: '6h',
+}
+
+describe('rounds led', () => {
+  const led = { dashboard: 'duties', panel: 'Rounds led' }
+  const band = 'Blocks led, expected, and what chance allows'
+
+  test('are luck only where the share was known throughout', async () => {
+    expect(await amiss({ ...led, target: 'D' }, LED, { '{instance="all"}': 1.25 })).toBe('')
+  })
+
+  test('are in a band only there', async () => {
+    expect(await amiss({ dashboard: 'duties', panel: band }, LED, { '{}': 98 })).toBe('')
+  })
+
+  /** One of 19 is more than 5 %, and no alert. */
+  const few = {
+    past: {
+      'chain_duty_slots{instance="few",result="block"}': '18x9',
+      'chain_duty_slots{instance="few",result="timeout"}': '1x9',
+      'chain_duty_timeout_ratio{instance="few",scope="own"}': '0.0526x9',
+      'chain_duty_slots{instance="enough",result="block"}': '18x9',
+      'chain_duty_slots{instance="enough",result="timeout"}': '2x9',
+      'chain_duty_timeout_ratio{instance="enough",scope="own"}': '0.1x9',
+    },
+    after: '5m',
+  }
+  test.each([
+    ['duties', 'Rounds led', 'F'],
+    ['duties', 'Timeouts of own rounds, beside the network', 'B'],
+    ['fleet', 'Every node', 'H'],
+    ['fleet', 'Most own rounds timed out', 'A'],
+  ])('of a handful no share is told: %s, %s', async (dashboard, panel, target) => {
+    expect(await amiss({ dashboard, panel, target }, few, { '{instance="enough"}': 0.1 })).toBe('')
+  })
+})
+
+describe('what all nodes have together', () => {
+  test('a key that a node signs with is counted on all of them, chosen or not', async () => {
+    expect(
+      await amiss(
+        { dashboard: 'duties', panel: 'Who signs with which identity', instance: 'a' },
+        {
+          past: {
+            'chain_duty_identity_active{instance="a",identity="02ab"}': '1x9',
+            'chain_duty_identity_active{instance="b",job="spare",identity="02ab"}': '1x9',
+            'chain_duty_identity_active{instance="c",identity="02cd"}': '1x9',
+          },
+          after: '5m',
+        },
+        { '{instance="a",identity="02ab"}': 2 },
+      ),
+    ).toBe('')
+  })
+
+  const absent = {
+    past: {
+      'ALERTS{alertname="ChainAgentAbsent",alertstate="firing",severity="critical",component="agent"}':
+        '1x9',
+    },
+    after: '5m',
+  }
+  test('an alert that names no node is in the list', async () => {
+    expect(
+      await amiss({ dashboard: 'fleet', panel: 'Alerts that fire' }, absent, {
+        '{alertname="ChainAgentAbsent",severity="critical",component="agent"}': 1,
+      }),
+    ).toBe('')
+  })
+
+  test('and no row of the table of nodes', async () => {
+    expect(await amiss({ dashboard: 'fleet', panel: 'Every node', target: 'B' }, absent, {})).toBe(
+      '',
+    )
+  })
+})

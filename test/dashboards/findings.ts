@@ -1,0 +1,32 @@
+/** Something that is wrong with a dashboard, in a sentence. */
+export interface Finding {
+  readonly rule: Rule
+  readonly text: string
+}
+
+export type Rule =
+  | 'shape'
+  | 'frame'
+  | 'variable'
+  | 'identity'
+  | 'grid'
+  | 'datasource'
+  | 'words'
+  | 'unit'
+  | 'target'
+  | 'promql'
+  | 'scope'
+  | 'rate'
+  | 'metric'
+  | 'link'
+  | 'query'
+  | 'empty'
+  | 'legend'
+  | 'many'
+  | 'excuse'
+
+/** `node, panel "Height", target A: the unit is missing; expected one of Grafana's.` */
+export const finding = (rule: Rule, where: string, what: string): Finding => ({
+  rule,
+  text: `${where}: ${what}.`,
+})

@@ -1,0 +1,91 @@
+import { type MetricDefinition, metrics } from '../../src/metrics.ts'
+import { FATES } from './history/fates.ts'
+import { moments } from './history/moments.ts'
+import { createRecorder, type Recorder } from './history/recorder.ts'
+import { recordChain, recordBefore } from './history/chain.ts'
+import { recordConsensus } from './history/consensus.ts'
+import { recordHost } from './history/host.ts'
+import { recordServices } from './history/services.ts'
+import { recordStorage } from './history/storage.ts'
+
+interface Options {
+  /** The moment that the history is made for, in seconds since the epoch; a multiple of a minute. */
+  readonly now: number
+  readonly hours?: number
+  /** Seconds between two scrapes; a divisor of 60. */
+  readonly step?: number
+  /** How far it goes on beyond now, so that looking at now shows something for so long. */
+  readonly aheadHours?: number
+  /** Before the hours that are told in full: what the objective of the week needs, by the minute. */
+  readonly days?: number
+}
+
+export const JOB = 'chain-agent'
+/** Well now, with a past: what a panel of a single node must have something to show for. */
+export const HEALTHY = 'validator-1'
+/** Its agent cannot be scraped just now, for 25 minutes. */
+export const SILENT = 'fullnode-3'
+export const INSTANCES: readonly string[] = FATES.map(({ name }) => name)
+export const STEP = 30
+
+/**
+ * A past for six nodes, with incidents, as OpenMetrics with timestamps: piece by piece, since the whole is large.
+ * The same options give the same text.
+ */
+export function* history(options: Options): Generator<string> {
+  for (const fate of FATES) {
+    for (const recorder of createTarget(fate, options)) yield* recorder.expose()
+  }
+  yield '# EOF\n'
+}
+
+const HOUR = 3600
+
+const createTarget = (
+  fate: (typeof FATES)[number],
+  { now, hours = 6, step = STEP, aheadHours = 0.5, days = 7 }: Options,
+): readonly Recorder[] => {
+  const common = { instance: fate.name, job: JOB }
+  const week = createRecorder(common)
+  const full = createRecorder(common)
+  const fineFrom = now - hours * HOUR
+  const from = Math.min(fineFrom, now - days * 24 * HOUR)
+  for (const moment of moments(fate, { now, from, fineFrom, to: now + aheadHours * HOUR, step })) {
+    const { at, elapsed, isScraped, starts } = moment
+    if (at < fineFrom) {
+      week.move({ at, elapsed, isWritten: isScraped })
+      recordBefore(week, moment)
+      continue
+    }
+    full.move({ at, elapsed, isWritten: isScraped })
+    if (starts.consensus || starts.node || starts.agent)
+      full.reset((name) => beginsAnew(name, starts))
+    recordChain(full, moment)
+    recordConsensus(full, moment)
+    recordServices(full, moment, now)
+    recordStorage(full, moment)
+    recordHost(full, moment)
+    full.move({ at, elapsed, isWritten: true })
+    full.other('up', isScraped ? 1 : 0)
+    full.other('scrape_duration_seconds', isScraped ? 0.03 : 10)
+    full.other('scrape_samples_scraped', isScraped ? 955 : 0)
+    full.other('scrape_samples_post_metric_relabeling', isScraped ? 955 : 0)
+    full.other('scrape_series_added', 0)
+  }
+  return [week, full]
+}
+
+/** Who counts: the agent what it saw, consensus its events, systemd what it accounts. */
+const beginsAnew = (
+  name: string,
+  starts: { readonly consensus: boolean; readonly node: boolean; readonly agent: boolean },
+): boolean => {
+  if (name === 'chain_native_events_total') return starts.consensus
+  if (name === 'chain_service_cpu_seconds_total') return starts.node
+  const type = definitions.get(name)?.type
+  const isOfAgent =
+    type === 'tally' || type === 'histogram' || name === 'chain_agent_collector_failures_total'
+  return starts.agent && (isOfAgent || name.startsWith('process_cpu_'))
+}
+
+const definitions: ReadonlyMap<string, MetricDefinition> = new Map(Object.entries(metrics))

@@ -1,0 +1,133 @@
+import { BLOCK_TAGS, LEDGER_EVENTS, REFUSALS } from '../../../src/metrics.ts'
+import { BLOCKS_PER_SECOND, type Moment } from './moments.ts'
+import type { Recorder } from './recorder.ts'
+
+/** Blocks that a tag is behind the newest one. */
+const DEPTH = { latest: 0, safe: 1, finalized: 2, proposed: 0 } as const
+const WINDOW_BLOCKS = 600
+const CHAIN_ID = '31143'
+const STATESYNC_BLOCKS = 120_000
+
+/** The chapters rpc, reference, ledger, and of derived what is about heights. */
+export const recordChain = (to: Recorder, moment: Moment): void => {
+  recordRpc(to, moment)
+  recordReferences(to, moment)
+  recordLedger(to, moment)
+  recordLag(to, moment)
+}
+
+/** What looks back further than the hours that are told in full is made of: enough for the days before. */
+export const recordBefore = (to: Recorder, moment: Moment): void => {
+  to.gauge('chain_native_statesync_active', moment.statesync !== null)
+  if (moment.consensusRuns)
+    to.gauge('chain_native_stake_ratio', moment.statesync === null ? stakeOf(moment) : 0)
+  if (!moment.consensusRuns || moment.statesync !== null) return
+  to.gauge('chain_ledger_block_timestamp_seconds', moment.blockTime, { event: 'proposed' })
+}
+
+const recordRpc = (to: Recorder, moment: Moment): void => {
+  const { rpcAnswers, at } = moment
+  to.gauge('chain_rpc_up', rpcAnswers)
+  for (const method of ['eth_blockNumber', 'eth_getBlockByNumber'] as const) {
+    const perSecond = method === 'eth_blockNumber' ? 0.5 : 1.5
+    const median = (moment.isSlow ? 0.2 : 0.008) * (1 + 0.3 * moment.noise(1))
+    to.observe(
+      'chain_rpc_request_duration_seconds',
+      { perSecond: rpcAnswers ? perSecond : 0, median },
+      { method },
+    )
+    for (const reason of REFUSALS) {
+      const fails = (!rpcAnswers && reason === 'refused') || (moment.isSlow && reason === 'timeout')
+      const share = rpcAnswers ? 0.02 : 1
+      to.total('chain_rpc_errors_total', fails ? perSecond * share : 0, { method, reason })
+    }
+  }
+  if (!rpcAnswers) return
+  for (const tag of BLOCK_TAGS) {
+    to.gauge('chain_rpc_block_number', moment.own - DEPTH[tag], { tag })
+    const time = Math.floor(moment.blockTime - DEPTH[tag] / BLOCKS_PER_SECOND)
+    to.gauge('chain_rpc_block_timestamp_seconds', time, { tag })
+  }
+  to.gauge('chain_rpc_last_advance_timestamp_seconds', moment.follows ? at - 0.2 : moment.blockTime)
+  to.gauge('chain_rpc_info', 1, {
+    client_version: `Chain/${moment.version}`,
+    chain_id: CHAIN_ID,
+    net_version: CHAIN_ID,
+  })
+}
+
+const recordReferences = (to: Recorder, moment: Moment): void => {
+  for (const [reference, late] of [
+    ['other-rpc', 1],
+    ['query-service', 3],
+  ] as const) {
+    to.gauge('chain_reference_up', 1, { reference })
+    to.gauge('chain_reference_block_number', moment.height - late, { reference })
+  }
+  to.gauge('chain_reference_agreeing', 2)
+  if (moment.rpcAnswers) to.gauge('chain_block_difference', moment.behind)
+}
+
+const recordLedger = (to: Recorder, moment: Moment): void => {
+  const { follows, fate, timeoutShare, ownTimeoutShare } = moment
+  const blocks = follows ? BLOCKS_PER_SECOND : 0
+  const rounds = blocks * (1 + timeoutShare)
+  const own = rounds * stakeOf(moment)
+  for (const event of LEDGER_EVENTS) {
+    const depth = event === 'proposed' ? 0 : DEPTH.finalized
+    to.total('chain_ledger_blocks_total', blocks, { event, scope: 'network' })
+    if (fate.isValidator)
+      to.total('chain_ledger_blocks_total', own * (1 - ownTimeoutShare), { event, scope: 'own' })
+    if (!moment.consensusRuns || moment.statesync !== null) continue
+    to.gauge('chain_ledger_round', moment.round - depth, { event })
+    to.gauge('chain_ledger_epoch', epochOf(moment), { event })
+    to.gauge('chain_ledger_seq_num', moment.own - depth, { event })
+    const time = moment.blockTime - depth / BLOCKS_PER_SECOND
+    to.gauge('chain_ledger_block_timestamp_seconds', time, { event })
+  }
+  to.total('chain_ledger_timeouts_total', blocks * timeoutShare, { scope: 'network' })
+  if (fate.isValidator) {
+    to.total('chain_ledger_timeouts_total', own * ownTimeoutShare, { scope: 'own' })
+    to.gauge('chain_ledger_own_consecutive_timeouts', ownTimeoutShare > 0.2 ? 3 : 0)
+  }
+  to.total('chain_ledger_skipped_rounds_total', blocks * timeoutShare)
+  to.total('chain_ledger_transactions_total', blocks * (30 + 10 * moment.noise(2)))
+  to.total('chain_ledger_future_blocks_total', blocks * 0.0005)
+  const slower = moment.isSlow ? 1.6 : 1
+  const median = (seconds: number, kind: number) => ({
+    perSecond: blocks,
+    median: seconds * slower * (1 + 0.1 * moment.noise(kind)),
+  })
+  to.observe('chain_ledger_block_interval_seconds', median(0.39, 3))
+  to.observe('chain_ledger_propagation_seconds', median(0.065, 4))
+  to.observe('chain_ledger_finality_seconds', median(0.82, 5))
+}
+
+const recordLag = (to: Recorder, moment: Moment): void => {
+  to.gauge('chain_blocks_per_second', BLOCKS_PER_SECOND * (1 + 0.02 * moment.noise(6)))
+  const { statesync } = moment
+  if (statesync === null) {
+    const left = Math.max(0, WINDOW_BLOCKS - moment.behind)
+    to.gauge('chain_blocksync_window_remaining_blocks', left)
+    to.gauge('chain_blocksync_window_remaining_seconds', left / BLOCKS_PER_SECOND)
+  } else {
+    const pace = 1.5 * 3600
+    to.gauge('chain_statesync_eta_seconds', (1 - statesync) * pace)
+    to.gauge('chain_statesync_last_progress_timestamp_seconds', moment.at - 4)
+  }
+  to.gauge('chain_native_zombie', 0)
+}
+
+/** Share of the stake: that of twenty equal validators. */
+export const stakeOf = ({ fate }: Moment): number => (fate.isValidator ? 0.05 : 0)
+
+export const epochOf = ({ height }: Moment): number => Math.floor(height / 50_000)
+
+/** Where statesync is and where it goes; null while there is none. */
+export const statesyncBlocks = ({
+  height,
+  statesync,
+}: Moment): { readonly reached: number; readonly target: number } | null =>
+  statesync === null
+    ? null
+    : { reached: Math.round(height - (1 - statesync) * STATESYNC_BLOCKS), target: height }

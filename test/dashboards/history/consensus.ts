@@ -1,0 +1,150 @@
+import { FINDINGS } from '../../../src/collectors/parts/consensus/findings.ts'
+import {
+  CONSENSUS_KINDS,
+  MIGRATION_PHASES,
+  NATIVE_EVENTS,
+  NETWORK_ERROR_KINDS,
+} from '../../../src/metrics.ts'
+import { epochOf, stakeOf, statesyncBlocks } from './chain.ts'
+import { BLOCKS_PER_SECOND, type Moment, TIMEOUT_SHARE } from './moments.ts'
+import type { Recorder } from './recorder.ts'
+
+const DUTY_SECONDS = 6 * 3600
+
+/** The chapters consensus and native, and of derived what is about own duties. */
+export const recordConsensus = (to: Recorder, moment: Moment): void => {
+  recordLog(to, moment)
+  recordNative(to, moment)
+  recordDuty(to, moment)
+}
+
+const recordLog = (to: Recorder, moment: Moment): void => {
+  const pace: Readonly<Record<(typeof CONSENSUS_KINDS)[number], number>> = {
+    ...paceOf(moment),
+    warning: moment.isSlow ? 0.2 : 0.01,
+    error: 0,
+  }
+  for (const kind of CONSENSUS_KINDS) {
+    to.total('chain_consensus_messages_total', pace[kind], { kind })
+    if (moment.consensusRuns)
+      to.gauge('chain_consensus_window_messages', Math.round(pace[kind] * 60), { kind })
+  }
+  for (const kind of NETWORK_ERROR_KINDS)
+    to.total('chain_consensus_network_errors_total', kind === 'session_timeout' ? 0.004 : 0, {
+      kind,
+    })
+  if (!moment.consensusRuns) return
+  to.gauge('chain_consensus_network_error_peers', 1)
+  if (moment.follows) {
+    to.gauge('chain_consensus_round', moment.round)
+    to.gauge('chain_consensus_epoch', epochOf(moment))
+    to.gauge('chain_consensus_block_number', moment.own)
+  }
+  to.gauge('chain_consensus_committing', moment.follows)
+  to.gauge('chain_consensus_statesync_active', moment.statesync !== null)
+  to.gauge('chain_consensus_blocksync_active', moment.follows && moment.behind > 5)
+  const found = new Set([
+    ...(moment.follows || moment.statesync !== null ? [] : ['not_committing']),
+    ...(moment.statesync === null ? [] : ['statesync_active']),
+    ...(moment.ownTimeoutShare > 0.2 ? ['local_timeouts'] : []),
+  ])
+  for (const { finding } of FINDINGS)
+    to.gauge('chain_consensus_finding', found.has(finding), { finding })
+}
+
+/** Messages a second. */
+const paceOf = (moment: Moment) => {
+  const rounds = moment.follows ? BLOCKS_PER_SECOND : 0
+  const timeouts = moment.follows
+    ? rounds * moment.timeoutShare
+    : moment.consensusRuns && moment.statesync === null
+      ? 0.4
+      : 0
+  return {
+    committed_block: rounds,
+    round_advanced: rounds,
+    round_timed_out: timeouts,
+    local_timeout: timeouts,
+    statesync: moment.statesync === null ? 0 : 0.5,
+    blocksync: moment.follows && moment.behind > 5 ? 2 : 0,
+    vote_sent: moment.fate.isValidator ? rounds * 0.995 : 0,
+    proposal: rounds,
+  }
+}
+
+const recordNative = (to: Recorder, moment: Moment): void => {
+  to.gauge('chain_native_up', moment.consensusRuns, { source: 'native' })
+  if (!moment.consensusRuns) {
+    to.gauge('chain_native_up', 0, { source: 'otel' })
+    return
+  }
+  to.gauge('chain_native_frozen', 0)
+  to.gauge('chain_native_info', 1, { network: 'rehearsal', version: moment.version })
+  to.gauge('chain_native_uptime_seconds', moment.at - moment.consensusSince)
+  to.gauge('chain_native_peers', Math.round(340 + 20 * moment.noise(10)))
+  to.gauge('chain_native_upstream_validators', Math.round(4 + moment.noise(11)))
+  to.gauge('chain_native_downstream_nodes', moment.fate.isValidator ? 6 : 0)
+  const sessions = Math.round(30 + 4 * moment.noise(12))
+  to.gauge('chain_native_sessions', sessions, { state: 'total' })
+  to.gauge('chain_native_sessions', sessions - 2, { state: 'transport' })
+  to.gauge('chain_native_sessions', 2, { state: 'initiating' })
+  const blocks = statesyncBlocks(moment)
+  to.gauge('chain_native_statesync_active', blocks !== null)
+  to.gauge('chain_native_statesync_progress_block', blocks?.reached ?? null)
+  to.gauge('chain_native_statesync_target_block', blocks?.target ?? null)
+  to.gauge('chain_native_stake_ratio', blocks === null ? stakeOf(moment) : 0)
+  for (const phase of MIGRATION_PHASES)
+    to.gauge('chain_native_migration_phase', phase === 'page_encoded', { phase })
+  if (moment.fate.isValidator && moment.follows) {
+    const slower = moment.isSlow || moment.ownTimeoutShare > 0.2 ? 4 : 1
+    for (const [percentile, seconds] of [
+      ['p50', 0.047],
+      ['p90', 0.11],
+      ['p99', 0.16],
+    ] as const) {
+      const delay = seconds * slower * (1 + 0.2 * moment.noise(13))
+      to.gauge('chain_native_vote_delay_seconds', delay, { percentile })
+    }
+  }
+  recordEvents(to, moment)
+}
+
+const recordEvents = (to: Recorder, moment: Moment): void => {
+  const { committed_block, local_timeout, vote_sent, round_timed_out } = paceOf(moment)
+  const pace: Readonly<Record<(typeof NATIVE_EVENTS)[number], number>> = {
+    committed_block,
+    local_timeout,
+    vote_sent,
+    round_entered_by_qc: committed_block,
+    round_entered_by_tc: round_timed_out,
+    execution_lagging: moment.isSlow ? 0.05 : 0.0005,
+    bad_state_root: 0,
+    base_fee_error: 0,
+    statesync_triggered: moment.starts.consensus && moment.statesync !== null ? 1 : 0,
+  }
+  for (const event of NATIVE_EVENTS) to.total('chain_native_events_total', pace[event], { event })
+}
+
+const recordDuty = (to: Recorder, moment: Moment): void => {
+  const { fate, ownTimeoutShare, statesync } = moment
+  if (statesync !== null) return
+  to.gauge('chain_duty_timeout_ratio', TIMEOUT_SHARE * (1 + 0.1 * moment.noise(14)), {
+    scope: 'network',
+  })
+  to.gauge('chain_duty_identity_active', moment.consensusRuns, {
+    identity: `02${(fate.keyOf ?? fate.name).replaceAll(/\W/g, '')}`,
+  })
+  if (!fate.isValidator) return
+  const expected = stakeOf(moment) * DUTY_SECONDS * BLOCKS_PER_SECOND * (1 + TIMEOUT_SHARE)
+  const timeouts = Math.round(expected * ownTimeoutShare)
+  to.gauge('chain_duty_expected_slots', expected)
+  to.gauge('chain_duty_slots', Math.round(expected * (1 + 0.02 * moment.noise(15))) - timeouts, {
+    result: 'block',
+  })
+  to.gauge('chain_duty_slots', timeouts, { result: 'timeout' })
+  to.gauge('chain_duty_timeout_ratio', ownTimeoutShare, { scope: 'own' })
+  to.gauge(
+    'chain_duty_shortfall_probability_ratio',
+    ownTimeoutShare > 0.2 ? 0.0004 : 0.5 + 0.3 * moment.noise(16),
+  )
+}

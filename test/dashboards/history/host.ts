@@ -1,0 +1,171 @@
+import {
+  FAILURE_KINDS,
+  KERNELS,
+  KEY_KINDS,
+  KEY_STATES,
+  KEYS,
+  LINE_RESULTS,
+  MAINTENANCE_REASONS,
+} from '../../../src/metrics.ts'
+import type { Moment } from './moments.ts'
+import type { Recorder } from './recorder.ts'
+
+const GIB = 2 ** 30
+const DAY = 24 * 3600
+const MEMORY = 128 * GIB
+const COLLECTORS =
+  'rpc reference services lifecycle ledger consensus execution logs storage status host native keys version derived maintenance heartbeat'.split(
+    ' ',
+  )
+const POLLED = new Set(
+  'rpc reference services storage status host native keys version derived maintenance heartbeat'.split(
+    ' ',
+  ),
+)
+const FORMATS = 'ledger-tail consensus-log execution-log'.split(' ')
+const JOURNALS = ['ledger-tail', 'bft', 'execution', 'logs', 'init']
+
+/** The chapters keys, host and agent, and what every process in Node exposes. */
+export const recordHost = (to: Recorder, moment: Moment): void => {
+  recordKeys(to, moment)
+  recordMachine(to, moment)
+  recordDisks(to, moment)
+  recordAgent(to, moment)
+  recordProcess(to, moment)
+}
+
+const recordKeys = (to: Recorder, { at }: Moment): void => {
+  for (const key of KEYS) {
+    for (const kind of KEY_KINDS) {
+      for (const state of KEY_STATES)
+        to.gauge('chain_key_file_state', state === 'ok', { key, kind, state })
+    }
+    to.gauge('chain_key_backup_timestamp_seconds', at - (at % DAY) - 30 * DAY, { key })
+    to.gauge('chain_key_backup_copies', 2, { key })
+  }
+}
+
+const recordMachine = (to: Recorder, moment: Moment): void => {
+  to.gauge('chain_host_boot_timestamp_seconds', moment.agentSince - 13 * DAY)
+  for (const kernel of KERNELS) {
+    const release = kernel === 'running' ? '6.8.0-87-generic' : '6.8.0-88-generic'
+    to.gauge('chain_host_kernel_info', 1, { kernel, release })
+    to.gauge('chain_host_kernel_blocked', 0, { kernel })
+  }
+  for (const state of ['total', 'free'] as const) {
+    to.gauge('chain_host_hugepages', state === 'total' ? 2048 : 512, { size: '2Mi', state })
+    to.gauge('chain_host_hugepages', state === 'total' ? 4 : 0, { size: '1Gi', state })
+  }
+  to.gauge('chain_host_smt_active', 0)
+  to.gauge('chain_host_governor_cpus', 16, { governor: 'performance' })
+  to.total('chain_host_cpu_throttles_total', moment.isSlow ? 0.03 : 0)
+  to.gauge('chain_host_cpu_busy_ratio', (moment.isSlow ? 0.7 : 0.25) + 0.05 * moment.noise(40))
+  const available = 0.6 + 0.03 * moment.noise(41)
+  to.gauge('chain_host_memory_available_bytes', Math.round(MEMORY * available))
+  to.gauge('chain_host_memory_available_ratio', available)
+  to.gauge('chain_host_clock_synchronized', 1)
+  to.gauge('chain_host_clock_offset_seconds', 0.0003 * moment.noise(42))
+  for (const port of ['8080', '8081', '8889', '9143'])
+    to.gauge('chain_host_port_exposed', 0, { port })
+}
+
+const recordDisks = (to: Recorder, moment: Moment): void => {
+  const { at, storage } = moment
+  for (const directory of ['ledger', 'wal']) {
+    to.gauge('chain_host_filesystem_size_bytes', 250 * GIB, { directory })
+    const free = Math.round(250 * GIB * (1 - storage * 0.8))
+    to.gauge('chain_host_filesystem_available_bytes', free, { directory })
+    to.gauge('chain_host_directory_bytes', Math.round(20 * GIB * (1 + storage)), { directory })
+  }
+  to.gauge('chain_host_file_modified_timestamp_seconds', at - (at % DAY) - 20 * DAY, {
+    file: 'node',
+  })
+  for (const [file, every] of [
+    ['forkpoint', 30],
+    ['validators', 7200],
+  ] as const)
+    to.gauge('chain_host_file_modified_timestamp_seconds', at - (at % every), { file })
+  const device = 'nvme0'
+  to.gauge('chain_host_nvme_info', 1, { device, model: 'NVME 3840G', firmware: 'A1B2Q3' })
+  const temperature = (moment.isSlow ? 66 : 47) + Math.round(4 * moment.noise(43))
+  to.gauge('chain_host_nvme_temperature_celsius', temperature, { device })
+  to.gauge('chain_host_nvme_critical_warning', 0, { device })
+  to.total('chain_host_nvme_media_errors_total', 0, { device })
+  to.gauge('chain_host_nvme_used_ratio', 0.07, { device })
+}
+
+const recordAgent = (to: Recorder, moment: Moment): void => {
+  const { at } = moment
+  to.gauge('chain_agent_build_info', 1, {
+    version: '0.1.0',
+    revision: 'ea67c08',
+    node_version: '20.20.2',
+  })
+  for (const collector of COLLECTORS) {
+    const fails = collector === 'native' && !moment.consensusRuns
+    to.gauge('chain_agent_collector_enabled', 1, { collector })
+    to.gauge('chain_agent_collector_up', !fails, { collector })
+    if (!fails) {
+      const period = collector === 'status' ? 300 : 1
+      const last = at - (at % period)
+      to.gauge('chain_agent_collector_last_success_timestamp_seconds', last, { collector })
+    }
+    if (POLLED.has(collector)) {
+      const usual = collector === 'status' ? 0.9 : 0.03
+      const seconds = usual * (1 + 0.3 * moment.noise(44))
+      to.gauge('chain_agent_collector_duration_seconds', seconds, { collector })
+    }
+    for (const kind of FAILURE_KINDS) {
+      const perSecond = fails && kind === 'source' ? 0.1 : 0
+      to.total('chain_agent_collector_failures_total', perSecond, { collector, kind })
+    }
+  }
+  for (const format of FORMATS) {
+    for (const result of LINE_RESULTS) {
+      const lines = moment.consensusRuns && result === 'parsed' ? 12 : 0
+      to.total('chain_agent_lines_total', lines, { format, result })
+    }
+  }
+  for (const service of JOURNALS) {
+    if (service !== 'init')
+      to.gauge('chain_agent_journal_last_entry_timestamp_seconds', at - 1, { service })
+    to.total('chain_agent_journal_restarts_total', 0, { service })
+    to.total('chain_agent_journal_gaps_total', 0, { service })
+  }
+  for (const reason of MAINTENANCE_REASONS)
+    to.gauge('chain_agent_maintenance', moment.isInMaintenance && reason === 'upgrade', { reason })
+  to.gauge('chain_agent_heartbeat_last_success_timestamp_seconds', at - (at % 60))
+  to.total('chain_agent_heartbeats_total', 1 / 60, { result: 'accepted' })
+  to.total('chain_agent_heartbeats_total', 0, { result: 'failed' })
+}
+
+/** What prom-client adds by itself. */
+const recordProcess = (to: Recorder, moment: Moment): void => {
+  to.other('process_start_time_seconds', moment.agentSince)
+  to.otherTotal('process_cpu_user_seconds_total', 0.03)
+  to.otherTotal('process_cpu_system_seconds_total', 0.01)
+  to.otherTotal('process_cpu_seconds_total', 0.04)
+  const gauges: Readonly<Record<string, number>> = {
+    process_resident_memory_bytes: 121e6,
+    process_virtual_memory_bytes: 12.1e9,
+    process_heap_bytes: 181e6,
+    process_open_fds: 42,
+    process_max_fds: 20_000,
+    nodejs_eventloop_lag_seconds: 0.003,
+    nodejs_eventloop_lag_min_seconds: 0.002,
+    nodejs_eventloop_lag_max_seconds: 0.024,
+    nodejs_eventloop_lag_mean_seconds: 0.0104,
+    nodejs_eventloop_lag_stddev_seconds: 0.0017,
+    nodejs_eventloop_lag_p50_seconds: 0.0102,
+    nodejs_eventloop_lag_p90_seconds: 0.0107,
+    nodejs_eventloop_lag_p99_seconds: 0.0176,
+    nodejs_heap_size_total_bytes: 49.9e6,
+    nodejs_heap_size_used_bytes: 30.3e6,
+    nodejs_external_memory_bytes: 5e6,
+  }
+  for (const [name, usual] of Object.entries(gauges)) {
+    const isFixed = name === 'process_max_fds'
+    to.other(name, isFixed ? usual : usual * (1 + 0.05 * moment.noise(45)))
+  }
+  to.other('nodejs_version_info', 1, { version: 'v20.20.2', major: '20', minor: '20', patch: '2' })
+}

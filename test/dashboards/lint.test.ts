@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { EXCUSES } from './excuses.ts'
+import { FAULTS } from './faults.ts'
+import type { Finding } from './findings.ts'
+import { lint } from './lint.ts'
+import { committed } from './model.ts'
+import { withGraph } from './planted.ts'
+
+const before = lint(committed())
+const isNew = ({ text }: Finding): boolean => before.every((one) => one.text !== text)
+
+describe('what the lint sees', () => {
+  it('our dashboards, but for what is excused', () => {
+    const isExcused = ({ rule, text }: Finding): boolean =>
+      EXCUSES.some((excuse) => excuse.rule === rule && text.startsWith(`${excuse.where}: `))
+    expect(before.filter((one) => !isExcused(one))).toEqual([])
+    expect([...committed().keys()].toSorted()).toEqual(['duties', 'fleet', 'node'])
+  })
+
+  it('the panel into which faults are planted is well', () => {
+    expect(lint(new Map([...committed(), ['node', withGraph()]]), ['node']).filter(isNew)).toEqual(
+      [],
+    )
+  })
+
+  it.each(FAULTS)('$name', ({ rule, says, follows, plant }) => {
+    const dashboard = withGraph()
+    plant(dashboard)
+    const all = lint(new Map([...committed(), ['node', dashboard]]), ['node']).filter(isNew)
+    const found = all.filter((one) => one.rule !== follows)
+    expect(found).toHaveLength(1)
+    expect(found[0]?.rule).toBe(rule)
+    expect(found[0]?.text).toContain(says)
+  })
+})

@@ -1,0 +1,35 @@
+import { type Finding, finding } from './findings.ts'
+import { lintExpressions } from './lint/expressions.ts'
+import { lintFrame } from './lint/frame.ts'
+import { landmarkSchema, lintLinks } from './lint/links.ts'
+import { lintPanels } from './lint/panels.ts'
+import { type Dashboard, dashboardSchema } from './model.ts'
+
+/**
+ * What can be seen without asking anybody. `dashboards`: the name of each → its JSON; `those` of them are looked at,
+ * the others are only linked to.
+ */
+export const lint = (
+  dashboards: ReadonlyMap<string, unknown>,
+  those: readonly string[] = [...dashboards.keys()],
+): readonly Finding[] => {
+  const found: Finding[] = []
+  const read: (readonly [string, Dashboard])[] = []
+  for (const name of those) {
+    const { data, error } = dashboardSchema.safeParse(dashboards.get(name))
+    if (data) read.push([name, data])
+    for (const { path, message } of error?.issues ?? [])
+      found.push(finding('shape', name, `${path.join('.') || 'the whole'}: ${message}`))
+  }
+  // One that has a fault of shape is still there to be linked to.
+  const all = [...dashboards.values()].flatMap((json) => landmarkSchema.safeParse(json).data ?? [])
+  for (const [name, dashboard] of read) {
+    found.push(
+      ...lintFrame(name, dashboard),
+      ...lintPanels(name, dashboard),
+      ...lintExpressions(name, dashboard),
+      ...lintLinks(name, dashboard, all),
+    )
+  }
+  return found
+}

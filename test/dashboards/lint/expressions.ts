@@ -1,0 +1,190 @@
+import { parser } from '@prometheus-io/lezer-promql'
+import type { SyntaxNode } from '@lezer/common'
+import { readPromql } from '../../support/promql.ts'
+import { type Finding, finding, type Rule } from '../findings.ts'
+import { type Dashboard, panelsOf, queryOf, titleOf } from '../model.ts'
+import { knownLabels, knownMetric } from './known.ts'
+
+/** The expressions: Prometheus' grammar, the catalogue, and what every one of ours must have. */
+export const lintExpressions = (name: string, dashboard: Dashboard): readonly Finding[] =>
+  expressionsOf(name, dashboard).flatMap(({ where, expr, isScoped, isOverTime = false }) => {
+    const text = withoutVariables(expr)
+    try {
+      readPromql(text)
+    } catch {
+      return [finding('promql', where, `it is no PromQL: ${expr}`)]
+    }
+    return [
+      ...lintSelectors(text.replace(OF_ALL_NODES, 'vector(0)'), isScoped),
+      ...lintCalls(text, expr),
+      ...lintGroupings(text),
+      ...(isOverTime ? lintChoices(text) : []),
+    ].map(({ rule, what }) => finding(rule, where, what))
+  })
+
+interface Expression {
+  readonly where: string
+  readonly expr: string
+  /** Whether it must ask for what the variables choose. */
+  readonly isScoped: boolean
+  /** Whether it is asked at many moments. */
+  readonly isOverTime?: boolean
+}
+
+interface Fault {
+  readonly rule: Rule
+  readonly what: string
+}
+
+const expressionsOf = (name: string, dashboard: Dashboard): readonly Expression[] => [
+  ...panelsOf(dashboard).flatMap((panel) =>
+    (panel.targets ?? []).map(({ refId, expr, instant = false }) => ({
+      where: `${name}, panel ${titleOf(panel)}, target ${refId}`,
+      expr,
+      isScoped: true,
+      isOverTime: !instant,
+    })),
+  ),
+  ...dashboard.annotations.list.flatMap(({ name: title, expr }) =>
+    expr === undefined ? [] : [{ where: `${name}, annotation "${title}"`, expr, isScoped: true }],
+  ),
+  ...dashboard.templating.list.flatMap((variable) => {
+    const [, expr] =
+      /^(?:label_values|query_result)\((.+?)(?:,\s*\w+)?\)$/s.exec(queryOf(variable)) ?? []
+    return expr === undefined || variable.type !== 'query'
+      ? []
+      : [{ where: `${name}, variable "${variable.name}"`, expr, isScoped: false }]
+  }),
+]
+
+/** Durations that only Grafana knows, by one of as many letters, so that places stay what they are. */
+const withoutVariables = (expr: string): string =>
+  expr.replaceAll(/\$\{?__(?:rate_interval|interval|range)\}?/g, (word) =>
+    '1m'.padStart(word.length, '0'),
+  )
+
+/** Asked of all nodes, whichever are chosen: a key is used twice also where one of its nodes is. */
+const OF_ALL_NODES = 'sum by (identity) (chain_duty_identity_active)'
+
+const SCOPE = { job: '$job', instance: '$instance' } as const
+
+const lintSelectors = (text: string, isScoped: boolean): readonly Fault[] =>
+  readPromql(text).selected.flatMap(({ metric, matchers }) => {
+    const found: Fault[] = []
+    for (const [label, value] of Object.entries(SCOPE)) {
+      const isThere = matchers.some(
+        (matcher) =>
+          matcher.label === label && matcher.comparison === '=~' && matcher.value === value,
+      )
+      if (isScoped && !isThere)
+        found.push({ rule: 'scope', what: `${metric} is asked without ${label}=~"${value}"` })
+    }
+    const known = knownMetric(metric)
+    if (!known) {
+      found.push({ rule: 'metric', what: `nobody exposes or records ${metric}` })
+      return found
+    }
+    for (const { label, comparison, value } of matchers) {
+      if (label in SCOPE) continue
+      const values = known.labels[label]
+      if (values === undefined) {
+        found.push({ rule: 'metric', what: `${metric} has no label ${label}` })
+        continue
+      }
+      if (values === 'open' || value.includes('$')) continue
+      const asked = comparison.endsWith('~') ? value.split('|') : [value]
+      for (const one of asked.filter((item) => /^[\w-]*$/.test(item) && !values.includes(item)))
+        found.push({ rule: 'metric', what: `${label} of ${metric} is never "${one}"` })
+    }
+    return found
+  })
+
+const OVER_TIME = new Set(['rate', 'irate', 'increase', 'resets'])
+const OF_COUNTERS = new Set([
+  ...OVER_TIME,
+  'changes',
+  'absent',
+  'absent_over_time',
+  'timestamp',
+  'count',
+  'group',
+])
+
+/** Counters are never shown as they are, gauges never as if they were counters, and rates fit the step. */
+const lintCalls = (text: string, original: string): readonly Fault[] => {
+  const found: Fault[] = []
+  parser.parse(text).iterate({
+    enter: ({ node, name }) => {
+      if (name !== 'VectorSelector') return
+      const metric = /^[\w:]+/.exec(text.slice(node.from, node.to))?.[0] ?? ''
+      const known = knownMetric(metric)
+      const around = callsAround(node, text)
+      const over = around.find((call) => OVER_TIME.has(call))
+      if (known?.isCounter === true && !around.some((call) => OF_COUNTERS.has(call)))
+        found.push({ rule: 'rate', what: `${metric} is a counter; expected its rate or increase` })
+      if (known?.isCounter === false && over !== undefined)
+        found.push({ rule: 'rate', what: `${metric} is a gauge; expected no ${over} of it` })
+      const window = /^\s*\[([^\]:]+)/.exec(original.slice(node.to))?.[1] ?? ''
+      if (
+        (over === 'rate' || over === 'irate') &&
+        !/^\$\{?__(?:rate_interval|range)\}?$/.test(window)
+      )
+        found.push({
+          rule: 'rate',
+          what: `the ${over} of ${metric} is over ${window}; expected $__rate_interval`,
+        })
+      if (metric.endsWith('_bucket') && !keepsBuckets(node, text))
+        found.push({
+          rule: 'rate',
+          what: `${metric} is summed without le; expected it among the groupings`,
+        })
+    },
+  })
+  return found
+}
+
+const ancestors = (node: SyntaxNode): readonly SyntaxNode[] =>
+  node.parent ? [node.parent, ...ancestors(node.parent)] : []
+
+const callsAround = (node: SyntaxNode, text: string): readonly string[] =>
+  ancestors(node)
+    .filter(({ name }) => name === 'FunctionCall' || name === 'AggregateExpr')
+    .map(({ from, to }) => /^\w+/.exec(text.slice(from, to))?.[0] ?? '')
+
+const keepsBuckets = (node: SyntaxNode, text: string): boolean =>
+  ancestors(node)
+    .filter(({ name }) => name === 'AggregateExpr')
+    .every((aggregate) => {
+      const modifier = aggregate.getChild('AggregateModifier')
+      return modifier !== null && /\ble\b/.test(text.slice(modifier.from, modifier.to))
+    })
+
+/** The ten worst of each moment are a hundred lines that come and go: over time they are chosen once. */
+const lintChoices = (text: string): readonly Fault[] => {
+  const found: Fault[] = []
+  parser.parse(text).iterate({
+    enter: ({ name, from, to }) => {
+      const [choose] = /^(?:topk|bottomk)\b/.exec(text.slice(from, to)) ?? []
+      if (name !== 'AggregateExpr' || choose === undefined) return
+      if (!/@ (?:start|end) ?\(\)\)+$/.test(text.slice(from, to)))
+        found.push({
+          rule: 'many',
+          what: `its ${choose} chooses anew at each step; expected @ end()`,
+        })
+    },
+  })
+  return found
+}
+
+const lintGroupings = (text: string): readonly Fault[] => {
+  const made = [
+    ...text.matchAll(/label_(?:replace|join)\([^"]*"(\w+)"|count_values\w*\s*\(\s*"(\w+)"/g),
+  ]
+  const own = new Set(made.flatMap((match) => [match[1], match[2]]))
+  return readPromql(text)
+    .groupings.filter((label) => !knownLabels.has(label) && !own.has(label))
+    .map((label) => ({
+      rule: 'metric',
+      what: `no metric has the label ${label}, by which it groups`,
+    }))
+}

@@ -1,0 +1,97 @@
+import { type MetricDefinition, metrics } from '../../../src/metrics.ts'
+import { alerts, rules } from '../../alerts/files.ts'
+
+interface Known {
+  /** Label → its values, or that they are not known beforehand. */
+  readonly labels: Readonly<Record<string, readonly string[] | 'open'>>
+  /** Undefined where either would be right to ask. */
+  readonly isCounter?: boolean
+}
+
+const definitions: ReadonlyMap<string, MetricDefinition> = new Map(Object.entries(metrics))
+
+/** What a recorded series is labelled with besides job and instance. */
+const recordedLabels = (name: string): Known['labels'] => {
+  const ruled = rules.filter(({ record }) => record === name)
+  const values = ruled.flatMap(({ labels = {} }) => Object.entries(labels))
+  const own = Object.fromEntries(
+    values.map(([label]) => [
+      label,
+      values.filter(([other]) => other === label).map(([, value]) => value),
+    ]),
+  )
+  // What an expression keeps of its metrics: the level in the name of the rule says it.
+  const level = name.split(':')[0]?.split('_').slice(1) ?? []
+  return { ...Object.fromEntries(level.map((label) => [label, 'open' as const])), ...own }
+}
+
+const recorded: ReadonlyMap<string, Known> = new Map(
+  rules.flatMap(({ record }) =>
+    record === undefined ? [] : [[record, { labels: recordedLabels(record), isCounter: false }]],
+  ),
+)
+
+const severities = [...new Set(alerts.flatMap(({ labels }) => labels?.['severity'] ?? []))]
+const components = [...new Set(alerts.flatMap(({ labels }) => labels?.['component'] ?? []))]
+
+/** What Prometheus itself says of a target and of its alerts. */
+const OF_PROMETHEUS: Readonly<Record<string, Known>> = {
+  up: { labels: {}, isCounter: false },
+  scrape_duration_seconds: { labels: {}, isCounter: false },
+  scrape_samples_scraped: { labels: {}, isCounter: false },
+  scrape_samples_post_metric_relabeling: { labels: {}, isCounter: false },
+  scrape_series_added: { labels: {}, isCounter: false },
+  ALERTS: {
+    labels: {
+      alertname: [...new Set(alerts.map(({ alert }) => alert))],
+      alertstate: ['pending', 'firing'],
+      severity: severities,
+      component: components,
+    },
+    isCounter: false,
+  },
+}
+
+/** What prom-client adds. */
+const OF_PROCESS =
+  /^(?:process_(?:start_time_seconds|(?:resident|virtual)_memory_bytes|heap_bytes|(?:open|max)_fds)|nodejs_eventloop_lag_(?:(?:min|max|mean|stddev|p\d\d)_)?seconds|nodejs_heap_size_(?:total|used)_bytes|nodejs_external_memory_bytes|nodejs_version_info)$/
+const CPU = /^process_cpu_(?:(?:user|system)_)?seconds_total$/
+
+/** What can be asked for by this name; undefined where nobody gives it. */
+export const knownMetric = (name: string): Known | undefined => {
+  const own = definitions.get(name)
+  if (own && own.type !== 'histogram')
+    return { labels: own.labels ?? {}, isCounter: own.type !== 'gauge' }
+  const [, base = '', suffix = ''] = /^(\w+)_(bucket|sum|count)$/.exec(name) ?? []
+  const whole = definitions.get(base)
+  if (whole?.type === 'histogram') {
+    const le = [...(whole.buckets ?? []), '+Inf'].map(String)
+    return {
+      labels: { ...whole.labels, ...(suffix === 'bucket' ? { le } : {}) },
+      isCounter: true,
+    }
+  }
+  if (OF_PROCESS.test(name)) return { labels: { version: 'open' }, isCounter: false }
+  if (CPU.test(name)) return { labels: {}, isCounter: true }
+  // A selector by a pattern of names, of which each is known by itself.
+  if (isPattern(name))
+    return [...recorded.keys()].some((key) => matches(name, key)) ? { labels: {} } : undefined
+  return OF_PROMETHEUS[name] ?? recorded.get(name)
+}
+
+const isPattern = (name: string): boolean => !/^[\w:]*$/.test(name)
+const matches = (pattern: string, name: string): boolean =>
+  new RegExp(`^(?:${pattern})$`).test(name)
+
+/** Every label that there is. */
+export const knownLabels: ReadonlySet<string> = new Set([
+  'job',
+  'instance',
+  'le',
+  'alertname',
+  'alertstate',
+  'severity',
+  'component',
+  ...Object.values(metrics).flatMap(({ labels }) => Object.keys(labels ?? {})),
+  ...rules.flatMap(({ labels = {} }) => Object.keys(labels)),
+])

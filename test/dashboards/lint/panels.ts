@@ -1,0 +1,165 @@
+import * as grafanaUnits from '@grafana/grafana-foundation-sdk/units'
+import { z } from 'zod'
+import { type Finding, finding, type Rule } from '../findings.ts'
+import { type Dashboard, type Panel, panelsOf, type Target, titleOf } from '../model.ts'
+
+/** Letters beside the links of a description. */
+const FEWEST_LETTERS = 40
+const SOURCE = '${datasource}'
+const UNITS = new Set<unknown>(Object.values(grafanaUnits))
+/** A word of one's own for what Grafana has none. */
+const OWN_UNIT = /^(?:prefix|suffix):./
+const RUNBOOK = /\]\([^)]*\/runbooks\/\w+\)/
+const WORDY = new Set<Panel['type']>(['state-timeline', 'status-history'])
+
+/** What each panel says of itself, and what it asks, apart from the expressions. */
+export const lintPanels = (name: string, dashboard: Dashboard): readonly Finding[] =>
+  panelsOf(dashboard)
+    .filter(({ type }) => type !== 'text')
+    .flatMap((panel) => {
+      const where = `${name}, panel ${titleOf(panel)}`
+      return [
+        ...wordsOf(panel).map((what) => finding('words', where, what)),
+        ...unitsOf(panel).map((what) => finding('unit', where, what)),
+        ...legendOf(panel).map((what) => finding('legend', where, what)),
+        ...lintTargets(panel).map(({ rule, target, what }) =>
+          finding(rule, target === undefined ? where : `${where}, target ${target}`, what),
+        ),
+      ]
+    })
+
+const wordsOf = ({ title = '', description = '', fieldConfig }: Panel): readonly string[] => {
+  const words = description.replaceAll(/\[[^\]]*\]\([^)]*\)/g, '')
+  const found: string[] = []
+  if (title === '') found.push('it has no title')
+  if (words.length < FEWEST_LETTERS)
+    found.push('its description is missing or too short; expected what it shows and what to do')
+  else if (!RUNBOOK.test(description))
+    found.push(
+      'its description names no alert with a runbook; expected at least one link to what to do',
+    )
+  if ((fieldConfig?.defaults.noValue ?? '') === '')
+    found.push('it does not say what stands there when nothing is known; expected noValue')
+  return found
+}
+
+/** Calculated over what was drawn, "last" is that of a series which ended long ago, too. */
+const legendOf = ({ options = {} }: Panel): readonly string[] => {
+  const { calcs = [] } = legend.parse(options['legend'] ?? {})
+  return calcs.length === 0
+    ? []
+    : [`its legend calculates ${calcs.join(', ')}, also of series that have ended; expected names`]
+}
+
+const legend = z.object({ calcs: z.array(z.string()).optional() })
+
+const unitsOf = (panel: Panel): readonly string[] => {
+  const { type, fieldConfig, options } = panel
+  if (type === 'table') return columnsOf(panel)
+  const { unit, mappings: all = [] } = fieldConfig?.defaults ?? {}
+  const mappings = all.filter(isOfValue)
+  const showsNames = options?.['textMode'] === 'name'
+  if (WORDY.has(type))
+    return mappings.length > 0 || hasWords(panel)
+      ? []
+      : ['its values have no words; expected mappings']
+  if (showsNames || mappings.length > 0) return []
+  return complaint(unit).map((what) => `its unit ${what}`)
+}
+
+const hasWords = ({ fieldConfig }: Panel): boolean =>
+  fieldConfig?.overrides.some(({ properties }) => properties.some(({ id }) => id === 'mappings')) ??
+  false
+
+const complaint = (unit: string | undefined): readonly string[] => {
+  if (unit === undefined || unit === '')
+    return ['is missing; expected one of those that Grafana knows']
+  if (unit === 'short') return ['is "short", which makes 158.6 Mil of a height; expected "locale"']
+  if (unit === 'none')
+    return ['is "none", and its values have no words; expected a unit, or mappings']
+  return UNITS.has(unit) || OWN_UNIT.test(unit)
+    ? []
+    : [`is "${unit}"; expected one that Grafana knows`]
+}
+
+/** Each value of a table is a column with a unit, or words, or is hidden. */
+const columnsOf = ({
+  targets = [],
+  transformations = [],
+  fieldConfig,
+}: Panel): readonly string[] => {
+  const names = transformations.flatMap(({ options }) =>
+    Object.entries(renamed.parse(options).renameByName ?? {}),
+  )
+  return targets.flatMap(({ refId }) => {
+    const wanted = targets.length === 1 ? 'Value' : `Value #${refId}`
+    const title = names.find(([from]) => from === wanted)?.[1] ?? wanted
+    const properties =
+      fieldConfig?.overrides.find(({ matcher }) => matcher.options === title)?.properties ?? []
+    const has = (id: string): boolean => properties.some((property) => property.id === id)
+    const mappings = properties.find(({ id }) => id === 'mappings')?.value
+    if (has('custom.hidden') || (Array.isArray(mappings) && mappings.some(isOfValue))) return []
+    const unit = properties.find(({ id }) => id === 'unit')?.value ?? fieldConfig?.defaults.unit
+    return complaint(typeof unit === 'string' ? unit : undefined).map(
+      (what) => `the unit of its column "${title}" ${what}`,
+    )
+  })
+}
+
+/** A word for what is not known says nothing of what is. */
+const isOfValue = (mapping: unknown): boolean => !special.safeParse(mapping).success
+
+const special = z.object({ type: z.literal('special') })
+
+const renamed = z.object({ renameByName: z.record(z.string(), z.string()).optional() })
+
+interface Fault {
+  readonly rule: Rule
+  readonly target?: string
+  readonly what: string
+}
+
+const lintTargets = ({ datasource, targets = [], type }: Panel): readonly Fault[] => {
+  const found: Fault[] = []
+  if (targets.length === 0)
+    found.push({ rule: 'target', what: 'it asks nothing; expected a target' })
+  if (datasource?.uid !== SOURCE)
+    found.push({
+      rule: 'datasource',
+      what: `it asks "${datasource?.uid ?? ''}"; expected "${SOURCE}"`,
+    })
+  const seen = new Set<string>()
+  for (const target of targets) {
+    const { refId } = target
+    if (seen.has(refId))
+      found.push({ rule: 'identity', target: refId, what: 'another target has the same refId' })
+    seen.add(refId)
+    if (target.datasource?.uid !== SOURCE)
+      found.push({
+        rule: 'datasource',
+        target: refId,
+        what: `it does not ask "${SOURCE}", as its panel does`,
+      })
+    for (const what of shapeOf(target, type)) found.push({ rule: 'target', target: refId, what })
+  }
+  return found
+}
+
+const shapeOf = (target: Target, type: Panel['type']): readonly string[] => {
+  const { instant = false, range = false, format, legendFormat = '', hide = false } = target
+  const isOverTime = type === 'timeseries' || type === 'state-timeline' || type === 'status-history'
+  const checks: readonly (readonly [boolean, string])[] = [
+    [!hide, 'it is hidden; expected no target that nobody sees'],
+    [instant !== range, 'it is asked neither at one moment nor over time, or both'],
+    [!isOverTime || range, 'it is asked at one moment, and drawn over time; expected a range'],
+    [
+      type !== 'table' || (instant && format === 'table'),
+      'it is no table; expected an instant query in that format',
+    ],
+    [
+      type === 'table' || legendFormat !== '',
+      'it has no legend; expected a name for what is drawn',
+    ],
+  ]
+  return checks.filter(([isSo]) => !isSo).map(([, what]) => what)
+}

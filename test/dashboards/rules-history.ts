@@ -1,0 +1,121 @@
+import { alerts, type Rule, rules } from '../alerts/files.ts'
+import { readPromql } from '../support/promql.ts'
+import type { Answered, Api, Span } from './api.ts'
+
+type Stretch = Span & { readonly step: number }
+type Recording = Rule & { readonly record: string }
+type Labels = Readonly<Record<string, string>>
+
+const isRecording = (rule: Rule): rule is Recording => rule.record !== undefined
+
+/** The recording rules, those first of which others make something. */
+export const levelsOfRecording = (): readonly (readonly Recording[])[] => {
+  const levels: Recording[][] = []
+  let left = rules.filter(isRecording)
+  while (left.length > 0) {
+    const open = new Set(left.map(({ record }) => record))
+    const ready = left.filter(({ expr }) =>
+      readPromql(expr).selected.every(({ metric }) => !open.has(metric)),
+    )
+    if (ready.length === 0) throw new Error(`rules that need each other: ${[...open].join(', ')}`)
+    levels.push(ready)
+    left = left.filter((rule) => !ready.includes(rule))
+  }
+  return levels
+}
+
+/** Whether a rule looks back itself: then it needs the days before, and is not needed for them. */
+const looksBack = (expr: string): boolean => expr.includes('[')
+
+/** What the rules would have recorded lately, and of what others look back to, in the days before. */
+export const recordedHistory = async (
+  api: Api,
+  recordings: readonly Recording[],
+  { week, fine }: { readonly week: Stretch; readonly fine: Stretch },
+): Promise<readonly string[]> => {
+  const text: string[] = []
+  for (const { record, expr, labels } of recordings) {
+    for (const stretch of looksBack(expr) ? [fine] : [week, fine]) {
+      for (const { labels: own, points } of await api.range(expr, stretch))
+        text.push(...render(record, { ...own, ...labels }, points))
+    }
+  }
+  return [...text, END]
+}
+
+/** ALERTS, as Prometheus itself exposes its alerts. */
+export const alertHistory = async (api: Api, stretch: Stretch): Promise<readonly string[]> => {
+  const text: string[] = []
+  for (const { alert, expr, labels, for: pending, keep_firing_for: kept } of alerts) {
+    const waits = { pending: seconds(pending), kept: seconds(kept), step: stretch.step }
+    for (const { labels: own, points } of await api.range(expr, stretch)) {
+      for (const [state, times] of Object.entries(statesOf(points, waits))) {
+        const all = { ...own, ...labels, alertname: alert, alertstate: state }
+        text.push(
+          ...render(
+            'ALERTS',
+            all,
+            times.map((at) => [at, 1] as const),
+          ),
+        )
+      }
+    }
+  }
+  return [...text, END]
+}
+
+interface Waits {
+  readonly pending: number
+  readonly kept: number
+  readonly step: number
+}
+
+/** When an alert was pending and when it fired, from the moments at which its expression was true. */
+export const statesOf = (points: Answered['points'], { pending, kept, step }: Waits) => {
+  const states: { pending: number[]; firing: number[] } = { pending: [], firing: [] }
+  let since: number | null = null
+  let last: number | null = null
+  const keep = (until: number): void => {
+    if (last === null || since === null || last - since < pending) return
+    for (let at = last + step; at < until && at <= last + kept; at += step) states.firing.push(at)
+  }
+  for (const [at] of points) {
+    const goesOn =
+      last !== null && (at - last <= step || isKept(at, { since, last, pending, kept }))
+    keep(at)
+    if (!goesOn) since = at
+    since ??= at
+    states[at - since >= pending ? 'firing' : 'pending'].push(at)
+    last = at
+  }
+  keep(Number.POSITIVE_INFINITY)
+  return states
+}
+
+interface Held {
+  readonly since: number | null
+  readonly last: number
+  readonly pending: number
+  readonly kept: number
+}
+
+const isKept = (at: number, { since, last, pending, kept }: Held): boolean =>
+  since !== null && last - since >= pending && at - last <= kept
+
+const END = '# EOF\n'
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+/** Of a duration in Prometheus' words. */
+export const seconds = (duration = '0s'): number =>
+  [...duration.matchAll(/(\d+)([smhdw])/g)].reduce(
+    (sum, [, count, unit = 's']) => sum + Number(count) * (UNITS[unit] ?? Number.NaN),
+    0,
+  )
+
+const render = (name: string, labels: Labels, points: Answered['points']): readonly string[] => {
+  const own = Object.entries(labels)
+    .filter(([label]) => label !== '__name__')
+    .map(([label, value]) => `${label}="${value.replaceAll(/[\\"]/g, '\\$&')}"`)
+  const prefix = own.length > 0 ? `${name}{${own.join(',')}}` : name
+  return points.map(([at, value]) => `${prefix} ${value} ${at}\n`)
+}

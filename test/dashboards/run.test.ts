@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { probePrometheus } from '../support/prometheus.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { checkDashboards } from './check.ts'
+import { type Engine, startEngine } from './engine.ts'
+import { EXCUSES, type Excuse } from './excuses.ts'
+import { FAULTS_OF_ANSWERS } from './faults-of-answers.ts'
+import { HEALTHY, SILENT } from './history.ts'
+import { committed, dashboardSchema, panelsOf, titleOf } from './model.ts'
+import { alone } from './planted.ts'
+import { openScene, sent } from './resolve.ts'
+import { runDashboard } from './run.ts'
+
+const describe = await requireRealPart('prometheus', probePrometheus)
+
+describe('the dashboards against a real Prometheus with a past', () => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await startEngine()
+  })
+  afterAll(() => engine.stop())
+
+  const check = (excuses: readonly Excuse[]) =>
+    checkDashboards({ dashboards: committed(), api: engine, now: engine.now, excuses })
+
+  it('show something everywhere, and nothing that looks wrong', async () => {
+    expect(await check(EXCUSES)).toEqual([])
+  })
+
+  it.each(FAULTS_OF_ANSWERS)('$name', async ({ rule, says, plant }) => {
+    const dashboard = alone()
+    plant(dashboard)
+    const run = { name: 'node', dashboard, api: engine, now: engine.now }
+    const found = await runDashboard({ ...run, choose: { instance: HEALTHY } })
+    // What has no job to ask for has no series either.
+    const [first] = found
+    expect(first?.rule, JSON.stringify(found)).toBe(rule)
+    expect(first?.text).toContain(says)
+    if (!says.startsWith('variable')) expect(found).toHaveLength(1)
+  })
+
+  it('of a node whose agent is gone there are no figures but what is known without it', async () => {
+    const dashboard = dashboardSchema.parse(committed().get('node'))
+    const choose = { instance: SILENT }
+    const scene = await openScene(dashboard, engine, { now: engine.now, choose })
+    const shown = new Set<string>()
+    for (const panel of panelsOf(dashboard)) {
+      for (const target of panel.targets ?? []) {
+        const { expr, kind } = sent(scene, panel, target)
+        if (kind !== 'instant') continue
+        if ((await engine.instant(expr, engine.now)).length > 0) shown.add(titleOf(panel))
+      }
+    }
+    expect([...shown]).toEqual(['"State"', '"Critical alerts"', '"Warnings"', '"Alerts that fire"'])
+  })
+
+  it.each(['Share of time with a fresh block, one hour', 'Until a vote is ready, 99th percentile'])(
+    '%s: the worst nodes are chosen once, and shown whole',
+    async (title) => {
+      const dashboard = dashboardSchema.parse(committed().get('duties'))
+      const scene = await openScene(dashboard, engine, { now: engine.now })
+      const panel = panelsOf(dashboard).find((one) => one.title === title)
+      const [target] = panel?.targets ?? []
+      if (!panel || !target) throw new Error(`${title} is gone`)
+      const { expr, span, step } = sent(scene, panel, target)
+      const all = await engine.range(expr, { ...span, step })
+      const one = await engine.range(expr.replace(/(topk|bottomk)\(10,/, '$1(1,'), {
+        ...span,
+        step,
+      })
+      expect(all.length).toBeGreaterThan(1)
+      expect(one).toHaveLength(1)
+      expect(all).toContainEqual(one[0])
+    },
+  )
+
+  it('the panel into which faults are planted is well', async () => {
+    const run = { name: 'node', dashboard: alone(), api: engine, now: engine.now }
+    expect(await runDashboard({ ...run, choose: { instance: HEALTHY } })).toEqual([])
+  })
+
+  it('an excuse that is not needed, or for a panel that there is not, or that nothing ever fills', async () => {
+    const dashboard = alone()
+    for (const { targets = [] } of panelsOf(dashboard))
+      for (const target of targets) target.expr = `${target.expr} > 1000`
+    const excuse = (where: string): Excuse => ({
+      rule: 'empty',
+      where: `node, panel "${where}", target A`,
+      reason: 'none',
+    })
+    const found = await checkDashboards({
+      dashboards: new Map([['node', dashboard]]),
+      api: engine,
+      now: engine.now,
+      excuses: [excuse('Planted'), excuse('Gone')],
+    })
+    expect(found.map(({ text }) => text)).toEqual([
+      'node, panel "Planted", target A: it shows nothing on any node of the history; expected one on which it does.',
+      'node, panel "Gone", target A: it is excused for "empty", and needs no excuse.',
+    ])
+  })
+})

@@ -1,0 +1,117 @@
+import { type Answered, type Api, QueryError } from './api.ts'
+import { type Finding, finding } from './findings.ts'
+import { type Answer, judge, sharedNames } from './judge.ts'
+import {
+  type Annotation,
+  type Dashboard,
+  type Panel,
+  panelsOf,
+  type Target,
+  titleOf,
+} from './model.ts'
+import { interpolate, openScene, type Scene, sent, unresolved } from './resolve.ts'
+
+interface Run {
+  readonly name: string
+  readonly dashboard: Dashboard
+  readonly api: Api
+  readonly now: number
+  /** Variable → value; of others all, or the first. */
+  readonly choose?: Readonly<Record<string, string>>
+  /** Asks only these targets and annotations, by the begin of what is found; all without it. */
+  readonly only?: (where: string) => boolean
+}
+
+const ANNOTATION_STEP = 60
+
+/** Asks a real Prometheus everything that the dashboard would, and says what would look wrong. */
+export const runDashboard = async (run: Run): Promise<readonly Finding[]> => {
+  const { name, dashboard, api } = run
+  const scene = await openScene(dashboard, api, run)
+  const found: Finding[] = []
+  for (const [variable, { values }] of scene.variables) {
+    if (values.length === 0)
+      found.push(finding('empty', `${name}, variable "${variable}"`, 'it has no values to choose'))
+  }
+  const runs = [
+    ...dashboard.annotations.list.map((annotation) => runAnnotation(annotation, scene, run)),
+    ...panelsOf(dashboard).map((panel) => runPanel(panel, scene, run)),
+  ]
+  return [...found, ...(await Promise.all(runs)).flat()]
+}
+
+const runPanel = async (
+  panel: Panel,
+  scene: Scene,
+  { name, api, only }: Run,
+): Promise<readonly Finding[]> => {
+  const where = `${name}, panel ${titleOf(panel)}`
+  const found: Finding[] = []
+  const answers: Answer[] = []
+  for (const target of panel.targets ?? []) {
+    const place = `${where}, target ${target.refId}`
+    if (only?.(place) === false) continue
+    const { expr, kind, span, step } = sent(scene, panel, target)
+    const answer = await ask(place, expr, () =>
+      kind === 'instant' ? api.instant(expr, scene.now) : api.range(expr, { ...span, step }),
+    )
+    if ('refused' in answer) {
+      found.push(answer.refused)
+      continue
+    }
+    answers.push({ target, series: answer.series })
+    for (const { rule, what } of judge(panel, { target, series: answer.series }))
+      found.push(finding(rule, place, what))
+  }
+  if (panel.type === 'table') return found
+  for (const shared of sharedNames(answers))
+    found.push(finding('legend', where, `two of its targets give a series called "${shared}"`))
+  return found
+}
+
+const runAnnotation = async (
+  { name: title, expr, titleFormat, textFormat }: Annotation,
+  scene: Scene,
+  { name, api, only }: Run,
+): Promise<readonly Finding[]> => {
+  const where = `${name}, annotation "${title}"`
+  if (expr === undefined || only?.(where) === false) return []
+  const text = interpolate(expr, scene)
+  const answer = await ask(where, text, () =>
+    api.range(text, { ...scene.span, step: ANNOTATION_STEP }),
+  )
+  if ('refused' in answer) return [answer.refused]
+  return (
+    [titleFormat, textFormat]
+      .flatMap((legendFormat) => (legendFormat === undefined ? [] : [target(legendFormat)]))
+      .flatMap((one) => judge({ type: 'timeseries' }, { target: one, series: answer.series }))
+      .filter(({ what }, index, all) => all.findIndex((other) => other.what === what) === index)
+      // An annotation may say the same of several things, and of many.
+      .filter(({ rule, what }) => rule !== 'many' && !what.includes('several are called'))
+      .map(({ rule, what }) => finding(rule, where, what))
+  )
+}
+
+const target = (legendFormat: string): Target => ({ refId: '', expr: '', legendFormat })
+
+const ask = async (
+  where: string,
+  expr: string,
+  query: () => Promise<readonly Answered[]>,
+): Promise<{ readonly series: readonly Answered[] } | { readonly refused: Finding }> => {
+  const [left] = unresolved(expr)
+  if (left !== undefined)
+    return {
+      refused: finding(
+        'query',
+        where,
+        `nobody says what ${left} is; expected a variable that there is`,
+      ),
+    }
+  try {
+    return { series: await query() }
+  } catch (error) {
+    if (!(error instanceof QueryError)) throw error
+    return { refused: finding('query', where, `Prometheus refuses it: ${error.message}`) }
+  }
+}

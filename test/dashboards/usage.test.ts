@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { metrics } from '../../src/metrics.ts'
+import { committed, dashboardSchema, panelsOf } from './model.ts'
+
+/** Names in the expressions of all panels, with the suffixes of histograms taken off. */
+const shown = new Set(
+  [...committed().values()]
+    .flatMap((json) => panelsOf(dashboardSchema.parse(json)))
+    .flatMap(({ targets = [] }) => targets)
+    .flatMap(({ expr }) => expr.match(/\bchain_\w+/g) ?? [])
+    .flatMap((name) => [name, name.replace(/_(?:bucket|sum|count)$/, '')]),
+)
+
+describe('the catalogue and the dashboards', () => {
+  it('every metric that we expose is shown somewhere, where somebody who looks will see it', () => {
+    expect(Object.keys(metrics).filter((name) => !shown.has(name))).toEqual([])
+  })
+})

@@ -1,0 +1,109 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { debianPackage } from './debian.ts'
+import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
+import { instantQuery, type Series } from './instant-query.ts'
+import { start } from './programs.ts'
+
+export const ROOT = join(import.meta.dirname, '../..')
+export const SHIPPED = join(ROOT, 'deploy/prometheus')
+const ALERTS = join(ROOT, 'alerts')
+
+/** What stands in targets/*.yaml. */
+export interface TargetGroup {
+  readonly targets: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
+}
+
+export interface ShippedPrometheus {
+  /** HOST:PORT. */
+  readonly address: string
+  /** An instant query; `at` in seconds since the epoch. */
+  query(expression: string, at?: number): Promise<readonly Series[]>
+  /** As an operator adds a node: a file more, or another content of one. */
+  target(file: string, groups: readonly TargetGroup[]): Promise<void>
+  stop(): Promise<void>
+}
+
+/** The folder of the configuration, as docs/fleet.md has it made: configuration, targets, rules. */
+export const installShipped = async (): Promise<string> => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-fleet-'))
+  await cp(SHIPPED, directory, { recursive: true })
+  await mkdir(join(directory, 'chain-agent'))
+  for (const file of await readdir(ALERTS)) {
+    if (file.endsWith('.rules.yaml'))
+      await cp(join(ALERTS, file), join(directory, 'chain-agent', file))
+  }
+  return directory
+}
+
+interface Options {
+  /** Of deploy/prometheus/. */
+  readonly file: string
+  readonly groups: readonly TargetGroup[]
+  /** HOST:PORT of what the file writes to, where it does. */
+  readonly victoria?: string
+}
+
+/**
+ * A real Prometheus with a configuration of deploy/ as it is, but for addresses, and a second in the
+ * place of every interval.
+ */
+export const startShipped = async ({
+  file,
+  groups,
+  victoria = '127.0.0.1:8428',
+}: Options): Promise<ShippedPrometheus> => {
+  const directory = await installShipped()
+  const address = `127.0.0.1:${await freePort()}`
+  const target: ShippedPrometheus['target'] = async (name, entries) =>
+    writeFile(join(directory, 'targets', name), stringify(entries))
+  await target('nodes.yaml', groups)
+  await rewrite(join(directory, file), [
+    ['127.0.0.1:9090', address],
+    ['127.0.0.1:9093', `127.0.0.1:${await freePort()}`],
+    ['127.0.0.1:8428', victoria],
+    [/_(interval|timeout): \d+s/g, '_$1: 1s'],
+  ])
+  for (const rules of await readdir(join(directory, 'chain-agent')))
+    await rewrite(join(directory, 'chain-agent', rules), [[/^( *interval): \d+s/gm, '$1: 1s']])
+  const server = start(join(await debianPackage('prometheus'), 'usr/bin/prometheus'), [
+    `--config.file=${join(directory, file)}`,
+    `--storage.tsdb.path=${join(directory, 'data')}`,
+    `--web.listen-address=${address}`,
+    '--log.level=warn',
+  ])
+  const stop = async (): Promise<void> => {
+    await server.stop()
+    await rm(directory, { recursive: true })
+  }
+  try {
+    await eventually(
+      async () => (await fetch(`http://${address}/-/ready`)).status,
+      (status) => status === 200,
+    )
+  } catch (error) {
+    await stop()
+    throw new Error(server.output(), { cause: error })
+  }
+  return {
+    address,
+    query: async (expression, at) =>
+      instantQuery(address, expression, at === undefined ? {} : { time: `${at}` }),
+    target,
+    stop,
+  }
+}
+
+type Change = readonly [from: string | RegExp, to: string]
+
+const rewrite = async (path: string, changes: readonly Change[]): Promise<void> => {
+  const text = await readFile(path, 'utf8')
+  await writeFile(
+    path,
+    changes.reduce((changed, [from, to]) => changed.replaceAll(from, to), text),
+  )
+}
