@@ -1,0 +1,208 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ruleFiles, rules } from '../alerts/files.ts'
+import { startDemo } from '../support/agent.ts'
+import { eventually } from '../support/eventually.ts'
+import { serveExposition } from '../support/exposition-server.ts'
+import type { Series } from '../support/instant-query.ts'
+import { probePrometheus } from '../support/prometheus.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import {
+  installShipped,
+  type ShippedPrometheus,
+  startShipped,
+} from '../support/shipped-prometheus.ts'
+import {
+  probeVictoria,
+  refusedByVmalert,
+  startVictoria,
+  type Victoria,
+} from '../support/victoria.ts'
+
+const withPrometheus = await requireRealPart('prometheus', probePrometheus)
+const withVictoria = await requireRealPart('victoria-metrics', probeVictoria)
+
+/** A counter that is above 0 when it is first seen, as after a name of a node is changed. */
+const CRASHED = 'chain_service_exits_total{service="bft",result="core-dump"} 3\n'
+
+const byFirst = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+  a < b ? -1 : 1
+
+/** Sorted, without the label that leaves with the copy, so that two answers can be compared. */
+const comparable = (answer: readonly Series[]): readonly (readonly [string, number])[] =>
+  answer
+    .map(({ labels, value }): [string, number] => {
+      const own = Object.entries(labels).filter(([name]) => name !== 'prometheus')
+      return [JSON.stringify(own.toSorted(byFirst)), value]
+    })
+    .toSorted(byFirst)
+
+/** VictoriaMetrics keeps twelve digits or so. */
+const expectSame = (there: readonly Series[], here: readonly Series[]): void => {
+  const [copy, original] = [comparable(there), comparable(here)]
+  expect(copy.map(([labels]) => labels)).toEqual(original.map(([labels]) => labels))
+  for (const [index, [labels, value]] of original.entries()) {
+    const difference = Math.abs((copy[index]?.[1] ?? NaN) - value)
+    expect(difference, labels).toBeLessThanOrEqual(Math.abs(value) * 1e-9)
+  }
+}
+
+const expressionOf = (name: string): string => {
+  const found = rules.find(({ alert, record }) => alert === name || record === name)
+  if (!found) throw new Error(`no rule ${name}`)
+  return found.expr.replaceAll(/\s+/g, ' ')
+}
+
+withPrometheus('remote-write.yml', () => {
+  withVictoria('a real VictoriaMetrics that a real Prometheus writes to', () => {
+    const stops: (() => unknown)[] = []
+    let prometheus: ShippedPrometheus
+    let victoria: Victoria
+    /** When all was there; what is asked of both is asked as of then. */
+    let at: number
+
+    beforeAll(async () => {
+      victoria = await startVictoria()
+      stops.push(victoria.stop)
+      const crashed = await serveExposition(CRASHED)
+      stops.push(crashed.close)
+      const demo = await startDemo('healthy')
+      stops.push(demo.stop)
+      prometheus = await startShipped({
+        file: 'remote-write.yml',
+        groups: [
+          { targets: [`127.0.0.1:${demo.port}`], labels: { node: 'node-a', cluster: 'mainnet' } },
+          { targets: [crashed.address], labels: { node: 'node-b' } },
+        ],
+        victoria: victoria.address,
+      })
+      stops.push(prometheus.stop)
+      // Something to take quantiles and rates of, and what is recorded of what is recorded.
+      const recorded = 'count_over_time(instance:chain_available:avg5m[1m])'
+      at = await eventually(
+        async () => {
+          const now = Math.floor(Date.now() / 1000) - 2
+          const [seen] = await victoria.query(recorded, now)
+          return (seen?.value ?? 0) >= 6 ? now : 0
+        },
+        (seen) => seen > 0,
+        { within: 60_000 },
+      )
+    })
+    afterAll(async () => {
+      for (const stop of stops.toReversed()) await stop()
+    })
+
+    it.each([
+      'chain_rpc_block_number',
+      'up{job="chain-agent"}',
+      'instance:chain_block_age:seconds',
+      'instance:chain_available:bool',
+      'instance:chain_available:avg5m',
+      'ALERTS',
+      'absent(chain_rpc_up{job="elsewhere"})',
+      'chain_block_difference offset 5s',
+      'sum by (service) (chain_service_active) == 1',
+      'topk(1, chain_rpc_block_number)',
+      'histogram_quantile(0.9, sum by (instance, job, le) (chain_ledger_finality_seconds_bucket))',
+      'count by (version) (chain_agent_build_info)',
+      expressionOf('instance:chain_statesync:active'),
+      `count(${expressionOf('ChainAgentDown').replace('== 0', '== 1')})`,
+    ])('answers as Prometheus does: %s', async (expression) => {
+      const answer = await prometheus.query(expression, at)
+      expect(answer.length).toBeGreaterThan(0)
+      expectSame(await victoria.query(expression, at), answer)
+    })
+
+    it('answers with nothing where Prometheus does: an absence that is none, an alert that is silent', async () => {
+      for (const expression of [
+        'absent(up)',
+        ...['ChainAgentAbsent', 'ChainRpcDown'].map(expressionOf),
+      ]) {
+        expect(await prometheus.query(expression, at), expression).toEqual([])
+        expect(await victoria.query(expression, at), expression).toEqual([])
+      }
+    })
+
+    it('has nearly the same quantiles of rates', async () => {
+      const rates =
+        'sum by (instance, job, le) (rate(chain_ledger_block_interval_seconds_bucket[1m]))'
+      const quantile = `histogram_quantile(0.5, ${rates})`
+      const [here] = await prometheus.query(quantile, at)
+      const [there] = await victoria.query(quantile, at)
+      // The simulated chain has a block every 0.4 seconds, with some jitter.
+      expect(here?.value).toBeGreaterThan(0.3)
+      expect(Math.abs((there?.value ?? 0) - (here?.value ?? 0))).toBeLessThan(0.02)
+    })
+
+    it('counts the first value of a counter as an increase, which Prometheus does not', async () => {
+      const crash = expressionOf('ChainServiceCrashed')
+      const node = '{instance="node-b"}'
+      const increase = `increase(chain_service_exits_total${node}[10m])`
+      expect((await prometheus.query(increase, at))[0]?.value).toBe(0)
+      expect((await victoria.query(increase, at))[0]?.value).toBe(3)
+      expect(await prometheus.query(crash, at)).toEqual([])
+      const told = (await victoria.query(crash, at)).map(({ labels }) => labels['instance'])
+      expect(told).toEqual(['node-b'])
+      const alike = increase.replace('increase', 'increase_prometheus')
+      expect((await victoria.query(alike, at))[0]?.value).toBe(0)
+    })
+
+    it('divides by the time that it saw, where the window is longer', async () => {
+      const rate = 'rate(chain_ledger_blocks_total{event="proposed",scope="network"}[30m])'
+      const [here] = await prometheus.query(rate, at)
+      const [there] = await victoria.query(rate, at)
+      // Two or three blocks a second, for less than a minute of thirty.
+      expect(here?.value).toBeLessThan(0.3)
+      expect(there?.value).toBeGreaterThan(1.5)
+    })
+
+    it('keeps the name of a metric where Prometheus drops it', async () => {
+      const expression = 'max_over_time(chain_rpc_up[1m])'
+      const nameOf = ([one]: readonly Series[]) => one?.labels['__name__']
+      expect(nameOf(await prometheus.query(expression, at))).toBeUndefined()
+      const there = await victoria.query(expression, at)
+      expect(nameOf(there)).toBe('chain_rpc_up')
+      expect(there[0]?.value).toBe(1)
+    })
+
+    it('answers as of half a minute ago, where not told otherwise', async () => {
+      const before = Date.now() / 1000
+      const [there] = await victoria.query('time()')
+      const after = Date.now() / 1000
+      // It rounds to a second or two.
+      expect((there?.value ?? 0) - before).toBeGreaterThan(-33)
+      expect((there?.value ?? 0) - after).toBeLessThan(-28)
+    })
+
+    it('has the label that tells whose copy it is, and nothing of the jobs of others', async () => {
+      const [height] = await victoria.query('chain_rpc_block_number{tag="latest"}', at)
+      expect(height?.labels).toMatchObject({
+        instance: 'node-a',
+        job: 'chain-agent',
+        prometheus: 'a',
+      })
+      expect(await victoria.query('prometheus_build_info', at)).toEqual([])
+    })
+  })
+})
+
+withVictoria('vmalert', () => {
+  it('of Debian takes our rules, but for those that keep firing', async () => {
+    const directory = await installShipped()
+    const refused: string[] = []
+    for (const name of ruleFiles) {
+      const complaint = await refusedByVmalert([
+        join(directory, 'chain-agent', `${name}.rules.yaml`),
+      ])
+      if (complaint !== '') refused.push(name)
+      if (complaint !== '') expect(complaint).toContain('unknown fields in rule: keep_firing_for')
+    }
+    await rm(directory, { recursive: true })
+    // `keep_firing_for` came with 1.92.
+    const { version } = { version: '0', ...(await probeVictoria()) }
+    const knows = Number(/^1\.(\d+)/.exec(version)?.[1]) >= 92
+    expect(refused).toEqual(knows ? [] : ['peers'])
+  })
+})
