@@ -118,24 +118,6 @@ const Header = () => (
   </div>
 )
 
-/** Bars measure their names once: the letters must be there, which the title of the page makes the browser fetch. */
-const Page = (): ReactNode => {
-  const [canMeasure, setCanMeasure] = useState(false)
-  useEffect(() => {
-    requestAnimationFrame(() => {
-      void document.fonts.ready.then(() => {
-        setCanMeasure(true)
-      })
-    })
-  }, [])
-  return (
-    <>
-      <Header />
-      {canMeasure && scene.panels.map((panel) => <Placed key={panel.id} panel={panel} />)}
-    </>
-  )
-}
-
 const bottom = Math.max(...scene.panels.map(({ gridPos: { y, h } }) => y + h))
 Object.assign(document.body.style, {
   margin: 0,
@@ -148,7 +130,10 @@ if (!root) throw new Error('a page without a root')
 createRoot(root).render(
   <ThemeContext.Provider value={theme}>
     <GlobalStyles />
-    <Page />
+    <Header />
+    {scene.panels.map((panel) => (
+      <Placed key={panel.id} panel={panel} />
+    ))}
     <PortalContainer />
   </ThemeContext.Provider>,
 )
