@@ -3,20 +3,19 @@ import { join } from 'node:path'
 import { z } from 'zod'
 
 export interface Asked {
-  readonly dashboard?: string
   /** The title, and the letter of the target. */
   readonly panel: string
   readonly target?: string | undefined
 }
 
-/** What a panel asks, for all nodes and so many seconds. */
+/** What a panel of the fleet dashboard asks, for all nodes and so many seconds. */
 export const panelExpression = async (asked: Asked, seconds: number): Promise<string> => {
-  const { dashboard: name = 'fleet', panel: title, target: refId = 'A' } = asked
-  const file = join(import.meta.dirname, `../dashboards/${name}.json`)
+  const { panel: title, target: refId = 'A' } = asked
+  const file = join(import.meta.dirname, '../dashboards/fleet.json')
   const dashboard = z.object({ panels }).parse(JSON.parse(await readFile(file, 'utf8')))
   const panel = dashboard.panels.find((one) => one.title === title)
   const target = panel?.targets.find((one) => one.refId === refId)
-  if (!target) throw new Error(`${name}.json has no target ${refId} of "${title}"`)
+  if (!target) throw new Error(`the fleet dashboard has no target ${refId} of "${title}"`)
   return target.expr
     .replaceAll('$job', 'chain-agent')
     .replaceAll('$instance', '.+')
