@@ -89,9 +89,10 @@ describe('the fleet dashboard tells the fates', () => {
     const [worst] = await query('topk(1, chain_ledger_timeouts_total{scope="own"})')
     expect([worst?.labels['instance']]).toEqual(namesOf('own-timeouts'))
     const shown = await query(
-      `(${await expressionOf({ panel: 'Most own rounds timed out' })}) > 0.5`,
+      `(${await expressionOf({ panel: 'Most own rounds timed out' })}) > 0.25`,
     )
-    // A share of own rounds is told from twenty on.
+    // A share of own rounds is told from twenty on. All timeouts of the network are a third of the rounds of one
+    // in twenty, and more in a larger network; by chance nobody comes to a quarter.
     const judged = instances(await query('sum by (instance) (chain_duty_slots) >= 20'))
     expect(instances(shown)).toEqual(
       namesOf('own-timeouts').filter((name) => judged.includes(name)),
