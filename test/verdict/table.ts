@@ -1,0 +1,117 @@
+/**
+ * What an operator reads first, written before the code that says it: what has befallen the node,
+ * how long ago, and then the exact first line of `check` and `status` and the exit code of `check`.
+ * 0: the node does its work, and nothing asks for anybody; 1: it works, and something asks for
+ * attention; 2: it does not do its work, or whether it does cannot be told.
+ */
+export interface Row {
+  readonly name: string
+  /** Lines of a scenario, or the name of one that is shipped. */
+  readonly scenario: string
+  /** How far into it the node is looked at, in seconds. */
+  readonly second: number
+  readonly maintenance?: { readonly minutes: number }
+  /** Whether an agent watches the node already. */
+  readonly agent: boolean
+  /** A host without a node: no unit, no tool, no port. */
+  readonly hasNode?: false
+  readonly says: string
+  readonly exitCode: 0 | 1 | 2
+}
+
+export const VERDICTS: readonly Row[] = [
+  {
+    name: 'healthy',
+    scenario: 'healthy',
+    second: 90,
+    agent: true,
+    says: 'OK: the node keeps up with the chain.',
+    exitCode: 0,
+  },
+  {
+    // The last block is of the 30th second, or some tenths before.
+    name: 'stalled',
+    scenario: 'stalled',
+    second: 150,
+    agent: true,
+    says: 'CRITICAL: no new block for 2 minutes.',
+    exitCode: 2,
+  },
+  {
+    name: 'lagging',
+    scenario: 'lagging',
+    second: 90,
+    agent: true,
+    says: 'CRITICAL: the node is about 120 blocks behind the network.',
+    exitCode: 2,
+  },
+  {
+    // Three minutes from the beginning on: after one a third is done.
+    name: 'statesync',
+    scenario: 'statesync',
+    second: 90,
+    agent: true,
+    says: 'WARNING: statesync is under way, 50% done; the node serves nobody until it ends.',
+    exitCode: 1,
+  },
+  {
+    name: 'service-crash',
+    scenario: 'service-crash',
+    second: 60,
+    agent: true,
+    says: 'CRITICAL: chain-bft does not run: it was killed by SIGABRT.',
+    exitCode: 2,
+  },
+  {
+    // From 76 % at the 30th second to 96 % at the 330th.
+    name: 'storage-filling',
+    scenario: 'storage-filling',
+    second: 330,
+    agent: true,
+    says: 'CRITICAL: the database is 96% full.',
+    exitCode: 2,
+  },
+  {
+    // The fork is 24 hours and 30 seconds after the beginning.
+    name: 'fork-unready',
+    scenario: 'upgrade-missed',
+    second: 90,
+    agent: true,
+    says: 'CRITICAL: the fork aurora is 23 hours away, and the node is not ready for it.',
+    exitCode: 2,
+  },
+  {
+    name: 'maintenance',
+    scenario: 'node-down',
+    second: 60,
+    maintenance: { minutes: 30 },
+    agent: true,
+    says: 'MAINTENANCE: upgrade, 30 minutes left; chain-bft, chain-execution and chain-rpc do not run.',
+    exitCode: 0,
+  },
+  {
+    name: 'no agent',
+    scenario: 'healthy',
+    second: 90,
+    agent: false,
+    says: 'WARNING: no agent watches this node.',
+    exitCode: 1,
+  },
+  {
+    name: 'no node',
+    scenario: 'healthy',
+    second: 90,
+    agent: false,
+    hasNode: false,
+    says: 'UNKNOWN: there is no node on this host, or none that this user can see.',
+    exitCode: 2,
+  },
+  {
+    name: 'no permission',
+    scenario: '0s journal forbids',
+    second: 90,
+    agent: true,
+    says: 'WARNING: this user may not read the journal: the logs of the node are not seen.',
+    exitCode: 1,
+  },
+]
