@@ -1,33 +1,18 @@
 import { setMaxListeners } from 'node:events'
 import type { Logger } from 'pino'
-import { createCollectors } from './collectors/index.ts'
-import { readForks } from './config/forks.ts'
 import type { Config } from './config/schema.ts'
-import { Board } from './core/board.ts'
 import type { Clock } from './core/clock.ts'
 import { supervise } from './core/supervise.ts'
 import { createChangeLog } from './exporter/change-log.ts'
-import { createExposition } from './exporter/registry.ts'
 import { type Address, serve } from './exporter/server.ts'
 import { renderStatus } from './exporter/status.ts'
 import { type Sample, sample } from './metrics.ts'
-import { parseJournalEntry } from './parsers/journal.ts'
 import { createCheckpoints } from './sources/checkpoint.ts'
 import { createExec, type Exec } from './sources/exec.ts'
-import { createHeartbeat } from './sources/heartbeat.ts'
-import { createHostSources } from './sources/host.ts'
 import { type Ask, createAsk } from './sources/http.ts'
-import { createJournal } from './sources/journal.ts'
-import { createReadOldest } from './sources/journal-oldest.ts'
-import { keyFiles } from './sources/key-files.ts'
-import { createNative } from './sources/native.ts'
-import { createPrefix, type Prefix, type ReadPrefix } from './sources/prefix.ts'
-import { createQuery } from './sources/query.ts'
-import { createKeyReport, createStorageReport } from './sources/report-file.ts'
-import { createRpc } from './sources/rpc.ts'
-import { createStatusTool } from './sources/status.ts'
-import { createStorageTool } from './sources/storage.ts'
+import type { Prefix } from './sources/prefix.ts'
 import { revision, version } from './version.ts'
+import { createWatch } from './watch.ts'
 
 interface Options {
   readonly config: Config
@@ -61,49 +46,27 @@ export const startAgent = async (options: Options): Promise<Agent> => {
   const context = { clock, signal: stopping.signal }
   const startedAt = clock.now()
 
-  const complain = (message: string): void => {
-    log.error(message)
-  }
-  const exposition = createExposition(complain, { ownsProcess })
   const checkpoints = createCheckpoints(config.state.directory, (error) => {
     log.warn(
       `The places in the journal cannot be kept (${error.message}): a restart of the agent will miss lines. ` +
         `Make the directory writable for the agent, or set state.directory.`,
     )
   })
-  let prefix: Prefix | undefined
-  const findPrefix = createPrefix({ exec, path, configured: config.prefix })
-  const board = new Board(clock, createChangeLog(log))
-  const readPrefix: ReadPrefix = async (signal) => {
-    const found = await findPrefix(signal)
-    if (found.word !== prefix?.word || found.from !== prefix.from) logPrefix(log, found)
-    prefix = found
-    return found
-  }
-  const tool = (name: string) => async (signal: AbortSignal) =>
-    `${(await readPrefix(signal)).word}-${name}`
-  const offered = createCollectors({
+  const { board, exposition, offered, prefix } = createWatch({
     config,
     clock,
-    recorder: exposition.recorder,
+    path,
     exec,
-    journal: createJournal({ exec, parse: parseJournalEntry }),
-    readOldest: createReadOldest({ exec, parse: parseJournalEntry }),
+    ask,
     checkpoints,
-    readPrefix,
-    rpcAt: (url, timeout) => createRpc(ask, url, timeout),
-    queryAt: (url, timeout) => createQuery(ask, url, timeout),
-    nativeAt: (url, timeout) => createNative(ask, url, timeout),
-    readStorage:
-      createStorageReport(config.storage, clock) ??
-      createStorageTool({ exec, command: tool('mpt'), devices: config.storage.devices }),
-    readStatus: createStatusTool({ exec, command: tool('status') }),
-    host: createHostSources(config.host),
-    forks: readForks(config.version.forksFile),
-    keyFiles,
-    readKeyReport: createKeyReport(config.keys, clock),
-    published: () => board.samples(),
-    heartbeatTo: (urlFile, timeout) => createHeartbeat({ ask, urlFile, timeout }),
+    ownsProcess,
+    complain: (message) => {
+      log.error(message)
+    },
+    notice: createChangeLog(log),
+    onPrefix: (found) => {
+      logPrefix(log, found)
+    },
   })
 
   const buildInfo: Sample = sample('chain_agent_build_info', 1, {
@@ -120,7 +83,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
       },
       metrics: () => exposition.render([buildInfo, ...board.samples()]),
       status: () =>
-        renderStatus({ version, startedAt, prefix: prefix?.word ?? null }, board.standings()),
+        renderStatus({ version, startedAt, prefix: prefix() }, board.standings()),
       waitingFor: () =>
         [...board.standings()].flatMap(({ name, enabled, up }) =>
           enabled && up === undefined ? [name] : [],

@@ -11,12 +11,13 @@ import { type Place, placeSchema, renderConfig, renderWelcome } from './demo-tex
 import { freePort } from './free-port.ts'
 import { demoFleet } from './fleet/demo-fleet.ts'
 import type { ExitCode, Io } from './io.ts'
-import { attemptCommand, readPort, readPrefix, renderScenarios } from './simulate.ts'
+import { attemptCommand, readPort, readPrefix, readSpan, renderScenarios } from './simulate.ts'
 
 interface Options {
   readonly scenario: string
   readonly fleet?: number
   readonly list?: true
+  readonly at: number
   readonly prefix: string
   readonly port: number
 }
@@ -29,8 +30,9 @@ export const demoCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
     .addOption(
       new Option('--fleet <nodes>', 'so many nodes with different fates in one process')
         .argParser(readFleet)
-        .conflicts('scenario'),
+        .conflicts(['scenario', 'at']),
     )
+    .option('--at <duration>', 'begin so far into the scenario: 90s, 5m', readSpan, 0)
     .option('--list', 'list the scenarios, or the fates of the fleet, and end')
     .option('--prefix <word>', 'the word before the names of units and tools', readPrefix, 'chain')
     .option(
@@ -49,6 +51,7 @@ Examples:
   chain-agent demo
   chain-agent demo --list
   chain-agent demo --scenario service-crash
+  chain-agent demo --scenario stalled --at 2m
   chain-agent demo --fleet 100
   chain-agent demo --fleet 100 --list`
 
@@ -76,8 +79,9 @@ const demo = async (io: Io, options: Options): Promise<ExitCode> => {
   const children: Child[] = []
   try {
     const args = ['simulate', '--json', '--scenario', options.scenario, '--prefix', options.prefix]
+    const at = ['--at', `${options.at}ms`]
     const simulator = startChild({
-      args: [...args, '--directory', directory],
+      args: [...args, ...at, '--directory', directory],
       env: {},
       log: log.fd,
       stdout: 'pipe',

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { Command, InvalidArgumentError } from 'commander'
 import { ConfigError } from '../core/errors.ts'
 import { asError } from '../core/outcome.ts'
+import { minute, parseDuration } from '../core/units.ts'
 import { listScenarios, loadScenario } from '../simulator/scenario/scenarios.ts'
 import { createSimulator, type Simulator } from '../simulator/simulator.ts'
 import type { ExitCode, Io } from './io.ts'
@@ -14,6 +15,7 @@ interface Options {
   readonly list?: true
   readonly json?: true
   readonly prefix: string
+  readonly at: number
   readonly rpcPort: number
   readonly referencePort: number
   readonly nativePort: number
@@ -26,6 +28,7 @@ export const simulateCommand = (io: Io, exit: (code: ExitCode) => void): Command
   new Command('simulate')
     .description('run a simulated node: its RPC, its tools, its services and its journal')
     .option('--scenario <name|file>', 'what befalls the node', 'healthy')
+    .option('--at <duration>', 'begin so far into the scenario: 90s, 5m', readSpan, 0)
     .option('--list', 'list the scenarios and end')
     .option('--json', 'print where to find it as one line of JSON')
     .option('--prefix <word>', 'the word before the names of units and tools', readPrefix, 'chain')
@@ -67,7 +70,13 @@ const simulate = async (io: Io, options: Options): Promise<ExitCode> => {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'chain-simulator-')))
   await mkdir(directory, { recursive: true })
   try {
-    const simulator = await createSimulator({ ...options, clock: io.clock, scenario, directory })
+    const simulator = await createSimulator({
+      ...options,
+      clock: io.clock,
+      scenario,
+      directory,
+      elapsedMs: options.at,
+    })
     io.stdout.write(options.json ? renderJson(simulator) : renderText(simulator, scenario.name))
     if (!io.signal.aborted) await once(io.signal, 'abort')
     await simulator.close()
@@ -97,6 +106,12 @@ export const attemptCommand = async (
     stderr.write(`${asError(error).message}\n`)
     return error instanceof ConfigError ? 2 : 1
   }
+}
+
+export const readSpan = (text: string): number => {
+  const span = parseDuration(text)
+  if (span !== undefined && span <= 24 * 60 * minute) return span
+  throw new InvalidArgumentError('expected a duration of a day at most, such as 90s or 5m')
 }
 
 export const readPort = (text: string): number => {

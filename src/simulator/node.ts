@@ -18,6 +18,8 @@ export interface NodeOptions {
   /** Which of the validators it is. */
   readonly index?: number
   readonly pace?: Pace
+  /** How far into its scenario the node is when it begins, in milliseconds. */
+  readonly elapsedMs?: number
 }
 
 /** A simulated node: what it would say now, as a function of its scenario and of the time. */
@@ -42,13 +44,14 @@ export const createNode = ({
   scenario,
   index = 0,
   pace = LIVELY,
+  elapsedMs = 0,
 }: NodeOptions): SimulatedNode => {
   const own = chain.validators[index]
   if (!own)
     throw new RangeError(
       `there is no validator ${index} in a network of ${chain.validators.length}`,
     )
-  const beginMs = clock.now()
+  const beginMs = clock.now() - elapsedMs
   const name = `${prefix}/${chain.seed}/${index}/${beginMs}`
   const timeline = createTimeline(scenario, beginMs)
   const heights = createHeights(chain, timeline)

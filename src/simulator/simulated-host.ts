@@ -31,6 +31,8 @@ export interface HostOptions {
   /** When the network's forks are; those of a node alone, with its beginning. */
   readonly forksFromMs?: number
   readonly pace?: Pace
+  /** How far into its scenario the node is when it begins, in milliseconds. */
+  readonly elapsedMs?: number
 }
 
 /** A simulated node on its host, as files and functions: no port is open, and no program lies on PATH. */

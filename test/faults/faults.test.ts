@@ -45,6 +45,11 @@ describe.each(ROWS)('$part $fault', ({ part, fault, counted, logged }) => {
         (left) => left.join('\n') === gone.join('\n'),
         10_000,
       )
+      // The poll that was under way when the fault came may have ended in another way.
+      await eventually(
+        () => bench.agent.output().slice(logBefore),
+        (log) => logged.test(log),
+      )
       const during = await bench.look()
       for (const counter of COUNTERS) {
         expect(read(during, counter), counter).toBeGreaterThanOrEqual(

@@ -12,7 +12,7 @@ const BLOCK = Buffer.alloc(MEGABYTE, 'wal ')
 /** What the node itself keeps on disk: configuration, ledger, write-ahead log. */
 export const createNodeFiles = (node: SimulatedNode, directory: string) => {
   const at = (...names: readonly string[]): string => join(directory, ...names)
-  const beginMs = node.now()
+  const { beginMs } = node.timeline
 
   const begin = async (): Promise<void> => {
     for (const name of ['config/forkpoint', 'config/validators', 'ledger', 'wal']) {
