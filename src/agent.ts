@@ -82,8 +82,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
         log.error(error)
       },
       metrics: () => exposition.render([buildInfo, ...board.samples()]),
-      status: () =>
-        renderStatus({ version, startedAt, prefix: prefix() }, board.standings()),
+      status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.standings()),
       waitingFor: () =>
         [...board.standings()].flatMap(({ name, enabled, up }) =>
           enabled && up === undefined ? [name] : [],

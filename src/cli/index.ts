@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError, ParseError, SourceError } from '../core/errors.ts'
 import { asError } from '../core/outcome.ts'
 import { version } from '../version.ts'
+import { checkCommand } from './check.ts'
 import { configCommand } from './config.ts'
 import { demoCommand } from './demo.ts'
 import type { ExitCode, Io } from './io.ts'
@@ -10,9 +11,12 @@ import { maintenanceCommand } from './maintenance.ts'
 import { parseCommand } from './parse.ts'
 import { runCommand } from './run.ts'
 import { simulateCommand } from './simulate.ts'
+import { statusCommand } from './status.ts'
 
 const COMMANDS = [
   runCommand,
+  checkCommand,
+  statusCommand,
   configCommand,
   parseCommand,
   maintenanceCommand,

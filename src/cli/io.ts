@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../core/clock.ts'
+import type { StandIns } from '../tasks/stand-ins.ts'
 
 /** The world as a command sees it, so that a test can hand in another. */
 export interface Io {
@@ -10,6 +11,7 @@ export interface Io {
   readonly clock: Clock
   /** Aborts on Ctrl-C and on SIGTERM. A command ends in good order when it does. */
   readonly signal: AbortSignal
+  readonly standIns?: StandIns
 }
 
 /** 0 all is well, 1 the thing asked for could not be done, 2 it was asked for in a wrong way. */

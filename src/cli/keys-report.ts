@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { readConfig } from '../config/index.ts'
-import { readKeysReport } from '../keys-report.ts'
+import { readKeysReport } from '../tasks/keys-report.ts'
 import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
 import type { ExitCode, Io } from './io.ts'
 

@@ -36,6 +36,8 @@ interface Surroundings extends Means {
 export interface Offered {
   readonly collector: Collector<unknown>
   readonly enabled: boolean
+  /** What it does: reads of the node, concludes from what the others have read, or tells somebody outside. */
+  readonly role: 'reads' | 'concludes' | 'tells'
 }
 
 /** Every collector there is. To add one: its file, a line here, its rows in the catalogue, its keys in the schema. */
@@ -137,16 +139,23 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
     offer(config.keys, (timing) =>
       keys({ examine: chooseExaminer({ ...around, places: config.node }), timing }),
     ),
-    offer(config.version, (timing) => version({ ...around, ...config.version, timing })),
-    offer(config.derived, (timing) =>
-      derived({
-        published: around.published,
-        slots,
-        ownKey,
-        blocksyncWindow: config.derived.blocksyncWindow,
-        checkpoint: checkpoints.open('derived'),
-        timing,
-      }),
+    offer(
+      config.version,
+      (timing) => version({ ...around, ...config.version, timing }),
+      'concludes',
+    ),
+    offer(
+      config.derived,
+      (timing) =>
+        derived({
+          published: around.published,
+          slots,
+          ownKey,
+          blocksyncWindow: config.derived.blocksyncWindow,
+          checkpoint: checkpoints.open('derived'),
+          timing,
+        }),
+      'concludes',
     ),
     offer(config.maintenance, (timing) =>
       maintenance({ checkpoint: checkpoints.open('maintenance'), timing }),
@@ -162,6 +171,7 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
           clock,
           timing,
         }),
+      'tells',
     ),
   ]
 }
@@ -169,4 +179,5 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
 const offer = (
   { enabled, interval, timeout }: Timing & { readonly enabled: boolean },
   create: (timing: Timing) => Collector<unknown>,
-): Offered => ({ enabled, collector: create({ interval, timeout }) })
+  role: Offered['role'] = 'reads',
+): Offered => ({ enabled, collector: create({ interval, timeout }), role })

@@ -3,6 +3,8 @@ const UNITS = new Map<string, number>(Object.entries(MILLISECONDS))
 
 export const second = MILLISECONDS.s
 export const minute = MILLISECONDS.m
+export const hour = MILLISECONDS.h
+export const day = MILLISECONDS.d
 
 /** `"2s"`, `"500ms"`, `"1h30m"` in milliseconds; undefined when it is not a duration. */
 export const parseDuration = (text: string): number | undefined => {

@@ -1,7 +1,6 @@
 import { execa } from 'execa'
 import type { Clock } from '../core/clock.ts'
-import { SourceError } from '../core/errors.ts'
-import { JOURNAL_ADVICE } from './journal-errors.ts'
+import { failureOf, textOf } from './exec-failure.ts'
 import { createSlots, type Slots } from './slots.ts'
 
 export interface Output {
@@ -16,7 +15,7 @@ export interface Program {
   readonly args: readonly string[]
   /** Between the polite and the final signal, in milliseconds. */
   readonly grace?: number
-  /** Exit codes that are answers; 0 alone without them. */
+  /** Exit codes that are answers; 0 alone without them, and for a stream none. */
   readonly answers?: readonly number[]
 }
 
@@ -24,7 +23,10 @@ export interface Program {
 export interface Exec {
   /** The output of a program that ended with an answer; SourceError for every other end. */
   run(program: Program, signal: AbortSignal): Promise<Output>
-  /** The standard output of a program that goes on, as it comes; a SourceError when the program ends. */
+  /**
+   * The standard output of a program, as it comes; a SourceError when it ends, but for an end that
+   * `answers` names: a program that is to go on names none.
+   */
   stream(program: Program, signal: AbortSignal): AsyncGenerator<Uint8Array>
   /** Ends every child that is still there, at once. For the exit of the agent. */
   killAll(): void
@@ -110,9 +112,9 @@ export const createExec = ({ clock, path }: Options): Exec => {
           const isAnswer = exitCode !== undefined && (program.answers ?? [0]).includes(exitCode)
           // What is cut off may well end with an exit code of its own.
           if (exitCode === undefined || !isAnswer || isMaxBuffer) {
-            throw failureOf(program, outcome)
+            throw failureOf(program, outcome, MAX_OUTPUT_BYTES)
           }
-          return { exitCode, stdout: text(outcome.stdout), stderr: text(outcome.stderr) }
+          return { exitCode, stdout: textOf(outcome.stdout), stderr: textOf(outcome.stderr) }
         }),
       ),
 
@@ -126,7 +128,10 @@ export const createExec = ({ clock, path }: Options): Exec => {
       const { child, result } = start(program, stop.signal, false)
       try {
         for await (const chunk of child.stdout ?? []) yield chunk
-        throw failureOf(program, await result)
+        const outcome = await result
+        const { exitCode } = outcome
+        if (exitCode !== undefined && program.answers?.includes(exitCode)) return
+        throw failureOf(program, outcome, MAX_OUTPUT_BYTES)
       } finally {
         signal.removeEventListener('abort', abort)
         abort()
@@ -146,55 +151,4 @@ const killGroup = (pid: number, signal: 'SIGTERM' | 'SIGKILL'): void => {
   } catch {
     // It has ended by itself in the meantime.
   }
-}
-
-interface Ended {
-  readonly stderr?: unknown
-  readonly exitCode?: number | undefined
-  readonly signal?: string | undefined
-  readonly isMaxBuffer: boolean
-  readonly code?: string | undefined
-}
-
-const failureOf = ({ command, args }: Program, ended: Ended): SourceError => {
-  const doing = `run ${command} ${args[0] ?? ''}`.trim()
-  const evidence = lastWords(text(ended.stderr))
-  if (ended.code === 'ENOENT') {
-    return new SourceError({
-      doing,
-      happened: `there is no ${command} on PATH`,
-      advice: `install it, or correct PATH in the agent's unit`,
-    })
-  }
-  if (ended.code === 'EACCES') {
-    return new SourceError({
-      doing,
-      happened: `this user may not run ${command}`,
-      advice: `give the agent's user the right to run it`,
-    })
-  }
-  if (ended.isMaxBuffer) {
-    return new SourceError({ doing, happened: `it printed more than ${MAX_OUTPUT_BYTES} bytes` })
-  }
-  const happened =
-    ended.signal === undefined ? `exit code ${ended.exitCode ?? '?'}` : `killed by ${ended.signal}`
-  return new SourceError(
-    { doing, happened, evidence, advice: adviceFor(evidence) },
-    { output: text(ended.stderr) },
-  )
-}
-
-const text = (output: unknown): string => (typeof output === 'string' ? output : '')
-
-/** Tools say what went wrong at the end. */
-const lastWords = (stderr: string): string => stderr.trim().split('\n').slice(-3).join('\n')
-
-const adviceFor = (evidence: string): string | undefined => {
-  if (/insufficient permissions|not seeing messages/i.test(evidence)) {
-    return JOURNAL_ADVICE
-  }
-  if (/not been booted with systemd|Failed to connect to bus/i.test(evidence)) {
-    return 'run the agent on the host itself, where systemd is process 1, and not in a container'
-  }
-  return undefined
 }

@@ -1,7 +1,8 @@
 import { type Context, type Timing, withDeadline } from '../core/collector.ts'
 import { merge, ticks } from '../core/merge.ts'
 import type { Exec } from './exec.ts'
-import { deaf, failed, isLostCursor, noJournal, notPermitted } from './journal-errors.ts'
+import { createNewest, FORMAT, type Placed } from './journal-end.ts'
+import { deaf, isLostCursor } from './journal-errors.ts'
 import { createLineSplitter, type Line } from './lines.ts'
 
 /** What a follower brings at a time. Without entries it is a heartbeat: connected, and nothing new. */
@@ -27,23 +28,11 @@ export interface Journal<Entry> {
   follow(following: Following, context: Context): AsyncGenerator<JournalBatch<Entry>>
 }
 
-/** All that an entry must have for us to know our place. */
-interface Placed {
-  readonly cursor: string
-  /** Milliseconds since the epoch. */
-  readonly at: number
-}
-
 interface Parts<Entry> {
   readonly exec: Exec
   /** Throws for a line that is no entry. Handed in: this file moves lines, and does not know their meaning. */
   readonly parse: (line: string) => Entry
 }
-
-const FIELDS =
-  'MESSAGE,PRIORITY,_SYSTEMD_UNIT,UNIT,OBJECT_SYSTEMD_UNIT,SYSLOG_IDENTIFIER,_PID,N_DROPPED,' +
-  '_SYSTEMD_INVOCATION_ID,_LINE_BREAK,_STREAM_ID,MESSAGE_ID,INVOCATION_ID,UNIT_RESULT'
-const FORMAT = ['--all', '-o', 'json', `--output-fields=${FIELDS}`]
 
 /** Quiet heartbeats between two looks at the journal's end, to tell a quiet unit from a deaf follower. */
 const PROBE_EVERY = 6
@@ -54,21 +43,7 @@ export const createJournal = <Entry extends Placed>({
   exec,
   parse,
 }: Parts<Entry>): Journal<Entry> => {
-  /** The newest entry of all; undefined when there is none. Fails where the journal may not be read. */
-  const newest = async (
-    match: readonly string[],
-    signal: AbortSignal,
-  ): Promise<Entry | undefined> => {
-    const args = ['--merge', '-n', '1', ...FORMAT, ...match]
-    // With --grep, 1 and not a word is "nothing matches"; with words it is a failure.
-    const program = { command: 'journalctl', args, answers: [0, 1] }
-    const { exitCode, stdout, stderr } = await exec.run(program, signal)
-    if (/not seeing messages|insufficient permissions/i.test(stderr)) throw notPermitted(stderr)
-    if (/No journal files were found/.test(stderr)) throw noJournal(stderr)
-    if (exitCode !== 0 && stderr.trim() !== '') throw failed(stderr)
-    const [line = ''] = stdout.split('\n')
-    return line === '' ? undefined : parse(line)
-  }
+  const newest = createNewest({ exec, parse })
 
   async function* follow(
     following: Following,

@@ -1,16 +1,18 @@
 import { Readable, Writable } from 'node:stream'
 import { runCli } from '../../src/cli/index.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
+import type { StandIns } from '../../src/tasks/stand-ins.ts'
 
 interface World {
   readonly stdin?: string
   readonly env?: Record<string, string>
   readonly clock?: Clock
+  readonly standIns?: StandIns
 }
 
 /** One command line in a world of its own. */
 export const cli = async (argv: readonly string[], world: World = {}) => {
-  const { stdin = '', env = {}, clock = systemClock } = world
+  const { stdin = '', env = {}, clock = systemClock, standIns = {} } = world
   const out = listener()
   const err = listener()
   const code = await runCli(argv, {
@@ -20,6 +22,7 @@ export const cli = async (argv: readonly string[], world: World = {}) => {
     env,
     clock,
     signal: new AbortController().signal,
+    standIns,
   })
   return { code, out: out.text(), err: err.text() }
 }

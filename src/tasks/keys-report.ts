@@ -1,10 +1,10 @@
-import { createKeyExaminer } from './collectors/parts/keys/files.ts'
-import { renderKeyReport } from './collectors/parts/keys/report.ts'
-import type { Config } from './config/schema.ts'
-import type { Clock } from './core/clock.ts'
-import { createExec } from './sources/exec.ts'
-import { keyFiles } from './sources/key-files.ts'
-import { createPrefix } from './sources/prefix.ts'
+import { createKeyExaminer } from '../collectors/parts/keys/files.ts'
+import { renderKeyReport } from '../collectors/parts/keys/report.ts'
+import type { Config } from '../config/schema.ts'
+import type { Clock } from '../core/clock.ts'
+import { createExec } from '../sources/exec.ts'
+import { keyFiles } from '../sources/key-files.ts'
+import { createPrefix } from '../sources/prefix.ts'
 
 interface Options {
   readonly config: Config

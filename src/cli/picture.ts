@@ -1,0 +1,39 @@
+import { readConfig } from '../config/index.ts'
+import type { Config } from '../config/schema.ts'
+import { askAgent } from '../tasks/ask-agent.ts'
+import { askNode } from '../tasks/ask-node.ts'
+import type { Picture } from '../verdict/picture.ts'
+import { type ConfigOptions, flagsOf } from './config-options.ts'
+import type { Io } from './io.ts'
+import { createProgress } from './page/progress.ts'
+
+interface Found {
+  readonly picture: Picture
+  readonly config: Config
+}
+
+/** What is known of the node: by the running agent, or else by asking the node itself, which takes seconds. */
+export const readPicture = async (io: Io, options: ConfigOptions): Promise<Found> => {
+  const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
+  const told = await askAgent({ config, clock: io.clock, signal: io.signal, ...io.standIns })
+  return { config, picture: told ?? (await askNodeWith(io, config)) }
+}
+
+/** The node itself, asked once. On a terminal it is said what is waited for. */
+export const askNodeWith = async (io: Io, config: Config): Promise<Picture> => {
+  const progress = createProgress(io)
+  try {
+    return await askNode({
+      config,
+      clock: io.clock,
+      path: io.env['PATH'] ?? '/usr/bin:/bin',
+      signal: io.signal,
+      onWaiting: (names) => {
+        progress.say(`Asking the node: waiting for ${names.join(', ')}`)
+      },
+      ...io.standIns,
+    })
+  } finally {
+    progress.end()
+  }
+}

@@ -1,0 +1,115 @@
+import { setMaxListeners } from 'node:events'
+import type { Offered } from '../collectors/index.ts'
+import type { Config } from '../config/schema.ts'
+import type { Board } from '../core/board.ts'
+import type { Clock } from '../core/clock.ts'
+import { toJson } from '../core/json.ts'
+import { redact, redactAll } from '../core/redact.ts'
+import { supervise } from '../core/supervise.ts'
+import { second } from '../core/units.ts'
+import { parseJournalEntry } from '../parsers/journal.ts'
+import { parsePrometheusText } from '../parsers/prometheus-text.ts'
+import { createExec } from '../sources/exec.ts'
+import { createAsk } from '../sources/http.ts'
+import { createPastJournal } from '../sources/past-journal.ts'
+import { createReadOnlyCheckpoints } from '../sources/read-only-checkpoints.ts'
+import { knownFrom } from '../verdict/known-from.ts'
+import type { Picture } from '../verdict/picture.ts'
+import { version } from '../version.ts'
+import type { StandIns } from './stand-ins.ts'
+import { createWatch } from '../watch.ts'
+
+interface Options extends StandIns {
+  readonly config: Config
+  readonly clock: Clock
+  /** The search path for programs. */
+  readonly path: string
+  readonly signal: AbortSignal
+  /** Hears which collectors have not ended their attempt, now and then. */
+  readonly onWaiting?: (names: readonly string[]) => void
+}
+
+/**
+ * Asks the node itself, as the agent would, once: every collector makes one attempt, first those that
+ * read, then those that conclude from it. Nothing is written, nobody outside is told. Never throws for
+ * what a collector meets: that stands in the picture.
+ */
+export const askNode = async (options: Options): Promise<Picture> => {
+  const { config, clock, path, signal, onWaiting = () => undefined } = options
+  const { exec = createExec({ clock, path }), ask = createAsk(clock) } = options
+  const ending = new AbortController()
+  setMaxListeners(100, ending.signal)
+  const end = (): void => {
+    ending.abort()
+  }
+  signal.addEventListener('abort', end, { once: true })
+  const { board, exposition, offered, prefix } = createWatch({
+    config,
+    clock,
+    path,
+    exec,
+    ask,
+    checkpoints: createReadOnlyCheckpoints(config.state.directory),
+    ownsProcess: false,
+    journal: createPastJournal({ exec, parse: parseJournalEntry }),
+    complain: () => undefined,
+  })
+  const context = { clock, signal: ending.signal }
+  const running: Promise<void>[] = []
+  try {
+    for (const role of ['reads', 'concludes'] as const) {
+      const wave = offered.filter((one) => one.enabled && one.role === role)
+      running.push(...wave.map(({ collector }) => supervise(collector, board, context)))
+      await settled(wave, { board, clock, signal, onWaiting })
+    }
+    for (const { collector, enabled, role } of offered) {
+      if (!enabled || role === 'tells') board.dismiss(collector)
+    }
+    const metrics = await exposition.render(board.samples())
+    return {
+      at: clock.now(),
+      origin: 'node',
+      version,
+      prefix: prefix(),
+      collectors: [...board.standings()].map(({ up, lastSuccessAt, error, reading, ...one }) => ({
+        ...one,
+        up: up ?? null,
+        lastSuccessAt: lastSuccessAt ?? null,
+        error: error ? redact(error.message) : null,
+        reading: redactAll(toJson(reading)),
+      })),
+      known: knownFrom(parsePrometheusText(metrics).samples),
+      metrics,
+    }
+  } finally {
+    signal.removeEventListener('abort', end)
+    end()
+    exec.killAll()
+    await Promise.all(running)
+  }
+}
+
+const LOOK_EVERY_MS = 50
+
+interface Patience {
+  readonly board: Board
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly onWaiting: (names: readonly string[]) => void
+}
+
+/** Until each has ended an attempt, or should have. */
+const settled = async (wave: readonly Offered[], patience: Patience): Promise<void> => {
+  const { board, clock, signal, onWaiting } = patience
+  const names = new Set(wave.map(({ collector }) => collector.name))
+  const longest = Math.max(0, ...wave.map(({ collector }) => collector.timing.timeout))
+  const until = clock.elapsed() + longest + 2 * second
+  while (!signal.aborted && clock.elapsed() < until) {
+    const waiting = [...board.standings()].filter(
+      ({ name, up }) => names.has(name) && up === undefined,
+    )
+    if (waiting.length === 0) return
+    onWaiting(waiting.map(({ name }) => name))
+    await clock.sleep(LOOK_EVERY_MS, signal)
+  }
+}
