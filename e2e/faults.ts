@@ -12,7 +12,7 @@ interface Fault {
 }
 
 /** The second in which each fault begins. */
-export const FAULT_S = 35
+export const FAULT_S = 20
 
 /** `fault | alert | what happens | how it is mended | seconds that it lasts, where not 60`, all critical. */
 const TABLE = `

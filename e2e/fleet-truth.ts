@@ -28,11 +28,11 @@ export const SILENT = ['agent-gone', 'crashed', 'node-down', 'maintenance', 'zom
 export const STAKELESS = ['left-active-set']
 
 /**
- * Alerts about a few own rounds, and on how large a part of the nodes that are well they may stand: of 20 rounds two
- * time out on every eleventh node, since 2.5 percent of all do, and one in a thousand leads too few.
+ * Alerts about a few own rounds, and on how large a part of the nodes that are well they may stand: timeouts are more
+ * than chance explains on six in ten thousand, and one in a thousand leads too few.
  */
 export const BY_CHANCE: Readonly<Record<string, number>> = {
-  ChainLeaderTimeouts: 0.3,
+  ChainLeaderTimeouts: 0.03,
   ChainProposalShortfall: 0.1,
 }
 

@@ -2,6 +2,7 @@
 // where a committed file is not what would be written. A word as argument: only files whose name begins with it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { renderCliPage, renderManualPage } from '../dist/cli/words/cli-page.js'
 import { renderExampleConfig } from '../dist/config/example.js'
 import { renderCatalogue } from '../dist/exporter/catalogue-page.js'
 import { renderPatternPage } from '../dist/parsers/log-pattern-page.js'
@@ -10,6 +11,8 @@ import { DASHBOARDS } from '../.cache/dashboards/build.js'
 import { renderRunbookIndex } from './runbook-index.mjs'
 
 const GENERATED = {
+  'docs/chain-agent.1': renderManualPage,
+  'docs/cli.md': renderCliPage,
   'docs/metrics.md': renderCatalogue,
   'docs/patterns.md': renderPatternPage,
   'docs/runbooks/index.md': renderRunbookIndex,

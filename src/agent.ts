@@ -2,12 +2,16 @@ import { setMaxListeners } from 'node:events'
 import type { Logger } from 'pino'
 import type { Config } from './config/schema.ts'
 import type { Clock } from './core/clock.ts'
+import { type News, newsOf } from './core/event.ts'
 import { supervise } from './core/supervise.ts'
 import { createChangeLog } from './exporter/change-log.ts'
+import { renderEvents } from './exporter/events-page.ts'
 import { type Address, serve } from './exporter/server.ts'
 import { renderStatus } from './exporter/status.ts'
 import { type Sample, sample } from './metrics.ts'
+import { parseEvent } from './parsers/event.ts'
 import { createCheckpoints } from './sources/checkpoint.ts'
+import { createEventLog } from './sources/event-log.ts'
 import { createExec, type Exec } from './sources/exec.ts'
 import { type Ask, createAsk } from './sources/http.ts'
 import type { Prefix } from './sources/prefix.ts'
@@ -52,6 +56,18 @@ export const startAgent = async (options: Options): Promise<Agent> => {
         `Make the directory writable for the agent, or set state.directory.`,
     )
   })
+  const events = createEventLog({
+    directory: config.state.directory,
+    keep: config.events.keep,
+    parse: parseEvent,
+    complain: (error) => {
+      log.warn(
+        `Changes of state cannot be kept (${error.message}): \`chain-agent events\` will know those since the start ` +
+          `alone. Make the directory writable for the agent, or set state.directory.`,
+      )
+    },
+  })
+  const changeLog = createChangeLog(log)
   const { board, exposition, offered, prefix } = createWatch({
     config,
     clock,
@@ -63,7 +79,10 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     complain: (message) => {
       log.error(message)
     },
-    notice: createChangeLog(log),
+    notice: (change) => {
+      changeLog(change)
+      events.add(newsOf(change))
+    },
     onPrefix: (found) => {
       logPrefix(log, found)
     },
@@ -83,6 +102,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
       },
       metrics: () => exposition.render([buildInfo, ...board.samples()]),
       status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.standings()),
+      events: async (query) => renderEvents(await events.all(), query),
       waitingFor: () =>
         [...board.standings()].flatMap(({ name, enabled, up }) =>
           enabled && up === undefined ? [name] : [],
@@ -91,6 +111,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     config.listen,
   )
 
+  events.add(ownNews(startedAt, `started, version ${version}`))
   const running = [
     ...offered.flatMap(({ collector, enabled }) => {
       if (enabled) return [supervise(collector, board, context)]
@@ -115,12 +136,23 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     stop: async () => {
       stopping.abort()
       await Promise.all([...running, server.close()])
-      await checkpoints.flush()
+      events.add(ownNews(clock.now(), 'stopped'))
+      await Promise.all([checkpoints.flush(), events.flush()])
       exec.killAll()
       process.removeListener('exit', killChildren)
     },
   }
 }
+
+/** What the agent tells of itself is news each time. */
+const ownNews = (at: number, to: string): News => ({
+  at,
+  collector: 'agent',
+  subject: null,
+  from: null,
+  to,
+  isFirstSight: false,
+})
 
 const logPrefix = (log: Logger, { word, from }: Prefix): void => {
   if (from === 'default') {

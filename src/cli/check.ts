@@ -1,17 +1,64 @@
 import { Command } from 'commander'
 import { readConfig } from '../config/index.ts'
-import { firstLine, judge } from '../verdict/verdict.ts'
+import { toJson } from '../core/json.ts'
+import { preflight } from '../tasks/preflight.ts'
+import { type Fact, survey } from '../verdict/survey.ts'
+import { judge, type Verdict } from '../verdict/verdict.ts'
 import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
 import type { ExitCode, Io } from './io.ts'
+import { createStyle } from './page/style.ts'
+import { factLines, findingLines, verdictLine } from './page/verdict.ts'
 import { askNodeWith } from './picture.ts'
+
+type Options = ConfigOptions & { readonly json?: true }
 
 /** `chain-agent check`: asks the node and the host everything once, and says what is to be done. */
 export const checkCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('check'))
-    .description('ask everything once: verdict, evidence, what to do')
-    .action(async (options: ConfigOptions) => {
+    .description('ask the node and the host everything once: verdict, evidence, what to do')
+    .option('--json', 'as JSON: verdict, findings and facts')
+    .addHelpText(
+      'after',
+      `
+It reads and changes nothing: every collector of the agent makes one attempt, and the host is asked
+what the agent needs of it. It takes some seconds. Run it as the user whose agent it is: another may
+read more, or less.
+
+Exit codes: 0 the node does its work and nothing asks for you, 1 something asks for attention,
+2 the node does not do its work, or whether it does cannot be told. During announced maintenance
+only keys and exposed ports count.
+
+Examples:
+  chain-agent check
+  sudo -u chain-agent chain-agent check --config /etc/chain-agent/config.yaml
+  chain-agent check --json | jq '.findings[] | {severity, says}'`,
+    )
+    .action(async (options: Options) => {
       const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
-      const verdict = judge(await askNodeWith(io, config))
-      io.stdout.write(`${firstLine(verdict)}\n`)
+      const picture = await askNodeWith(io, config)
+      const path = io.env['PATH'] ?? '/usr/bin:/bin'
+      const { clock, signal, standIns } = io
+      const more = await preflight({ config, clock, path, signal, picture, ...standIns })
+      const verdict = judge(picture, more)
+      const facts = survey(picture)
+      io.stdout.write(options.json ? renderJson(verdict, facts) : render(io, verdict, facts))
       exit(verdict.exitCode)
     })
+
+const render = (io: Io, verdict: Verdict, facts: readonly Fact[]): string => {
+  const style = createStyle(io)
+  return [
+    verdictLine(verdict, style),
+    '',
+    ...findingLines(verdict.findings, style),
+    'What was found',
+    ...factLines(facts, style),
+    '',
+  ].join('\n')
+}
+
+const renderJson = ({ word, sentence, exitCode, findings }: Verdict, facts: readonly Fact[]) => {
+  const known = Object.fromEntries(facts.map(({ matter, says }) => [matter, says]))
+  const value = { verdict: { word, sentence, exitCode }, findings, facts: known }
+  return `${JSON.stringify(toJson(value), undefined, 2)}\n`
+}

@@ -22,6 +22,7 @@ const NONE: readonly string[] = []
 
 export const configOptions = (command: Command) =>
   command
+    .optionsGroup('Configuration:')
     .option('-c, --config <file>', 'configuration file (YAML); also CHAIN_AGENT_CONFIG')
     .option('--prefix <word>', "the maker's word before units and tools, or auto")
     .option('--listen <host:port>', 'where to serve /metrics')
@@ -33,6 +34,7 @@ export const configOptions = (command: Command) =>
       (value: string, before: readonly string[]) => [...before, value],
       NONE,
     )
+    .optionsGroup('')
 
 /** What was said on the command line, as the configuration takes it. */
 export const flagsOf = (options: ConfigOptions): Inputs['flags'] => [

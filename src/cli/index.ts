@@ -2,55 +2,59 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError, ParseError, SourceError } from '../core/errors.ts'
 import { asError } from '../core/outcome.ts'
 import { version } from '../version.ts'
+import { bundleCommand } from './bundle.ts'
 import { checkCommand } from './check.ts'
+import { completionCommand } from './completion.ts'
 import { configCommand } from './config.ts'
 import { demoCommand } from './demo.ts'
+import { eventsCommand } from './events.ts'
+import { helpCommand } from './help.ts'
 import type { ExitCode, Io } from './io.ts'
 import { keysReportCommand } from './keys-report.ts'
+import { ledgerCommand } from './ledger.ts'
+import { logsCommand } from './logs.ts'
 import { maintenanceCommand } from './maintenance.ts'
+import { manCommand } from './man.ts'
+import { monlogCommand } from './monlog.ts'
 import { parseCommand } from './parse.ts'
+import { recoverCommand } from './recover.ts'
+import { replayCommand } from './replay.ts'
+import { runbookCommand } from './runbook.ts'
 import { runCommand } from './run.ts'
 import { simulateCommand } from './simulate.ts'
 import { statusCommand } from './status.ts'
+import { dress } from './words/dress.ts'
+import { inOrder } from './words/groups.ts'
 
 const COMMANDS = [
   runCommand,
   checkCommand,
+  runbookCommand,
   statusCommand,
+  monlogCommand,
+  recoverCommand,
+  eventsCommand,
+  replayCommand,
+  ledgerCommand,
+  logsCommand,
+  bundleCommand,
   configCommand,
   parseCommand,
   maintenanceCommand,
   keysReportCommand,
   demoCommand,
   simulateCommand,
+  helpCommand,
+  completionCommand,
+  manCommand,
 ]
 
 /** Runs one command line; never throws. `argv` without the interpreter and the script. */
 export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode> => {
   let code: ExitCode = 0
-  const program = new Command('chain-agent')
-    .description(
-      'Watches a blockchain node from its own host and tells Prometheus and the operator.',
-    )
-    .version(version)
-    .showSuggestionAfterError()
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 all is well, 1 it could not be done, 2 it was asked for in a wrong way.',
-    )
-  for (const create of COMMANDS) {
-    program.addCommand(
-      create(io, (given) => {
-        code = given
-      }),
-    )
-  }
-  for (const command of withSubcommands(program)) {
-    command.exitOverride().configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => io.stderr.write(text),
-    })
-  }
+  const program = createProgram(io, (given) => {
+    code = given
+  })
   try {
     await program.parseAsync([...argv], { from: 'user' })
     return code
@@ -59,10 +63,34 @@ export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode>
   }
 }
 
-const withSubcommands = (command: Command): readonly Command[] => [
-  command,
-  ...command.commands.flatMap(withSubcommands),
-]
+/** Every command; help, manual and completion are made of what this says. */
+export const createProgram = (io: Io, exit: (code: ExitCode) => void): Command => {
+  const program = new Command('chain-agent')
+    .description(
+      'Watches a blockchain node from its own host and tells Prometheus and the operator.',
+    )
+    .version(version, '-V, --version', 'print the version')
+    .helpCommand(false)
+    .addHelpText('after', NOTES)
+  for (const command of inOrder(COMMANDS.map((create) => create(io, exit)))) {
+    program.addCommand(command)
+  }
+  dress(program, io)
+  return program
+}
+
+const NOTES = `
+Exit codes: check and monlog end with 0 when the node is well, 1 when something asks for attention, and
+2 when the node does not do its work or that cannot be told. The others end with 0 when it is done, 1
+when it could not be done, and 2 when it was asked for in a wrong way; where one differs, its help says so.
+
+Examples:
+  chain-agent check                        # verdict, evidence, what to do
+  chain-agent status --watch               # the node at a glance, again and again
+  watch -d chain-agent monlog              # the last minute of consensus
+  chain-agent logs bft -f                  # what consensus writes, secrets struck out
+  chain-agent maintenance start 30m --reason upgrade
+  chain-agent help status                  # how a command is used`
 
 const explain = (error: Error, io: Io): ExitCode => {
   // Commander has already said what was wrong; help and version end this way, too.

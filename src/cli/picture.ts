@@ -1,5 +1,6 @@
 import { readConfig } from '../config/index.ts'
 import type { Config } from '../config/schema.ts'
+import { ParseError, SourceError } from '../core/errors.ts'
 import { askAgent } from '../tasks/ask-agent.ts'
 import { askNode } from '../tasks/ask-node.ts'
 import type { Picture } from '../verdict/picture.ts'
@@ -15,8 +16,18 @@ interface Found {
 /** What is known of the node: by the running agent, or else by asking the node itself, which takes seconds. */
 export const readPicture = async (io: Io, options: ConfigOptions): Promise<Found> => {
   const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
-  const told = await askAgent({ config, clock: io.clock, signal: io.signal, ...io.standIns })
-  return { config, picture: told ?? (await askNodeWith(io, config)) }
+  return { config, picture: (await askAgentOf(io, config)) ?? (await askNodeWith(io, config)) }
+}
+
+/** Whoever else answers in the agent's place must not keep us from the node; that he does is said. */
+const askAgentOf = async (io: Io, config: Config): Promise<Picture | null> => {
+  try {
+    return await askAgent({ config, clock: io.clock, signal: io.signal, ...io.standIns })
+  } catch (error) {
+    if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
+    io.stderr.write(`${error.message}\nAsking the node itself instead.\n`)
+    return null
+  }
 }
 
 /** The node itself, asked once. On a terminal it is said what is waited for. */

@@ -1,15 +1,126 @@
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
+import { readConfig } from '../config/index.ts'
 import { firstLine, judge } from '../verdict/verdict.ts'
-import { configOptions, type ConfigOptions } from './config-options.ts'
+import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
 import type { ExitCode, Io } from './io.ts'
+import { createStyle, type Style } from './page/style.ts'
 import { readPicture } from './picture.ts'
+import { chain } from './status/chain.ts'
+import { documentOf, toText } from './status/document.ts'
+import { type Page, renderPage } from './status/page.ts'
+import { createView, joined, type Section } from './status/section.ts'
+import { ALL, meant, SECTIONS, sectionsFor } from './status/sections.ts'
+import { oneLine, utc } from './status/texts.ts'
+import { type Look, watch } from './status/watch.ts'
+
+interface StatusOptions extends ConfigOptions {
+  readonly json?: true
+  /** Seconds; true for as often as usual. */
+  readonly watch?: number | true
+}
+
+const USUAL_SECONDS = 2
 
 /** `chain-agent status`: what is known of the node now. */
 export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('status'))
-    .description('how it stands with the node')
-    .action(async (options: ConfigOptions) => {
-      const { picture } = await readPicture(io, options)
-      io.stdout.write(`${firstLine(judge(picture))}\n`)
-      exit(0)
+    .description('how it stands with the node: from the running agent, or by asking once')
+    .argument('[section]', 'a section, a service such as bft, or all; an overview without it')
+    .option('--json', 'as JSON; all sections, unless one is named')
+    .option('--watch [seconds]', 'again and again, every 2 seconds unless told', readSeconds)
+    .addHelpText('after', helpText)
+    .action(async (asked: string | undefined, options: StatusOptions, command: Command) => {
+      const sections = asked === undefined ? [] : sectionsOf(asked, { io, options, command })
+      const look = async (): Promise<Look> => {
+        const { picture, config } = await readPicture(io, options)
+        const page = {
+          view: createView(picture),
+          verdict: judge(picture),
+          listen: config.listen,
+          sections,
+        }
+        return { lines: linesOf(page, io, options), isOfNode: picture.origin === 'node' }
+      }
+      if (options.watch !== undefined) {
+        await watch(io, { look, seconds: options.watch === true ? USUAL_SECONDS : options.watch })
+        exit(0)
+        return
+      }
+      const { lines } = await look()
+      // What was found until Ctrl-C would look like all that there is.
+      if (!io.signal.aborted) io.stdout.write(`${lines.join('\n')}\n`)
+      exit(io.signal.aborted ? 1 : 0)
     })
+
+/** A page for a terminal and for whoever asks once, a line for whoever follows elsewhere. */
+const linesOf = (
+  page: Page,
+  io: Io,
+  { json, watch: follows }: StatusOptions,
+): readonly string[] => {
+  const style = createStyle(io)
+  const isTerminal = 'isTTY' in io.stdout && io.stdout.isTTY === true
+  if (json) {
+    const { isUnicode } = style
+    return [
+      toText(documentOf(page), follows === undefined ? { indent: 2, isUnicode } : { isUnicode }),
+    ]
+  }
+  return follows === undefined || isTerminal ? renderPage(page, style) : [shortly(page, style)]
+}
+
+/** For a file or a pipe: when, the verdict, and what was asked for in short. */
+const shortly = ({ view, verdict, sections }: Page, style: Style): string => {
+  const told = (sections.length === 0 ? [chain] : sections).map(
+    ({ summary }) => summary?.(view)?.text,
+  )
+  const more = joined(told, '; ')
+  const line = `${utc(view.at)} ${firstLine(verdict)}${more === null ? '' : ` ${more}`}`
+  return style.plain(oneLine(line))
+}
+
+interface Asking {
+  readonly io: Io
+  readonly options: StatusOptions
+  readonly command: Command
+}
+
+const sectionsOf = (asked: string, { io, options, command }: Asking): readonly Section[] => {
+  const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
+  const sections = sectionsFor(asked, config)
+  if (sections.length > 0) return sections
+  const near = meant(asked, config)
+  const others = SECTIONS.map(({ name }) => name).join(', ')
+  return command.error(
+    `error: there is no section or service '${oneLine(asked)}'\n` +
+      (near === undefined ? `Sections: ${others}, ${ALL}.` : `(Did you mean ${near}?)`),
+  )
+}
+
+const readSeconds = (text: string): number => {
+  const seconds = Number(text)
+  if (/^\d+(\.\d+)?$/.test(text) && seconds >= 1 && seconds <= 86_400) return seconds
+  throw new InvalidArgumentError(
+    'expected seconds from 1 on, such as 5; a section stands before --watch',
+  )
+}
+
+const helpText = `
+Sections:
+${SECTIONS.map(({ name, about }) => `  ${name.padEnd(12)} ${about}`).join('\n')}
+  ${ALL.padEnd(12)} every section
+  bft, rpc ... one service in detail, also as chain-bft
+
+The first line is the verdict; the second tells who told it and how old it is. What is not known
+is shown as unknown, with the reason at the end of its section. With --watch where no agent
+answers, the node itself is asked once a minute: its tools are not for asking more often.
+
+Exit codes: 0 it was told, 1 it could not be told, 2 it was asked for in a wrong way. Whether the
+node is well is for \`chain-agent check\` to answer with its exit code.
+
+Examples:
+  chain-agent status
+  chain-agent status storage
+  chain-agent status bft
+  chain-agent status consensus --watch
+  chain-agent status --json | jq .sections.consensus.blockDifference`

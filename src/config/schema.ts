@@ -30,6 +30,18 @@ export const schema = z.strictObject({
         .describe('where the places in the journal are kept, so that a restart loses no line'),
     })
     .prefault({}),
+  events: z
+    .strictObject({
+      keep: z
+        .int()
+        .min(100, 'expected a number from 100 to 100000')
+        .max(100_000, 'expected a number from 100 to 100000')
+        .default(10_000)
+        .describe(
+          'how many changes of state are kept in state.directory, for `chain-agent events`',
+        ),
+    })
+    .prefault({}),
   node: z
     .strictObject({
       publicKey: z
@@ -56,6 +68,13 @@ export const schema = z.strictObject({
     )
     .default([])
     .describe('other views of the same chain: {name, url, kind: rpc or query}'),
+  names: z
+    .strictObject({
+      file: file('names for keys, as in networks/names.example.yaml; for monlog -n')
+        .nullable()
+        .default(null),
+    })
+    .prefault({}),
   ...collectors,
 })
 

@@ -12,7 +12,8 @@ export const redactUrl = (text: string): string => {
 /** Takes out of a text what must not leave the host: credentials in addresses, and home directories. */
 export const redact = (text: string): string =>
   text
-    .replaceAll(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi, redactUrl)
+    // What ends the address in a sentence is not of it.
+    .replaceAll(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]*[^\s"'<>:,.;)]/gi, redactUrl)
     .replaceAll(/\/(?:home\/[^/\s:"']+|root)(?=\/|\b)/g, '~')
 
 /** The same for every text in a value, however deep. */

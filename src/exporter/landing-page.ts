@@ -11,6 +11,7 @@ export const renderLandingPage = (version: string): string => `<!doctype html>
 <ul>
 <li><a href="/metrics">/metrics</a>: everything known, for Prometheus
 <li><a href="/api/v1/status">/api/v1/status</a>: the same as JSON, with the reason where something is unknown
+<li><a href="/api/v1/events">/api/v1/events</a>: what has changed, and when; <code>?since=</code> a moment, <code>&amp;limit=</code> how many
 <li><a href="/-/healthy">/-/healthy</a>: the agent is alive
 <li><a href="/-/ready">/-/ready</a>: every collector has tried once
 </ul>

@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import { SourceError } from '../core/errors.ts'
 import { asError } from '../core/outcome.ts'
+import { type EventsQuery, readEventsQuery } from './events-page.ts'
 import { renderLandingPage } from './landing-page.ts'
 
 /** What the server shows. Every function only looks; none reads from the node. */
@@ -13,6 +14,8 @@ export interface View {
   metrics(): Promise<string>
   /** The body of /api/v1/status, to be sent as JSON. */
   status(): unknown
+  /** The body of /api/v1/events. */
+  events(query: EventsQuery): Promise<unknown>
   /** Hears of a page that could not be made: a bug of ours. */
   complain(error: Error): void
   /** Collectors that have not ended their first attempt; ready when there are none. */
@@ -67,6 +70,11 @@ export const serve = async (view: View, { host, port }: Address) => {
   })
   read('/api/v1/status', (_request, response) => {
     response.json(view.status())
+  })
+  read('/api/v1/events', async (request, response) => {
+    const query = readEventsQuery(new URL(request.url, 'http://agent').searchParams)
+    if (typeof query === 'string') response.status(400).type('text').send(`${query}\n`)
+    else response.json(await view.events(query))
   })
   app.use((_request, response) => {
     response.status(404).type('text').send('No such page; / lists what there is.\n')

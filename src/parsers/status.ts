@@ -22,6 +22,8 @@ export interface StatusReport {
     readonly secpPublicKey: string | null
     /** 96 hex digits, lower case. */
     readonly blsPublicKey: string | null
+    /** Of the record by which others find the node: public. */
+    readonly nodeSignature: string | null
     readonly selfAddress: string | null
     readonly selfAuthPort: bigint | null
     readonly recordSeqNum: bigint | null
@@ -97,6 +99,7 @@ export const parseStatusReport = (text: string): StatusReport => {
       chainId: u64('config.chainId'),
       secpPublicKey: hex('config.secpPublicKey', 66),
       blsPublicKey: hex('config.blsPublicKey', 96),
+      nodeSignature: hex('config.nodeSignature', 130),
       selfAddress: word('config.selfAddress'),
       selfAuthPort: u64('config.selfAuthPort'),
       recordSeqNum: u64('config.recordSeqNum'),

@@ -3,7 +3,7 @@ import { hour, second } from '../core/units.ts'
 import type { Exec } from './exec.ts'
 import type { Journal } from './journal.ts'
 import { createNewest, FORMAT, type Placed } from './journal-end.ts'
-import { createLineSplitter } from './lines.ts'
+import { createLineSplitter, type Line } from './lines.ts'
 
 /** A stretch of the journal. Times are milliseconds since the epoch, both inclusive. */
 export interface Stretch {
@@ -11,7 +11,7 @@ export interface Stretch {
   readonly match: readonly string[]
   readonly since?: number
   readonly until?: number
-  /** The last so many entries of it. */
+  /** The last so many entries of it: few enough to be held. */
   readonly newest?: number
 }
 
@@ -36,6 +36,20 @@ interface Parts<Entry> {
 export const createReadPast = <Entry extends Placed>(parts: Parts<Entry>): ReadPast<Entry> => {
   const { exec, parse } = parts
   const newest = createNewest(parts)
+  const parseLines = (lines: readonly Line[]): PastBatch<Entry> => {
+    const entries: Entry[] = []
+    let unreadable = 0
+    for (const line of lines) {
+      try {
+        if (line === undefined) unreadable += 1
+        else entries.push(parse(line))
+      } catch {
+        unreadable += 1
+      }
+    }
+    return { entries, unreadable }
+  }
+
   return async function* readPast({ match, since, until, newest: count }, signal) {
     // Fails at once, and readably, where a reader that may not read would only find nothing.
     await newest(match, signal)
@@ -43,27 +57,23 @@ export const createReadPast = <Entry extends Placed>(parts: Parts<Entry>): ReadP
       '--merge',
       ...(since === undefined ? [] : [`--since=${at(since)}`]),
       ...(until === undefined ? [] : [`--until=${at(until)}`]),
-      ...(count === undefined ? [] : ['-n', `${count}`]),
+      // Without --reverse, journalctl 252 counts from the journal's end, whatever --until says.
+      ...(count === undefined ? [] : ['--reverse', '-n', `${count}`]),
       ...FORMAT,
       ...match,
     ]
     const split = createLineSplitter()
-    for await (const chunk of exec.stream(
-      { command: 'journalctl', args, answers: [0, 1] },
-      signal,
-    )) {
-      const entries: Entry[] = []
-      let unreadable = 0
-      for (const line of split(chunk)) {
-        try {
-          if (line === undefined) unreadable += 1
-          else entries.push(parse(line))
-        } catch {
-          unreadable += 1
-        }
+    const program = { command: 'journalctl', args, answers: [0, 1] }
+    let last: Entry[] = []
+    for await (const chunk of exec.stream(program, signal)) {
+      const batch = parseLines(split(chunk))
+      if (count === undefined) yield batch
+      else {
+        last = [...last, ...batch.entries]
+        yield { entries: [], unreadable: batch.unreadable }
       }
-      yield { entries, unreadable }
     }
+    if (count !== undefined) yield { entries: last.toReversed(), unreadable: 0 }
   }
 }
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Offered } from '../collectors/index.ts'
 import type { Config } from '../config/schema.ts'
-import type { Board } from '../core/board.ts'
+import type { Board, Standing } from '../core/board.ts'
 import type { Clock } from '../core/clock.ts'
 import { toJson } from '../core/json.ts'
 import { redact, redactAll } from '../core/redact.ts'
@@ -14,7 +14,7 @@ import { createAsk } from '../sources/http.ts'
 import { createPastJournal } from '../sources/past-journal.ts'
 import { createReadOnlyCheckpoints } from '../sources/read-only-checkpoints.ts'
 import { knownFrom } from '../verdict/known-from.ts'
-import type { Picture } from '../verdict/picture.ts'
+import type { Picture, Told } from '../verdict/picture.ts'
 import { version } from '../version.ts'
 import type { StandIns } from './stand-ins.ts'
 import { createWatch } from '../watch.ts'
@@ -71,13 +71,7 @@ export const askNode = async (options: Options): Promise<Picture> => {
       origin: 'node',
       version,
       prefix: prefix(),
-      collectors: [...board.standings()].map(({ up, lastSuccessAt, error, reading, ...one }) => ({
-        ...one,
-        up: up ?? null,
-        lastSuccessAt: lastSuccessAt ?? null,
-        error: error ? redact(error.message) : null,
-        reading: redactAll(toJson(reading)),
-      })),
+      collectors: [...board.standings()].map(toldOf),
       known: knownFrom(parsePrometheusText(metrics).samples),
       metrics,
     }
@@ -88,6 +82,15 @@ export const askNode = async (options: Options): Promise<Picture> => {
     await Promise.all(running)
   }
 }
+
+/** Who has not answered by now has not answered in time. */
+const toldOf = ({ up, lastSuccessAt, error, reading, ...one }: Standing): Told => ({
+  ...one,
+  up: up ?? (one.enabled ? false : null),
+  lastSuccessAt: lastSuccessAt ?? null,
+  error: error ? redact(error.message) : null,
+  reading: redactAll(toJson(reading)),
+})
 
 const LOOK_EVERY_MS = 50
 

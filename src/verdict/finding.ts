@@ -5,7 +5,7 @@ export type Severity = 'critical' | 'unknown' | 'warning' | 'info'
 
 /** Something about the node that an operator wants to know, with what shows it and what to do. */
 export interface Finding {
-  /** The alert that says the same, where there is one: also the page in docs/runbooks. */
+  /** The alert that says the same, which has a runbook; where there is none, words that begin with a small letter. */
   readonly name: string
   readonly severity: Severity
   /** One sentence without its full stop: the verdict, where this is the worst. */

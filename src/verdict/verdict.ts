@@ -1,4 +1,5 @@
 import { CHECKS } from './checks/index.ts'
+import { node } from './checks/node.ts'
 import type { Evidence, Finding, Severity } from './finding.ts'
 import { announced, type Announced } from './maintenance.ts'
 
@@ -23,7 +24,10 @@ const WORDS = {
 
 /** What is to be said of a node: the worst that is found, or that all is well. `more` comes from whoever looked further. */
 export const judge = (evidence: Evidence, more: readonly Finding[] = []): Verdict => {
-  const findings = [...CHECKS.flatMap((check) => check(evidence)), ...more].toSorted(
+  const absent = node(evidence)
+  // Where there is no node, nothing else is to be said of it.
+  const found = absent.length > 0 ? absent : CHECKS.flatMap((check) => check(evidence))
+  const findings = [...found, ...more].toSorted(
     (a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity),
   )
   const maintenance = announced(evidence)

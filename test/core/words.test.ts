@@ -57,8 +57,12 @@ describe('what is shown of an address', () => {
     expect(redactUrl(url)).toBe(expected)
   })
   test('in the middle of a text, with home directories', () => {
+    expect(redact('Could not ask http://localhost:8080: no connection.')).toBe(
+      'Could not ask http://localhost:8080: no connection.',
+    )
+    expect(redact('(see https://h.example/KEY).')).toBe('(see https://h.example/…).')
     expect(redact('open /home/operator/x.yaml: asked https://h.example/KEY, and /root/y')).toBe(
-      'open ~/x.yaml: asked https://h.example/… and ~/y',
+      'open ~/x.yaml: asked https://h.example/…, and ~/y',
     )
   })
 })

@@ -7,6 +7,7 @@ const view: View = {
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
   metrics: () => Promise.resolve('chain_rpc_up 1\n'),
   status: () => ({ agent: { version: '1.2.3' } }),
+  events: (query) => Promise.resolve({ asked: query }),
   waitingFor: () => [],
   complain: () => undefined,
 }
@@ -39,7 +40,7 @@ test('the page at / leads to everything that there is', async () => {
   const ask = await start()
   const page = await (await ask('/')).text()
   const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, link]) => link ?? '')
-  expect(links.length).toBe(4)
+  expect(links.length).toBe(5)
   for (const link of links) expect((await ask(link)).status).toBe(200)
 })
 

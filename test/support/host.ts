@@ -15,6 +15,7 @@ import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
 import { createAsk } from '../../src/sources/http.ts'
 import { openAnnouncements } from '../../src/tasks/maintenance.ts'
 import { cli } from './cli.ts'
+import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 
 interface Options {
@@ -110,6 +111,7 @@ export const startHost = async (options: Options): Promise<Host> => {
         ownsProcess: false,
       })
     : undefined
+  if (running) await ready(port)
   return {
     directory,
     configFile,
@@ -122,6 +124,15 @@ export const startHost = async (options: Options): Promise<Host> => {
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Until every collector of the agent has ended its first attempt. */
+const ready = async (port: number): Promise<void> => {
+  await eventually(
+    async () => (await fetch(`http://127.0.0.1:${port}/-/ready`)).status,
+    (status) => status === 200,
+    { every: 20 },
+  )
 }
 
 /** What a host without a node has. */

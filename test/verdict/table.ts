@@ -46,12 +46,12 @@ export const VERDICTS: readonly Row[] = [
     exitCode: 2,
   },
   {
-    // Three minutes from the beginning on: after one a third is done.
+    // Three minutes from the beginning on: after a minute and a half, half of it is done.
     name: 'statesync',
     scenario: 'statesync',
     second: 90,
     agent: true,
-    says: 'WARNING: statesync is under way, 50% done; the node serves nobody until it ends.',
+    says: 'WARNING: statesync is under way, about 50% done; the node serves nobody until it ends.',
     exitCode: 1,
   },
   {

@@ -77,6 +77,7 @@ const ASCII: Readonly<Record<string, string>> = {
   '\u00b7': '-',
   '\u00d7': 'x',
   '\u00b0': ' ',
+  '\u00b5': 'u',
   '\u2019': "'",
   '\u23ce': '|',
 }

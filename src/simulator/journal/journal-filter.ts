@@ -49,11 +49,22 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 }
 
 /** Those not older than `--since` says, as `-2m`, `2m ago`, `@1700000000` or a date in UTC; a text where it is none of them. */
-export const createSince = (since: string | undefined, nowMs: number): Filter | string => {
-  if (since === undefined) return () => true
-  const fromMs = timeOf(since, nowMs)
-  if (Number.isNaN(fromMs)) return `Failed to parse timestamp: ${since}`
-  return ({ realtimeUs }) => realtimeUs >= fromMs * 1000
+export const createSince = (since: string | undefined, nowMs: number): Filter | string =>
+  bounded(since, nowMs, ({ realtimeUs }, us) => realtimeUs >= us)
+
+/** Those not newer than `--until` says, in the same words. */
+export const createUntil = (until: string | undefined, nowMs: number): Filter | string =>
+  bounded(until, nowMs, ({ realtimeUs }, us) => realtimeUs <= us)
+
+const bounded = (
+  text: string | undefined,
+  nowMs: number,
+  isWithin: (entry: Entry, us: number) => boolean,
+): Filter | string => {
+  if (text === undefined) return () => true
+  const atMs = timeOf(text, nowMs)
+  if (Number.isNaN(atMs)) return `Failed to parse timestamp: ${text}`
+  return (entry) => isWithin(entry, atMs * 1000)
 }
 
 const timeOf = (text: string, nowMs: number): number => {

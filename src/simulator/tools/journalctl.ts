@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Arguments, type Grammar, readArguments } from './arguments.ts'
-import { createFilter, createGrep, createSince } from '../journal/journal-filter.ts'
+import { createFilter, createGrep, createSince, createUntil } from '../journal/journal-filter.ts'
 import type { Entry, Journal } from '../journal/journal.ts'
 import { renderEntry } from '../journal/journal-output.ts'
 import { LIVELY, type Pace } from '../pace.ts'
@@ -72,7 +72,9 @@ const readRequest = (
   if (typeof asked === 'string') return asked
   const since = createSince(last('since'), nowMs)
   if (typeof since === 'string') return since
-  const match = (entry: Entry): boolean => since(entry) && asked(entry)
+  const until = createUntil(last('until'), nowMs)
+  if (typeof until === 'string') return until
+  const match = (entry: Entry): boolean => since(entry) && until(entry) && asked(entry)
   const grep = createGrep({ grep: last('grep'), caseSensitive: last('case-sensitive') })
   if (typeof grep === 'string') return grep
   const fields = last('output-fields')?.split(',')
@@ -85,20 +87,27 @@ const readRequest = (
   const count = readCount(options)
   if (count === undefined) return `Failed to parse lines '${last('lines')}'`
   const follow = options.has('follow')
+  const isReverse = options.has('reverse')
+  const inOrder = (entries: readonly Entry[]): readonly Entry[] =>
+    isReverse ? entries.toReversed() : entries
   const newest = (entries: readonly Entry[], number: number): readonly Entry[] =>
     entries.slice(entries.length - Math.min(number, entries.length))
   return {
     from,
     reachesBack: cursor === undefined && count === 'all',
     first: (entries) => {
-      const matched = entries.filter(match)
-      if (count === 'all') return matched.filter(grep)
-      if (cursor !== undefined) return matched.filter(grep).slice(0, count)
+      if (count === 'all') return inOrder(entries.filter(match).filter(grep))
+      const there = entries.filter(asked)
+      if (cursor !== undefined) return there.filter(match).filter(grep).slice(0, count)
       // The manual: with --lines=, --grep= implies --reverse. While following, the last lines are
       // counted before the pattern sees them.
-      if (follow) return newest(matched, count).filter(grep)
-      const shown = newest(matched.filter(grep), count)
-      return options.has('grep') ? shown.toReversed() : shown
+      if (follow) return newest(there.filter(match), count).filter(grep)
+      if (isReverse || options.has('grep')) {
+        return newest(there.filter(match).filter(grep), count).toReversed()
+      }
+      // As version 252 counts without --reverse: from --since on, or else from the end, whatever --until says.
+      if (options.has('since')) return there.filter(match).slice(0, count)
+      return newest(there, count).filter(match)
     },
     follow,
     show: (entry) => match(entry) && grep(entry),
@@ -149,6 +158,10 @@ const GRAMMAR: Grammar = {
   unit: valued('unit'),
   S: valued('since'),
   since: valued('since'),
+  r: flag('reverse'),
+  reverse: flag('reverse'),
+  U: valued('until'),
+  until: valued('until'),
   g: valued('grep'),
   grep: valued('grep'),
   'case-sensitive': { name: 'case-sensitive', value: 'optional' },

@@ -1,0 +1,60 @@
+import type { Event } from '../../core/event.ts'
+import type { Events } from '../../tasks/events.ts'
+import { wrap } from '../page/layout.ts'
+import type { Style } from '../page/style.ts'
+
+interface Shown extends Omit<Events, 'events'> {
+  /** All that were asked for, and the newest of them, which are shown. */
+  readonly wanted: readonly Event[]
+  readonly shown: readonly Event[]
+  readonly since?: number
+  readonly collector?: string
+}
+
+/** How many there are, since when, and who tells it. */
+export const headline = (told: Shown, directory: string, style: Style): readonly string[] => {
+  const { wanted, shown, since, oldestAt, origin, collector } = told
+  const count =
+    shown.length === 0 ? 'No change' : shown.length === 1 ? '1 change' : `${shown.length} changes`
+  const of = collector === undefined ? '' : ` of ${collector}`
+  const isCut = wanted.length > shown.length
+  const newest = isCut ? `The newest ${shown.length} of ${wanted.length} changes` : count
+  const from = isCut ? (shown[0]?.at ?? null) : (since ?? oldestAt)
+  const reach = from === null ? '' : ` since ${utc(from)}`
+  const by =
+    origin === 'agent' ? ', told by the running agent' : `, from ${directory}: no agent runs here`
+  return wrap(style.plain(`${newest}${of}${reach}${by}`), style).map((line) =>
+    style.paint('strong', line),
+  )
+}
+
+/** Time, collector, what, from → to: a line each. */
+export const eventLines = (events: readonly Event[], style: Style): readonly string[] =>
+  events.flatMap((event) => {
+    const { at, collector, subject, from, to } = event
+    const change = from === null ? to : `${from} \u2192 ${to}`
+    const text = subject === null ? change : `${subject}: ${change}`
+    const head = `${utc(at)}  ${collector.padEnd(11)}  `
+    const isNarrow = style.width !== undefined && style.width - head.length < 30
+    const room = isNarrow ? '    ' : ' '.repeat(head.length)
+    const lines = wrap(style.plain(withoutControls(text)), style, room)
+    const tone = isBad(to) ? 'bad' : undefined
+    const painted = lines.map((line) =>
+      tone ? style.paint(tone, line.trimStart()) : line.trimStart(),
+    )
+    const indent = (line: string): string => `${room}${line}`
+    if (isNarrow) return [style.paint('quiet', head.trimEnd()), ...painted.map(indent)]
+    const [first = '', ...rest] = painted
+    return [`${style.paint('quiet', head)}${first}`, ...rest.map(indent)]
+  })
+
+/** What an agent of ours cannot work with, or a unit that fell. */
+const isBad = (to: string): boolean => /^(?:failing|silent|failed|inactive)\b/.test(to)
+
+/** The file may hold anything: terminals must not obey it. */
+const withoutControls = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex -- exactly these
+  text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
+
+/** To the millisecond, as the file has it. */
+const utc = (at: number): string => new Date(at).toISOString()

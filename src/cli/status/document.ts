@@ -1,0 +1,74 @@
+import type { Finding } from '../../verdict/finding.ts'
+import type { Fact } from './fact.ts'
+import { type Page, reasonsOf } from './page.ts'
+import type { Section, View } from './section.ts'
+import { SECTIONS } from './sections.ts'
+import { iso } from './texts.ts'
+
+/** The same as JSON: without a section, all of them. */
+export const documentOf = ({ view, verdict, sections }: Page) => ({
+  verdict: {
+    word: verdict.word,
+    sentence: verdict.sentence,
+    findings: verdict.findings.map(findingOf),
+  },
+  at: iso(view.at),
+  from: view.picture.origin,
+  sections: Object.fromEntries(
+    (sections.length === 0 ? SECTIONS : sections).map((section) => [
+      section.name.replace('{prefix}', view.prefix),
+      sectionOf(section, view),
+    ]),
+  ),
+  collectors: Object.fromEntries(
+    view.picture.collectors.map(({ name, enabled, up, lastSuccessAt, error }) => [
+      name,
+      {
+        enabled,
+        up,
+        lastSuccessAt: iso(lastSuccessAt),
+        error,
+      },
+    ]),
+  ),
+})
+
+const findingOf = ({ name, severity, says, evidence, advice }: Finding) => ({
+  name,
+  severity,
+  says,
+  evidence,
+  advice,
+})
+
+const sectionOf = (section: Section, view: View) => ({
+  ...nested(section.groups.flatMap(({ facts }) => facts(view))),
+  unknownBecause: reasonsOf(section, view),
+})
+
+interface Branch {
+  [name: string]: unknown
+}
+
+/** Fields at their paths. */
+const nested = (facts: readonly Fact[]): Branch =>
+  facts.reduce<Branch>((root, { path, value }) => grown(root, path, value), {})
+
+const grown = (
+  branch: unknown,
+  [head = '', ...rest]: readonly string[],
+  value: unknown,
+): Branch => {
+  const before: Branch = isBranch(branch) ? branch : {}
+  return { ...before, [head]: rest.length === 0 ? value : grown(before[head], rest, value) }
+}
+
+const isBranch = (value: unknown): value is Branch =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Without signs that a terminal would obey, and in ASCII where the reader has nothing more. */
+export const toText = (document: unknown, how: { indent?: number; isUnicode: boolean }): string =>
+  JSON.stringify(document, undefined, how.indent).replaceAll(
+    how.isUnicode ? /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g : /[^\n -~]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )

@@ -1,0 +1,40 @@
+import { fact } from './fact.ts'
+import { BY_REPORT, reportIn } from './report.ts'
+import { type Section, summary } from './section.ts'
+import { count } from './texts.ts'
+
+export const peers: Section = {
+  name: 'peers',
+  about: 'peers as reported, and as consensus counts them',
+  groups: [
+    { ...BY_REPORT, facts: (view) => [fact('peersNumber', reportIn(view).peers)] },
+    {
+      from: 'native',
+      by: "consensus' own metrics",
+      facts: ({ known }) => {
+        const sessions = (state: 'total' | 'transport' | 'initiating') =>
+          fact(['native', 'sessions', state], known.value('chain_native_sessions', { state }), {
+            label: `sessions, ${state}`,
+          })
+        return [
+          fact(['native', 'discovered'], known.value('chain_native_peers')),
+          fact(['native', 'upstreamValidators'], known.value('chain_native_upstream_validators')),
+          fact(['native', 'downstreamNodes'], known.value('chain_native_downstream_nodes')),
+          ...(['total', 'transport', 'initiating'] as const).map(sessions),
+        ]
+      },
+    },
+  ],
+  summary: (view) => {
+    const reported = reportIn(view).peers
+    const discovered = view.known.value('chain_native_peers')
+    const isAlone = Number(reported ?? discovered) === 0
+    if (reported === null && discovered === undefined) return null
+    const text =
+      reported === null
+        ? `${discovered} discovered`
+        : count(reported, 'peer') +
+          (discovered === undefined ? '' : ` reported, ${discovered} discovered`)
+    return summary(text, isAlone ? 'bad' : undefined)
+  },
+}

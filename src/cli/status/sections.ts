@@ -1,0 +1,78 @@
+import { nearest } from '../../core/nearest.ts'
+import type { Config } from '../../config/schema.ts'
+import { agent } from './agent.ts'
+import { chain } from './chain.ts'
+import { consensus } from './consensus.ts'
+import { duties } from './duties.ts'
+import { execution } from './execution.ts'
+import { config, header } from './header.ts'
+import { host } from './host.ts'
+import { keys } from './keys.ts'
+import { maintenance } from './maintenance.ts'
+import { peers } from './peers.ts'
+import { rpc } from './rpc.ts'
+import type { Section } from './section.ts'
+import { serviceSection } from './service.ts'
+import { services } from './services.ts'
+import { statesync } from './statesync.ts'
+import { storage } from './storage.ts'
+import { versions } from './versions.ts'
+
+/** Every section there is, in the order in which they are shown. */
+export const SECTIONS: readonly Section[] = [
+  header,
+  config,
+  services,
+  chain,
+  consensus,
+  statesync,
+  peers,
+  rpc,
+  execution,
+  storage,
+  duties,
+  versions,
+  host,
+  keys,
+  maintenance,
+  agent,
+]
+
+export const ALL = 'all'
+
+type Units = Pick<Config, 'prefix'> & { readonly services: Pick<Config['services'], 'units'> }
+
+/**
+ * What a word asks for: a section, a service by its label or unit, or both, where a section and a
+ * service are of one name. Empty for a word that is none of them.
+ */
+export const sectionsFor = (asked: string, units: Units): readonly Section[] => {
+  if (asked === ALL) return SECTIONS
+  return [
+    ...SECTIONS.filter(({ name, also = [] }) => name === asked || also.includes(asked)),
+    ...Object.entries(units.services.units)
+      .filter(([label, unit]) => label === asked || isUnit(asked, unit, units.prefix))
+      .map(([label, unit]) => serviceSection(label, unit.replace(/\.service$/, ''))),
+  ]
+}
+
+/** What a misspelt word may have meant. */
+export const meant = (asked: string, { services: { units }, prefix }: Units): string | undefined =>
+  nearest(asked, [
+    ALL,
+    ...SECTIONS.flatMap(({ name, also = [] }) => [name, ...also]),
+    ...Object.keys(units),
+    ...Object.values(units).map((unit) =>
+      unit.replace(/\.service$/, '').replace('{prefix}', prefix === 'auto' ? 'chain' : prefix),
+    ),
+  ])
+
+/** While the maker's word is not known, any word may be it. */
+const isUnit = (asked: string, unit: string, prefix: string): boolean => {
+  const name = asked.replace(/\.service$/, '')
+  const [before = '', after] = unit.replace(/\.service$/, '').split('{prefix}')
+  if (after === undefined) return name === before
+  if (prefix !== 'auto') return name === `${before}${prefix}${after}`
+  const word = name.slice(before.length, name.length - after.length)
+  return name === `${before}${word}${after}` && /^[a-z][a-z0-9]*$/.test(word)
+}

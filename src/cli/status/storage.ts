@@ -1,0 +1,185 @@
+import { LIMITS } from '../../verdict/limits.ts'
+import { type Fact, fact } from './fact.ts'
+import { joined, type Section, summary, type View } from './section.ts'
+import { amount, digits, flag, listOf, shape, shapeOrNull, word } from './shapes.ts'
+import { count, share, size, span } from './texts.ts'
+
+const list = shapeOrNull({ chunks: amount, capacityBytes: amount, usedBytes: amount })
+const timeline = shapeOrNull({
+  kind: word,
+  historyBlocks: digits,
+  earliestBlock: digits,
+  latestBlock: digits,
+  autoExpireBlock: digits,
+})
+const identified = shapeOrNull({ number: digits, id: word, round: digits })
+
+const schema = shape({
+  devices: listOf(
+    shape({ path: word, capacityBytes: amount, usedBytes: amount, usedRatio: amount }),
+  ),
+  lists: shape({ fast: list, slow: list, free: list }),
+  timelines: shape({ primary: timeline, secondary: timeline }),
+  historyMaxBlocks: digits,
+  latestBlock: shape({
+    proposed: identified,
+    voted: identified,
+    finalized: digits,
+    verified: digits,
+  }),
+  complete: flag,
+  unknownLines: amount,
+})
+
+const storageIn = (view: View) => view.reading('storage', schema)
+
+const toneOfUse = (ratio: number) =>
+  ratio >= LIMITS.storageUsed.critical ? ('bad' as const) : undefined
+
+export const storage: Section = {
+  name: 'storage',
+  also: ['database', 'mpt'],
+  about: 'devices, chunk lists, history, blocks with their ids, auto-expire',
+  groups: [
+    {
+      from: 'storage',
+      by: 'the storage tool',
+      facts: (view) => [
+        ...deviceFacts(view),
+        ...(['fast', 'slow', 'free'] as const).map((name) => listFact(name, view)),
+        ...timelineFacts('primary', view),
+        ...timelineFacts('secondary', view),
+        fact('historyMaxBlocks', storageIn(view).historyMaxBlocks, {
+          label: 'history at most',
+          text: (blocks) => `${blocks} blocks`,
+        }),
+        ...latestFacts(view),
+        fact(
+          ['compaction', 'thresholdRatio'],
+          view.known.value('chain_storage_compaction_threshold_ratio'),
+          { label: 'compacts by itself from', text: share },
+        ),
+        ...wholeness(view),
+      ],
+    },
+    {
+      from: 'derived',
+      by: 'its growth',
+      facts: ({ known }) => [
+        fact(['compaction', 'inSeconds'], known.value('chain_storage_seconds_until_compaction'), {
+          label: 'compacts in',
+          text: (seconds) => span(seconds * 1000),
+          why: 'not measured yet, or it does not grow',
+        }),
+      ],
+    },
+  ],
+  summary: (view) => {
+    const { devices, timelines } = storageIn(view)
+    const fullest = Math.max(...devices.map(({ usedRatio }) => usedRatio ?? -1))
+    if (devices.length === 0 || fullest < 0) return null
+    const capacity = devices.reduce((sum, { capacityBytes }) => sum + (capacityBytes ?? 0), 0)
+    const blocks = timelines.primary?.historyBlocks ?? null
+    return summary(
+      joined([
+        `${share(fullest)} of ${size(capacity)} used`,
+        blocks === null ? null : `history of ${blocks} blocks`,
+      ]),
+      toneOfUse(fullest),
+    )
+  },
+}
+
+const deviceFacts = (view: View): readonly Fact[] => {
+  const { devices } = storageIn(view)
+  if (devices.length === 0) return [fact('devices', null)]
+  return devices.map((device) => {
+    const { path, capacityBytes, usedBytes, usedRatio } = device
+    const name = path || 'a file that was deleted'
+    return fact(
+      ['devices', name],
+      { capacityBytes, usedBytes, usedRatio },
+      {
+        label: name,
+        text: () =>
+          joined([
+            `${usedRatio === null ? 'unknown' : share(usedRatio)} used`,
+            `${usedBytes === null ? 'unknown' : size(usedBytes)} of ${capacityBytes === null ? 'unknown' : size(capacityBytes)}`,
+          ]) ?? '',
+        tone: () => (usedRatio === null ? undefined : toneOfUse(usedRatio)),
+      },
+    )
+  })
+}
+
+const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact =>
+  fact(['lists', name], storageIn(view).lists[name], {
+    label: `${name} list`,
+    text: ({ chunks, capacityBytes, usedBytes }) =>
+      joined([
+        chunks === null ? 'unknown' : count(chunks, 'chunk'),
+        capacityBytes === null ? null : `capacity ${size(capacityBytes)}`,
+        usedBytes === null ? null : `used ${size(usedBytes)}`,
+      ]) ?? '',
+    tone: ({ chunks }) => (name === 'free' && chunks === 0 ? 'bad' : undefined),
+  })
+
+const timelineFacts = (name: 'primary' | 'secondary', view: View): readonly Fact[] => {
+  const found = storageIn(view).timelines[name]
+  // The second is opened while a database moves to another encoding, and at no other time.
+  if (name === 'secondary' && found === null) return []
+  const at = (part: string): readonly string[] => ['timelines', name, part]
+  const label = name === 'primary' ? 'history' : 'second history'
+  const { historyBlocks, earliestBlock, latestBlock, kind, autoExpireBlock } = found ?? NOTHING
+  return [
+    fact(at('historyBlocks'), historyBlocks, { label, text: (blocks) => `${blocks} blocks` }),
+    fact(at('earliestBlock'), earliestBlock, { label: `${label}, earliest` }),
+    fact(at('latestBlock'), latestBlock, { label: `${label}, latest` }),
+    // Older tools do not tell the encoding.
+    ...(kind === null ? [] : [fact(at('kind'), kind, { label: `${label}, kind` })]),
+    fact(at('autoExpireBlock'), autoExpireBlock, { label: `${label}, auto-expire version` }),
+  ]
+}
+
+const NOTHING = {
+  historyBlocks: null,
+  earliestBlock: null,
+  latestBlock: null,
+  kind: null,
+  autoExpireBlock: null,
+}
+
+const latestFacts = (view: View): readonly Fact[] => {
+  const { proposed, voted, finalized, verified } = storageIn(view).latestBlock
+  const withId = (name: 'proposed' | 'voted', block: typeof proposed): Fact =>
+    fact(['latestBlock', name], block, {
+      label: `latest ${name}`,
+      text: ({ number, id, round }) =>
+        joined([
+          number ?? 'unknown',
+          id === null ? null : `id ${id}`,
+          round === null ? null : `round ${round}`,
+        ]) ?? '',
+    })
+  return [
+    withId('proposed', proposed),
+    withId('voted', voted),
+    fact(['latestBlock', 'finalized'], finalized, { label: 'latest finalized' }),
+    fact(['latestBlock', 'verified'], verified, { label: 'latest verified' }),
+  ]
+}
+
+/** Said only where something is missing. */
+const wholeness = (view: View): readonly Fact[] => {
+  const { complete, unknownLines } = storageIn(view)
+  return complete === false || (unknownLines ?? 0) > 0
+    ? [
+        fact('complete', complete, {
+          label: 'the report',
+          text: (isWhole) =>
+            `${isWhole ? 'whole' : 'not whole'}, ${count(unknownLines ?? 0, 'line')} not understood`,
+          tone: () => 'notice',
+        }),
+      ]
+    : [fact('complete', complete, { label: 'report is whole' })]
+}

@@ -1,0 +1,45 @@
+import type { Change } from './board.ts'
+import { excerpt } from './errors.ts'
+import { redact } from './redact.ts'
+
+/** A change of state as it is kept, fit to be shown. */
+export interface Event {
+  /** Later is larger, over restarts of the agent, too. */
+  readonly id: number
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly collector: string
+  /** Which of the things that it watches; null for the collector itself. */
+  readonly subject: string | null
+  /** Null where nothing was known before. */
+  readonly from: string | null
+  readonly to: string
+}
+
+/** One that is to be kept. */
+export type News = Omit<Event, 'id'> & {
+  /** Whether it is the first sight of this agent: where an earlier one saw the same, it is no news. */
+  readonly isFirstSight: boolean
+}
+
+export const newsOf = ({ at, collector, subject, from, to }: Change): News => ({
+  at,
+  collector,
+  subject: subject === undefined ? null : fit(subject),
+  from: from === undefined ? null : fit(from),
+  to: fit(to),
+  isFirstSight: from === undefined,
+})
+
+/** States may quote a log: directories of users, credentials, keys. */
+const fit = (text: string): string => excerpt(redact(text))
+
+/** As it stands in the file and in the API. */
+export const eventAsJson = ({ id, at, collector, subject, from, to }: Event) => ({
+  id,
+  at: new Date(at).toISOString(),
+  collector,
+  subject,
+  from,
+  to,
+})

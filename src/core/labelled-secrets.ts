@@ -1,0 +1,66 @@
+/** What follows such a word is a secret, with a sign between them or without: `--keystore-password X`. */
+const ALWAYS = 'pass(?:word|phrase|wd|code)|ikm|secret|token|(?:api|private)[-_ ]?key'
+/** These have other meanings, too: `seed peers`. */
+const WITH_SIGN =
+  'pwd|credentials?|cookie|authorization|seed|(?:signing|access|encryption|session|auth|master)[-_ ]?key'
+
+const SIGN = String.raw`\s{0,8}(?:=>|:=|[=:]|\s(?:is|was)\s)\s{0,8}`
+/** From a label to where its value begins; the group is what escapes the value's quotation mark. */
+const labels = (words: string, sign: string): RegExp =>
+  new RegExp(String.raw`(?:${words})[\w-]{0,64}\\{0,4}["']?${sign}(\\{0,4})`, 'gi')
+
+export const WITH_OR_WITHOUT_SIGN = [
+  labels(`${ALWAYS}|${WITH_SIGN}`, SIGN),
+  labels(ALWAYS, String.raw`\s{1,8}(?!(?:is|was)\s)`),
+]
+export const ONLY_WITH_SIGN = [labels(`${ALWAYS}|${WITH_SIGN}`, SIGN)]
+
+/** Whether a line speaks of secrets at all. */
+export const SUSPICIOUS = new RegExp(`${ALWAYS}|${WITH_SIGN}|keystore|mnemonic|private`, 'i')
+
+/** Puts a mark in the place of each value, and leaves its label and its quotation marks. */
+export const strikeValues = (text: string, label: RegExp, mark: () => string): string => {
+  const parts: string[] = []
+  let from = 0
+  for (const found of text.matchAll(label)) {
+    const begin = found.index + found[0].length
+    // Of a label inside a value that is gone already.
+    if (found.index < from || begin >= text.length) continue
+    const value = valueAt(text, begin, found[1] ?? '')
+    if (value.end <= value.begin || MARKED.test(text.slice(value.begin, value.begin + 16))) continue
+    parts.push(text.slice(from, value.begin), mark())
+    from = value.end
+  }
+  return parts.join('') + text.slice(from)
+}
+
+const MARKED = /^\((?:struck out|hex digits|long word)\)/
+/** A structure: `{…`, `[…`, `Secret { …`, `Secret(…`. */
+const STRUCTURE = /\w{0,64}(?:\s?[{[]|\()/y
+const WORD = /(?:[^\s"'\\]|\\(?!\\{0,4}["']))+/y
+
+const valueAt = (text: string, at: number, escape: string) => {
+  const [quote = ''] = text.slice(at, at + 1)
+  if (quote === '"' || quote === "'") {
+    const end =
+      escape === '' ? closing(text, at + 1, quote) : text.indexOf(`${escape}${quote}`, at + 1)
+    return { begin: at + 1, end: end < 0 ? text.length : end }
+  }
+  // Where a structure ends is its own affair.
+  if (matchesAt(STRUCTURE, text, at) > 0) return { begin: at, end: text.length }
+  return { begin: at, end: at + matchesAt(WORD, text, at) }
+}
+
+/** How long the match at this very place is. */
+const matchesAt = (pattern: RegExp, text: string, at: number): number => {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0].length ?? 0
+}
+
+const closing = (text: string, from: number, quote: string): number => {
+  for (let at = from; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1
+    else if (text[at] === quote) return at
+  }
+  return -1
+}

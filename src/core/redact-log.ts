@@ -1,0 +1,107 @@
+import {
+  ONLY_WITH_SIGN,
+  strikeValues,
+  SUSPICIOUS,
+  WITH_OR_WITHOUT_SIGN,
+} from './labelled-secrets.ts'
+import { isLongWord, isPathLike, isSpared } from './log-words.ts'
+import { printable } from './printable.ts'
+import { redactUrl } from './redact.ts'
+
+export const STRUCK_KINDS = [
+  'address',
+  'phrase',
+  'labelled',
+  'credentials',
+  'hex digits',
+  'long word',
+] as const
+
+/** Why something was struck out. */
+export type Struck = (typeof STRUCK_KINDS)[number]
+type Count = (kind: Struck) => void
+
+/**
+ * Strikes out of a line of a log what may be a secret, and leaves what an operator reads it for:
+ * public keys, ids that are cut short, and hashes behind a label that names them as such. What a
+ * label calls a secret goes, whatever it looks like. Nothing is left that a terminal would obey.
+ */
+export const strikeLog = (line: string, count: Count = () => undefined): string =>
+  strikeWords(
+    strikeLabelled(strikeAddresses(printable(line), count), WITH_OR_WITHOUT_SIGN, count),
+    count,
+  )
+
+/**
+ * The same for a text of our own, line by line: there a label and its value stand on both sides of a
+ * sign, and a word that merely follows another is none.
+ */
+export const strikeDocument = (text: string, count: Count = () => undefined): string =>
+  printable(text)
+    .split('\n')
+    .map((line) =>
+      strikeWords(strikeLabelled(strikeAddresses(line, count), ONLY_WITH_SIGN, count), count),
+    )
+    .join('\n')
+
+const ADDRESS = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi
+/** `user:password@host` without a scheme. */
+const LOGIN = /(?<![\w.+-])([\w.+-]{1,64}):(?!\(struck out\))[^\s@/"'\\]{1,256}@(?=[\w[])/g
+
+const strikeAddresses = (text: string, count: Count): string =>
+  text
+    .replaceAll(ADDRESS, (address) => {
+      const shown = redactUrl(address)
+      if (shown.endsWith('/\u2026') && shown !== address) count('address')
+      return shown === '(not a URL)' ? struck('address', count) : shown
+    })
+    .replaceAll(LOGIN, (_, user: string) => `${user}:${struck('address', count)}@`)
+
+const MARK = String.raw`\((?:struck out|hex digits|long word)\)`
+const PHRASE = new RegExp(
+  `((?:mnemonic|(?:seed|recovery)[-_ ]?(?:phrase|words))\\w{0,32})(?! ${MARK}$)[^]*`,
+  'gi',
+)
+/** A dozen words of the length that words of a mnemonic have, and nothing between them. */
+const WORDS = /\b(?:[a-z]{3,8} ){11,}[a-z]{3,8}\b/g
+const CREDENTIALS = new RegExp(`\\b(bearer|basic)\\s+(?!${MARK})[^\\s"']+`, 'gi')
+
+const strikeLabelled = (text: string, labels: readonly RegExp[], count: Count): string => {
+  const before = text
+    .replaceAll(PHRASE, (_, label: string) => `${label} ${struck('phrase', count)}`)
+    .replaceAll(WORDS, () => struck('phrase', count))
+    .replaceAll(CREDENTIALS, (_, label: string) => `${label} ${struck('credentials', count)}`)
+  return labels.reduce(
+    (left, label) => strikeValues(left, label, () => struck('labelled', count)),
+    before,
+  )
+}
+
+const HEX = /(?:0x)?[0-9a-f]{64,}/gi
+const WITH_SLASHES = /(?<![\w.+-])[A-Za-z0-9+/]{24,}={0,2}(?![\w.-])/g
+const LONG = /[A-Za-z0-9+_-]{16,}={0,2}/g
+
+const strikeWords = (text: string, count: Count): string => {
+  // Where a line speaks of such things, no hex digits in it are taken for harmless.
+  const isSuspicious = SUSPICIOUS.test(text)
+  return text
+    .replaceAll(HEX, (digits, at: number, whole: string) => {
+      if (!isSuspicious && isSpared(digits, whole.slice(Math.max(0, at - 96), at))) return digits
+      count('hex digits')
+      return `${digits.startsWith('0x') ? '0x' : ''}(hex digits)`
+    })
+    .replaceAll(WITH_SLASHES, (word) => (isPathLike(word) ? word : longWord(count)))
+    .replaceAll(LONG, (word, at: number, whole: string) =>
+      isLongWord(word, whole.slice(Math.max(0, at - 96), at)) ? longWord(count) : word,
+    )
+}
+
+const struck = (kind: Struck, count: Count): string => {
+  count(kind)
+  return '(struck out)'
+}
+
+const longWord = (count: Count): string => {
+  count('long word')
+  return '(long word)'
+}

@@ -1,0 +1,34 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SourceError } from '../core/errors.ts'
+import { asError } from '../core/outcome.ts'
+
+/** The pages that lie in the package, one for each alert. */
+export interface Runbooks {
+  /** The names of the alerts that have a page. Throws a SourceError when the pages are not there. */
+  list(): Promise<readonly string[]>
+  /** The page of an alert; undefined where there is none of that name. */
+  read(name: string): Promise<string | undefined>
+}
+
+const DIRECTORY = join(import.meta.dirname, '../../docs/runbooks')
+
+export const createRunbooks = (directory = DIRECTORY): Runbooks => {
+  const list = async (): Promise<readonly string[]> => {
+    try {
+      const files = await readdir(directory)
+      return files.filter((file) => /^Chain\w+\.md$/.test(file)).map((file) => file.slice(0, -3))
+    } catch (error) {
+      throw new SourceError({
+        doing: 'find the runbooks',
+        happened: asError(error).message,
+        advice: 'install the package anew: docs/runbooks belongs to it',
+      })
+    }
+  }
+  return {
+    list,
+    read: async (name) =>
+      (await list()).includes(name) ? readFile(join(directory, `${name}.md`), 'utf8') : undefined,
+  }
+}

@@ -1,0 +1,98 @@
+import type { Config } from '../config/schema.ts'
+import type { Clock } from '../core/clock.ts'
+import { type Struck, strikeLog } from '../core/redact-log.ts'
+import type { JournalEntry } from '../parsers/journal.ts'
+import { createLineJoiner } from '../parsers/journal-lines.ts'
+import { parseLogLine, type LogLine } from '../parsers/log-line.ts'
+import { createExec } from '../sources/exec.ts'
+import { readJournal } from './journal-reader.ts'
+import { findUnits, labelOf, nearestLabel } from './log-units.ts'
+import type { StandIns } from './stand-ins.ts'
+
+interface Options extends StandIns {
+  readonly config: Config
+  readonly clock: Clock
+  /** The search path for programs. */
+  readonly path: string
+  readonly signal: AbortSignal
+}
+
+interface Wanted {
+  readonly unit: string
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  readonly newest?: number | undefined
+  readonly grep?: string | undefined
+  readonly follow?: boolean
+}
+
+/** A line of a service's log, without its secrets. */
+export interface ShownLine extends LogLine {
+  /** When journald received it, in milliseconds since the epoch. */
+  readonly at: number
+  /** Who wrote it, where that was not the service: systemd or journald. */
+  readonly by: string | null
+  /** The whole line. */
+  readonly raw: string
+}
+
+interface Service {
+  readonly label: string
+  readonly unit: string
+}
+
+/** Which service a word means; of a word that means none, what there is and what it may have meant. */
+export type Found =
+  | { readonly service: Service }
+  | { readonly labels: readonly string[]; readonly nearest: string | undefined }
+
+/** The logs of the node's services, with their secrets struck out. */
+export const openLogs = (options: Options) => {
+  const { config, clock, path, signal } = options
+  const exec = options.exec ?? createExec({ clock, path })
+  return {
+    find: async (word: string): Promise<Found> => {
+      const units = await findUnits({ config, exec, path, signal })
+      const label = labelOf(word, units)
+      const unit = label === undefined ? undefined : units.get(label)
+      if (label === undefined || unit === undefined) {
+        return { labels: [...units.keys()], nearest: nearestLabel(word, units) }
+      }
+      return { service: { label, unit } }
+    },
+    async *read(wanted: Wanted): AsyncGenerator<readonly ShownLine[]> {
+      try {
+        const lines = createLineJoiner()
+        for await (const { entries } of readJournal({ exec, clock, signal }, wanted)) {
+          const whole = entries
+            // A pattern may have found but a part of a line.
+            .map((entry) => (wanted.grep === undefined ? lines.join(entry) : entry))
+            .filter((entry) => entry !== undefined)
+          yield whole.map((entry) => shownLine(entry))
+        }
+      } catch (error) {
+        // Who has had enough has not met a failure.
+        if (!signal.aborted) throw error
+      }
+    },
+    close: (): void => {
+      if (!options.exec) exec.killAll()
+    },
+  }
+}
+
+/** An entry as it may be shown; `count` hears what was struck out. */
+export const shownLine = (entry: JournalEntry, count?: (kind: Struck) => void): ShownLine => {
+  const { at, message, fields } = entry
+  const raw = strikeLog(message ?? '', count)
+  const isOther = fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields
+  const line = parseLogLine(raw)
+  const level = line.level ?? levelOf(fields['PRIORITY'])
+  return { ...line, level, at, raw, by: isOther ? (fields['SYSLOG_IDENTIFIER'] ?? null) : null }
+}
+
+/** Of what a program prints without saying how bad it is, journald knows no better than `info`. */
+const levelOf = (priority: string | undefined): string | null => {
+  if (priority === undefined || !/^[0-5]$/.test(priority)) return null
+  return Number(priority) <= 3 ? 'ERROR' : 'WARN'
+}

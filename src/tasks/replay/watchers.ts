@@ -1,0 +1,106 @@
+import { consensus } from '../../collectors/consensus.ts'
+import { derived } from '../../collectors/derived.ts'
+import { execution } from '../../collectors/execution.ts'
+import { ledger } from '../../collectors/ledger.ts'
+import { lifecycle } from '../../collectors/lifecycle.ts'
+import { logs } from '../../collectors/logs.ts'
+import { createSlotCount } from '../../collectors/parts/derived/slots.ts'
+import { createLifecycle } from '../../collectors/parts/lifecycle/count.ts'
+import { createNames } from '../../collectors/parts/names.ts'
+import { createOwnKey } from '../../collectors/parts/own-key.ts'
+import type { Config } from '../../config/schema.ts'
+import type { Board } from '../../core/board.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Collector } from '../../core/collector.ts'
+import { SourceError } from '../../core/errors.ts'
+import type { Recorder } from '../../core/recorder.ts'
+import type { JournalEntry } from '../../parsers/journal.ts'
+import type { Checkpoint } from '../../sources/checkpoint.ts'
+import type { Exec } from '../../sources/exec.ts'
+import type { Journal } from '../../sources/journal.ts'
+import type { Running } from './running.ts'
+
+interface Parts {
+  readonly config: Config
+  readonly clock: Clock
+  readonly journal: Journal<JournalEntry>
+  readonly board: Board
+  readonly recorder: Recorder
+  readonly running: Running
+  /** The maker's word. */
+  readonly prefix: string
+  readonly ownKey: string | null
+  /** Whether journalctl can filter by pattern: what it said when it was asked to. */
+  readonly grepSays: string
+  /** The labels of the services whose journal is looked at. */
+  readonly services: ReadonlySet<string>
+}
+
+/** What was remembered is of another time: each begins anew. */
+const NOTHING: Checkpoint = {
+  read: () => Promise.resolve({ state: 'none' }),
+  save: () => undefined,
+}
+
+/** The collectors that live by the journal, and the one that thinks about what they found. */
+export const createWatchers = (parts: Parts): readonly Collector<unknown>[] => {
+  const { config, clock, journal, board, recorder, running, services } = parts
+  const names = createNames(() => Promise.resolve({ word: parts.prefix, from: 'configuration' }))
+  const listening = { journal, recorder, checkpoint: NOTHING }
+  const exec = execThatSays(parts.grepSays)
+  const ownKey = createOwnKey(parts.ownKey)
+  const slots = createSlotCount()
+  const only = (units: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(units).filter(([service]) => services.has(service)))
+  const units = only(config.services.units)
+  const logged = only(config.logs.units)
+  const unitOf = (name: 'ledger' | 'consensus' | 'execution') => ({
+    listening,
+    names,
+    exec,
+    clock,
+    unit: config[name].unit,
+    timing: config[name],
+  })
+  return [
+    lifecycle({
+      listening,
+      names,
+      units,
+      lifecycle: running.wrap(createLifecycle(recorder, Object.keys(units))),
+      timing: config.lifecycle,
+    }),
+    ...(services.has('ledger-tail') ? [ledger({ ...unitOf('ledger'), ownKey, slots })] : []),
+    ...(services.has('bft') ? [consensus(unitOf('consensus'))] : []),
+    ...(services.has('execution') ? [execution(unitOf('execution'))] : []),
+    ...(Object.keys(logged).length > 0
+      ? [logs({ listening, exec, names, units: logged, readOldest: unknown, timing: config.logs })]
+      : []),
+    derived({
+      published: () => board.samples(),
+      slots,
+      ownKey,
+      blocksyncWindow: config.derived.blocksyncWindow,
+      checkpoint: NOTHING,
+      timing: config.derived,
+    }),
+  ]
+}
+
+/** Nobody is asked for anything: what the one question there is was answered with is known already. */
+const execThatSays = (stderr: string): Exec => ({
+  run: () => Promise.resolve({ exitCode: 0, stdout: '', stderr }),
+  // oxlint-disable-next-line require-yield -- there is nothing to come
+  async *stream() {
+    await Promise.reject(noProgram())
+  },
+  killAll: () => undefined,
+})
+
+const unknown = (): Promise<never> => Promise.reject(noProgram())
+
+const noProgram = (): SourceError =>
+  new SourceError({
+    doing: 'run a program',
+    happened: 'none is run while a recording is looked at',
+  })

@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { FINDINGS } from '../../collectors/parts/consensus/findings.ts'
+import { isNodeDown, isSyncing } from '../facts.ts'
+import type { Check } from '../finding.ts'
+import { LIMITS, MANY_PEERS } from '../limits.ts'
+import { figure } from '../words.ts'
+import { below, finding } from './make.ts'
+
+/** What other checks say better, or what is no trouble. */
+const SAID_ELSEWHERE = new Set([
+  'not_committing',
+  'statesync_active',
+  'blocksync_active',
+  'info_only_log',
+])
+
+/** What the analysis of the consensus log finds. */
+export const consensusLog: Check = ({ known }) =>
+  isNodeDown(known, 'bft') || isSyncing(known)
+    ? []
+    : FINDINGS.filter(
+        ({ finding: name, severity }) => severity !== 'info' && !SAID_ELSEWHERE.has(name),
+      )
+        .filter(
+          ({ finding: name }) => known.value('chain_consensus_finding', { finding: name }) === 1,
+        )
+        .map(({ finding: name, severity, suggestion }) =>
+          finding(
+            ALERTS[name] ?? 'ChainLogTrouble',
+            { severity, says: `the consensus log tells of ${name.replaceAll('_', ' ')}` },
+            { evidence: ['`chain-agent monlog` has the figures.'], advice: [suggestion] },
+          ),
+        )
+
+const ALERTS: Readonly<Record<string, string>> = {
+  timeout_deadlock: 'ChainConsensusDeadlock',
+  not_voting: 'ChainNotVoting',
+  network_errors: 'ChainNetworkNoise',
+  clock_off: 'ChainClockDrift',
+  execution_lagging: 'ChainExecutionLagging',
+  wal_stopped: 'ChainWalStopped',
+  panic: 'ChainAssertion',
+  suppressed_messages: 'ChainLogsDropped',
+}
+
+const troubleSchema = z.object({ trouble: z.record(z.string(), z.array(z.string())) })
+
+/** Lines of the last ten minutes that mean trouble, by the patterns of docs/patterns.md. */
+export const logTrouble: Check = ({ collectors }) => {
+  const told = collectors.find(({ name }) => name === 'logs')
+  const { data } = troubleSchema.safeParse(told?.reading)
+  return Object.entries(data?.trouble ?? {}).flatMap(([service, lines]) => {
+    if (lines.length === 0) return []
+    // Of the worst the collector tells the text, too.
+    const isCritical = lines.some((line) => line.includes(': '))
+    return [
+      finding(
+        'ChainLogTrouble',
+        {
+          severity: isCritical ? 'critical' : 'warning',
+          says: `the log of ${service} tells of ${lines.map((line) => line.split(': ')[0]?.replaceAll('_', ' ')).join(', ')}`,
+        },
+        {
+          evidence: lines,
+          advice: [
+            `See it: \`chain-agent logs ${service} --since 15m\`. What each line means: docs/patterns.md.`,
+          ],
+        },
+      ),
+    ]
+  })
+}
+
+/** What the node owes as a validator, as far as one moment tells. */
+export const duty: Check = ({ known }) => {
+  const missed = known.value('chain_ledger_own_consecutive_timeouts')
+  const isBad = missed !== undefined && missed >= LIMITS.ownTimeouts.critical
+  return isBad
+    ? [
+        finding(
+          'ChainLeaderTimeoutsInARow',
+          { severity: 'critical', says: `the last ${missed} rounds that this node led timed out` },
+          { advice: ['Look at clock, connection and execution: `chain-agent status`.'] },
+        ),
+      ]
+    : []
+}
+
+/** Sessions with others, as consensus itself counts them. */
+export const peers: Check = ({ known }) => {
+  const sessions = known.value('chain_native_sessions', { state: 'transport' })
+  const discovered = known.value('chain_native_peers') ?? 0
+  if (sessions === undefined || isSyncing(known) || isNodeDown(known, 'bft')) return []
+  const isIsolated = discovered > MANY_PEERS && below(sessions, LIMITS.sessions)
+  const few = isIsolated ? 'critical' : below(sessions, LIMITS.sessionsLow)
+  return few
+    ? [
+        finding(
+          isIsolated ? 'ChainIsolated' : 'ChainSessionsLow',
+          {
+            severity: few,
+            says: `the node has ${figure(sessions)} sessions with others, of ${figure(discovered)} that it knows`,
+          },
+          { advice: ['Check that its UDP ports are reachable from outside, and the clock.'] },
+        ),
+      ]
+    : []
+}
+
+/** Half a restart, and metrics that stand. */
+export const oddities: Check = ({ known }) => [
+  ...(known.value('chain_service_partial_restart') === 1
+    ? [
+        finding(
+          'ChainPartialRestart',
+          {
+            severity: 'warning',
+            says: 'consensus was restarted without execution',
+          },
+          {
+            evidence: ['A node in this state may end itself at the next boundary of an epoch.'],
+            advice: ['Restart both together when it suits: `chain-agent recover`.'],
+          },
+        ),
+      ]
+    : []),
+  ...(known.value('chain_native_zombie') === 1
+    ? [
+        finding(
+          'ChainMetricsZombie',
+          { severity: 'warning', says: "the node's own metrics stand still while the node moves" },
+          { advice: ['Do not trust them; restart `otelcol` where they come by way of it.'] },
+        ),
+      ]
+    : []),
+]

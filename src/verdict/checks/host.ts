@@ -1,0 +1,152 @@
+import { second } from '../../core/units.ts'
+import { isSyncing } from '../facts.ts'
+import type { Check, Finding } from '../finding.ts'
+import { LIMITS } from '../limits.ts'
+import { figure, list, percent, roughly } from '../words.ts'
+import { above, below, finding } from './make.ts'
+
+export const clock: Check = ({ known }) => {
+  const offset = known.value('chain_host_clock_offset_seconds')
+  const off = above(offset === undefined ? undefined : Math.abs(offset), LIMITS.clockOffset)
+  const advice = ['See who keeps it: `chronyc tracking` or `timedatectl timesync-status`.']
+  if (off && offset !== undefined) {
+    const ms = figure(Math.round(Math.abs(offset) * second))
+    const says = `the clock is ${ms} ms ${offset > 0 ? 'ahead' : 'behind'}`
+    return [finding('ChainClockDrift', { severity: off, says }, { advice })]
+  }
+  return known.value('chain_host_clock_synchronized') === 0
+    ? [
+        finding(
+          'ChainClockUnsynchronised',
+          { severity: 'warning', says: 'no time service keeps the clock' },
+          { advice },
+        ),
+      ]
+    : []
+}
+
+export const drives: Check = ({ known }) => [
+  ...known
+    .series('chain_host_nvme_critical_warning')
+    .filter(({ value }) => value > 0)
+    .map(({ labels }) =>
+      finding(
+        'ChainDriveFailing',
+        { severity: 'critical', says: `the drive ${labels['device']} reports that it fails` },
+        { advice: ['See what it says: `smartctl -a DEVICE`; plan to replace it today.'] },
+      ),
+    ),
+  ...known.series('chain_host_nvme_temperature_celsius').flatMap(({ labels, value }) => {
+    const hot = above(value, LIMITS.driveCelsius)
+    const says = `the drive ${labels['device']} has ${Math.round(value)} degrees Celsius`
+    return hot
+      ? [finding('ChainDriveHot', { severity: hot, says }, { advice: ['Look at its cooling.'] })]
+      : []
+  }),
+  ...known.series('chain_host_nvme_used_ratio').flatMap(({ labels, value }) => {
+    const worn = above(value, LIMITS.driveWorn)
+    const says = `the drive ${labels['device']} has used ${percent(value)} of its life`
+    return worn
+      ? [finding('ChainDriveWorn', { severity: worn, says }, { advice: ['Plan to replace it.'] })]
+      : []
+  }),
+]
+
+export const kernel: Check = ({ known }) => [
+  ...(known.value('chain_host_kernel_blocked', { kernel: 'running' }) === 1
+    ? [
+        finding(
+          'ChainKernelBlocked',
+          { severity: 'critical', says: 'the kernel that runs is known to break such nodes' },
+          {
+            advice: [
+              'Install another and reboot; announce it: `chain-agent maintenance start 30m --reason upgrade`.',
+            ],
+          },
+        ),
+      ]
+    : []),
+  ...(known.value('chain_host_kernel_blocked', { kernel: 'pending' }) === 1
+    ? [
+        finding(
+          'ChainKernelBlockedPending',
+          {
+            severity: 'warning',
+            says: 'the next reboot starts a kernel that is known to break such nodes',
+          },
+          { advice: ['Remove it, or install a newer one, before the next reboot.'] },
+        ),
+      ]
+    : []),
+]
+
+/** Open files of the node's processes: a limit of 1024 is a default that breaks nodes. */
+export const openFiles: Check = ({ known }) =>
+  known
+    .series('chain_service_max_file_descriptors')
+    .flatMap(({ labels, value }): readonly Finding[] => {
+      const service = labels['service'] ?? ''
+      const low = ['bft', 'execution', 'rpc'].includes(service)
+        ? below(value, LIMITS.fileDescriptors)
+        : undefined
+      if (low) {
+        const says = `${service} may open ${figure(value)} files only`
+        const advice = ['Set LimitNOFILE=1048576 in a drop-in of the unit, and restart it.']
+        return [finding('ChainFileDescriptorLimit', { severity: low, says }, { advice })]
+      }
+      const open = known.value('chain_service_open_file_descriptors', { service })
+      const share = open === undefined || value === 0 ? undefined : open / value
+      return share !== undefined && above(share, LIMITS.fileDescriptorsUsed)
+        ? [
+            finding('ChainFileDescriptorsUsed', {
+              severity: 'warning',
+              says: `${service} has opened ${percent(share)} of the files that it may`,
+            }),
+          ]
+        : []
+    })
+
+/** How the host is set up, where that costs blocks. */
+export const tuning: Check = ({ known, at }) => {
+  const slow = known
+    .series('chain_host_governor_cpus')
+    .filter(({ labels, value }) => labels['governor'] !== 'performance' && value > 0)
+  const pages = known.value('chain_host_hugepages', { size: '2Mi', state: 'total' })
+  const written = known.value('chain_host_file_modified_timestamp_seconds', { file: 'forkpoint' })
+  const stale = written === undefined ? undefined : at / second - written
+  const runs = known.value('chain_service_active', { service: 'bft' }) === 1 && !isSyncing(known)
+  return [
+    ...(slow.length > 0
+      ? [
+          finding(
+            'ChainGovernor',
+            {
+              severity: 'warning',
+              says: `processors run under the governor ${list(slow.map(({ labels }) => labels['governor'] ?? ''))}`,
+            },
+            { advice: ['Set it to performance: `cpupower frequency-set -g performance`.'] },
+          ),
+        ]
+      : []),
+    ...(known.value('chain_host_smt_active') === 1
+      ? [finding('ChainSmtActive', { severity: 'info', says: 'simultaneous multithreading is on' })]
+      : []),
+    ...(pages === 0
+      ? [
+          finding('ChainHugePagesMissing', {
+            severity: 'warning',
+            says: 'the kernel holds no huge pages of 2 MiB',
+          }),
+        ]
+      : []),
+    ...(runs && stale !== undefined && stale > LIMITS.forkpoint.warning
+      ? [
+          finding(
+            'ChainForkpointStale',
+            { severity: 'warning', says: `the forkpoint file is ${roughly(stale * second)} old` },
+            { advice: ['A restart begins with it: see that consensus can write its directory.'] },
+          ),
+        ]
+      : []),
+  ]
+}

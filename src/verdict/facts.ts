@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import type { Known } from '../core/known.ts'
+import { second } from '../core/units.ts'
+import type { Evidence } from './finding.ts'
+
+/** Age of the newest block that the node told of, in seconds, by the block's own time. */
+export const blockAge = ({ known, at }: Pick<Evidence, 'known' | 'at'>): number | undefined => {
+  const times = [
+    known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
+    known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
+  ].filter((time) => time !== undefined)
+  return times.length === 0 ? undefined : Math.max(0, at / second - Math.max(...times))
+}
+
+const RECENT_S = 10
+
+/** Whether a block came in the last seconds, however old it was. */
+export const isAdvancing = ({ known, at }: Pick<Evidence, 'known' | 'at'>): boolean =>
+  [
+    known.value('chain_rpc_last_advance_timestamp_seconds'),
+    known.value('chain_agent_journal_last_entry_timestamp_seconds', { service: 'ledger-tail' }),
+  ].some((time) => time !== undefined && at / second - time < RECENT_S)
+
+/** Whoever of it says so; consensus itself is the better witness than its log. */
+export const isSyncing = (known: Known): boolean =>
+  known.value('chain_native_statesync_active') === 1 ||
+  known.value('chain_consensus_statesync_active') === 1
+
+/** Labels of services that should run and do not, or that systemd does not know. */
+export const servicesDown = (known: Known): readonly string[] =>
+  known
+    .series('chain_service_active')
+    .filter(({ value }) => value === 0)
+    .map(({ labels }) => labels['service'] ?? '')
+    .filter((service) => known.value('chain_service_expected', { service }) === 1)
+
+/** Without these there are no blocks. */
+export const isNodeDown = (known: Known, ...services: readonly string[]): boolean =>
+  servicesDown(known).some((service) => services.includes(service))
+
+/** What is used of the database: execution tells it with every block; else the tool. */
+export const storageUse = (known: Known): number | undefined => {
+  const devices = known.series('chain_storage_used_ratio').map(({ value }) => value)
+  return (
+    known.value('chain_execution_storage_used_ratio') ??
+    (devices.length === 0 ? undefined : Math.max(...devices))
+  )
+}
+
+/** Free share of the chunks of the database. */
+export const freeChunks = (known: Known): number | undefined => {
+  for (const name of ['chain_execution_storage_chunks', 'chain_storage_chunks'] as const) {
+    const lists = known.series(name)
+    const all = lists.reduce((sum, { value }) => sum + value, 0)
+    const free = lists.find(({ labels }) => labels['list'] === 'free')
+    if (free && all > 0) return free.value / all
+  }
+  return undefined
+}
+
+/** The share of statesync that is done. */
+export const statesyncDone = (known: Known): number | undefined => {
+  const told = known.value('chain_status_statesync_progress_ratio')
+  return told !== undefined && told < 1 ? told : undefined
+}
+
+const schema = z.object({
+  services: z.array(
+    z.object({
+      service: z.string(),
+      unit: z.string(),
+      activeState: z.string().nullish(),
+      exit: z.object({ by: z.string(), status: z.string() }).nullish(),
+      exitedAt: z.number().nullish(),
+    }),
+  ),
+})
+
+export type ServiceFacts = z.output<typeof schema>['services'][number]
+
+/** What systemd says of the units, by their labels; empty where that is unknown. */
+export const serviceFacts = ({ collectors }: Evidence): ReadonlyMap<string, ServiceFacts> => {
+  const told = collectors.find(({ name }) => name === 'services')
+  const { data } = schema.safeParse(told?.reading)
+  return new Map(data?.services.map((facts) => [facts.service, facts]))
+}

@@ -1,0 +1,67 @@
+import { second } from '../../core/units.ts'
+import { storageUse } from '../facts.ts'
+import { USUAL_RATE } from '../limits.ts'
+import { figure, percent, roughly } from '../words.ts'
+import { areElsewhere } from './key-files.ts'
+import type { Situation } from './situation.ts'
+
+/** What the choice rests on, for every node: a fact each, also that something is not known. */
+export const told = (situation: Situation): readonly string[] => [
+  ...distance(situation),
+  ...(situation.isSyncing ? [] : windowLeft(situation)),
+  database(situation),
+  epoch(situation),
+  ...[...situation.trouble].flatMap(([name, text]) =>
+    text === '' ? [] : [`The log has ${name}: ${text}`],
+  ),
+  ...(areElsewhere(situation)
+    ? [
+        'None of the key files was found, and no backup: see that `node.directory` is right. Without keystores the node does not start.',
+      ]
+    : []),
+  ...(situation.isLogKnown ? [] : ['What the logs say is not known: they could not be searched.']),
+]
+
+const distance = ({ gap, age }: Situation): readonly string[] => {
+  const newest = age === undefined ? '' : ` Its newest block is ${roughly(age * second)} old.`
+  if (!gap) return [`How far the node is behind is not known.${newest}`]
+  const blocks = `${gap.isAtLeast ? 'at least ' : ''}${figure(gap.blocks)}`
+  const by = {
+    references: 'by the height that the references agree on',
+    window: "by the agent's own reckoning",
+    age: 'by the age of its newest block; nobody tells the height of the network',
+  }[gap.by]
+  return [`The node is ${blocks} blocks behind, ${by}.${newest}`]
+}
+
+/** How long a start of the services is enough. */
+const windowLeft = ({ gap, window, known }: Situation): readonly string[] => {
+  if (!gap)
+    return [`Peers serve the last ${figure(window)} blocks; how many are left is not known.`]
+  const left = Math.max(0, window - gap.blocks)
+  const serve = `Peers serve the last ${figure(window)} blocks (the blocksync window)`
+  if (left === 0) return [`${serve}: none of them are left, so a start leads to statesync.`]
+  const rate = known.value('chain_blocks_per_second')
+  const seconds = left / (rate ?? USUAL_RATE)
+  const how = rate === undefined ? `at ${USUAL_RATE} blocks a second` : 'at the rate of the chain'
+  return [`${serve}: ${figure(left)} are left, ${Math.floor(seconds)} seconds ${how}.`]
+}
+
+const database = ({ known }: Situation): string => {
+  const used = storageUse(known)
+  const timelines = known
+    .series('chain_storage_timeline_info')
+    .map(({ labels: { timeline = '', kind = '' } }) => `${timeline} timeline of kind ${kind}`)
+  if (used === undefined && timelines.length === 0) {
+    return 'Nothing is known of the database: its tool was not heard.'
+  }
+  const facts = [...(used === undefined ? [] : [`${percent(used)} full`]), ...timelines]
+  return `The database: ${facts.join(', ')}.`
+}
+
+/** Both recorded crashes of a partial restart were at the turn of one. */
+const epoch = ({ known }: Situation): string => {
+  const number =
+    known.value('chain_ledger_epoch', { event: 'proposed' }) ?? known.value('chain_consensus_epoch')
+  return `${number === undefined ? 'The epoch is not known' : `The epoch is ${number}`}; when it turns is not known.`
+}

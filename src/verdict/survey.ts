@@ -1,0 +1,122 @@
+import { second } from '../core/units.ts'
+import { blockAge, isSyncing, servicesDown, storageUse } from './facts.ts'
+import type { Evidence } from './finding.ts'
+import { figure, list, percent, roughly } from './words.ts'
+
+/** What is known of one matter, in a line; null is unknown. */
+export interface Fact {
+  readonly matter: string
+  readonly says: string | null
+}
+
+/** The facts behind a verdict, whether good or bad, what is soonest to be missed first. */
+export const survey = (evidence: Evidence): readonly Fact[] =>
+  MATTERS.map(([matter, tell]) => ({ matter, says: tell(evidence) }))
+
+const forks = ({ known, at }: Evidence): string | null => {
+  const ahead = known
+    .series('chain_fork_activation_timestamp_seconds')
+    .filter(({ value }) => value > at / second)
+    .toSorted((a, b) => a.value - b.value)
+  const told = ahead.map(({ labels, value }) => {
+    const fork = labels['fork'] ?? ''
+    const checks = known.series('chain_fork_ready').filter((one) => one.labels['fork'] === fork)
+    const isReady = checks.every((one) => one.value === 1)
+    const state = checks.length === 0 ? 'readiness unknown' : isReady ? 'ready' : 'not ready'
+    return `${fork} in ${roughly(value * second - at)}: ${state}`
+  })
+  return told.length > 0 ? told.join('; ') : 'none is known of for this network'
+}
+
+const services = ({ known }: Evidence): string | null => {
+  const all = known.series('chain_service_active').map(({ labels }) => labels['service'] ?? '')
+  if (all.length === 0) return null
+  const down = servicesDown(known)
+  const running = all.filter((service) => known.value('chain_service_active', { service }) === 1)
+  const run = `${list(running) || 'none'} ${running.length === 1 ? 'runs' : 'run'}`
+  return down.length === 0 ? run : `${list(down)} down; ${run}`
+}
+
+const chain = (evidence: Evidence): string | null => {
+  const { known } = evidence
+  const height =
+    known.value('chain_rpc_block_number', { tag: 'latest' }) ??
+    known.value('chain_ledger_seq_num', { event: 'proposed' })
+  const age = blockAge(evidence)
+  if (isSyncing(known)) return 'statesync: no block until it is done'
+  if (height === undefined) return null
+  const difference = known.value('chain_block_difference')
+  return [
+    `block ${figure(height)}`,
+    ...(age === undefined ? [] : [`${roughly(age * second)} old`]),
+    difference === undefined
+      ? 'no reference tells the head'
+      : difference > 0
+        ? `${figure(difference)} behind the network`
+        : 'level with the network',
+  ].join(', ')
+}
+
+const versions = ({ known }: Evidence): string | null => {
+  const of = (name: 'chain_package_info' | 'chain_node_running_info'): readonly string[] => [
+    ...new Set(known.series(name).map(({ labels }) => labels['version'] ?? '')),
+  ]
+  const [installed, running] = [of('chain_package_info'), of('chain_node_running_info')]
+  if (installed.length === 0 && running.length === 0) return null
+  return `installed ${list(installed) || 'unknown'}, running ${list(running) || 'unknown'}`
+}
+
+const storage = ({ known }: Evidence): string | null => {
+  const used = storageUse(known)
+  if (used === undefined) return null
+  const blocks = known.value('chain_storage_history_blocks', { timeline: 'primary' })
+  return `${percent(used)} of the database used${blocks === undefined ? '' : `, ${figure(blocks)} blocks of history`}`
+}
+
+const clock = ({ known }: Evidence): string | null => {
+  const offset = known.value('chain_host_clock_offset_seconds')
+  const isKept = known.value('chain_host_clock_synchronized')
+  if (offset !== undefined) return `${(Math.abs(offset) * second).toFixed(1)} ms off`
+  return isKept === undefined ? null : isKept === 1 ? 'kept by a time service' : 'kept by nobody'
+}
+
+const ports = ({ known }: Evidence): string | null => {
+  const all = known.series('chain_host_port_exposed')
+  const open = all.filter(({ value }) => value === 1).map(({ labels }) => labels['port'] ?? '')
+  if (all.length === 0) return null
+  return open.length === 0
+    ? `${list(all.map(({ labels }) => labels['port'] ?? ''))} not open to every address`
+    : `${list(open)} open to every address`
+}
+
+const keys = ({ known }: Evidence): string | null => {
+  const all = known.series('chain_key_file_state').filter(({ value }) => value === 1)
+  const well = all.filter(({ labels }) => labels['state'] === 'ok')
+  return all.length === 0 ? null : `${well.length} of ${all.length} files in order`
+}
+
+const references = ({ known }: Evidence): string | null => {
+  const all = known.series('chain_reference_up')
+  if (all.length === 0) return 'none is configured: how far ahead the network is, is not known'
+  const up = all.filter(({ value }) => value === 1)
+  return `${up.length} of ${all.length} answer`
+}
+
+const read = ({ collectors }: Evidence): string => {
+  const asked = collectors.filter(({ enabled }) => enabled)
+  const up = asked.filter((one) => one.up === true)
+  return `${up.length} of ${asked.length} collectors could read`
+}
+
+const MATTERS: readonly (readonly [string, (evidence: Evidence) => string | null])[] = [
+  ['forks', forks],
+  ['services', services],
+  ['chain', chain],
+  ['references', references],
+  ['storage', storage],
+  ['versions', versions],
+  ['clock', clock],
+  ['ports', ports],
+  ['key files', keys],
+  ['agent', read],
+]

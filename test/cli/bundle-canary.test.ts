@@ -1,0 +1,139 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SourceError } from '../../src/core/errors.ts'
+import type { Program } from '../../src/sources/exec.ts'
+import type { Request } from '../../src/sources/http.ts'
+import { cli } from '../support/cli.ts'
+
+/** Secrets are planted wherever a bundle looks, and the unpacked archive is searched for them. */
+const secret = (place: string): string => `CanaryOf${place}7Q2w9Z`
+const HEX = 'c0ffee15'.repeat(8)
+const KEY = '5ec4e7'.repeat(11).slice(0, 64)
+const SECRETS = [
+  ...['Environment', 'RpcPath', 'Reference', 'Argument', 'LogLine', 'Version', 'Unit'].map(secret),
+  ...['Password', 'Metrics', 'Failure', 'State'].map(secret),
+  HEX,
+  KEY,
+  'hunter-two',
+  'abandon ability',
+]
+const forms = (text: string): readonly string[] => [
+  text,
+  text.toUpperCase(),
+  text.toLowerCase(),
+  ...[0, 1, 2].map((shift) =>
+    Buffer.from(`${'x'.repeat(shift)}${text}`)
+      .toString('base64')
+      .slice(shift === 0 ? 0 : 4, -4),
+  ),
+]
+const leaks = (text: string): readonly string[] =>
+  SECRETS.filter((one) => forms(one).some((form) => text.includes(form)))
+
+const LINE = secret('LogLine')
+const LINES = [
+  `{"level":"INFO","target":"x","fields":{"message":"y","password":"${secret('Password')}"}}`,
+  `{"cut ${LINE} ${Buffer.from(LINE).toString('base64')}`,
+  `x.cpp:1 LOG_INFO __exec_block,bl=oops,key=${LINE}`,
+  `Assertion '${LINE}' failed.`,
+  `chain-node --keystore-password hunter-two --x`,
+  `KEYSTORE_PASSWORD="hunter-two and more"`,
+  `Keystore secret: ${HEX}`,
+  `Keep your IKM secure: ${KEY}`,
+  `read ${KEY} and block_id of secret ${HEX}`,
+  'mnemonic: abandon ability able about above absent',
+  'abandon ability able about above absent absorb abstract absurd abuse access accident',
+  `sent to https://me:${LINE}@host.example/v2/${LINE}?key=${LINE}`,
+  `Authorization: Bearer ${LINE}`,
+  'pass\u001B[31mword=hunter-two',
+].map((message, at) =>
+  JSON.stringify({
+    __CURSOR: `s=planted;i=${at}`,
+    __REALTIME_TIMESTAMP: `${Date.now()}000`,
+    _PID: '9',
+    MESSAGE: message,
+  }),
+)
+
+const answerOf = ({ command, args }: Program): string => {
+  if (command === 'journalctl') {
+    return args.includes('--version')
+      ? `systemd 252 ${secret('Version')}\n`
+      : `${LINES.join('\n')}\n`
+  }
+  if (command === 'systemctl' && args[0] === 'show') {
+    return `Id=chain-bft.service\nActiveState=active\nDescription=of ${secret('Unit')} PASSWORD=hunter-two\n`
+  }
+  if (command === 'systemctl') return `systemd 252 (${secret('Version')})\n`
+  throw new SourceError({
+    doing: `run ${command}`,
+    happened: 'exit code 1',
+    evidence: `--keystore-password ${secret('Argument')} ${secret('Failure')} ${HEX}`,
+  })
+}
+const standIns = {
+  exec: {
+    run: async (program: Program) => {
+      const stdout = await Promise.resolve(program).then(answerOf)
+      return { exitCode: 0, stdout, stderr: '' }
+    },
+    async *stream(program: Program) {
+      yield await Promise.resolve(Buffer.from(answerOf(program)))
+    },
+    killAll: () => undefined,
+  },
+  ask: async ({ url }: Request) => {
+    if (!url.includes('native')) {
+      throw new SourceError({ doing: `ask ${url}`, happened: `refused by ${secret('Failure')}` })
+    }
+    const labels = `network="rehearsal",service_name="${secret('Metrics')}",token="hunter-two"`
+    return Promise.resolve({ status: 200, text: `chain_node_info{${labels}} 1\n` })
+  },
+}
+
+let directory = ''
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'bundle-canary-'))
+})
+afterAll(async () => {
+  await rm(directory, { recursive: true })
+})
+
+test('the search itself finds a secret in every form', () => {
+  for (const one of SECRETS) {
+    for (const form of forms(one)) expect(leaks(`… ${form} …`)).toContain(one)
+  }
+})
+
+test('nothing planted is in the archive, nor in what is printed', async () => {
+  const config = join(directory, 'agent.yaml')
+  const [rpc, reference] = [secret('RpcPath'), secret('Reference')]
+  await writeFile(
+    config,
+    `prefix: chain
+rpc: { url: "http://rpc.example/${rpc}" }
+native: { url: "http://native.example/${secret('Metrics')}" }
+state: { directory: "${directory}/${secret('State')}" }
+references: [{ name: a, url: "https://me:${reference}@ref.example/${reference}", kind: rpc }]
+`,
+  )
+  const file = join(directory, 'out.tar.gz')
+  const env = { CHAIN_AGENT_CONFIG: config, KEYSTORE_PASSWORD: secret('Environment'), PATH: '/x' }
+  const { code, out, err } = await cli(['bundle', '--output', file], { env, standIns })
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  expect(leaks(out)).toEqual([])
+  await promisify(execFile)('tar', ['-xzf', file, '-C', directory])
+  const { stdout } = await promisify(execFile)(
+    'sh',
+    ['-c', `find ${directory}/chain-agent-bundle-* -type f -exec cat {} + -print`],
+    { maxBuffer: 64 * 1024 * 1024 },
+  )
+  expect(stdout).toContain('logs/bft.log')
+  expect(stdout).toContain('LOG_INFO __exec_block,bl=oops,key=(long word)')
+  expect(stdout).toMatch(/"labelled": \d/)
+  expect(leaks(stdout)).toEqual([])
+}, 60_000)

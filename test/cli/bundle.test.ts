@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { sha256 } from '../../src/core/sum.ts'
+import { type Host, startHost } from '../support/host.ts'
+
+const run = promisify(execFile)
+const manifestSchema = z.object({
+  files: z.array(
+    z.object({
+      name: z.string(),
+      bytes: z.number(),
+      sha256: z.string(),
+      struckOut: z.record(z.string(), z.number()),
+    }),
+  ),
+  leftOut: z.array(z.object({ name: z.string(), why: z.string() })),
+})
+
+let directory = ''
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'bundle-'))
+})
+afterAll(async () => {
+  await rm(directory, { recursive: true })
+})
+
+/** Unpacked by the tar of the host; each member by its path inside the archive. */
+const unpack = async (archive: string): Promise<ReadonlyMap<string, string>> => {
+  const place = await mkdtemp(join(directory, 'unpacked-'))
+  await run('tar', ['-xzf', archive, '-C', place])
+  const [stem = ''] = await readdir(place)
+  const files = await readdir(join(place, stem), { recursive: true, withFileTypes: true })
+  const members = new Map<string, string>()
+  for (const file of files) {
+    if (!file.isFile()) continue
+    const path = join(file.parentPath, file.name)
+    members.set(path.slice(join(place, stem).length + 1), await readFile(path, 'utf8'))
+  }
+  return members
+}
+
+describe.each([true, false])('of a node with an agent: %s', (agent) => {
+  let host: Host
+  let members: ReadonlyMap<string, string>
+  let told: Awaited<ReturnType<Host['run']>>
+  beforeAll(async () => {
+    host = await startHost({ agent, second: 40, scenario: 'healthy' })
+    const file = join(directory, `${agent}.tar.gz`)
+    told = await host.run(['bundle', '--output', file])
+    members = await unpack(file)
+  }, 60_000)
+  afterAll(async () => {
+    await host.close()
+  })
+
+  test('holds what somebody who helps needs', () => {
+    expect(told).toMatchObject({ code: 0, err: '' })
+    expect([...members.keys()].toSorted()).toEqual([
+      'config.yaml',
+      ...(agent ? ['events.json'] : []),
+      'logs/bft.log',
+      'logs/execution.log',
+      'logs/ledger-tail.log',
+      'manifest.json',
+      'metrics.txt',
+      'status.json',
+      'units.txt',
+      'verdict.txt',
+      'versions.txt',
+    ])
+    expect(members.get('verdict.txt')).toMatch(/^(?:OK|WARNING): .*\n/)
+    expect(members.get('metrics.txt')).toMatch(/^chain_service_active\{service="bft"\} 1$/m)
+    expect(members.get('metrics.txt')).toMatch(/method="eth_getBlockByNumber"/)
+    expect(members.get('units.txt')).toMatch(/^Id=chain-bft\.service$/m)
+    expect(members.get('units.txt')).not.toMatch(/^(?:Exec\w+Pre|ExecStart|Environment)/m)
+    expect(members.get('config.yaml')).toContain('prefix: chain ')
+    expect(members.get('versions.txt')).toMatch(/^chain-agent \d.*\nnode \d/)
+    expect(JSON.parse(members.get('status.json') ?? '')).toHaveProperty(
+      'told',
+      agent ? 'agent' : 'node',
+    )
+    expect(members.get('logs/bft.log')).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z .*committed block/m)
+  })
+
+  test('has a manifest that counts what was struck out', () => {
+    const { files } = manifestSchema.parse(JSON.parse(members.get('manifest.json') ?? ''))
+    expect(files.map(({ name }) => name).toSorted()).toEqual(
+      [...members.keys()].filter((name) => name !== 'manifest.json').toSorted(),
+    )
+    for (const { name, bytes, sha256: sum } of files) {
+      const text = members.get(name) ?? ''
+      expect([name, Buffer.byteLength(text), sha256(text)]).toEqual([name, bytes, sum])
+    }
+    // The signatures in certificates.
+    const struck = files.find(({ name }) => name === 'logs/bft.log')?.struckOut
+    expect(Object.keys(struck ?? {})).toEqual(['hex digits'])
+    expect(told.out).toContain('runs of hex digits')
+  })
+})
+
+describe('the file', () => {
+  let host: Host
+  beforeAll(async () => {
+    host = await startHost({ scenario: 'healthy', second: 30, agent: false })
+  })
+  afterAll(async () => {
+    await host.close()
+  })
+  const bundle = async (...argv: readonly string[]) => host.run(['bundle', '--no-logs', ...argv])
+
+  test('is for nobody else, takes the place of nothing, and is whole or not there', async () => {
+    const file = join(directory, 'new.tar.gz')
+    const { code, out } = await bundle('--output', file)
+    expect(code).toBe(0)
+    expect(out).toMatch(new RegExp(`^Wrote ${file}\n`))
+    expect(out).toContain('Look through it before you send it')
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    const before = await readFile(file)
+    const again = await bundle('--output', file)
+    expect(again).toMatchObject({ code: 1, out: '' })
+    expect(again.err).toContain('there is such a file already')
+    expect((await readFile(file)).equals(before)).toBe(true)
+    expect(await readdir(directory)).not.toContain('new.tar.gz.partial')
+    expect([...(await unpack(file)).keys()].filter((name) => name.startsWith('logs'))).toEqual([])
+  }, 60_000)
+
+  test('is only told of with --list', async () => {
+    const { code, out } = await bundle('--list')
+    expect(code).toBe(0)
+    expect(out).toMatch(/^It would hold:\n {2}manifest\.json +[\d,]+ bytes\n/)
+    expect(out).toContain('events.json')
+  })
+})

@@ -1,0 +1,101 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { afterEach, describe, expect, test } from 'vitest'
+import { runCli } from '../../src/cli/index.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { eventually } from '../support/eventually.ts'
+import { type Host, startHost } from '../support/host.ts'
+
+let host: Host | undefined
+afterEach(async () => {
+  await host?.close()
+  host = undefined
+})
+const start = async (options: Partial<Parameters<typeof startHost>[0]> = {}): Promise<Host> =>
+  (host = await startHost({ scenario: 'healthy', second: 60, ...options }))
+
+describe('while the agent runs', { timeout: 40_000 }, () => {
+  test('it tells what has changed, how many and since when first', async () => {
+    const { run } = await start()
+    const told = await eventually(
+      () => run(['events']),
+      ({ out }) => out.includes('bft: active') && out.includes(' rpc '),
+    )
+    const [first = '', second = ''] = told.out.split('\n')
+    expect(first).toMatch(/^\d+ changes since 20\d\d-\S+Z, told by the running agent$/)
+    expect(second).toMatch(
+      /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}agent {8}started, version \S+$/,
+    )
+    expect(told.out).toMatch(/Z {2}rpc {10}working$/m)
+    expect(told.out).toMatch(/Z {2}services {5}bft: active/m)
+    expect({ code: told.code, err: told.err }).toEqual({ code: 0, err: '' })
+  })
+
+  test('of one collector, the newest, as JSON', async () => {
+    const { run } = await start()
+    const told = await eventually(
+      () => run(['events', '--collector', 'services', '-n', '2', '--json']),
+      ({ out }) => out.includes('"subject": "'),
+    )
+    const page: unknown = JSON.parse(told.out)
+    expect(page).toMatchObject({
+      origin: 'agent',
+      events: [{ collector: 'services' }, { collector: 'services' }],
+    })
+  })
+
+  test('-f goes on with what comes, and Ctrl-C ends it in good order', async () => {
+    const { configFile, directory } = await start({ scenario: '63s otelcol stops', second: 60 })
+    const stopping = new AbortController()
+    let out = ''
+    const stdout = new Writable({
+      write: (chunk: Buffer, _, done) => {
+        out += chunk.toString()
+        done()
+      },
+    })
+    const ended = runCli(['events', '-f', '--json'], {
+      stdin: Readable.from([]),
+      stdout,
+      stderr: stdout,
+      env: { CHAIN_AGENT_CONFIG: configFile, PATH: directory },
+      clock: systemClock,
+      signal: stopping.signal,
+    })
+    await eventually(
+      () => Promise.resolve(out),
+      (text) => /"subject":"otelcol","from":"active[^"]*","to":"inactive/.test(text),
+      { within: 25_000 },
+    )
+    stopping.abort()
+    expect(await ended).toBe(0)
+    const ids = [...out.matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id))
+    expect(ids).toEqual(ids.map((_, at) => at + 1))
+  })
+})
+
+describe('where no agent runs', () => {
+  const LINE =
+    '{"id":1,"at":"2026-03-01T10:00:00.000Z","collector":"services","subject":"bft","from":"active","to":"failed (core-dump)\\u001b[2J"}'
+
+  test('the file that one has left tells, and it is said', async () => {
+    const { run, directory } = await start({ agent: false })
+    const state = join(directory, 'state')
+    await mkdir(state, { recursive: true })
+    await writeFile(join(state, 'events.jsonl'), `${LINE}\n`)
+    const { out, code } = await run(['events', '--set', `state.directory=${state}`])
+    expect(out).toBe(
+      `1 change since 2026-03-01T10:00:00.000Z, from ${state}: no agent runs here\n` +
+        '2026-03-01T10:00:00.000Z  services     bft: active -> failed (core-dump) [2J\n',
+    )
+    expect(code).toBe(0)
+  })
+
+  test('nor has left a file, it is an error that says what to do', async () => {
+    const { run } = await start({ agent: false })
+    const { out, err, code } = await run(['events'])
+    expect(err).toMatch(/there is no such file, and no agent runs\n {2}what to do: start the agent/)
+    expect({ out, code }).toEqual({ out: '', code: 1 })
+  })
+})

@@ -1,0 +1,197 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { cli } from '../support/cli.ts'
+import { type Host, startHost } from '../support/host.ts'
+
+const OWN = `02${'aa'.repeat(32)}`
+const OTHER = `03${'bb'.repeat(32)}`
+const SECOND = Date.UTC(2026, 2, 1, 12)
+
+const line = (fields: Readonly<Record<string, string | number>>): string =>
+  JSON.stringify({ timestamp: 'x', level: 'INFO', fields, target: 'ledger_tail' })
+const proposed = (
+  round: number,
+  seq: number,
+  { author = OTHER, parent = round - 1 } = {},
+): string =>
+  line({
+    message: 'proposed_block',
+    round: `${round}`,
+    parent_round: `${parent}`,
+    epoch: '7',
+    seq_num: `${seq}`,
+    num_tx: '12',
+    author,
+    block_ts_ms: `${SECOND + round * 1000}`,
+    now_ts_ms: `${SECOND + round * 1000 + 85}`,
+  })
+const STREAM = [
+  'a warning of the program',
+  proposed(101, 51),
+  line({
+    message: 'timeout',
+    round: '102',
+    author: OWN,
+    now_ts_ms: `${SECOND + 103_000}`,
+    author_address: '',
+  }),
+  proposed(105, 52, { author: OWN, parent: 101 }),
+  line({
+    message: 'finalized_block',
+    round: '101',
+    parent_round: '100',
+    epoch: '7',
+    seq_num: '51',
+    author: OTHER,
+    block_ts_ms: `${SECOND + 101_000}`,
+    now_ts_ms: `${SECOND + 105_085}`,
+  }),
+  '{"level":"INFO","target":"ledger_tail","fields":{"message":"news"}}',
+  proposed(107, 60),
+].join('\n')
+
+const read = async (argv: readonly string[], env: Record<string, string> = {}, stdin = STREAM) =>
+  cli(['ledger', '--file', '-', '--set', `node.publicKey=${OWN}`, ...argv], { env, stdin })
+
+describe('a file', () => {
+  test('is a line per block, with what gave none', async () => {
+    const { code, out, err } = await read([])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out.split('\n')).toEqual([
+      '  seen (UTC)                event          round     block   txs author           after',
+      '  2026-03-01T12:01:41.085Z  proposed         101        51    12 03bb..bbbb       85 ms',
+      'x 2026-03-01T12:01:43.000Z  round 102 timed out: 02aa..aaaa own, our own turn',
+      '! 2026-03-01T12:01:45.085Z  rounds 103-104 skipped',
+      '* 2026-03-01T12:01:45.085Z  proposed         105        52    12 02aa..aaaa own   85 ms',
+      '! 2026-03-01T12:01:47.085Z  round 106 not in the log',
+      '  2026-03-01T12:01:47.085Z  proposed         107        60    12 03bb..bbbb       85 ms',
+      '3 blocks (51 to 60) with 36 transactions in rounds 101 to 107; 3 rounds skipped; 1 own block, 1 own timeout; 1 finalized.',
+      '1 round not in the log: it has gaps.',
+      '1 line not understood.',
+      '',
+    ])
+  })
+
+  test('of the journal says the same as the bare stream', async () => {
+    const entries = STREAM.split('\n').map((message, at) =>
+      JSON.stringify({
+        __CURSOR: `c${at}`,
+        __REALTIME_TIMESTAMP: `${SECOND}000`,
+        _PID: '77',
+        MESSAGE: message,
+      }),
+    )
+    const ofJournal = await read([], {}, `${entries.join('\n')}\n`)
+    expect(ofJournal.out).toBe((await read([])).out)
+  })
+
+  test('--since, --until, -n and --finalized choose', async () => {
+    const rounds = (out: string) =>
+      [...out.matchAll(/(?:proposed|finalized) +(\d+)/g)].map(([, round]) => round)
+    expect(rounds((await read(['--since', '2026-03-01T12:01:45'])).out)).toEqual(['105', '107'])
+    expect(rounds((await read(['--until', '2026-03-01T12:01:45'])).out)).toEqual(['101'])
+    expect(rounds((await read(['-n', '1'])).out)).toEqual(['107'])
+    expect(rounds((await read(['--finalized'])).out)).toEqual(['101', '105', '101', '107'])
+  })
+
+  test('--json is one document', async () => {
+    const { out } = await read(['--json'])
+    const { events, summary } = z
+      .object({ events: z.array(z.looseObject({})), summary: z.looseObject({}) })
+      .parse(JSON.parse(out))
+    expect(events.map(({ event }) => event)).toEqual([
+      'proposed',
+      'timeout',
+      'skipped',
+      'proposed',
+      'unseen',
+      'proposed',
+    ])
+    expect(events[3]).toEqual({
+      event: 'proposed',
+      round: '105',
+      parentRound: '101',
+      epoch: '7',
+      seqNum: '52',
+      author: OWN,
+      transactions: '12',
+      name: null,
+      own: true,
+      seenAt: '2026-03-01T12:01:45.085Z',
+      blockAt: '2026-03-01T12:01:45.000Z',
+      seenAfterMs: 85,
+    })
+    expect(summary).toMatchObject({ blocks: 3, skipped: '3', unseen: '1', unparsed: 1 })
+    const none = await read(['--json'], {}, '')
+    expect(none.code).toBe(1)
+    expect(none.out).toMatch(/^\{"events":\[\n\],"summary":\{"firstRound":null,.*"blocks":0,/)
+    expect(JSON.parse(none.out)).toHaveProperty('events', [])
+  })
+
+  test('is readable in 60 columns, without UTF-8 and without colour', async () => {
+    const { out } = await read([], { COLUMNS: '60', LANG: 'C', NO_COLOR: '1' })
+    for (const text of out.split('\n')) expect(text.length).toBeLessThanOrEqual(60)
+    expect(out).toMatch(/^[\n\u0020-\u007e]*$/)
+    expect(out).toContain('* 12:01:45.085        105        52    12 own        85ms\n')
+    const colored = await read([], { FORCE_COLOR: '1', LANG: 'C' })
+    expect(colored.out).toContain('\u001B[')
+    expect((await read(['--no-color'], { FORCE_COLOR: '1', LANG: 'C' })).out).not.toContain(
+      '\u001B',
+    )
+    // oxlint-disable-next-line no-control-regex -- colours
+    expect(colored.out.replaceAll(/\u001B\[\d+m/g, '')).toBe((await read([])).out)
+  })
+
+  test('that is not there, is empty, or is asked for in a wrong way', async () => {
+    const missing = await cli(['ledger', '--file', '/nowhere/at/all'])
+    expect(missing).toMatchObject({ code: 1, out: '' })
+    expect(missing.err).toContain('Could not read the recording /nowhere/at/all')
+    expect((await read([], {}, '')).code).toBe(1)
+    expect((await read(['-n', '0'])).code).toBe(2)
+    expect((await read(['--since', 'soon'])).err).toContain('expected a moment')
+    expect((await read(['-f'])).code).toBe(2)
+  })
+})
+
+describe('a node', () => {
+  let host: Host
+  beforeAll(async () => {
+    host = await startHost({ scenario: 'healthy', second: 60, agent: false })
+  })
+  afterAll(async () => {
+    await host.close()
+  })
+
+  test('has its last blocks shown: as many as are asked for, in a row', async () => {
+    const { code, out } = await host.run(['ledger', '-n', '12', '--json'])
+    const { events } = z
+      .object({
+        events: z.array(z.object({ event: z.string(), seqNum: z.coerce.bigint().nullish() })),
+      })
+      .parse(JSON.parse(out))
+    const blocks = events.flatMap(({ event, seqNum }) =>
+      event === 'proposed' && seqNum !== null && seqNum !== undefined ? [seqNum] : [],
+    )
+    expect({ code, count: blocks.length }).toEqual({ code: 0, count: 12 })
+    expect((blocks.at(-1) ?? 0n) - (blocks[0] ?? 0n)).toBe(11n)
+  })
+
+  test('has names for its keys', async () => {
+    const { out } = await host.run(['ledger', '--json', '-n', '1'])
+    const [, author = ''] = /"author":"(\w+)"/.exec(out) ?? []
+    const names = join(host.directory, 'names.yaml')
+    await writeFile(names, `"${author}": Alpha Validatoren\n`)
+    const named = await host.run([
+      'ledger',
+      '--since',
+      '50s',
+      '--names',
+      '--set',
+      `names.file=${names}`,
+    ])
+    expect(named.out).toContain(' Alpha Validatore ')
+    expect(named.out).not.toContain(` ${author.slice(0, 4)}..`)
+  })
+})

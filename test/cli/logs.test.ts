@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Program } from '../../src/sources/exec.ts'
+import { cli } from '../support/cli.ts'
+import { type Host, startHost } from '../support/host.ts'
+
+const LATE = 1_772_366_400_123_000
+const HASH = `0x${'a1'.repeat(32)}`
+const SAID = [
+  '{"timestamp":"x","level":"WARN","fields":{"message":"late vote","round":"7","by":"a b"},"target":"chain_state"}',
+  `2026-03-01 12:00:00.123456789 [811] runloop.cpp:311 LOG_INFO\tcommitted with block_id ${HASH} in 3µs`,
+  `thread 'main' panicked at src/lib.rs:1:2: token=hunter2 ${'ab'.repeat(32)}`,
+  'two\nlines \u001B[31mred\u0007',
+  '{"level":"INFO","fields":{"message":"sent","password":"hunter2"},"target":"x"}',
+  `${'so long '.repeat(600)}end`,
+]
+
+/** A journal that has these lines of whatever unit it is asked for. */
+const journal = (lines: readonly string[], heard: Program[] = []) => {
+  const entries = lines.map((message, at) =>
+    JSON.stringify({
+      __CURSOR: `c${at}`,
+      __REALTIME_TIMESTAMP: `${LATE + at * 1000}`,
+      _PID: at === 3 ? '1' : '77',
+      SYSLOG_IDENTIFIER: at === 3 ? 'systemd' : 'program',
+      PRIORITY: at === 2 ? '3' : '6',
+      MESSAGE: message,
+    }),
+  )
+  return {
+    exec: {
+      run: (program: Program) => {
+        heard.push(program)
+        return Promise.resolve({ exitCode: 0, stdout: `${entries.at(-1) ?? ''}\n`, stderr: '' })
+      },
+      async *stream(program: Program) {
+        heard.push(program)
+        const told = program.args.includes('--reverse') ? entries.toReversed() : entries
+        yield await Promise.resolve(Buffer.from(told.map((entry) => `${entry}\n`).join('')))
+      },
+      killAll: () => undefined,
+    },
+  }
+}
+const read = async (argv: readonly string[], env: Record<string, string> = {}) =>
+  cli(['logs', '--prefix', 'zephyr', 'bft', ...argv], { env, standIns: journal(SAID) })
+
+describe('lines', () => {
+  test('are shown as a reader reads them, without secrets', async () => {
+    const { code, out, err } = await read([])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out.split('\n').slice(0, 5)).toEqual([
+      '2026-03-01T12:00:00.123Z WARN  late vote round=7 by="a b" (chain_state)',
+      `2026-03-01T12:00:00.124Z INFO  committed with block_id ${HASH} in 3us (runloop.cpp:311)`,
+      "2026-03-01T12:00:00.125Z ERROR thread 'main' panicked at src/lib.rs:1:2: token=(struck out) (hex digits)",
+      '2026-03-01T12:00:00.126Z       systemd: two | lines red?',
+      '2026-03-01T12:00:00.127Z INFO  sent password="(struck out)" (x)',
+    ])
+    expect(out).toMatch(/ so? ?l?o?n?g? ? \.\.\. \(\d+ more signs: -o raw shows them\)\n$/)
+  })
+
+  test('stand as they are with -o raw, but for their secrets', async () => {
+    const { out } = await read(['-o', 'raw'])
+    expect(out).toContain(
+      `${SAID[0]}\n2026-03-01 12:00:00.123456789 [811] runloop.cpp:311 LOG_INFO `,
+    )
+    expect(out).toContain('"password":"(struck out)"},"target":"x"}\n')
+    expect(out).toContain(`\n${SAID[5]}\n`)
+    expect(out).not.toMatch(/hunter2|(?:ab){8}/)
+    expect(out).not.toContain('\u001B')
+  })
+
+  test('are a document each with -o json', async () => {
+    const { out } = await read(['-o', 'json'])
+    const documents = out.trimEnd().split('\n')
+    expect(documents).toHaveLength(SAID.length)
+    const row = z.looseObject({ fields: z.looseObject({}) })
+    expect(row.parse(JSON.parse(documents[0] ?? ''))).toEqual({
+      time: '2026-03-01T12:00:00.123Z',
+      service: 'bft',
+      level: 'WARN',
+      by: null,
+      message: 'late vote',
+      fields: { round: '7', by: 'a b' },
+      from: 'chain_state',
+      raw: SAID[0],
+    })
+    expect(out).not.toMatch(/hunter2|(?:ab){8}/)
+  })
+
+  test('fit 60 columns, have no colour in a pipe, and some where it is wanted', async () => {
+    const narrow = await read([], { COLUMNS: '60', LANG: 'C', NO_COLOR: '1' })
+    expect(narrow.out).toMatch(/^[\n\u0020-\u007e]*$/)
+    for (const text of narrow.out.split('\n')) {
+      expect(text.length <= 60 || !text.trim().includes(' ')).toBe(true)
+    }
+    expect((await read([], { FORCE_COLOR: '1', LANG: 'C.UTF-8' })).out).toContain(
+      '\u001B[33m2026-03-01T12:00:00.123Z WARN  late vote',
+    )
+    expect((await read([], { LANG: 'C.UTF-8' })).out).toContain('3µs')
+  })
+})
+
+describe('what is asked of the journal', () => {
+  const asked = async (argv: readonly string[]): Promise<string> => {
+    const heard: Program[] = []
+    const standIns = journal(SAID, heard)
+    await cli(['logs', '--prefix', 'zephyr', ...argv], { standIns })
+    return (heard.at(-1)?.args ?? [])
+      .filter((word) => !word.startsWith('--output-fields'))
+      .join(' ')
+  }
+  test.each([
+    [['bft'], '--merge --reverse -n 50 --all -o json -u zephyr-bft.service'],
+    [['execution', '-n', '7'], '--merge --reverse -n 7 --all -o json -u zephyr-execution.service'],
+    [
+      ['zephyr-rpc.service', '--since', '@1772366400', '--until', '@1772366401'],
+      '--merge --until=@1772366401.000000 --all -o json -u zephyr-rpc.service --since=@1772366400.000000',
+    ],
+    [
+      ['zephyr-cruft', '-g', 'x|y'],
+      '--merge --reverse -n 50 --all -o json -u zephyr-cruft.service --grep=x|y',
+    ],
+    [['otelcol.service'], '--merge --reverse -n 50 --all -o json -u otelcol.service'],
+    [['agent'], '--merge --reverse -n 50 --all -o json -u chain-agent.service'],
+  ])('%j', async (argv, expected) => {
+    expect(await asked(argv)).toBe(expected)
+  })
+
+  test.each([
+    [['blt'], 'Did you mean bft?'],
+    [['zephyr-exection'], 'Did you mean zephyr-execution?'],
+    [['sshd'], 'there are bft, execution, rpc, ledger-tail, otelcol, cruft, agent'],
+    [['bft', '-n', '0'], 'expected a number of at least 1'],
+    [['bft', '--since', 'soon'], 'expected a moment'],
+    [['bft', '-o', 'xml'], 'Allowed choices are short, raw, json'],
+    [['bft', '-f', '--until', 'now'], '--follow goes on, and --until ends'],
+    [[], "missing required argument 'service'"],
+  ])('%j is refused', async (argv, expected) => {
+    const standIns = journal(SAID)
+    const { code, out, err } = await cli(['logs', '--prefix', 'zephyr', ...argv], { standIns })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(expected)
+  })
+})
+
+describe('a node', () => {
+  let host: Host
+  beforeAll(async () => {
+    host = await startHost({ scenario: 'healthy', second: 60, agent: false })
+  })
+  afterAll(async () => {
+    await host.close()
+  })
+
+  test('has its newest lines shown, oldest first, also where a pattern chooses them', async () => {
+    for (const argv of [
+      ['bft', '-n', '40'],
+      ['bft', '-n', '9', '--grep', 'committed block'],
+    ]) {
+      const { code, out } = await host.run(['logs', ...argv])
+      const lines = out.trimEnd().split('\n')
+      expect({ code, count: lines.length }).toEqual({ code: 0, count: Number(argv[2]) })
+      const times = lines.map((text) => text.slice(0, 24))
+      expect(times).toEqual(times.toSorted())
+      if (argv.length > 3)
+        expect(lines.every((text) => text.includes('committed block'))).toBe(true)
+    }
+  })
+
+  test('is silent of a service: that is said, and is no failure', async () => {
+    const { code, out, err } = await host.run(['logs', 'agent'])
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: '',
+      err: 'The journal has no such lines of chain-agent.service.\n',
+    })
+  })
+
+  test('whose journal may not be read says so', async () => {
+    const closed = await startHost({ scenario: 'no-journal-permission', second: 60, agent: false })
+    try {
+      const { code, err } = await closed.run(['logs', 'bft'])
+      expect(code).toBe(1)
+      expect(err).toContain('this user may not read it')
+    } finally {
+      await closed.close()
+    }
+  })
+})

@@ -1,0 +1,205 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { readConfig } from '../../src/config/index.ts'
+import { cli } from '../support/cli.ts'
+import { type Host, startHost } from '../support/host.ts'
+
+let host: Host | undefined
+afterEach(async () => {
+  await host?.close()
+  host = undefined
+})
+
+interface Row {
+  readonly scenario: string
+  readonly second: number
+  readonly says: string
+  readonly exitCode: 0 | 1 | 2
+}
+
+/** What has befallen the node, how long ago, and the exact first line. */
+const TABLE: readonly Row[] = [
+  { scenario: 'healthy', second: 90, says: 'OK: blocks are processed and committed.', exitCode: 0 },
+  {
+    scenario: 'stalled',
+    second: 150,
+    says: 'CRITICAL: no block was committed in the last 60 seconds.',
+    exitCode: 2,
+  },
+  {
+    // It hears nobody: its own clock runs out, round for round.
+    scenario: 'deadlock',
+    second: 150,
+    says: 'CRITICAL: no block was committed in the last 60 seconds.',
+    exitCode: 2,
+  },
+  {
+    scenario: 'statesync',
+    second: 90,
+    says: 'WARNING: the node fetches state from its peers; RPC stays closed until it is done.',
+    exitCode: 1,
+  },
+  {
+    scenario: 'panic',
+    second: 60,
+    says: 'CRITICAL: the node has crashed: high qc too far ahead of block tree root, restart client and statesync. highqc: QC { .. }, block-tree root RootInfo { .. }.',
+    exitCode: 2,
+  },
+  {
+    // A minute later its last word has left the window.
+    scenario: 'panic',
+    second: 150,
+    says: 'UNKNOWN: chain-bft.service said nothing in these 60 seconds.',
+    exitCode: 2,
+  },
+  {
+    scenario: 'info-only-log',
+    second: 90,
+    says: 'OK: blocks are processed and committed.',
+    exitCode: 0,
+  },
+  {
+    scenario: 'no-journal-permission',
+    second: 90,
+    says: 'UNKNOWN: this user may not read the journal.',
+    exitCode: 2,
+  },
+  {
+    // Half of the window is gone, and what is left shows blocks.
+    scenario: 'journal-evicted',
+    second: 90,
+    says: 'OK: blocks are processed and committed.',
+    exitCode: 0,
+  },
+  {
+    // Three a second, for sixty whole seconds.
+    scenario: 'network-noise',
+    second: 120,
+    says: 'WARNING: 180 errors of the network layer in one minute, from 5 peers.',
+    exitCode: 1,
+  },
+]
+
+test.each(TABLE)('$scenario, second $second: $says', async ({ says, exitCode, ...world }) => {
+  host = await startHost({ ...world, agent: false })
+  const { code, out, err } = await host.run(['monlog'])
+  expect({ first: out.split('\n')[0], code, err }).toEqual({ first: says, code: exitCode, err: '' })
+})
+
+test('the facts follow, in the same rows whatever they say', async () => {
+  host = await startHost({ scenario: 'healthy', second: 90, agent: false })
+  const until = new Date(Date.now() - 2000).toISOString()
+  const rowsOf = (out: string) =>
+    new Map(
+      [...out.matchAll(/^ {2}(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, label = '', value = '']) => [
+        label,
+        value,
+      ]),
+    )
+  const { out } = await host.run(['monlog', '--until', until])
+  const rows = rowsOf(out)
+  expect(rows.get('package')).toMatch(/^ii chain 0\.1\d\.\d amd64$/)
+  expect(rows.get('statesync')).toBe('No statesync messages.')
+  expect(rows.get('blocksync')).toBe('No blocksync messages.')
+  for (const what of ['round', 'epoch', 'block']) expect(rows.get(what)).toMatch(/^\d+$/)
+  expect(rows.get('committed')).toMatch(/^yes: 1[56]\d blocks in 60 seconds$/)
+  expect(rows.get('window')).toMatch(/Z to \S+Z, 60 seconds$/)
+  // The same once more: nothing in it is of now.
+  expect((await host.run(['monlog', '--until', until])).out).toBe(out)
+  await host.close()
+  host = await startHost({ scenario: 'journal-evicted', second: 90, agent: false })
+  const evicted = rowsOf((await host.run(['monlog'])).out)
+  expect([...evicted.keys()]).toEqual([...rows.keys()])
+  expect(evicted.get('votes')).toBe('unknown')
+  expect(evicted.get('window')).toContain('not all of it: the journal does not reach back so far')
+})
+
+describe('what is found', () => {
+  test('stands with what to do, wrapped to the width, in plain signs', async () => {
+    host = await startHost({
+      scenario: 'deadlock',
+      second: 150,
+      agent: false,
+      env: { COLUMNS: '60', LANG: 'C' },
+    })
+    const { out } = await host.run(['monlog'])
+    expect(out).toContain('\nx No block was committed in the last 60 seconds.\n    > See whether')
+    expect(out).toMatch(/x \d\d local timeouts, and no block committed\./)
+    const { out: raw } = await host.run(['monlog', '-r'])
+    const shown = raw.slice(raw.indexOf('The newest')).trimEnd().split('\n')
+    expect(Math.max(...shown.map((line) => line.length))).toBe(60)
+    const [, ...rest] = out.split('\n')
+    expect(rest.filter((line) => line.length > 60)).toEqual([])
+    expect(out).toMatch(/^[\n\u0020-\u007e]*$/)
+  })
+
+  test('is there as JSON, unknown as null, in one line', async () => {
+    host = await startHost({ scenario: 'panic', second: 60, agent: false })
+    const { code, out } = await host.run(['monlog', '--json'])
+    const report = z
+      .object({
+        verdict: z.object({ word: z.string(), exitCode: z.number() }),
+        round: z.string(),
+        group: z.null(),
+        newest: z.null(),
+        findings: z.array(z.object({ name: z.string(), severity: z.string() })),
+      })
+      .parse(JSON.parse(out))
+    expect(out.trimEnd()).not.toContain('\n')
+    expect(report.verdict).toEqual({ word: 'CRITICAL', exitCode: 2 })
+    expect(code).toBe(2)
+    expect(report.findings.map(({ name }) => name)).toEqual(['panic', 'too_far_behind'])
+  })
+
+  test('is told where the journal may not be read, too', async () => {
+    host = await startHost({ scenario: 'no-journal-permission', second: 90, agent: false })
+    const { out } = await host.run(['monlog'])
+    expect(out).toContain('it said: Hint: You are currently not seeing messages')
+    expect(out).toContain('What to do: add this user to the group systemd-journal')
+    expect(out).toContain('only after that')
+    const { out: json } = await host.run(['monlog', '--json'])
+    expect(JSON.parse(json)).toMatchObject({ round: null, committing: null, findings: [] })
+  })
+})
+
+const KEY = /\b0[23][0-9a-f]{2}\.\.[0-9a-f]{4}\b/
+
+test('-r shows the newest lines, and -n names for keys', async () => {
+  host = await startHost({ scenario: 'own-timeouts', second: 120, agent: false })
+  const { out: plain } = await host.run(['monlog'])
+  expect(plain).toMatch(/own key {4,}0[23]/)
+  expect(plain).not.toContain('The newest')
+  const [short = ''] = KEY.exec(plain) ?? []
+
+  const unnamed = await host.run(['monlog', '-n'])
+  expect(unnamed.code).toBe(2)
+  expect(unnamed.err).toContain('names.file is not set')
+  const names = join(host.directory, 'names.yaml')
+  const { publicKey: own } = readConfig(host.configFile, { env: {}, flags: [] }).config.node
+  await writeFile(names, `'${own}': Our Validator\n`)
+  const { out } = await host.run(['monlog', '-n', '-r', '--set', `names.file=${names}`])
+  expect(out).toMatch(/own key {4,}Our Validator\n/)
+  expect(out).toMatch(/given up .*Our Validator \(\d\)/)
+  expect(out).not.toContain(short)
+  const lines = out.slice(out.indexOf('The newest 10 lines:')).trimEnd().split('\n').slice(1)
+  expect(lines).toHaveLength(10)
+  for (const line of lines) {
+    expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} \{"timestamp"/)
+    expect(line.length).toBeLessThanOrEqual(400 + '08:00:00.000 ...'.length)
+  }
+})
+
+test.each([
+  [['--since', 'then'], 'expected a moment'],
+  [['--since', '2h'], 'more than an hour'],
+  [['--since', '10m', '--until', 'never'], 'expected a moment'],
+  [['--since', '2026-05-02T08:10', '--until', '2026-05-02 08:00'], '--since is not before --until'],
+  [['--rww'], 'Did you mean --raw'],
+  [['-n', '--set', 'names.file=/nowhere/names.yaml'], 'there is no such file'],
+])('%j is asked in a wrong way', async (words, message) => {
+  const { code, out, err } = await cli(['monlog', ...words])
+  expect({ code, out }).toEqual({ code: 2, out: '' })
+  expect(err).toContain(message)
+})

@@ -1,0 +1,222 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cli } from '../support/cli.ts'
+import { startHost } from '../support/host.ts'
+import { RECORDED_FROM, writeRecording } from '../support/recording.ts'
+import { expectPlanted, namesOf, type Planted, replaySchema } from '../support/replayed.ts'
+
+let directory = ''
+let publicKey = ''
+const fileOf = (name: string): string => join(directory, `${name}.jsonl`)
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-replay-'))
+  const healthy = { scenario: '0s log noise 0', seconds: 780, file: fileOf('healthy') }
+  await writeRecording(healthy)
+  publicKey = (
+    await writeRecording({ scenario: TWO_HOURS, seconds: 7200, file: fileOf('two-hours') })
+  ).publicKey
+}, 120_000)
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+const TWO_HOURS = `
+  0s    log noise 0
+  0s    log speaks INFO
+  300s  consensus stops
+  480s  consensus resumes
+  1200s bft crashes SIGABRT
+  1290s bft starts
+  1500s execution stops
+  1501s execution starts
+  2400s execution says block_failed
+  3000s network noise 5
+  3060s network calms
+  4000s node syncs 3m
+  4900s execution slows 60ms
+  5140s execution recovers
+  5700s log speaks DEBUG
+  5800s consensus stops
+  6100s consensus resumes
+  6110s log speaks INFO
+  6700s ledger-tail stops
+  7060s ledger-tail starts
+`
+
+/**
+ * What the rules make of it. The newest block is 10 seconds old ten seconds after the last one; at 2.7 blocks
+ * a second 150 of the 600 that peers serve are gone after another 46. What counts over a window ends when
+ * the last event leaves it. 26 errors of the network take five seconds, and the last 25 of them leave their
+ * five minutes at 3355; the rule keeps firing for five more. Half of two minutes' blocks are slow after one.
+ */
+const EXPECTED: readonly Planted[] = [
+  [
+    ['critical ChainBlockStalled', 310, 480],
+    ['critical ChainBlocksyncWindow', 356, 480],
+  ],
+  [
+    ['critical ChainServiceDown bft', 1200, 1290],
+    ['warning ChainServiceCrashed bft', 1200, 1800],
+    ['warning ChainBlocksyncWindow', 1256, 1290],
+    ['warning ChainPartialRestart', 1290, 1501],
+  ],
+  [['critical ChainLogTrouble execution block_failed', 2400, 3000]],
+  [['critical ChainNetworkNoise', 3005, 3655]],
+  [
+    ['warning ChainLogTrouble bft snapshot_advised', 4000, 4600],
+    ['info ChainStatesync', 4000, 4180],
+  ],
+  [['critical ChainExecutionSlow', 4960, 5200]],
+  [
+    ['critical ChainBlockStalled', 5810, 6100],
+    ['critical ChainBlocksyncWindow', 5856, 6100],
+    ['critical ChainConsensusDeadlock', 5920, 6100],
+  ],
+  [['warning ChainServiceDown ledger-tail', 6700, 7060]],
+]
+const replayed = async (argv: readonly string[], stdin = '') => {
+  const { code, out, err } = await cli(['replay', '--json', ...argv], { stdin })
+  expect(err).toBe('')
+  return { code, ...replaySchema.parse(JSON.parse(out)) }
+}
+
+describe('a recording of two hours', { timeout: 60_000 }, () => {
+  test(
+    'has exactly the incidents that were planted, when they were',
+    { timeout: 60_000 },
+    async () => {
+      const file = fileOf('two-hours')
+      const argv = ['--file', file, '--set', `node.publicKey=${publicKey}`]
+      const { code, incidents, isWhole, unheard } = await replayed(argv)
+      expectPlanted(incidents, EXPECTED)
+      expect({ code, isWhole, unheard }).toEqual({ code: 1, isWhole: true, unheard: [] })
+    },
+  )
+
+  test('is looked at from and up to a moment, and of the services that are asked for', async () => {
+    const stretch = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
+    const argv = ['--file', fileOf('two-hours'), ...stretch, '--services', 'bft']
+    const { incidents } = await replayed(argv)
+    // Without execution nobody can say that it was not started, too; nor how old a block is.
+    expect(namesOf(incidents)).toEqual([
+      ['critical ChainServiceDown bft', 'warning ChainServiceCrashed bft'],
+    ])
+  })
+
+  test('is a table with the number of incidents first', async () => {
+    const stretch = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
+    const { code, out } = await cli(['replay', '--file', fileOf('two-hours'), ...stretch])
+    const [first, , second] = out.split('\n')
+    expect(first).toMatch(
+      /^1 incident in 5m \(2026-03-01T00:18:00Z to 2026-03-01T00:2[23]:\d\dZ\): 4 alerts$/,
+    )
+    expect(second).toMatch(
+      /^. 2026-03-01T00:20:0\dZ {2}1m [23]\ds {3}critical {2}ChainServiceDown {6}bft ended: core-dump$/,
+    )
+    // oxlint-disable-next-line no-control-regex -- none of it
+    expect(out).not.toMatch(/[\u001b]|[^\u0000-\u007f]/)
+    expect(code).toBe(1)
+  })
+
+  test('can be read in sixty columns', async () => {
+    const stretch = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
+    const argv = ['replay', '--file', fileOf('two-hours'), ...stretch]
+    const { out } = await cli(argv, { env: { COLUMNS: '60', NO_COLOR: '1' } })
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(60)
+  })
+})
+
+describe('a recording in which all is well', { timeout: 60_000 }, () => {
+  test('has no incident, from a file as from a pipe', async () => {
+    const { code, incidents } = await replayed(['--file', fileOf('healthy')])
+    expect({ code, incidents }).toEqual({ code: 0, incidents: [] })
+    const text = await readFile(fileOf('healthy'), 'utf8')
+    const piped = await cli(['replay', '--file', '-', '--until', '2026-03-01 00:05'], {
+      stdin: text,
+    })
+    expect(piped.out).toMatch(/^No incident in /)
+    expect(piped.code).toBe(0)
+  })
+
+  const minutes = (from: number, to: number) => (line: string) => {
+    const [, micros] = /"__REALTIME_TIMESTAMP":"(\d+)"/.exec(line) ?? []
+    const minute = (Number(micros) / 1000 - RECORDED_FROM) / 60_000
+    return minute >= from && minute < to
+  }
+
+  test('and of which a piece is missing: of that time nothing is judged', async () => {
+    const lines = (await readFile(fileOf('healthy'), 'utf8')).split('\n')
+    const kept = [...lines.filter(minutes(0, 5)), 'no JSON', ...lines.filter(minutes(10, 12))]
+    await writeFile(fileOf('gap'), kept.join('\n'))
+    const { incidents, code } = await replayed(['--file', fileOf('gap')])
+    const [alert] = incidents[0]?.alerts ?? []
+    expect(incidents.flatMap(({ alerts }) => alerts)).toHaveLength(1)
+    expect(alert?.alert).toBeNull()
+    expect(alert?.says).toBe('nothing is recorded for 5m: of this time nothing is judged')
+    expect(code).toBe(1)
+  })
+
+  test('and during which the host was started anew', async () => {
+    const lines = (await readFile(fileOf('healthy'), 'utf8')).split('\n')
+    const after = lines
+      .filter(minutes(10, 12))
+      .map((line) =>
+        line.replaceAll(/("_BOOT_ID"|"_SYSTEMD_INVOCATION_ID"):"[0-9a-f]{4}/g, '$1:"beef'),
+      )
+    await writeFile(fileOf('boot'), [...lines.filter(minutes(0, 5)), ...after].join('\n'))
+    const { incidents } = await replayed(['--file', fileOf('boot')])
+    // Two causes, told in one place: they belong together.
+    expect(incidents.flatMap(({ alerts }) => alerts.map(({ says }) => says))).toEqual([
+      'nothing is recorded for 5m: of this time nothing is judged',
+      'the host was started anew',
+    ])
+  })
+})
+
+describe('the journal of this host', { timeout: 60_000 }, () => {
+  test('is looked back at', async () => {
+    const host = await startHost({ scenario: '30s bft panics', second: 150, agent: false })
+    try {
+      const { out, code } = await host.run(['replay', '--since', '4m', '--json'])
+      const { incidents } = replaySchema.parse(JSON.parse(out))
+      expect(namesOf(incidents)).toEqual([
+        [
+          'critical ChainServiceDown bft',
+          'critical ChainAssertion bft panic',
+          'critical ChainAssertion bft high_qc_too_far',
+          'critical ChainBlocksyncWindow',
+          'warning ChainServiceCrashed bft',
+        ],
+      ])
+      expect(code).toBe(1)
+    } finally {
+      await host.close()
+    }
+  })
+
+  test('that may not be read is an error with advice', async () => {
+    const host = await startHost({ scenario: '0s journal forbids', second: 10, agent: false })
+    try {
+      const { out, err, code } = await host.run(['replay'])
+      expect(out).toBe('')
+      expect(err).toContain('this user may not read it')
+      expect(err).toContain('systemd-journal')
+      expect(code).toBe(1)
+    } finally {
+      await host.close()
+    }
+  })
+})
+
+test.each([
+  [['--services', 'bft,exekution'], 2, "no service 'exekution'\n(Did you mean execution?)"],
+  [['--since', '1h', '--until', '2h'], 2, '--since is not before --until'],
+  [['--since', 'soon'], 2, 'expected a moment'],
+  [['--file', '/nowhere/night.jsonl'], 1, 'Could not read the recording /nowhere/night.jsonl'],
+  [['--file', '-'], 1, 'it has no entry of a journal in that time'],
+] as const)('replay %j ends with %i', async (argv, expected, says) => {
+  const { code, out, err } = await cli(['replay', ...argv])
+  expect(err).toContain(says)
+  expect({ code, out }).toEqual({ code: expected, out: '' })
+})

@@ -1,0 +1,258 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createChain } from '../../src/simulator/chain/chain.ts'
+import { cli } from '../support/cli.ts'
+import { type Host, startHost } from '../support/host.ts'
+
+const documentSchema = z.object({
+  verdict: z.object({ word: z.string(), sentence: z.string() }),
+  from: z.string(),
+  sections: z.record(z.string(), z.record(z.string(), z.unknown())),
+})
+
+const read = (text: string) => documentSchema.parse(JSON.parse(text))
+
+/** One section as text, and in JSON. */
+const see = async (host: Host, ...words: readonly string[]): Promise<string> => {
+  const { code, out, err } = await host.run(['status', ...words])
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  return out
+}
+
+describe('a healthy node, with an agent', { timeout: 30_000 }, () => {
+  let host: Host
+  beforeAll(async () => {
+    host = await startHost({ scenario: 'healthy', second: 90 })
+  }, 30_000)
+  afterAll(async () => {
+    await host.close()
+  })
+  const at = async (env: Readonly<Record<string, string>>, ...words: readonly string[]) =>
+    (await cli(['status', ...words], { env: { CHAIN_AGENT_CONFIG: host.configFile, ...env } })).out
+
+  test('verdict, origin, and an overview of one screen', async () => {
+    const lines = (await at({ COLUMNS: '80', LANG: 'C.UTF-8' })).trimEnd().split('\n')
+    expect(lines[0]).toBe('OK: the node keeps up with the chain.')
+    expect(lines[1]).toMatch(
+      new RegExp(`^From the agent at 127.0.0.1:${host.port}, (\\d+ s|\\d+ s to \\d+ s) old$`),
+    )
+    expect(lines.length).toBeLessThanOrEqual(24)
+    expect(lines).toContain('  services     running: bft, execution, rpc, ledger-tail, otelcol')
+    expect(lines).toContain('  storage      21.53% of 1.81 Tb used, history of 642000 blocks')
+    expect(lines).toContain('  agent        16 of 16 collectors work')
+  })
+
+  test('heights are those of the chain', async () => {
+    const chain = createChain(1)
+    const before = chain.headAt(Date.now() - 5000).seqNum
+    const out = await see(host, 'chain')
+    const [, height = ''] = /^ {2}own height +(\d+)$/m.exec(out) ?? []
+    expect(BigInt(height)).toBeGreaterThanOrEqual(before)
+    expect(BigInt(height)).toBeLessThanOrEqual(chain.headAt(Date.now()).seqNum)
+    expect(out).toMatch(/^ {2}block difference +[01] blocks? (behind|ahead)$/m)
+    expect(out).toMatch(/^ {2}references agreeing +2 of 2$/m)
+  })
+
+  test('all of it as JSON: the fields of the report under their names', async () => {
+    const { verdict, from, sections } = read(await see(host, '--json'))
+    expect(verdict).toEqual({ word: 'OK', sentence: 'the node keeps up with the chain.' })
+    expect(from).toBe('agent')
+    expect(Object.keys(sections)).toEqual(
+      'header config services chain consensus statesync peers rpc execution storage duties versions host keys maintenance agent'.split(
+        ' ',
+      ),
+    )
+    const text: unknown = expect.stringMatching(/./)
+    const digits: unknown = expect.stringMatching(/^\d+$/)
+    const number: unknown = expect.any(Number)
+    const hex = (length: number): unknown =>
+      expect.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`))
+    const address: unknown = expect.stringMatching(/:8000$/)
+
+    expect(sections).toMatchObject({
+      header: {
+        hostname: 'simulated',
+        date: text,
+        uptimeSeconds: number,
+        version: '0.16.1',
+      },
+      config: {
+        network: 'rehearsal',
+        chain: 'chain_rehearsal',
+        chainId: '31143',
+        secpPublicKey: hex(66),
+        blsPublicKey: hex(96),
+        selfAddress: address,
+        recordSeqNum: '3',
+      },
+      services: {
+        'chain-bft': {
+          state: 'running',
+          active: true,
+          expected: true,
+          mainPid: number,
+        },
+        'chain-execution': { state: 'running' },
+        'chain-rpc': { state: 'running' },
+        otelcol: { state: 'running' },
+        reported: { bft: 'running', execution: 'running', rpc: 'running', otelcol: 'running' },
+        cleanup: {
+          activated: true,
+          previousSeconds: number,
+          nextSeconds: number,
+        },
+      },
+      peers: { peersNumber: digits },
+      consensus: {
+        status: 'in-sync',
+        mode: 'live',
+        epoch: digits,
+        round: digits,
+        blockNumber: digits,
+        blockNumberFromExternal: digits,
+        blockDifference: '0',
+        log: { committing: true },
+      },
+      // Zeros in the report: this node never had to.
+      statesync: { percentage: null, progress: null, target: null, active: false },
+      rpc: {
+        status: 'active',
+        clientVersion: 'Chain/0.16.1',
+        netVersion: '31143',
+        blockNumber: digits,
+      },
+    })
+  })
+
+  test('storage as the tool prints it', async () => {
+    const out = await see(host, 'storage')
+    expect(out).toMatch(/^ {2}\/dev\/nvme3n1p2 +21.53% used, 399.68 Gb of 1.81 Tb$/m)
+    expect(out).toMatch(/^ {2}fast list +1387 chunks, capacity 346.75 Gb, used 346.70 Gb$/m)
+    expect(out).toMatch(/^ {2}latest proposed +\d+, id [0-9a-f]{64}$/m)
+    expect(out).toMatch(/^ {2}latest voted +\d+, id [0-9a-f]{64}$/m)
+  })
+
+  test('a name of a section and a service shows both; a unit, the service alone', async () => {
+    const both = read(await see(host, 'rpc', '--json'))
+    expect(Object.keys(both.sections)).toEqual(['rpc', 'chain-rpc'])
+    const one = read(await see(host, 'chain-rpc', '--json'))
+    expect(Object.keys(one.sections)).toEqual(['chain-rpc'])
+    expect(one.sections['chain-rpc']).toMatchObject({
+      unit: 'chain-rpc.service',
+      state: 'running',
+      enabled: 'enabled',
+      expected: true,
+      restarts: '0',
+      lastExit: null,
+    })
+  })
+
+  test('60 columns: no line is longer, unless a word is', async () => {
+    const lines = (await at({ COLUMNS: '60', LANG: 'C.UTF-8' }, 'all')).split('\n')
+    expect(lines.length).toBeGreaterThan(100)
+    const long = lines.filter((line) => line.length > 60 && /\S\s+\S/.test(line.trim()))
+    expect(long).toEqual([])
+  })
+
+  test('without UTF-8 it is ASCII, JSON too; colour only where it is wanted', async () => {
+    // oxlint-disable-next-line no-control-regex -- beyond ASCII
+    const beyond = /[^\u0000-\u007f]/
+    expect(await at({ LANG: 'C' }, 'all')).not.toMatch(beyond)
+    expect(await at({ LANG: 'C' }, '--json')).not.toMatch(beyond)
+    expect(await at({ LANG: 'C.UTF-8' }, 'all')).not.toContain('\u001b')
+    expect(await at({ LANG: 'C.UTF-8', FORCE_COLOR: '1' })).toContain('\u001b[32mOK\u001b[39m: ')
+    const json = await at({ FORCE_COLOR: '1' }, '--json')
+    expect(json).not.toContain('\u001b')
+  })
+
+  test.each([
+    [['storge'], 'Did you mean storage?'],
+    [['chain-btf'], 'Did you mean chain-bft?'],
+    [['zzzzzzzz'], 'Sections: header, config, services'],
+    [['--watch', 'storage'], 'a section stands before --watch'],
+    [['--watch', '0'], 'expected seconds from 1 on'],
+  ])('%j is refused before anybody is asked', async (words, expected) => {
+    const { code, out, err } = await host.run(['status', ...words])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(expected)
+  })
+})
+
+describe('what befell the node', { timeout: 30_000 }, () => {
+  const within = async (scenario: string, second: number, look: (host: Host) => Promise<void>) => {
+    const host = await startHost({ scenario, second })
+    try {
+      await look(host)
+    } finally {
+      await host.close()
+    }
+  }
+
+  test('statesync: how far it is, and nothing of a port that refuses', async () => {
+    await within('statesync', 90, async (host) => {
+      const { sections } = read(await see(host, '--json'))
+      expect(sections['statesync']).toMatchObject({ active: true })
+      // Three minutes from the beginning on.
+      const { percentage } = z.object({ percentage: z.number() }).parse(sections['statesync'])
+      expect(percentage).toBeGreaterThanOrEqual(50)
+      expect(percentage).toBeLessThan(54)
+      expect(sections['consensus']).toMatchObject({ status: 'out-of-sync', mode: 'syncing' })
+      expect(sections['chain']).toMatchObject({ blockNumber: null, blockDifference: null })
+      const rpc = await see(host, 'rpc')
+      expect(rpc).toMatch(/^ {2}answers +x no: refused$/m)
+      expect(rpc).toMatch(/^ {2}latest block +unknown \(it does not answer\)$/m)
+      expect(rpc).toMatch(/^ {2}block number +unknown$/m)
+    })
+  })
+
+  test('a service that crashed: since when, and by what', async () => {
+    await within('service-crash', 60, async (host) => {
+      const overview = await see(host)
+      expect(overview).toMatch(
+        /^ {2}services +x bft failed \(killed by SIGABRT\); running: execution, /m,
+      )
+      const service = await see(host, 'bft')
+      expect(service).toMatch(/^ {2}state +x failed$/m)
+      expect(service).toMatch(/^ {2}ended +\S+Z \(3\d s ago\)$/m)
+      expect(service).toMatch(/^ {2}last exit +killed by SIGABRT$/m)
+      expect(service).toMatch(/^ {2}result +x core-dump$/m)
+    })
+  })
+
+  test('a tool that aborts: unknown is said, with the reason, and nothing is 0', async () => {
+    await within('tool-aborts', 60, async (host) => {
+      expect(await see(host)).toMatch(/^ {2}storage +unknown$/m)
+      const storage = await see(host, 'storage')
+      const [, facts = '', reason = ''] =
+        /by the storage tool:\n([^]*?)\n {2}by its growth[^]*\n {2}(storage: .*)\n$/.exec(
+          storage,
+        ) ?? []
+      expect(facts.split('\n').length).toBeGreaterThan(10)
+      for (const line of facts.split('\n')) expect(line).toMatch(/ unknown$/)
+      expect(reason).toMatch(/^storage: Could not read the storage report: .*; what to do: /)
+      const { sections } = read(await see(host, 'storage', '--json'))
+      expect(sections['storage']).toMatchObject({
+        devices: null,
+        lists: { fast: null, slow: null, free: null },
+        latestBlock: { finalized: null },
+        unknownBecause: [reason],
+      })
+    })
+  })
+})
+
+describe('without an agent', { timeout: 30_000 }, () => {
+  test('the node itself is asked, and that is said', async () => {
+    const host = await startHost({ scenario: 'healthy', second: 90, agent: false })
+    try {
+      const out = await see(host)
+      const lines = out.split('\n')
+      expect(lines[1]).toBe(`Asked the node itself: no agent answers at 127.0.0.1:${host.port}`)
+      expect(out).toMatch(
+        /^ {2}agent +! none runs here; asked directly, 16 of 16 collectors work$/m,
+      )
+    } finally {
+      await host.close()
+    }
+  })
+})

@@ -1,0 +1,30 @@
+import { expect } from 'vitest'
+import { metrics } from '../../src/metrics.ts'
+import type { Seen } from './half.ts'
+
+/** What cannot change while one agent watches one node, and why. */
+const CONSTANT: Readonly<Record<string, string>> = {
+  chain_agent_build_info: 'one process is one version',
+  chain_status_statesync_target_block: 'a simulated statesync keeps its target',
+  chain_native_statesync_target_block: 'a simulated statesync keeps its target',
+  chain_agent_collector_enabled: 'the configuration is read once',
+  chain_service_expected: 'no failure changes what is enabled or required',
+  chain_service_restarts_total:
+    'the units that matter have Restart=no; the sandbox has one that restarts',
+  chain_agent_journal_gaps_total:
+    'needs a reader that stands while the journal is vacuumed: in the sandbox',
+}
+const BUDGET = 800
+
+/** Every metric is seen, and with more than one value in some scenario; a node has so many series at most. */
+export const expectWholeCatalogue = (parts: readonly Seen[]): void => {
+  const names = Object.keys(metrics)
+  const isIn = (name: string, of: 'moved' | 'present') => parts.some((part) => name in part[of])
+  expect(names.filter((name) => !isIn(name, 'present'))).toEqual([])
+  expect(names.filter((name) => !isIn(name, 'moved') && !(name in CONSTANT))).toEqual([])
+  expect(Object.keys(CONSTANT).filter((name) => isIn(name, 'moved'))).toEqual([])
+  const [most] = parts.map((part) => part.most).toSorted((a, b) => b.series - a.series)
+  console.log(`at most ${most?.series} series, in the scenario ${most?.scenario}`)
+  expect(most?.series).toBeGreaterThan(500)
+  expect(most?.series).toBeLessThanOrEqual(BUDGET)
+}

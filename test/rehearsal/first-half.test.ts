@@ -1,0 +1,3 @@
+import { rehearseHalf } from './half.ts'
+
+await rehearseHalf(0)

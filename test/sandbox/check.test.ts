@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { requireRealPart } from '../support/real-parts.ts'
+import { probeSandbox } from '../support/sandbox.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+
+const describe = await requireRealPart('sandbox', probeSandbox)
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const ROOT = ['env', 'PATH=/usr/bin:/bin']
+const NOBODY = ['setpriv', '--reuid=nobody', '--regid=nogroup']
+/** A session that began with no group but its first, and one that begins now. */
+const OLD_SESSION = [...NOBODY, '--clear-groups', ...ROOT]
+const NEW_SESSION = [...NOBODY, '--init-groups', ...ROOT]
+const SECRET = 'Hunter2Hunter2Hunter2'
+
+describe('check, status and recover on real systemd and journald', () => {
+  let node: SandboxedNode
+  /** All that was ever printed. */
+  let printed = ''
+
+  const run = async (who: readonly string[], ...argv: readonly string[]) => {
+    const [program = '', ...before] = who
+    const config = ['--config', join(node.directory, 'config.yaml')]
+    const ended = await node.exec(program, [...before, process.execPath, MAIN, ...argv, ...config])
+    printed += ended.stdout + ended.stderr
+    return { ...ended, first: ended.stdout.split('\n')[0] ?? '' }
+  }
+
+  beforeAll(async () => {
+    node = await createNode('chain')
+    await node.writeUnit(
+      'chain-bft.service.d/override.conf',
+      `[Service]\nExecStart=\nExecStart=/bin/sh -c "sleep infinity" \\\n  ${SECRET}\nEnvironment=KEYSTORE_PASSWORD=${SECRET}\n`,
+    )
+    await node.writeUnit('chain-rpc.service.d/files.conf', '[Service]\nLimitNOFILE=65536\n')
+    for (const service of ['bft', 'execution', 'rpc', 'ledger-tail'])
+      await node.systemctl('start', node.unit(service))
+    await node.ledger.goTo(5)
+    await node.ledger.reached(5)
+  })
+  afterAll(async () => {
+    await node.down()
+  })
+
+  it('root is told of the drop-in and of the missing agent; nothing was written for it', async () => {
+    const { code, stdout, stderr } = await run(ROOT, 'check')
+    expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
+    expect(stdout).toContain('A drop-in overrides the command of chain-bft.')
+    expect(stdout).toContain('override.conf sets ExecStart and Environment (chain-bft).')
+    expect(stdout).toContain('files.conf sets LimitNOFILE (chain-rpc).')
+    expect(stdout).toContain('No agent watches this node.')
+    expect(stdout).not.toContain('may not read the journal')
+    expect(existsSync(join(node.directory, 'state'))).toBe(false)
+  })
+
+  it('who is in no group that reads the journal is told which', async () => {
+    const { code, stdout } = await run(OLD_SESSION, 'check')
+    expect(code).toBe(2)
+    expect(stdout).toContain('This user may not read the journal')
+    expect(stdout).toContain('The user nobody is in no group that may read the journal.')
+  })
+
+  it('who was added to it needs a new login, and then reads it', async () => {
+    expect((await node.exec('usermod', ['-aG', 'systemd-journal', 'nobody'])).code).toBe(0)
+    const before = await run(OLD_SESSION, 'check')
+    expect(before.stdout).toContain(
+      'This session has not got the group systemd-journal yet, though nobody is in it.',
+    )
+    const after = await run(NEW_SESSION, 'check')
+    expect(after.stdout).not.toMatch(/may not read the journal|has not got the group/)
+  })
+
+  it('status says first what check says first, and ends well', async () => {
+    const check = await run(ROOT, 'check')
+    const status = await run(ROOT, 'status')
+    expect(check.first).toMatch(/^CRITICAL: /)
+    expect({ first: status.first, code: status.code }).toEqual({ first: check.first, code: 0 })
+  })
+
+  it('with an agent nobody misses one, and it is asked', async () => {
+    await node.startAgent()
+    expect((await run(ROOT, 'check')).stdout).not.toContain('No agent watches this node.')
+    const { stdout } = await run(ROOT, 'status', '--json')
+    expect(stdout).toContain('"agent"')
+    expect(stdout).not.toContain('Asked the node itself')
+  })
+
+  it('consensus that was stopped: said first, with the way out and never consensus alone', async () => {
+    await node.systemctl('stop', node.unit('bft'))
+    const check = await run(ROOT, 'check')
+    expect(check.first).toMatch(/^CRITICAL: chain-bft does not run/)
+    expect(check.code).toBe(2)
+    // The agent sees it with its next look at the units.
+    await node.see(
+      ({ value }) => value('chain_service_active', { service: 'bft' }),
+      (active) => active === 0,
+    )
+    const status = await run(ROOT, 'status')
+    expect(status.first).toBe(check.first)
+    expect(status.code).toBe(0)
+    const recover = await run(ROOT, 'recover')
+    expect(recover.first).toMatch(/^RECOVERY: restart the services together/)
+    expect(recover.stdout).toContain('systemctl restart chain-bft chain-execution chain-rpc')
+    expect(recover.code).toBe(1)
+  })
+
+  it('what a drop-in holds was never shown', () => {
+    expect(printed).toContain('override.conf')
+    expect(printed).not.toContain(SECRET)
+  })
+})

@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import { eventually } from '../support/eventually.ts'
+import { ledgerTruth } from '../support/ledger.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { probeSandbox } from '../support/sandbox.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+
+const describe = await requireRealPart('sandbox', probeSandbox)
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+const documentSchema = z.object({
+  events: z.array(z.object({ event: z.string(), seqNum: z.string().optional() })),
+  summary: z.looseObject({}),
+})
+
+describe('the ledger command, under a real journald', () => {
+  let node: SandboxedNode
+  const ledger = async (...argv: readonly string[]) =>
+    node.exec(process.execPath, [
+      MAIN,
+      'ledger',
+      '--config',
+      join(node.directory, 'config.yaml'),
+      ...argv,
+    ])
+  const document = async (...argv: readonly string[]) =>
+    documentSchema.parse(JSON.parse((await ledger('--json', ...argv)).stdout))
+
+  beforeAll(async () => {
+    node = await createNode('zephyr')
+    await node.systemctl('start', node.unit('ledger-tail'))
+    await node.ledger.goTo(95)
+    await node.ledger.reached(95)
+    await eventually(
+      async () => (await document('-n', '1')).events.at(-1)?.seqNum,
+      (seqNum) => seqNum === '95',
+    )
+  })
+  afterAll(async () => {
+    await node.down()
+  })
+
+  it('tells of every block and every skipped round, as they were', async () => {
+    const truth = ledgerTruth(95)
+    const { events, summary } = await document('--since', '1h')
+    expect(events.filter(({ event }) => event === 'proposed').map(({ seqNum }) => seqNum)).toEqual(
+      Array.from({ length: 95 }, (_, at) => `${at + 1}`),
+    )
+    expect(summary).toMatchObject({
+      blocks: truth.proposed,
+      finalized: truth.finalized,
+      transactions: `${truth.transactions}`,
+      skipped: `${truth.skipped}`,
+      unseen: '0',
+      unparsed: 0,
+    })
+  })
+
+  it('tells of old blocks once though the program prints them again', async () => {
+    await node.systemctl('restart', node.unit('ledger-tail'))
+    await node.ledger.goTo(100)
+    await node.ledger.reached(100)
+    const { summary } = await eventually(
+      async () => document('--since', '1h'),
+      (seen) => seen.summary['lastBlock'] === '100',
+    )
+    expect(summary).toMatchObject({ blocks: 100, skipped: '10', unseen: '0' })
+  })
+
+  it('shows the last few, as lines', async () => {
+    const { code, stdout, stderr } = await ledger('-n', '3')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.filter((line) => line.includes(' proposed '))).toHaveLength(3)
+    expect(lines.filter((line) => line.includes('round 109 timed out: the turn of'))).toHaveLength(
+      1,
+    )
+    expect(lines.at(-1)).toContain('3 blocks (98 to 100) with')
+  })
+
+  it('follows, each block once, until it is interrupted', async () => {
+    const [out, pid] = ['followed', 'pid'].map((name) => join(node.directory, name))
+    const command = `echo $$ > ${pid}; exec ${process.execPath} ${MAIN} ledger -f --json -n 5 --config ${node.directory}/config.yaml > ${out}`
+    const following = node.exec('sh', ['-c', command])
+    const blocks = async () =>
+      (await readFile(out ?? '', 'utf8').catch(() => ''))
+        .split('\n')
+        .filter((line) => line.includes('"proposed"'))
+        .map((line) => /"seqNum":"(\d+)"/.exec(line)?.[1])
+    await eventually(blocks, (seen) => seen.length === 5)
+    await node.ledger.goTo(140)
+    await eventually(blocks, (seen) => seen.at(-1) === '140', { within: 30_000 })
+    expect(await blocks()).toEqual(Array.from({ length: 45 }, (_, at) => `${at + 96}`))
+    await node.exec('kill', ['-INT', (await readFile(pid ?? '', 'utf8')).trim()])
+    expect(await following).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect((await node.exec('pgrep', ['-f', 'journalctl.*zephyr-ledger-tail'])).stdout).toBe('')
+  })
+
+  it('has nothing to show of a stretch without blocks, and says what to do', async () => {
+    const { code, stderr } = await ledger('--until', '2020-01-01')
+    expect(code).toBe(1)
+    expect(stderr).toContain('see that the service ledger-tail runs')
+  })
+})

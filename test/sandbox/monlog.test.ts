@@ -1,0 +1,116 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import { eventually } from '../support/eventually.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { probeSandbox } from '../support/sandbox.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+
+const describe = await requireRealPart('sandbox', probeSandbox)
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const BLOCKS_A_SECOND = 10
+
+/** Says of each block that it is committed, among lines that say nothing; a long one now and then. */
+const SPEAKER = `
+const say = (message, fields, level = 'DEBUG', target = 'chain_consensus_state') =>
+  process.stdout.write(JSON.stringify({ timestamp: new Date().toISOString(), level, fields: { message, ...fields }, target }) + '\\n')
+let block = 1000
+setInterval(() => {
+  block += 1
+  say('committed block', { num_tx: 3, block_num: block }, 'INFO', 'chain_ledger')
+  say('sending vote', { round: String(block), vote: 'Vote { id: 1a..2b }' })
+  say('vote message', { from: '198.51.100.7', keystore_password: 'hunter2hunter2', more: '\\u001b[31m' })
+  if (block % 10 === 0) say('proposal message', { author: '02a1', proposal: 'ProposalMessage { proposal_round: ' + block + ', proposal_epoch: 7, seq_num: ' + block + ', ' + 'x'.repeat(60000) + ' }' })
+}, ${1000 / BLOCKS_A_SECOND})
+`
+
+const reportSchema = z.looseObject({
+  verdict: z.object({ word: z.string(), sentence: z.string() }),
+  window: z.looseObject({ lines: z.number(), unreadable: z.number() }),
+  block: z.string().nullable(),
+  committing: z.boolean().nullable(),
+})
+
+describe('monlog, on real journald', () => {
+  let node: SandboxedNode
+
+  const monlog = async (...words: readonly string[]) =>
+    node.exec(process.execPath, [MAIN, 'monlog', '-c', `${node.directory}/config.yaml`, ...words])
+  const as = async (groups: readonly string[], ...words: readonly string[]) => {
+    const identity = ['--reuid=nobody', '--regid=nogroup', ...groups]
+    const call = [process.execPath, MAIN, 'monlog', '--prefix', 'chain', ...words]
+    return node.exec('setpriv', [...identity, ...call])
+  }
+  const first = ({ stdout }: { readonly stdout: string }): string => stdout.split('\n')[0] ?? ''
+  const read = (text: string) => reportSchema.parse(JSON.parse(text))
+
+  beforeAll(async () => {
+    const off = { enabled: false }
+    node = await createNode('chain', { config: { rpc: off } })
+    await writeFile(join(node.directory, 'speaker.mjs'), SPEAKER)
+    const start = `${process.execPath} ${node.directory}/speaker.mjs`
+    await node.writeUnit('chain-bft.service', `[Service]\nExecStart=${start}\n`)
+    await node.systemctl('start', 'chain-bft.service')
+    await eventually(
+      async () => read((await monlog('--json')).stdout).window.lines,
+      (lines) => lines > 5 * BLOCKS_A_SECOND,
+    )
+  })
+  afterAll(async () => {
+    await node.down()
+  })
+
+  it('says first that blocks are committed, to root', async () => {
+    const { code, stdout, stderr } = await monlog()
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(first({ stdout })).toBe('OK: blocks are processed and committed.')
+    expect(stdout).toMatch(/^ {2}block {6}1\d{3}$/m)
+    expect(stdout).toMatch(/^ {2}committed {2}yes/m)
+  })
+
+  it('says the same of the same instant, and of a file of the journal', async () => {
+    const until = new Date().toISOString()
+    const { stdout } = await monlog('--json', '--until', until)
+    const report = read(stdout)
+    expect(report).toMatchObject({ committing: true, window: { unreadable: 0 } })
+    expect((await monlog('--json', '--until', until)).stdout).toBe(stdout)
+    const file = join(node.directory, 'journal.json')
+    const dump = 'exec journalctl -u chain-bft.service --all -o json --no-pager > "$0"'
+    await node.exec('sh', ['-c', dump, file])
+    const ofFile = read((await monlog('--json', '--until', until, '--file', file)).stdout)
+    const facts = { source: 'file', unit: null, package: null }
+    expect(ofFile).toEqual({ ...report, ...facts })
+  })
+
+  it('shows the newest lines without their secrets', async () => {
+    const { stdout } = await monlog('-r')
+    const lines = stdout.slice(stdout.indexOf('The newest 10 lines:')).trimEnd().split('\n')
+    expect(lines).toHaveLength(11)
+    expect(stdout).toContain('"keystore_password":"(struck out)"')
+    expect(stdout).not.toContain('hunter2')
+    expect(stdout).not.toContain('\u001b')
+  })
+
+  it('says to nobody what to do, and to a member of the group what root hears', async () => {
+    const nobody = await as(['--clear-groups'])
+    expect({ first: first(nobody), code: nobody.code }).toEqual({
+      first: 'UNKNOWN: this user may not read the journal.',
+      code: 2,
+    })
+    expect(nobody.stdout).toContain('log in anew')
+    const until = new Date().toISOString()
+    const member = await as(['--groups=systemd-journal'], '--until', until)
+    expect(member.code).toBe(0)
+    expect(member.stdout).toBe((await monlog('--until', until)).stdout)
+  })
+
+  it('tells a unit that was never there from one that is silent', async () => {
+    const { code, stdout } = await monlog('--set', 'consensus.unit=zephyr-bft.service')
+    expect(code).toBe(2)
+    expect(first({ stdout })).toBe('UNKNOWN: zephyr-bft.service said nothing in these 60 seconds.')
+    expect(stdout).toContain('There is no line of zephyr-bft.service at all.')
+  })
+})

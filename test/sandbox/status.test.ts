@@ -1,0 +1,119 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import { eventually } from '../support/eventually.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { probeSandbox } from '../support/sandbox.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+
+const describe = await requireRealPart('sandbox', probeSandbox)
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const SERVICES = ['bft', 'execution', 'rpc', 'ledger-tail']
+
+const documentSchema = z.object({
+  from: z.string(),
+  sections: z.record(z.string(), z.record(z.string(), z.unknown())),
+})
+
+describe('status on real systemd and journald', () => {
+  let node: SandboxedNode
+
+  /** The command as an operator runs it, on the host of the node. */
+  const status = async (...words: readonly string[]): Promise<string> => {
+    const config = ['--config', `${node.directory}/config.yaml`]
+    const { stdout, stderr, code } = await node.exec(process.execPath, [
+      MAIN,
+      'status',
+      ...words,
+      ...config,
+    ])
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
+    return stdout
+  }
+  const sections = async (...words: readonly string[]) =>
+    documentSchema.parse(JSON.parse(await status('--json', ...words)))
+  const show = async (service: string, property: string): Promise<string> =>
+    node.systemctl('show', '--value', `--property=${property}`, node.unit(service))
+
+  beforeAll(async () => {
+    node = await createNode('maker')
+    await node.systemctl('enable', ...SERVICES.map(node.unit))
+    await node.systemctl('start', ...SERVICES.map(node.unit))
+    await node.startAgent()
+  })
+  afterAll(async () => {
+    await node.down()
+  })
+
+  it('overview: by the agent, with the units that run', async () => {
+    const [, origin = '', ...lines] = (await status()).split('\n')
+    expect(origin).toMatch(new RegExp(`^From the agent at 127.0.0.1:${node.port}, .* old$`))
+    expect(lines).toContain('  services     running: bft, execution, rpc, ledger-tail')
+    // No tool of the node is there, and nobody listens where its RPC should.
+    expect(lines).toContain('  storage      unknown')
+    expect(lines).toContain('  rpc          x does not answer: refused')
+  })
+
+  it('a service alone, as systemd has it', async () => {
+    const lines = await status('bft')
+    expect(lines).toContain('\nmaker-bft\n')
+    expect(lines).toMatch(/^ {2}state +running$/m)
+    expect(lines).toMatch(/^ {2}enabled +enabled$/m)
+    expect(lines).toMatch(new RegExp(`^  pid +${await show('bft', 'MainPID')}$`, 'm'))
+    expect(lines).toMatch(/^ {2}last exit +none, as far as systemd tells$/m)
+  })
+
+  it("the newest line of a service's log, as journald has it", async () => {
+    const args = ['-u', node.unit('ledger-tail'), '-n', '1', '-o', 'json', '--merge']
+    const newest = async (): Promise<string> => {
+      const { stdout } = await node.exec('journalctl', args)
+      const entry = z.object({ __REALTIME_TIMESTAMP: z.string() }).parse(JSON.parse(stdout))
+      return new Date(Math.floor(Number(entry.__REALTIME_TIMESTAMP) / 1000)).toISOString()
+    }
+    await node.ledger.goTo(30)
+    await node.ledger.reached(30)
+    const told = await eventually(
+      async () => ({
+        journald: await newest(),
+        status: (await sections('maker-ledger-tail')).sections['maker-ledger-tail'],
+      }),
+      ({ journald, status: ours }) => ours?.['newestLineAt'] === journald,
+    )
+    expect(told.status).toMatchObject({ state: 'running', newestLineAt: told.journald })
+  })
+
+  it('a service that was killed: by what, and when', async () => {
+    await node.signal('bft', 'ABRT')
+    await eventually(
+      async () => (await sections('bft')).sections['maker-bft'],
+      (bft) => bft?.['state'] === 'failed',
+    )
+    const lines = await status('bft')
+    expect(lines).toMatch(/^ {2}last exit +killed by SIGABRT$/m)
+    expect(lines).toMatch(/^ {2}result +x signal$/m)
+    expect(lines).toMatch(/^ {2}pid +none$/m)
+    const { from, sections: found } = await sections('services')
+    expect(from).toBe('agent')
+    expect(found['services']).toMatchObject({
+      'maker-bft': { state: 'failed', active: false, lastExit: 'killed by SIGABRT' },
+      'maker-execution': { state: 'running', active: true },
+    })
+  })
+
+  it('without the agent: the node itself is asked, and tells the same', async () => {
+    await node.systemctl('stop', 'chain-agent.service')
+    const lines = await status('services')
+    expect(lines.split('\n')[1]).toBe(
+      `Asked the node itself: no agent answers at 127.0.0.1:${node.port}`,
+    )
+    expect(lines).toMatch(
+      /^ {2}maker-bft +x failed, ended \S+Z \(.* ago\), 0 restarts, killed by SIGABRT$/m,
+    )
+    expect(lines).toMatch(/^ {2}maker-execution +running, since /m)
+    // The ledger stream in the journal, read once.
+    const { sections: found } = await sections('maker-ledger-tail')
+    expect(found['maker-ledger-tail']).toMatchObject({ state: 'running' })
+    expect(found['maker-ledger-tail']?.['newestLineAt']).toMatch(/^\d{4}-.*Z$/)
+  })
+})

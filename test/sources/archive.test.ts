@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { SourceError } from '../../src/core/errors.ts'
+import { packArchive, writeNewFile } from '../../src/sources/archive.ts'
+
+const AT = Date.UTC(2026, 2, 1, 12)
+const NEW = Buffer.from('new')
+let directory = ''
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'archive-'))
+})
+afterEach(async () => {
+  await rm(directory, { recursive: true })
+})
+
+test('the tar of any host unpacks it, to the byte', async () => {
+  const texts = [
+    { name: 'a/empty', text: '' },
+    { name: 'a/b/signs', text: 'é⏎\n'.repeat(5000) },
+    { name: `a/${'long'.repeat(30)}`, text: 'x'.repeat(512) },
+  ]
+  const file = join(directory, 'x.tar.gz')
+  await writeNewFile(file, await packArchive(texts, AT))
+  await promisify(execFile)('tar', ['-xzf', file, '-C', directory])
+  for (const { name, text } of texts) {
+    expect(await readFile(join(directory, name), 'utf8')).toBe(text)
+    const { mode, mtimeMs } = await stat(join(directory, name))
+    expect([mode & 0o777, mtimeMs]).toEqual([0o600, AT])
+  }
+})
+
+test('a new file is for nobody else, and nothing is left beside it', async () => {
+  const file = join(directory, 'x')
+  await writeNewFile(file, NEW)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect(await readdir(directory)).toEqual(['x'])
+})
+
+test('nothing is overwritten, not through a link either', async () => {
+  const precious = join(directory, 'precious')
+  await writeFile(precious, 'precious')
+  await symlink(precious, join(directory, 'link.partial'))
+  await symlink(precious, join(directory, 'other'))
+  await mkdir(join(directory, 'folder'))
+  const before = (await readdir(directory)).toSorted()
+  for (const [name, happened] of [
+    ['precious', 'there is such a file already'],
+    ['other', 'there is such a file already'],
+    ['folder', 'there is such a file already'],
+    ['link', 'link.partial: there is such a file already'],
+    ['no/such/place', 'ENOENT'],
+  ] as const) {
+    const writing = writeNewFile(join(directory, name), NEW)
+    await expect(writing).rejects.toThrow(SourceError)
+    await expect(writing).rejects.toThrow(happened)
+  }
+  expect(await readFile(precious, 'utf8')).toBe('precious')
+  expect((await readdir(directory)).toSorted()).toEqual(before)
+})

@@ -1,0 +1,141 @@
+import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type News, newsOf } from '../../src/core/event.ts'
+import { parseEvent } from '../../src/parsers/event.ts'
+import { createEventLog, readEventFile } from '../../src/sources/event-log.ts'
+
+let directory = ''
+const file = (): string => join(directory, 'events.jsonl')
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-events-'))
+})
+afterEach(() => rm(directory, { recursive: true, force: true }))
+
+const AT = Date.UTC(2026, 2, 1)
+const news = (number: number, more: Partial<News> = {}): News => ({
+  at: AT + number * 1000,
+  collector: 'services',
+  subject: 'bft',
+  from: `state ${number - 1}`,
+  to: `state ${number}`,
+  isFirstSight: false,
+  ...more,
+})
+const open = (keep = 1000, complaints: string[] = []) =>
+  createEventLog({
+    directory,
+    keep,
+    parse: parseEvent,
+    complain: (error) => complaints.push(error.message),
+  })
+const toOf = async (log: ReturnType<typeof open>): Promise<readonly string[]> =>
+  (await log.all()).map(({ to }) => to)
+
+test('what was added is kept, over restarts of the agent', async () => {
+  const first = open()
+  first.add(news(1))
+  first.add(news(2))
+  await first.flush()
+  const second = open()
+  second.add(news(3))
+  expect(await toOf(second)).toEqual(['state 1', 'state 2', 'state 3'])
+  await second.flush()
+  const kept = await readEventFile(directory, parseEvent)
+  expect(kept.map(({ id, to }) => [id, to])).toEqual([
+    [1, 'state 1'],
+    [2, 'state 2'],
+    [3, 'state 3'],
+  ])
+  expect((await stat(file())).mode & 0o777).toBe(0o640)
+})
+
+test('what an agent sees first is news only where the last one saw something else', async () => {
+  const first = open()
+  first.add(news(1, { from: null, isFirstSight: true }))
+  await first.flush()
+  const second = open()
+  second.add(news(5, { from: null, isFirstSight: true, to: 'state 1' }))
+  second.add(news(6, { from: null, isFirstSight: true, to: 'state 6' }))
+  expect((await second.all()).map(({ from, to }) => [from, to])).toEqual([
+    [null, 'state 1'],
+    ['state 1', 'state 6'],
+  ])
+  await second.flush()
+})
+
+test('a line that was torn by a kill is passed over, and takes no other along', async () => {
+  const first = open()
+  first.add(news(1))
+  await first.flush()
+  await appendFile(file(), '{"id":2,"at":"2026-03-01T00:0')
+  const second = open()
+  second.add(news(3))
+  await second.flush()
+  expect(await toOf(open())).toEqual(['state 1', 'state 3'])
+})
+
+test('the file never holds many more than are to be kept, and loses the oldest', async () => {
+  const log = open(100)
+  for (let number = 1; number <= 350; number += 1) {
+    log.add(news(number))
+    await log.flush()
+    const lines = (await readFile(file(), 'utf8')).split('\n').length - 1
+    expect(lines).toBeLessThanOrEqual(100)
+  }
+  const kept = await readEventFile(directory, parseEvent)
+  expect(kept.length).toBeGreaterThanOrEqual(75)
+  expect(kept.at(-1)?.to).toBe('state 350')
+  expect(kept.map(({ id }) => id)).toEqual(kept.map((_, at) => 350 - kept.length + 1 + at))
+})
+
+test('nor more than two megabytes', async () => {
+  const log = open(100_000)
+  for (let number = 1; number <= 14_000; number += 1)
+    log.add(news(number, { to: `${number} ${'x '.repeat(40)}` }))
+  await log.flush()
+  const { size } = await stat(file())
+  expect(size).toBeLessThanOrEqual(2 * 1024 * 1024)
+  expect(size).toBeGreaterThan(1024 * 1024)
+  expect((await readEventFile(directory, parseEvent)).at(-1)?.id).toBe(14_000)
+})
+
+test('a disk that fails is complained of once, and takes nothing from whoever asks', async () => {
+  await rm(directory, { recursive: true })
+  await writeFile(directory, 'a file in the place of the directory')
+  const complaints: string[] = []
+  const log = open(100, complaints)
+  for (let number = 1; number <= 3; number += 1) {
+    log.add(news(number))
+    await log.flush()
+  }
+  expect(complaints).toHaveLength(1)
+  expect(await toOf(log)).toEqual(['state 1', 'state 2', 'state 3'])
+})
+
+test('a file that may not be read is an error that says what to do', async () => {
+  await expect(readEventFile(directory, parseEvent)).rejects.toThrow(
+    /there is no such file.*\n.*start the agent/,
+  )
+  await writeFile(file(), '')
+  await chmod(file(), 0)
+  if (process.getuid?.() === 0) return
+  await expect(readEventFile(directory, parseEvent)).rejects.toThrow(/run this as root/)
+})
+
+test('what a log or an address gives away is struck out before it is kept', () => {
+  const to =
+    'failing: could not ask https://user:secret@host.example/v2/abc, password=hunter2 in /home/ana/x\u001b[31m'
+  const { to: kept, isFirstSight } = newsOf({
+    at: AT,
+    collector: 'rpc',
+    subject: undefined,
+    from: undefined,
+    to,
+  })
+  expect(kept).not.toMatch(/secret@|v2|hunter2|\/home\/ana/)
+  expect(kept).not.toContain('\u001b')
+  expect(kept).toContain('https://host.example')
+  expect(isFirstSight).toBe(true)
+})

@@ -1,0 +1,60 @@
+import { createWriteStream } from 'node:fs'
+import { once } from 'node:events'
+import { createChain } from '../../src/simulator/chain/chain.ts'
+import { createNode } from '../../src/simulator/node.ts'
+import { LIVELY } from '../../src/simulator/pace.ts'
+import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
+import { FORMAT } from '../../src/sources/journal-end.ts'
+import { createJournalctl } from '../../src/simulator/tools/journalctl.ts'
+
+/** When every recording begins. */
+export const RECORDED_FROM = Date.UTC(2026, 2, 1)
+
+interface Options {
+  /** The lines of a scenario. */
+  readonly scenario: string
+  readonly seconds: number
+  readonly file: string
+  /** What is missing of it, in seconds. */
+  readonly without?: readonly [from: number, to: number]
+}
+
+const PIECE_MS = 60_000
+
+/** What the simulated node writes in that time, as journalctl prints it for the agent; and its public key. */
+export const writeRecording = async ({ scenario, seconds, file, without }: Options) => {
+  let now = RECORDED_FROM
+  const clock = {
+    now: () => now,
+    elapsed: () => now - RECORDED_FROM,
+    sleep: () => Promise.resolve(),
+  }
+  const node = createNode({
+    clock,
+    chain: createChain(1),
+    prefix: 'chain',
+    scenario: parseScenario('recorded', scenario),
+    pace: { ...LIVELY, pastMs: 0 },
+  })
+  const journalctl = createJournalctl(node.journal, clock)
+  const out = createWriteStream(file)
+  let place = `--since=@${RECORDED_FROM / 1000}`
+  let lines = 0
+  for (; now <= RECORDED_FROM + seconds * 1000; now += PIECE_MS) {
+    const args = ['--merge', '-n', 'all', place, ...FORMAT]
+    let text = ''
+    for await (const frame of journalctl(args, new AbortController().signal)) {
+      if ('stdout' in frame) text += frame.stdout
+    }
+    const printed = text.split('\n').slice(0, -1)
+    const second = (now - RECORDED_FROM) / 1000
+    const isMissing = without !== undefined && second > without[0] && second <= without[1]
+    if (!isMissing) lines += printed.length
+    const [, cursor] = /"__CURSOR":"([^"]+)"/.exec(printed.at(-1) ?? '') ?? []
+    if (cursor !== undefined) place = `--after-cursor=${cursor}`
+    if (!isMissing && !out.write(text)) await once(out, 'drain')
+  }
+  out.end()
+  await once(out, 'finish')
+  return { lines, publicKey: node.own.publicKey }
+}

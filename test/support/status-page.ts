@@ -1,0 +1,54 @@
+import { Writable } from 'node:stream'
+import { createStyle } from '../../src/cli/page/style.ts'
+import { type Page, renderPage } from '../../src/cli/status/page.ts'
+import { createView } from '../../src/cli/status/section.ts'
+import { sectionsFor } from '../../src/cli/status/sections.ts'
+import { readConfig } from '../../src/config/index.ts'
+import { toJson } from '../../src/core/json.ts'
+import { createKnown } from '../../src/core/known.ts'
+import type { Sample } from '../../src/metrics.ts'
+import type { Told } from '../../src/verdict/picture.ts'
+
+export const NOON = Date.UTC(2026, 2, 1, 12)
+
+interface Knowledge {
+  /** By collector, as it comes over the agent's API. */
+  readonly readings?: Readonly<Record<string, unknown>>
+  readonly samples?: readonly Sample[]
+  /** Of collectors that have more to tell than a reading. */
+  readonly told?: readonly (Pick<Told, 'name'> & Partial<Told>)[]
+}
+
+/** What sections make of readings and metrics, three seconds old at noon. */
+export const statusPage = (sections: readonly string[], knowledge: Knowledge): Page => {
+  const { readings = {}, samples = [], told = [] } = knowledge
+  const prefix = { path: 'prefix', value: 'chain', typed: '--prefix' }
+  const { config } = readConfig(undefined, { env: {}, flags: [prefix] })
+  const fresh = { help: '', enabled: true, up: true, lastSuccessAt: NOON - 3000, error: null }
+  const picture = {
+    at: NOON,
+    origin: 'agent' as const,
+    version: '1',
+    prefix: 'chain',
+    collectors: [
+      ...Object.entries(readings).map(([name, reading]) => ({
+        ...fresh,
+        name,
+        reading: toJson(reading),
+      })),
+      ...told.map((one) => ({ ...fresh, reading: null, ...one })),
+    ],
+    known: createKnown(samples),
+    metrics: '',
+  }
+  return {
+    view: createView(picture),
+    verdict: { word: 'OK', sentence: '', findings: [], exitCode: 0 },
+    listen: config.listen,
+    sections: sections.flatMap((name) => sectionsFor(name, config)),
+  }
+}
+
+/** As in a pipe. */
+export const shownIn = (page: Page): string =>
+  renderPage(page, createStyle({ stdout: new Writable(), env: {} })).join('\n')

@@ -1,0 +1,25 @@
+import { PassThrough } from 'node:stream'
+import { createProgram } from '../../src/cli/index.ts'
+import { describeCommand, type Words } from '../../src/cli/words/describe.ts'
+import { withBelow } from '../../src/cli/words/shared.ts'
+import { systemClock } from '../../src/core/clock.ts'
+
+/** All that the program says of itself. */
+export const programWords = (): Words => {
+  const stream = new PassThrough()
+  const streams = { stdin: stream, stdout: stream, stderr: stream }
+  const { signal } = new AbortController()
+  return describeCommand(
+    createProgram({ ...streams, env: {}, clock: systemClock, signal }, () => undefined),
+  )
+}
+
+/** Every command by its whole path, and every option by its long name. */
+export const namesIn = (program: Words): readonly string[] => [
+  ...new Set(
+    withBelow(program).flatMap(({ path, options }) => [
+      path,
+      ...options.flatMap(({ names }) => names.slice(-1)),
+    ]),
+  ),
+]

@@ -1,0 +1,79 @@
+import { createKnown } from '../../src/core/known.ts'
+import { type Sample, sample } from '../../src/metrics.ts'
+import { adviseRecovery } from '../../src/verdict/recovery.ts'
+
+export const AT = Date.parse('2026-05-02T03:00:00Z')
+export const NOW = AT / 1000
+
+interface Node {
+  /** Labels of services that do not run. */
+  readonly down?: readonly string[]
+  /** Seconds since the newest block. */
+  readonly age?: number
+  /** Blocks that the references have more; null where none answers. */
+  readonly behind?: number | null
+  readonly execution?: readonly string[]
+  readonly executionAt?: number
+  /** Minutes since execution was started. */
+  readonly startedAgo?: number
+  readonly more?: readonly Sample[]
+}
+
+const HEIGHT = 1_000_000
+
+/** What is advised for a node with consensus, execution and RPC whose newest block is so old. */
+export const advise = (node: Node) => {
+  const {
+    down = [],
+    age = 0.5,
+    behind = 0,
+    execution = [],
+    executionAt = AT,
+    startedAgo = 600,
+    more = [],
+  } = node
+  const services = ['bft', 'execution', 'rpc'].flatMap((service) => [
+    sample('chain_service_active', !down.includes(service), { service }),
+    sample('chain_service_expected', true, { service }),
+  ])
+  const references =
+    behind === null
+      ? [sample('chain_reference_up', 0, { reference: 'a' })]
+      : ['a', 'b'].flatMap((reference) => [
+          sample('chain_reference_up', 1, { reference }),
+          sample('chain_reference_block_number', HEIGHT + behind, { reference }),
+        ])
+  return adviseRecovery({
+    at: AT,
+    origin: 'agent',
+    prefix: 'chain',
+    window: 600,
+    known: createKnown([
+      ...services,
+      ...references,
+      sample('chain_rpc_block_number', HEIGHT, { tag: 'latest' }),
+      sample('chain_rpc_block_timestamp_seconds', NOW - age, { tag: 'latest' }),
+      sample('chain_rpc_last_advance_timestamp_seconds', NOW - age),
+      ...more,
+    ]),
+    collectors: [
+      { name: 'services', reading: { services: [started(startedAgo)] } },
+      { name: 'execution', reading: { lastEntryAt: executionAt } },
+      { name: 'logs', reading: { trouble: { bft: [], execution } } },
+    ].map((one) => ({
+      ...one,
+      help: '',
+      enabled: true,
+      up: true,
+      lastSuccessAt: AT,
+      error: null,
+    })),
+  })
+}
+
+const started = (minutesAgo: number) => ({
+  service: 'execution',
+  unit: 'chain-execution.service',
+  startedAt: AT - minutesAgo * 60_000,
+  exitedAt: null,
+})

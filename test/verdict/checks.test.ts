@@ -1,0 +1,143 @@
+import { readdirSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { createKnown } from '../../src/core/known.ts'
+import type { Sample } from '../../src/metrics.ts'
+import type { Evidence } from '../../src/verdict/finding.ts'
+import type { Told } from '../../src/verdict/picture.ts'
+import { judge } from '../../src/verdict/verdict.ts'
+import { blockAge, BOUNDARIES, NOW, type Series } from './boundaries.ts'
+
+const S = NOW / 1000
+
+/** A node that is well, and what is different. */
+const evidence = (series: readonly Series[], collectors: readonly Told[] = []): Evidence => {
+  const well: readonly Series[] = [
+    ['chain_rpc_up', 1],
+    ['chain_rpc_block_number', 1000, { tag: 'latest' }],
+    ['chain_rpc_block_timestamp_seconds', S - 1, { tag: 'latest' }],
+    ['chain_block_difference', 0],
+    ['chain_blocks_per_second', 2],
+  ]
+  const key = ([name, , labels]: Series): string => `${name}${JSON.stringify(labels ?? {})}`
+  const all = new Map([...well, ...series].map((one) => [key(one), one]))
+  const samples = [...all.values()].map(([name, value, labels = {}]): Sample => ({
+    name,
+    value,
+    labels,
+  }))
+  return { at: NOW, prefix: 'chain', known: createKnown(samples), collectors }
+}
+
+const found = (series: readonly Series[]): readonly string[] =>
+  judge(evidence(series)).findings.map(({ severity, says }) => `${severity}: ${says}`)
+
+test('a node of which all is well', () => {
+  expect(found([])).toEqual([])
+  expect(judge(evidence([]))).toMatchObject({ word: 'OK', exitCode: 0 })
+})
+
+describe.each(BOUNDARIES)('$name', ({ at, well, bad, says }) => {
+  test(`nothing at ${well}`, () => {
+    expect(found(at(well))).toEqual([])
+  })
+  test(`at ${bad}: ${says}`, () => {
+    expect(found(at(bad))).toContain(says)
+  })
+})
+
+describe('causes and what follows from them', () => {
+  const down = (service: string): readonly Series[] => [
+    ['chain_service_expected', 1, { service }],
+    ['chain_service_active', 0, { service }],
+  ]
+  test('a service that is down explains that no block comes, and that the RPC is silent', () => {
+    const series = [...down('bft'), blockAge(500), ['chain_rpc_up', 0]] as const
+    expect(found(series)).toEqual(['critical: chain-bft does not run'])
+  })
+  test('one beside the node is a warning, and explains nothing', () => {
+    expect(found([...down('otelcol'), blockAge(500)])).toEqual([
+      'critical: no new block for 8 minutes',
+      'warning: chain-otelcol does not run',
+    ])
+  })
+  test('statesync explains the rest, and is no emergency', () => {
+    const series: readonly Series[] = [
+      ['chain_native_statesync_active', 1],
+      ['chain_rpc_up', 0],
+      ['chain_blocksync_window_remaining_blocks', 0],
+      ['chain_status_statesync_progress_ratio', 0.5],
+      blockAge(50_000),
+    ]
+    expect(found(series)).toEqual([
+      'warning: statesync is under way, about 50% done; the node serves nobody until it ends',
+    ])
+  })
+  test('old blocks that come are a node that is behind, not one that stands', () => {
+    const came: Series = [
+      'chain_agent_journal_last_entry_timestamp_seconds',
+      S - 1,
+      { service: 'ledger-tail' },
+    ]
+    expect(found([blockAge(45), ['chain_block_difference', 120], came])).toEqual([
+      'critical: the node is about 120 blocks behind the network',
+    ])
+  })
+  test('an RPC that is silent beside services that run', () => {
+    const says = 'critical: the RPC does not answer'
+    expect(found([['chain_rpc_up', 0]])).toContain(says)
+    const runs: Series = ['chain_service_active', 1, { service: 'rpc' }]
+    expect(found([['chain_rpc_up', 0], runs])).toContain(`${says}, though its service runs`)
+  })
+  test('nobody who tells of a block: unknown, and not well', () => {
+    const nothing: Evidence = { at: NOW, prefix: null, known: createKnown([]), collectors: [] }
+    expect(judge(nothing)).toMatchObject({
+      word: 'UNKNOWN',
+      sentence: 'whether the chain advances cannot be told.',
+      exitCode: 2,
+    })
+  })
+})
+
+describe('maintenance', () => {
+  const announced = (until: number): Told => ({
+    name: 'maintenance',
+    help: '',
+    enabled: true,
+    up: true,
+    lastSuccessAt: NOW,
+    error: null,
+    reading: { reason: 'upgrade', until: new Date(until).toISOString(), note: null },
+  })
+  const exposed: Series = ['chain_host_port_exposed', 1, { port: '8080' }]
+
+  test('explains trouble with the work of the node', () => {
+    expect(judge(evidence([blockAge(90)], [announced(NOW + 300_000)]))).toMatchObject({
+      word: 'MAINTENANCE',
+      sentence: 'upgrade, 5 minutes left; no new block for 1 minute.',
+      exitCode: 0,
+    })
+  })
+  test('does not explain an open port', () => {
+    expect(judge(evidence([blockAge(90), exposed], [announced(NOW + 300_000)]))).toMatchObject({
+      word: 'WARNING',
+      sentence: 'port 8080 listens on every address.',
+      exitCode: 1,
+    })
+  })
+  test('ends by itself', () => {
+    expect(judge(evidence([blockAge(90)], [announced(NOW - 1)]))).toMatchObject({
+      word: 'CRITICAL',
+    })
+  })
+})
+
+test('what has the name of an alert has its runbook', () => {
+  const pages = new Set(
+    readdirSync(new URL('../../docs/runbooks', import.meta.url)).map((file) => file.slice(0, -3)),
+  )
+  const names = BOUNDARIES.flatMap(({ at, bad }) =>
+    judge(evidence(at(bad))).findings.map(({ name }) => name),
+  )
+  expect(names.length).toBeGreaterThanOrEqual(BOUNDARIES.length)
+  expect(names.filter((name) => !pages.has(name))).toEqual([])
+})

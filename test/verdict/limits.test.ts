@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'vitest'
+import { LIMITS, MANY_PEERS } from '../../src/verdict/limits.ts'
+import { alerts } from '../alerts/files.ts'
+
+/** The numbers that a rule compares with. */
+const numbersOf = (alert: string, severity: string): readonly number[] =>
+  alerts
+    .filter((rule) => rule.alert === alert && rule.labels?.['severity'] === severity)
+    .flatMap(({ expr }) =>
+      [...expr.matchAll(/(?:<|>|<=|>=)\s*([\d.]+)/g)].map(([, n]) => Number(n)),
+    )
+
+const ROWS = Object.entries(LIMITS).flatMap(([name, { alert, ...limits }]) =>
+  Object.entries(limits).map(([severity, value]) => ({ name, alert, severity, value })),
+)
+
+describe('a terminal and a pager say the same', () => {
+  test.each(ROWS)('$name: $alert, $severity at $value', ({ alert, severity, value }) => {
+    expect(numbersOf(alert, severity)).toContain(value)
+  })
+  test('how many peers are many', () => {
+    expect(numbersOf('ChainIsolated', 'critical')).toContain(MANY_PEERS)
+  })
+})

@@ -1,0 +1,206 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { type Host, startHost } from '../support/host.ts'
+
+// A host under load takes a while to be looked over.
+vi.setConfig({ testTimeout: 30_000 })
+
+let host: Host | undefined
+afterEach(async () => {
+  await host?.close()
+  host = undefined
+})
+
+interface Row {
+  readonly name: string
+  readonly scenario: string
+  readonly second: number
+  /** Else the node is asked once. */
+  readonly agent?: true
+  readonly hasNode?: false
+  readonly says: string
+  readonly exitCode: 0 | 1
+}
+
+const ROWS: readonly Row[] = [
+  {
+    name: 'healthy',
+    scenario: 'healthy',
+    second: 90,
+    says: 'none is needed: the node keeps up with the chain.',
+    exitCode: 0,
+  },
+  {
+    // 10 seconds, some 27 of 600 blocks.
+    name: 'down for ten seconds',
+    scenario: 'node-down',
+    second: 40,
+    says: 'start the services together, now: peers still serve what the node missed.',
+    exitCode: 1,
+  },
+  {
+    // 270 seconds, some 720 blocks: beyond the 600, and far from 30,000.
+    name: 'down until the window has passed',
+    scenario: 'node-down',
+    second: 300,
+    says: 'a soft reset: start the services together with a new forkpoint, and let the node statesync.',
+    exitCode: 1,
+  },
+  {
+    name: 'statesync',
+    scenario: 'statesync',
+    second: 90,
+    says: 'wait: statesync is under way.',
+    exitCode: 0,
+  },
+  {
+    // It stands since the 30th second: half an hour has to pass before that decides.
+    name: 'statesync that stands for a minute',
+    scenario: 'statesync-frozen',
+    second: 120,
+    says: 'wait: statesync is under way.',
+    exitCode: 0,
+  },
+  {
+    name: 'deadlock',
+    scenario: 'deadlock',
+    second: 180,
+    says: 'restart the services together, now: no block for 2 minutes, and the network goes on.',
+    exitCode: 1,
+  },
+  {
+    name: 'stalled, as the agent tells it',
+    scenario: 'stalled',
+    second: 160,
+    agent: true,
+    says: 'restart the services together, now: no block for 2 minutes, and the network goes on.',
+    exitCode: 1,
+  },
+  {
+    name: 'consensus was restarted alone, and execution aborted',
+    scenario: 'assertion',
+    second: 60,
+    says: 'restart consensus and execution together: consensus was started alone, and execution has ended.',
+    exitCode: 1,
+  },
+  {
+    name: 'consensus was restarted alone, and blocks come',
+    scenario: '30s bft stops\n32s bft starts',
+    second: 60,
+    says: 'restart consensus and execution together at a calm moment: consensus was started alone.',
+    exitCode: 1,
+  },
+  {
+    name: 'database-old',
+    scenario: 'database-old',
+    second: 60,
+    says: 'migrate the database: execution does not start without the page-encoded timeline.',
+    exitCode: 1,
+  },
+  {
+    // The fork is 24 hours and 30 seconds after the beginning.
+    name: 'timeline-missing',
+    scenario: 'timeline-missing',
+    second: 45,
+    says: 'migrate the database before the fork aurora, which is 23 hours away.',
+    exitCode: 1,
+  },
+  {
+    name: 'upgrade-missed',
+    scenario: 'upgrade-missed',
+    second: 45,
+    says: 'upgrade the node before the fork aurora, which is 23 hours away.',
+    exitCode: 1,
+  },
+  {
+    name: 'storage-full',
+    scenario: 'storage-full',
+    second: 90,
+    says: 'make room for the database: it has no free chunk left.',
+    exitCode: 1,
+  },
+  {
+    // The panic says that the network is too far ahead, whatever the heights say.
+    name: 'panic',
+    scenario: 'panic',
+    second: 60,
+    says: 'a soft reset: start the services together with a new forkpoint, and let the node statesync.',
+    exitCode: 1,
+  },
+  {
+    name: 'rpc-refused, as the agent tells it',
+    scenario: 'rpc-refused',
+    second: 60,
+    agent: true,
+    says: 'restart the RPC alone: consensus and execution do their work.',
+    exitCode: 1,
+  },
+  {
+    name: 'lagging',
+    scenario: 'lagging',
+    second: 90,
+    says: 'wait: the node is behind, and blocks come.',
+    exitCode: 0,
+  },
+  {
+    name: 'no node',
+    scenario: 'healthy',
+    second: 90,
+    hasNode: false,
+    says: 'unknown: there is no node on this host, or none that this user can see.',
+    exitCode: 1,
+  },
+]
+
+test.each(ROWS)('$name', async ({ says, exitCode, agent = false, ...world }) => {
+  host = await startHost({ ...world, agent })
+  const { code, out, err } = await host.run(['recover'])
+  expect({ first: out.split('\n')[0], code, err }).toEqual({
+    first: `RECOVERY: ${says}`,
+    code: exitCode,
+    err: '',
+  })
+})
+
+describe('what is printed', () => {
+  test('evidence, steps and what not to do; a command stands whole on a line of its own', async () => {
+    host = await startHost({
+      scenario: 'node-down',
+      second: 40,
+      agent: false,
+      env: { COLUMNS: '40' },
+    })
+    const { out } = await host.run(['recover'])
+    const lines = out.split('\n')
+    const command = 'sudo systemctl start chain-bft chain-execution chain-rpc'
+    expect(lines.map((line) => line.trim())).toContain(command)
+    const words = lines.filter((line) => /^ *(?:-|\d\.) /.test(line))
+    expect(words.length).toBeGreaterThan(8)
+    expect(Math.max(...words.map((line) => line.length))).toBeLessThanOrEqual(40)
+    expect(out).toMatch(/^Why$/m)
+    expect(out).toMatch(/^What to do$/m)
+    expect(out).toMatch(/^What not to do$/m)
+    expect(out.replaceAll(/\s+/g, ' ')).toMatch(
+      /The node is \d+ blocks behind, by the height that the references agree on\./,
+    )
+    expect(out).toMatch(/^More: chain-agent runbook ChainServiceDown$/m)
+    expect(out).not.toMatch(/[^\n -~]/)
+  })
+
+  test('as JSON', async () => {
+    host = await startHost({ scenario: 'node-down', second: 40, agent: false })
+    const { out, code } = await host.run(['recover', '--json'])
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({
+      origin: 'node',
+      path: 'start',
+      says: 'start the services together, now: peers still serve what the node missed',
+      runbook: 'ChainServiceDown',
+      exitCode: 1,
+    })
+  })
+
+  test('a word too many is wrong usage', async () => {
+    host = await startHost({ scenario: 'healthy', second: 1, agent: false })
+    expect((await host.run(['recover', 'now'])).code).toBe(2)
+  })
+})
