@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config'
 
-/** Suites that need a real part beside Node. Each runs alone, in this order, after the unit tests. */
+/** Suites that take real time or a real part beside Node. Each runs alone, in this order, after the unit tests. */
 const REAL_PARTS = [
+  'commands',
   'rehearsal',
   'alerts',
   'dashboards',
@@ -14,6 +15,9 @@ const REAL_PARTS = [
   'demo',
   'nodes',
 ] as const
+
+/** Suites whose files do not disturb each other. */
+const SIDE_BY_SIDE: readonly string[] = ['commands', 'rehearsal']
 
 export default defineConfig({
   test: {
@@ -34,8 +38,8 @@ export default defineConfig({
           name,
           include: [`test/${name}/*.test.ts`],
           sequence: { groupOrder: index + 1 },
-          // The halves of the rehearsal keep one core busy each.
-          ...(name === 'rehearsal' ? { maxWorkers: 2 } : { fileParallelism: false }),
+          // What waits for nothing but the processor, or for nothing of which there is but one.
+          ...(SIDE_BY_SIDE.includes(name) ? { maxWorkers: 2 } : { fileParallelism: false }),
           testTimeout: 60_000,
           hookTimeout: 120_000,
           globalSetup: [

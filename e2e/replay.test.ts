@@ -66,7 +66,7 @@ const A_DAY = `
 const LOST: readonly [number, number] = [82_800, 83_400]
 
 /**
- * As the rules have it (test/cli/replay.test.ts reckons the same in full). While it idles, its own rounds
+ * As the rules have it (test/commands/replay.test.ts reckons the same in full). While it idles, its own rounds
  * are the four a minute that time out: the third comes after three quarters of one. The three restarts
  * within an hour are more than two until the first of them is an hour past.
  */

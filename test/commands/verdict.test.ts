@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Host, startHost } from '../support/host.ts'
-import { VERDICTS } from './table.ts'
+import { VERDICTS } from './verdicts.ts'
 
 let host: Host | undefined
 afterEach(async () => {
