@@ -126,11 +126,19 @@ export const startHost = async (options: Options): Promise<Host> => {
   }
 }
 
-/** Until every collector of the agent has ended its first attempt. */
+/** Until every collector has ended its first attempt, and the consensus log was heard or cannot be. */
 const ready = async (port: number): Promise<void> => {
+  const get = async (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
   await eventually(
-    async () => (await fetch(`http://127.0.0.1:${port}/-/ready`)).status,
+    async () => (await get('/-/ready')).status,
     (status) => status === 200,
+    { every: 20 },
+  )
+  await eventually(
+    async () => (await get('/metrics')).text(),
+    (text) =>
+      text.includes('\nchain_agent_journal_last_entry_timestamp_seconds{service="bft"}') ||
+      text.includes('\nchain_agent_collector_up{collector="consensus"} 0'),
     { every: 20 },
   )
 }
