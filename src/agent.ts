@@ -126,10 +126,6 @@ export const startAgent = async (options: Options): Promise<Agent> => {
       board.noticeSilence()
     }
   }
-  const killChildren = (): void => {
-    exec.killAll()
-  }
-  process.once('exit', killChildren)
 
   return {
     address: server.address,
@@ -139,7 +135,6 @@ export const startAgent = async (options: Options): Promise<Agent> => {
       events.add(ownNews(clock.now(), 'stopped'))
       await Promise.all([checkpoints.flush(), events.flush()])
       exec.killAll()
-      process.removeListener('exit', killChildren)
     },
   }
 }

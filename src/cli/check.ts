@@ -5,6 +5,7 @@ import { preflight } from '../tasks/preflight.ts'
 import { type Fact, survey } from '../verdict/survey.ts'
 import { judge, type Verdict } from '../verdict/verdict.ts'
 import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { gathered } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
 import { createStyle } from './page/style.ts'
 import { factLines, findingLines, verdictLine } from './page/verdict.ts'
@@ -35,10 +36,15 @@ Examples:
     )
     .action(async (options: Options) => {
       const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
-      const picture = await askNodeWith(io, config)
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
       const { clock, signal, standIns } = io
-      const more = await preflight({ config, clock, path, signal, picture, ...standIns })
+      const found = await gathered(io, exit, async () => {
+        const picture = await askNodeWith(io, config)
+        const more = await preflight({ config, clock, path, signal, picture, ...standIns })
+        return { picture, more }
+      })
+      if (!found) return
+      const { picture, more } = found
       const verdict = judge(picture, more)
       const facts = survey(picture)
       io.stdout.write(options.json ? renderJson(verdict, facts) : render(io, verdict, facts))

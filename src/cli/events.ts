@@ -7,6 +7,7 @@ import { second } from '../core/units.ts'
 import { type Events, readEvents } from '../tasks/events.ts'
 import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
 import { eventLines, headline } from './events/page.ts'
+import { gathered } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
 import { readMoment } from './moment.ts'
 import { createStyle } from './page/style.ts'
@@ -44,7 +45,10 @@ Examples:
     )
     .action(async (options: Options) => {
       const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
-      const told = await readEvents(askWith(io, config, options))
+      // Who follows ends it with Ctrl-C, however soon.
+      const end = options.follow ? () => exit(0) : exit
+      const told = await gathered(io, end, () => readEvents(askWith(io, config, options)))
+      if (!told) return
       const wanted = wantedOf(told.events, options)
       const shown = wanted.slice(-options.lines)
       const style = createStyle(io, { color: options.color })
@@ -100,7 +104,12 @@ const follow = async (
     await io.clock.sleep(EVERY_MS, io.signal)
     if (io.signal.aborted) return
     try {
-      const { events } = await readEvents({ ...askWith(io, config, {}), after })
+      const { events, newestId } = await readEvents({ ...askWith(io, config, {}), after })
+      if (newestId !== undefined && (newestId ?? 0) < after) {
+        io.stderr.write('The changes that were kept are gone; going on with those since then.\n')
+        after = 0
+        continue
+      }
       after = events.at(-1)?.id ?? after
       complaints.clear()
       onMore(events)

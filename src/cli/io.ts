@@ -9,10 +9,16 @@ export interface Io {
   readonly stderr: Writable
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
-  /** Aborts on Ctrl-C and on SIGTERM. A command ends in good order when it does. */
+  /**
+   * Aborts on Ctrl-C, on SIGTERM and on SIGHUP, and with `READER_GONE` where nobody reads on. A command
+   * ends in good order when it does.
+   */
   readonly signal: AbortSignal
   readonly standIns?: StandIns
 }
+
+/** Why the signal aborts where nobody has asked for it: the reader of our output (`head`) has had enough. */
+export const READER_GONE = 'the reader has gone'
 
 /** 0 all is well, 1 the thing asked for could not be done, 2 it was asked for in a wrong way. */
 export type ExitCode = 0 | 1 | 2

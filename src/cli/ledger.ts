@@ -1,9 +1,11 @@
 import { createReadStream } from 'node:fs'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { readConfig } from '../config/index.ts'
 import { readNames } from '../config/names.ts'
 import { type LedgerBatch, readLedger } from '../tasks/ledger.ts'
 import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { readCount } from './count.ts'
+import { isInterrupted, sayInterrupted } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
 import { rowAsJson, summaryAsJson } from './ledger/json.ts'
 import { createLedgerLines, renderSummary } from './ledger/render.ts'
@@ -37,7 +39,7 @@ export const ledgerCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .option(
       '-n, --lines <number>',
       `the last so many blocks; ${NEWEST} where no time and no file is given`,
-      readCount,
+      readCount('blocks'),
     )
     .option('-S, --since <time>', 'from then on: 1h, 2026-03-01T12:00, yesterday', moment)
     .option('-U, --until <time>', 'up to then', moment)
@@ -91,6 +93,10 @@ Examples:
           if (!follow) progress.say(`${blocks} blocks`)
         }
         progress.end()
+        if (!follow && isInterrupted(io)) {
+          sayInterrupted(io, exit, { isBegun: page.isBegun() })
+          return
+        }
         await page.end()
         if (blocks === 0 && !follow) io.stderr.write(NOTHING)
         exit(blocks > 0 || follow ? 0 : 1)
@@ -143,6 +149,7 @@ const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>
     return [...head, ...texts].map((text) => `${text}\n`).join('')
   }
   return {
+    isBegun: (): boolean => shown > 0,
     show: async (batch: LedgerBatch): Promise<void> => {
       last = batch
       await send(io, json ? asJson(batch.rows) : asLines(batch.rows))
@@ -158,9 +165,4 @@ const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>
       await send(io, text)
     },
   }
-}
-
-const readCount = (text: string): number => {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('expected a number of at least 1')
 }

@@ -1,7 +1,9 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import { readConfig } from '../config/index.ts'
 import { openLogs, type ShownLine } from '../tasks/logs.ts'
 import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { readCount } from './count.ts'
+import { isInterrupted, sayInterrupted } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
 import { renderJson, renderRaw, renderShort } from './logs/render.ts'
 import { readMoment } from './moment.ts'
@@ -38,7 +40,7 @@ export const logsCommand = (io: Io, exit: (code: ExitCode) => void): Command => 
     .option(
       '-n, --lines <number>',
       `the last so many lines; ${NEWEST} where no time is given`,
-      readCount,
+      readCount('lines'),
     )
     .option(
       '-g, --grep <pattern>',
@@ -91,6 +93,10 @@ Examples:
           if (shown === 0) progress.say(`Reading the log of ${unit}: nothing yet`)
         }
         progress.end()
+        if (!follow && isInterrupted(io)) {
+          sayInterrupted(io, exit, { isBegun: shown > 0 })
+          return
+        }
         if (shown === 0 && !signal.aborted) {
           io.stderr.write(`The journal has no such lines of ${unit}.\n`)
         }
@@ -109,9 +115,4 @@ const printer = (io: Io, label: string, output: Options['output']) => {
     return output === 'raw' ? renderRaw(line) : renderShort(line, style)
   }
   return (lines: readonly ShownLine[]): Promise<void> => send(io, lines.map(render).join(''))
-}
-
-const readCount = (text: string): number => {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('expected a number of at least 1')
 }

@@ -2,6 +2,10 @@ import { InvalidArgumentError } from 'commander'
 import type { Clock } from '../core/clock.ts'
 import { day, parseDuration, second } from '../core/units.ts'
 
+/** journalctl knows no others, and a date no others with four digits. */
+const EARLIEST = 0
+const LATEST = Date.UTC(9999, 11, 30)
+
 /**
  * A moment as journalctl takes them: `-1h`, `1h ago`, `2026-03-01 12:00`, `@1772366400`, `today`,
  * `yesterday`, `now`; a span alone (`1h`) is so long ago. Without a zone it is UTC. In milliseconds.
@@ -10,7 +14,8 @@ export const readMoment =
   ({ now }: Pick<Clock, 'now'>) =>
   (text: string): number => {
     const at = momentOf(text.trim(), now())
-    if (at !== undefined) return at
+    if (at !== undefined && at >= EARLIEST && at <= LATEST) return at
+    if (at !== undefined) throw new InvalidArgumentError('expected a moment from 1970 to 9999')
     throw new InvalidArgumentError(
       'expected a moment, such as 1h, 2026-03-01T12:00, "2026-03-01 12:00:30", yesterday or @1772366400',
     )

@@ -24,7 +24,8 @@ const askAgentOf = async (io: Io, config: Config): Promise<Picture | null> => {
   try {
     return await askAgent({ config, clock: io.clock, signal: io.signal, ...io.standIns })
   } catch (error) {
-    if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
+    const isOurs = error instanceof SourceError || error instanceof ParseError
+    if (!isOurs || io.signal.aborted) throw error
     io.stderr.write(`${error.message}\nAsking the node itself instead.\n`)
     return null
   }

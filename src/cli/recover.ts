@@ -3,6 +3,7 @@ import { toJson } from '../core/json.ts'
 import { printable } from '../core/printable.ts'
 import { adviseRecovery, type Advice } from '../verdict/recovery.ts'
 import { configOptions, type ConfigOptions } from './config-options.ts'
+import { gathered } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
 import { wrap } from './page/layout.ts'
 import { createStyle, type Style, type Tone } from './page/style.ts'
@@ -30,7 +31,9 @@ Examples:
   chain-agent recover --json | jq -r .path`,
     )
     .action(async (options: Options) => {
-      const { picture, config } = await readPicture(io, options)
+      const found = await gathered(io, exit, () => readPicture(io, options))
+      if (!found) return
+      const { picture, config } = found
       const advice = adviseRecovery({ ...picture, window: config.derived.blocksyncWindow })
       if (options.json) {
         const { at, origin } = picture

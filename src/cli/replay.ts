@@ -4,6 +4,7 @@ import { nearest } from '../core/nearest.ts'
 import { type Replayed, replay } from '../tasks/replay.ts'
 import { incidentsOf } from '../verdict/incidents/incidents.ts'
 import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { sayInterrupted } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
 import { readMoment } from './moment.ts'
 import { createProgress } from './page/progress.ts'
@@ -81,16 +82,22 @@ Examples:
           },
           ...io.standIns,
         })
+      } catch (error) {
+        if (!io.signal.aborted) throw error
+        sayInterrupted(io, exit, { isBegun: false })
+        return
       } finally {
         progress.end()
       }
+      if (!told.isWhole) sayInterrupted(io, exit, { isBegun: told.entries > 0 })
+      if (!told.isWhole && told.entries === 0) return
       const incidents = incidentsOf(told.firings)
       const look = { ...told, incidents, tookMs: io.clock.elapsed() - startedAt }
       const lines = options.json
         ? [JSON.stringify(replayAsJson(look), undefined, 2)]
         : replayPage(look, createStyle(io, { color: options.color }))
       io.stdout.write(`${lines.join('\n')}\n`)
-      exit(incidents.length === 0 ? 0 : 1)
+      exit(incidents.length === 0 && told.isWhole ? 0 : 1)
     })
 
 /** The names that were asked for; a text where one of them is none, and nothing where none was. */

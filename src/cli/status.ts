@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { readConfig } from '../config/index.ts'
 import { firstLine, judge } from '../verdict/verdict.ts'
 import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { gathered } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
 import { createStyle, type Style } from './page/style.ts'
 import { readPicture } from './picture.ts'
@@ -46,10 +47,10 @@ export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =
         exit(0)
         return
       }
-      const { lines } = await look()
-      // What was found until Ctrl-C would look like all that there is.
-      if (!io.signal.aborted) io.stdout.write(`${lines.join('\n')}\n`)
-      exit(io.signal.aborted ? 1 : 0)
+      const seen = await gathered(io, exit, look)
+      if (!seen) return
+      io.stdout.write(`${seen.lines.join('\n')}\n`)
+      exit(0)
     })
 
 /** A page for a terminal and for whoever asks once, a line for whoever follows elsewhere. */

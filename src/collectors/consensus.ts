@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { type Collector, follow, type Timing } from '../core/collector.ts'
+import { minute } from '../core/units.ts'
 import { CONSENSUS_KINDS, sampleIfKnown } from '../metrics.ts'
 import { CONSENSUS_LOG_PATTERN } from '../parsers/consensus-log-messages.ts'
 import type { Exec } from '../sources/exec.ts'
@@ -56,6 +57,7 @@ export const consensus = (parts: Parts): Collector<Reading> => {
         ],
         // journalctl takes these before it filters: a look back of some seconds under DEBUG.
         newest: 10_000,
+        lookBack: 1.25 * minute,
         begin: count.begin,
         on: (entry, isOld) => {
           heardEntries += 1

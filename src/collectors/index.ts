@@ -126,12 +126,16 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
         timing,
       }),
     ),
-    offer(config.host, (timing) => {
-      const { ports, directories } = config.host
-      const nodeDirectory = config.node.directory
-      const own = { mainPids, ports, directories, nodeDirectory, timing }
-      return host({ ...around.host, ...own, exec, clock, names })
-    }),
+    offer(
+      config.host,
+      (timing) => {
+        const { ports, directories } = config.host
+        const nodeDirectory = config.node.directory
+        const own = { mainPids, ports, directories, nodeDirectory, timing }
+        return host({ ...around.host, ...own, exec, clock, names })
+      },
+      'concludes',
+    ),
     offer(config.native, (timing) => {
       const at = (url: string): Native => around.nativeAt(url, requestTimeout(timing, 2))
       return native({ ...config.native, at, readPrefix, recorder, clock, timing })

@@ -1,4 +1,5 @@
 import { type Collector, follow, type Timing } from '../core/collector.ts'
+import { minute } from '../core/units.ts'
 import { type Sample, sample } from '../metrics.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import { LOG_PATTERN } from '../parsers/log-patterns.ts'
@@ -61,6 +62,7 @@ export const logs = (parts: Parts): Collector<Reading> => {
       },
       // journalctl takes these before it filters: a look back of some seconds under DEBUG.
       newest: 10_000,
+      lookBack: 10 * minute,
       begin: count.begin,
       on: (entry, isOld) => {
         const service = services.get(entry.unit ?? '')

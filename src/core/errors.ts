@@ -1,5 +1,5 @@
 import type { FAILURE_KINDS } from '../metrics.ts'
-import { strikeSecrets } from './redact.ts'
+import { strikeLog } from './redact-log.ts'
 
 /** The parts of an error that an operator reads at night, in the order in which he needs them. */
 interface Account {
@@ -73,14 +73,10 @@ export const summaryOf = (error: Error): string =>
 
 const EXCERPT = 200
 
-/** The beginning of a text on one line, control characters made visible, for use in messages. */
+/** The beginning of a text on one line, without secrets and what a terminal would obey, for use in messages. */
 export const excerpt = (text: string): string => {
   // Before it is cut: half a secret would not be recognised.
-  const whole = strikeSecrets(text.trim().slice(0, 8 * EXCERPT))
-  const line = whole
-    .slice(0, EXCERPT)
-    .replaceAll(/\s*\n\s*/g, ' ⏎ ')
-    // oxlint-disable-next-line no-control-regex -- terminals must not obey what a tool printed
-    .replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '�')
+  const whole = strikeLog(text.trim().slice(0, 8 * EXCERPT))
+  const line = whole.slice(0, EXCERPT).replaceAll(/\s*\n\s*/g, ' ⏎ ')
   return whole.length > EXCERPT ? `${line}…` : line
 }

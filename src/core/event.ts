@@ -32,7 +32,7 @@ export const newsOf = ({ at, collector, subject, from, to }: Change): News => ({
 })
 
 /** States may quote a log: directories of users, credentials, keys. */
-const fit = (text: string): string => excerpt(redact(text))
+const fit = (text: string): string => excerpt(redact(text.slice(0, 8192)))
 
 /** As it stands in the file and in the API. */
 export const eventAsJson = ({ id, at, collector, subject, from, to }: Event) => ({

@@ -4,29 +4,53 @@ const ALWAYS = 'pass(?:word|phrase|wd|code)|ikm|secret|token|(?:api|private)[-_ 
 const WITH_SIGN =
   'pwd|credentials?|cookie|authorization|seed|(?:signing|access|encryption|session|auth|master)[-_ ]?key'
 
-const SIGN = String.raw`\s{0,8}(?:=>|:=|[=:]|\s(?:is|was)\s)\s{0,8}`
-/** From a label to where its value begins; the group is what escapes the value's quotation mark. */
-const labels = (words: string, sign: string): RegExp =>
-  new RegExp(String.raw`(?:${words})[\w-]{0,64}\\{0,4}["']?${sign}(\\{0,4})`, 'gi')
+/** Too short to be looked for within words: `pass=`, `pw: `. */
+const SHORT = '(?<![a-z0-9])(?:pass|pw|sk)(?![\\w-])'
 
-export const WITH_OR_WITHOUT_SIGN = [
-  labels(`${ALWAYS}|${WITH_SIGN}`, SIGN),
-  labels(ALWAYS, String.raw`\s{1,8}(?!(?:is|was)\s)`),
+const SIGN = String.raw`(?:\s{0,8}(?:->|\u2192|=>|:=|%3[ad]|[=:]|\s(?:is|was)\s)\s{0,8}|>)`
+/** Whose it is: `password for keystore: X`. */
+const WHOSE = String.raw`(?:\s(?:for|of|to)\s[\w./-]{1,64}(?=\s{0,8}[=:-]))?`
+
+/** What names a secret, and how far that reaches. */
+export interface Label {
+  /** To where the value begins; the group is what escapes the value's quotation mark. */
+  readonly pattern: RegExp
+  readonly reach: 'word' | 'line'
+}
+
+const labels = (words: string, sign: string): Label => ({
+  pattern: new RegExp(String.raw`(?:${words})[\w-]{0,64}\\{0,4}["']?${sign}(\\{0,4})`, 'gi'),
+  reach: 'word',
+})
+/** Headers, and settings of units: of these, all that follows is the value. */
+const TO_THE_END: readonly Label[] = [
+  { pattern: /(?:authorization|cookie)\\{0,4}["']?\s{0,8}[=:]\s{0,8}(\\{0,4})/gi, reach: 'line' },
+  { pattern: /(?:PASSWORD|PASSPHRASE|IKM)=(\\{0,4})/g, reach: 'line' },
 ]
-export const ONLY_WITH_SIGN = [labels(`${ALWAYS}|${WITH_SIGN}`, SIGN)]
+const AFTER_SIGN = labels(`${ALWAYS}|${WITH_SIGN}|${SHORT}`, WHOSE + SIGN)
+
+export const WITH_OR_WITHOUT_SIGN: readonly Label[] = [
+  ...TO_THE_END,
+  AFTER_SIGN,
+  labels(ALWAYS, String.raw`\s{1,8}(?!(?:is|was)\s|->|\u2192)`),
+]
+export const ONLY_WITH_SIGN: readonly Label[] = [...TO_THE_END, AFTER_SIGN]
 
 /** Whether a line speaks of secrets at all. */
-export const SUSPICIOUS = new RegExp(`${ALWAYS}|${WITH_SIGN}|keystore|mnemonic|private`, 'i')
+export const SUSPICIOUS = new RegExp(
+  `${ALWAYS}|${WITH_SIGN}|${SHORT}|keystore|mnemonic|private`,
+  'i',
+)
 
 /** Puts a mark in the place of each value, and leaves its label and its quotation marks. */
-export const strikeValues = (text: string, label: RegExp, mark: () => string): string => {
+export const strikeValues = (text: string, label: Label, mark: () => string): string => {
   const parts: string[] = []
   let from = 0
-  for (const found of text.matchAll(label)) {
+  for (const found of text.matchAll(label.pattern)) {
     const begin = found.index + found[0].length
     // Of a label inside a value that is gone already.
     if (found.index < from || begin >= text.length) continue
-    const value = valueAt(text, begin, found[1] ?? '')
+    const value = valueAt(text, begin, { escape: found[1] ?? '', reach: label.reach })
     if (value.end <= value.begin || MARKED.test(text.slice(value.begin, value.begin + 16))) continue
     parts.push(text.slice(from, value.begin), mark())
     from = value.end
@@ -37,15 +61,23 @@ export const strikeValues = (text: string, label: RegExp, mark: () => string): s
 const MARKED = /^\((?:struck out|hex digits|long word)\)/
 /** A structure: `{…`, `[…`, `Secret { …`, `Secret(…`. */
 const STRUCTURE = /\w{0,64}(?:\s?[{[]|\()/y
+/** To where the text ends that it stands in. */
+const LINE = /(?:[^"\\\n]|\\(?!\\{0,4}"))+/y
 const WORD = /(?:[^\s"'\\]|\\(?!\\{0,4}["']))+/y
 
-const valueAt = (text: string, at: number, escape: string) => {
+interface Value {
+  readonly escape: string
+  readonly reach: Label['reach']
+}
+
+const valueAt = (text: string, at: number, { escape, reach }: Value) => {
   const [quote = ''] = text.slice(at, at + 1)
   if (quote === '"' || quote === "'") {
     const end =
       escape === '' ? closing(text, at + 1, quote) : text.indexOf(`${escape}${quote}`, at + 1)
     return { begin: at + 1, end: end < 0 ? text.length : end }
   }
+  if (reach === 'line') return { begin: at, end: at + matchesAt(LINE, text, at) }
   // Where a structure ends is its own affair.
   if (matchesAt(STRUCTURE, text, at) > 0) return { begin: at, end: text.length }
   return { begin: at, end: at + matchesAt(WORD, text, at) }

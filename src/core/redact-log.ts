@@ -1,4 +1,5 @@
 import {
+  type Label,
   ONLY_WITH_SIGN,
   strikeValues,
   SUSPICIOUS,
@@ -28,7 +29,7 @@ type Count = (kind: Struck) => void
  */
 export const strikeLog = (line: string, count: Count = () => undefined): string =>
   strikeWords(
-    strikeLabelled(strikeAddresses(printable(line), count), WITH_OR_WITHOUT_SIGN, count),
+    strikeLabelled(strikeAddresses(readable(line), count), WITH_OR_WITHOUT_SIGN, count),
     count,
   )
 
@@ -37,14 +38,31 @@ export const strikeLog = (line: string, count: Count = () => undefined): string 
  * sign, and a word that merely follows another is none.
  */
 export const strikeDocument = (text: string, count: Count = () => undefined): string =>
-  printable(text)
+  readable(text)
     .split('\n')
     .map((line) =>
       strikeWords(strikeLabelled(strikeAddresses(line, count), ONLY_WITH_SIGN, count), count),
     )
     .join('\n')
 
-const ADDRESS = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi
+/** As JSON and Rust write signs: `\u001b`, `\u{1b}`, `\x1b`. */
+const ESCAPED = /\\{1,8}(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2}))/gi
+const HIDING = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029A-Za-z0-9]/u
+
+/**
+ * With nothing in it that hides a word: neither signs that are not seen, nor letters that are written
+ * as escapes. What is JSON stays JSON.
+ */
+const readable = (text: string): string =>
+  printable(
+    text.replaceAll(ESCAPED, (whole: string, ...[short, long, byte]: readonly string[]) => {
+      const code = Number.parseInt(short ?? long ?? byte ?? '', 16)
+      const sign = code > 0x10_ff_ff ? '' : String.fromCodePoint(code)
+      return HIDING.test(sign) && !/[\t\n\r]/.test(sign) ? sign : whole
+    }),
+  )
+
+const ADDRESS = /[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi
 /** `user:password@host` without a scheme. */
 const LOGIN = /(?<![\w.+-])([\w.+-]{1,64}):(?!\(struck out\))[^\s@/"'\\]{1,256}@(?=[\w[])/g
 
@@ -62,11 +80,12 @@ const PHRASE = new RegExp(
   `((?:mnemonic|(?:seed|recovery)[-_ ]?(?:phrase|words))\\w{0,32})(?! ${MARK}$)[^]*`,
   'gi',
 )
-/** A dozen words of the length that words of a mnemonic have, and nothing between them. */
-const WORDS = /\b(?:[a-z]{3,8} ){11,}[a-z]{3,8}\b/g
+const BETWEEN = String.raw`(?:\s{1,4}|\s?\\{0,4}["']?\s?[,;]\s?\\{0,4}["']?|\s?[,;]?\s?\(?\d{1,2}[.:)=]\s?)`
+/** A dozen words of the length that words of a mnemonic have, listed in whatever way. */
+const WORDS = new RegExp(`\\b(?:[a-z]{3,8}${BETWEEN}){11,}[a-z]{3,8}\\b`, 'gi')
 const CREDENTIALS = new RegExp(`\\b(bearer|basic)\\s+(?!${MARK})[^\\s"']+`, 'gi')
 
-const strikeLabelled = (text: string, labels: readonly RegExp[], count: Count): string => {
+const strikeLabelled = (text: string, labels: readonly Label[], count: Count): string => {
   const before = text
     .replaceAll(PHRASE, (_, label: string) => `${label} ${struck('phrase', count)}`)
     .replaceAll(WORDS, () => struck('phrase', count))

@@ -42,6 +42,7 @@ export const renderEvents = (events: readonly Event[], { since, after, limit }: 
     /** How many are kept, and how far they reach back. */
     total: events.length,
     oldestAt: oldest ? new Date(oldest.at).toISOString() : null,
+    newestId: events.at(-1)?.id ?? null,
     events: events
       .filter(({ at, id }) => at >= (since ?? -Infinity) && id > (after ?? -Infinity))
       .slice(-limit)

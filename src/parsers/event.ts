@@ -13,6 +13,7 @@ const schema = z.object({
 const pageSchema = z.object({
   total: z.int(),
   oldestAt: z.iso.datetime().nullable(),
+  newestId: z.int().nullable().optional(),
   events: z.array(schema),
 })
 

@@ -1,5 +1,5 @@
 import { SourceError } from '../core/errors.ts'
-import type { Answer, Ask } from './http.ts'
+import { type Answer, type Ask, SilenceError } from './http.ts'
 
 /** The agent that runs on this host, as it is to be asked. Null where nobody listens. */
 export interface AgentApi {
@@ -36,7 +36,11 @@ const attempt = async (ask: Ask, url: string, signal: AbortSignal): Promise<Answ
   try {
     return await ask({ url, accept: '*/*', timeout: TIMEOUT_MS, signal })
   } catch (error) {
-    if (error instanceof SourceError && !error.timeout) return null
+    // An agent that is ending cuts a connection; nobody at all refuses it.
+    if (error instanceof SilenceError && isRefused(error)) return null
     throw error
   }
 }
+
+const isRefused = ({ silence, detail }: SilenceError): boolean =>
+  silence === 'refused' && detail === 'ECONNREFUSED'

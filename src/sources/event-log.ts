@@ -1,8 +1,7 @@
-import { appendFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { SourceError } from '../core/errors.ts'
-import { type Event, eventAsJson, type News } from '../core/event.ts'
+import { appendFile, mkdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import type { Event, News } from '../core/event.ts'
 import { asError } from '../core/outcome.ts'
+import { eventsIn, fileIn, linesOf, readText } from './event-file.ts'
 
 /** The changes of state that the agent has seen, in a file of JSON lines that outlives it. */
 export interface EventLog {
@@ -28,8 +27,6 @@ const MAX_BYTES = 2 * 1024 * 1024
 /** What is left after the oldest were dropped: seldom, since the whole file is then written anew. */
 const LEFT = 0.75
 
-const fileIn = (directory: string): string => join(directory, 'events.jsonl')
-
 export const createEventLog = ({ directory, keep, parse, complain }: Options): EventLog => {
   const file = fileIn(directory)
   const added: News[] = []
@@ -40,20 +37,22 @@ export const createEventLog = ({ directory, keep, parse, complain }: Options): E
   let bytes = 0
   let isTorn = false
   let complained = false
-  let loading: Promise<void> | undefined
+  let loading: Promise<boolean> | undefined
   let draining: Promise<void> | undefined
 
-  const attempt = async (work: () => Promise<void>): Promise<void> => {
+  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
     try {
       await work()
       complained = false
+      return true
     } catch (error) {
       if (!complained) complain(asError(error))
       complained = true
+      return false
     }
   }
 
-  const load = (): Promise<void> =>
+  const load = (): Promise<boolean> =>
     (loading ??= attempt(async () => {
       const text = await readText(file)
       bytes = Buffer.byteLength(text)
@@ -88,13 +87,31 @@ export const createEventLog = ({ directory, keep, parse, complain }: Options): E
     bytes += Buffer.byteLength(text)
   }
 
+  /** On a disk that is full a part may have been written: whole lines among it would come twice. */
+  const dropTorn = async (): Promise<void> => {
+    try {
+      const { size } = await stat(file)
+      isTorn ||= size < bytes || !(await load())
+      if (!isTorn && size > bytes) await truncate(file, bytes)
+    } catch {
+      isTorn = true
+    }
+  }
+
   /** The newest in a new file, which takes the place of the old one at once. */
   const rotate = async (): Promise<void> => {
     events = withinBytes(events.slice(-Math.ceil(keep * LEFT)))
     const text = linesOf(events)
+    const waiting = unwritten.length
+    try {
+      await writeFile(`${file}.new`, text, { mode: 0o640 })
+      await rename(`${file}.new`, file)
+    } catch (error) {
+      await rm(`${file}.new`, { force: true })
+      throw error
+    }
     bytes = Buffer.byteLength(text)
-    await writeFile(`${file}.new`, text, { mode: 0o640 })
-    await rename(`${file}.new`, file)
+    unwritten.splice(0, waiting)
     isTorn = false
   }
 
@@ -104,8 +121,15 @@ export const createEventLog = ({ directory, keep, parse, complain }: Options): E
       takeAll()
       const fresh = unwritten.splice(0)
       if (fresh.length === 0) return
-      await attempt(() => write(fresh))
+      const isWritten = await attempt(() => write(fresh))
+      if (!isWritten) {
+        // For the next try, with what comes then.
+        unwritten.unshift(...fresh)
+        unwritten.splice(0, unwritten.length - keep)
+        await dropTorn()
+      }
       if (events.length > keep || bytes > MAX_BYTES) await attempt(rotate)
+      if (!isWritten) return
     }
   }
   const start = (): void => {
@@ -132,57 +156,8 @@ export const createEventLog = ({ directory, keep, parse, complain }: Options): E
   }
 }
 
-/** What an agent that does not run any more has kept. Throws a SourceError. */
-export const readEventFile = async (
-  directory: string,
-  parse: (line: string) => Event,
-): Promise<readonly Event[]> => {
-  const doing = `read the changes that an agent has kept in ${fileIn(directory)}`
-  try {
-    return [...eventsIn(await readFile(fileIn(directory), 'utf8'), parse)]
-  } catch (error) {
-    const { message } = asError(error)
-    const isMissing = message.includes('ENOENT')
-    throw new SourceError(
-      {
-        doing,
-        happened: isMissing ? 'there is no such file, and no agent runs' : message,
-        advice: isMissing
-          ? 'start the agent, or name its configuration with --config'
-          : "run this as root or as the agent's user",
-      },
-      { cause: error },
-    )
-  }
-}
-
-const readText = async (file: string): Promise<string> => {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    const cause = asError(error)
-    if ('code' in cause && cause.code === 'ENOENT') return ''
-    throw cause
-  }
-}
-
-/** A line that was torn when the agent was killed, or is none, is passed over. */
-function* eventsIn(text: string, parse: (line: string) => Event): Generator<Event> {
-  for (const line of text.split('\n')) {
-    if (line === '') continue
-    try {
-      yield parse(line)
-    } catch {
-      // It tells nothing that could be told.
-    }
-  }
-}
-
 const keyOf = ({ collector, subject }: Pick<Event, 'collector' | 'subject'>): string =>
   `${collector}\0${subject ?? ''}`
-
-const linesOf = (events: readonly Event[]): string =>
-  events.map((event) => `${JSON.stringify(eventAsJson(event))}\n`).join('')
 
 const withinBytes = (events: Event[]): Event[] => {
   let left = MAX_BYTES * LEFT

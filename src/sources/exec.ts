@@ -28,7 +28,7 @@ export interface Exec {
    * `answers` names: a program that is to go on names none.
    */
   stream(program: Program, signal: AbortSignal): AsyncGenerator<Uint8Array>
-  /** Ends every child that is still there, at once. For the exit of the agent. */
+  /** Ends every child that is still there, at once. Whatever ends our process does so, too. */
   killAll(): void
 }
 
@@ -45,6 +45,12 @@ const MAX_CHILDREN = 8
 const MAX_OF_ONE = 4
 /** Between the polite and the final signal. A tool that hangs in its own abort handler ignores the first. */
 const GRACE_MS = 2000
+
+/** Every child of this process: in a group of its own, none ends with us by itself. */
+const living = new Set<number>()
+const killLiving = (): void => {
+  for (const pid of living) killGroup(pid, 'SIGKILL')
+}
 
 export const createExec = ({ clock, path }: Options): Exec => {
   const slots = createSlots(MAX_CHILDREN)
@@ -78,7 +84,11 @@ export const createExec = ({ clock, path }: Options): Exec => {
       env: { PATH: path, HOME: '/', LANG: 'C.UTF-8', TZ: 'UTC', SYSTEMD_COLORS: '0' },
     })
     const { pid } = child
-    if (pid !== undefined) groups.add(pid)
+    if (pid !== undefined) {
+      if (!process.listeners('exit').includes(killLiving)) process.on('exit', killLiving)
+      living.add(pid)
+      groups.add(pid)
+    }
     const end = (): void => {
       if (pid === undefined || !groups.has(pid)) return
       killGroup(pid, 'SIGTERM')
@@ -96,6 +106,7 @@ export const createExec = ({ clock, path }: Options): Exec => {
       if (pid !== undefined) {
         killGroup(pid, 'SIGKILL')
         groups.delete(pid)
+        living.delete(pid)
       }
       return outcome
     })

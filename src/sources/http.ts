@@ -13,10 +13,13 @@ export interface Answer {
 /** A request that got no answer. */
 export class SilenceError extends SourceError {
   readonly silence: Silence
+  /** Why there was no connection: the code of the system, where it told one. */
+  readonly detail: string
   constructor(silence: Silence, url: string, detail: string) {
     const happened = silence === 'timeout' ? 'no answer in time' : `no connection (${detail})`
     super({ doing: `ask ${redactUrl(url)}`, happened }, { timeout: silence === 'timeout' })
     this.silence = silence
+    this.detail = detail
   }
 }
 

@@ -14,8 +14,13 @@ export interface JournalBatch<Entry> {
   readonly gap: boolean
 }
 
-/** Where to begin: after a known entry, or with the newest few. */
-export type JournalStart = { readonly after: string } | { readonly newest: number }
+/**
+ * Where to begin: after a known entry, or with the newest few; who asks once takes those of the last
+ * `lookBack` milliseconds, where that is given.
+ */
+export type JournalStart =
+  | { readonly after: string }
+  | { readonly newest: number; readonly lookBack?: number | undefined }
 
 export interface Following extends Timing {
   /** Matches as journalctl takes them: `-u`, UNIT, or FIELD=value. */

@@ -1,4 +1,5 @@
 import { type Context, withDeadline } from '../core/collector.ts'
+import { SourceError } from '../core/errors.ts'
 import { hour, second } from '../core/units.ts'
 import type { Exec } from './exec.ts'
 import type { Journal } from './journal.ts'
@@ -51,8 +52,12 @@ export const createReadPast = <Entry extends Placed>(parts: Parts<Entry>): ReadP
   }
 
   return async function* readPast({ match, since, until, newest: count }, signal) {
-    // Fails at once, and readably, where a reader that may not read would only find nothing.
-    await newest(match, signal)
+    // Fails at once, and readably, where a reader that may not read would only find nothing. Of whatever
+    // pattern: to search for one takes as long as the journal is big.
+    await newest(
+      match.filter((word) => !word.startsWith('--grep=')),
+      signal,
+    )
     const args = [
       '--merge',
       ...(since === undefined ? [] : [`--since=${at(since)}`]),
@@ -64,12 +69,12 @@ export const createReadPast = <Entry extends Placed>(parts: Parts<Entry>): ReadP
     ]
     const split = createLineSplitter()
     const program = { command: 'journalctl', args, answers: [0, 1] }
-    let last: Entry[] = []
+    const last: Entry[] = []
     for await (const chunk of exec.stream(program, signal)) {
       const batch = parseLines(split(chunk))
       if (count === undefined) yield batch
       else {
-        last = [...last, ...batch.entries]
+        for (const entry of batch.entries) last.push(entry)
         yield { entries: [], unreadable: batch.unreadable }
       }
     }
@@ -80,9 +85,8 @@ export const createReadPast = <Entry extends Placed>(parts: Parts<Entry>): ReadP
 /** As journalctl takes a moment, to the microsecond. */
 const at = (ms: number): string => `@${(ms / second).toFixed(6)}`
 
-/** Of what writes thousands of lines a second, the last so many seconds are asked for instead. */
-const LOOK_BACK_MS = 75 * second
-const LONG_LOOK = 1000
+/** Where the whole look back would take too long, a minute and something. */
+const SHORT_LOOK_MS = 75 * second
 
 /**
  * The journal as it is at this moment: a follower hears at once all that it would begin with, and then
@@ -102,10 +106,21 @@ export const createPastJournal = <Entry extends Placed>(parts: Parts<Entry>): Jo
   return {
     async *follow({ match, start, timeout }, context: Context) {
       const { clock, signal } = context
-      const newest = 'newest' in start ? start.newest : 1
-      const stretch =
-        newest > LONG_LOOK ? { match, since: clock.now() - LOOK_BACK_MS } : { match, newest }
-      yield await withDeadline(context, timeout, (within) => read(stretch, within.signal))
+      const { newest, lookBack } = 'newest' in start ? start : { newest: 1, lookBack: undefined }
+      const look = (stretch: Stretch, patience: number) =>
+        withDeadline(context, patience, (within) => read(stretch, within.signal))
+      const since = (back: number): Stretch => ({ match, since: clock.now() - back })
+      if (lookBack === undefined) yield await look({ match, newest }, timeout)
+      else if (lookBack <= SHORT_LOOK_MS) yield await look(since(lookBack), timeout)
+      else {
+        // A log under DEBUG is too much to be searched so far back: then the last minute of it.
+        yield await look(since(lookBack), timeout / 2).catch((error: unknown) => {
+          if (error instanceof SourceError && error.timeout) {
+            return look(since(SHORT_LOOK_MS), timeout / 2)
+          }
+          throw error
+        })
+      }
       while (!signal.aborted) await clock.sleep(hour, signal)
     },
   }

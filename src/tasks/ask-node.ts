@@ -3,10 +3,11 @@ import type { Offered } from '../collectors/index.ts'
 import type { Config } from '../config/schema.ts'
 import type { Board, Standing } from '../core/board.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Collector } from '../core/collector.ts'
 import { toJson } from '../core/json.ts'
 import { redact, redactAll } from '../core/redact.ts'
 import { supervise } from '../core/supervise.ts'
-import { second } from '../core/units.ts'
+import { day, second } from '../core/units.ts'
 import { parseJournalEntry } from '../parsers/journal.ts'
 import { parsePrometheusText } from '../parsers/prometheus-text.ts'
 import { createExec } from '../sources/exec.ts'
@@ -56,11 +57,13 @@ export const askNode = async (options: Options): Promise<Picture> => {
   })
   const context = { clock, signal: ending.signal }
   const running: Promise<void>[] = []
+  const startedAt = clock.elapsed()
   try {
     for (const role of ['reads', 'concludes'] as const) {
       const wave = offered.filter((one) => one.enabled && one.role === role)
-      running.push(...wave.map(({ collector }) => supervise(collector, board, context)))
+      running.push(...wave.map(({ collector }) => supervise(lasting(collector), board, context)))
       await settled(wave, { board, clock, signal, onWaiting })
+      if (role === 'reads') await lookAgain(startedAt, { clock, signal })
     }
     for (const { collector, enabled, role } of offered) {
       if (!enabled || role === 'tells') board.dismiss(collector)
@@ -83,6 +86,23 @@ export const askNode = async (options: Options): Promise<Picture> => {
   }
 }
 
+/** What was read while another collector was waited for is not stale: all of it is one look. */
+const lasting = (collector: Collector<unknown>): Collector<unknown> => ({
+  ...collector,
+  timing: { ...collector.timing, interval: day },
+})
+
+/** Whether blocks come is told by comparing: those who ask every two seconds shall have asked twice. */
+const TWO_LOOKS_MS = 2.6 * second
+
+const lookAgain = async (
+  startedAt: number,
+  { clock, signal }: Pick<Patience, 'clock' | 'signal'>,
+): Promise<void> => {
+  const left = TWO_LOOKS_MS - (clock.elapsed() - startedAt)
+  if (left > 0) await clock.sleep(left, signal)
+}
+
 /** Who has not answered by now has not answered in time. */
 const toldOf = ({ up, lastSuccessAt, error, reading, ...one }: Standing): Told => ({
   ...one,
@@ -93,6 +113,7 @@ const toldOf = ({ up, lastSuccessAt, error, reading, ...one }: Standing): Told =
 })
 
 const LOOK_EVERY_MS = 50
+const LONGEST_MS = 20 * second
 
 interface Patience {
   readonly board: Board
@@ -106,7 +127,8 @@ const settled = async (wave: readonly Offered[], patience: Patience): Promise<vo
   const { board, clock, signal, onWaiting } = patience
   const names = new Set(wave.map(({ collector }) => collector.name))
   const longest = Math.max(0, ...wave.map(({ collector }) => collector.timing.timeout))
-  const until = clock.elapsed() + longest + 2 * second
+  // A tool may take a minute when nobody waits for it; somebody does.
+  const until = clock.elapsed() + Math.min(longest + 2 * second, LONGEST_MS)
   while (!signal.aborted && clock.elapsed() < until) {
     const waiting = [...board.standings()].filter(
       ({ name, up }) => names.has(name) && up === undefined,

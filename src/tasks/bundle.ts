@@ -1,18 +1,19 @@
 import { release, version as kernelVersion } from 'node:os'
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
+import { eventAsJson } from '../core/event.ts'
 import { toJson } from '../core/json.ts'
 import { asError } from '../core/outcome.ts'
 import { second } from '../core/units.ts'
-import { createAgentApi } from '../sources/agent-api.ts'
 import { packArchive, writeNewFile } from '../sources/archive.ts'
 import { createExec } from '../sources/exec.ts'
-import { createAsk } from '../sources/http.ts'
+import { createPatientExec } from '../sources/patient-exec.ts'
 import type { Picture } from '../verdict/picture.ts'
 import { revision, version } from '../version.ts'
 import { gatherLog } from './bundle/log.ts'
 import { createMembers, type Members } from './bundle/members.ts'
 import { UNIT_FACTS } from './bundle/unit-facts.ts'
+import { readEvents } from './events.ts'
 import { findUnits } from './log-units.ts'
 import type { StandIns } from './stand-ins.ts'
 
@@ -32,10 +33,13 @@ interface Options extends StandIns {
   readonly onStep: (step: string) => void
 }
 
+/** The newest so many changes of state. */
+const EVENTS = 1000
+
 /** What goes into the archive, all of it without secrets. */
 export const gatherBundle = async (options: Options): Promise<Members> => {
   const { config, clock, path, signal, picture, onStep } = options
-  const exec = options.exec ?? createExec({ clock, path })
+  const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
   const members = createMembers(clock.now())
   const attempt = async (name: string, make: () => Promise<string | null>): Promise<void> => {
     signal.throwIfAborted()
@@ -63,6 +67,7 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
     })
     const units = await findUnits({ config, exec, path, signal }).catch((error: unknown) => {
       members.leaveOut('units.txt', asError(error).message)
+      if (options.logsSince !== null) members.leaveOut('logs', 'the units were not found')
       return new Map<string, string>()
     })
     if (units.size > 0) {
@@ -71,10 +76,14 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
       await attempt('units.txt', () => run('systemctl', ['show', chosen, ...names]))
     }
     await attempt('events.json', async () => {
-      const { ask = createAsk(clock) } = options
-      const text = await createAgentApi(ask, config.listen).get('/api/v1/events', signal)
-      if (text === null) members.leaveOut('events.json', 'no agent answers')
-      return text === null ? null : indented(text)
+      const { events, oldestAt, origin, total } = await readEvents(options)
+      const since = oldestAt === null ? null : new Date(oldestAt).toISOString()
+      return indented({
+        origin,
+        total,
+        oldestAt: since,
+        events: events.slice(-EVENTS).map(eventAsJson),
+      })
     })
     if (options.logsSince !== null) {
       for (const [label, unit] of units) {
@@ -118,10 +127,7 @@ const statusOf = ({ at, origin, prefix, collectors, ...agent }: Picture): string
     }),
   )
 
-const indented = (value: unknown): string => {
-  const parsed: unknown = typeof value === 'string' ? JSON.parse(value) : value
-  return `${JSON.stringify(parsed, undefined, 2)}\n`
-}
+const indented = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
 
 const ownVersions = (): readonly string[] => [
   `chain-agent ${version} (revision ${revision.slice(0, 12)})`,

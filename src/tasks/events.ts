@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Event } from '../core/event.ts'
 import { parseEvent, parseEventsPage } from '../parsers/event.ts'
 import { createAgentApi } from '../sources/agent-api.ts'
-import { readEventFile } from '../sources/event-log.ts'
+import { readEventFile } from '../sources/event-file.ts'
 import { createAsk } from '../sources/http.ts'
 import type { StandIns } from './stand-ins.ts'
 
@@ -24,6 +24,8 @@ export interface Events {
   /** How many are kept, and how far they reach back. */
   readonly total: number
   readonly oldestAt: number | null
+  /** Undefined where an older agent does not tell it. */
+  readonly newestId: number | null | undefined
   readonly events: readonly Event[]
 }
 
@@ -40,11 +42,12 @@ export const readEvents = async (options: Options): Promise<Events> => {
     signal,
   )
   if (text !== null) {
-    const { total, oldestAt, events } = parseEventsPage(text)
+    const { total, oldestAt, newestId, events } = parseEventsPage(text)
     const oldest = oldestAt === null ? null : Date.parse(oldestAt)
-    return { origin: 'agent', total, oldestAt: oldest, events }
+    return { origin: 'agent', total, oldestAt: oldest, newestId, events }
   }
   const all = await readEventFile(config.state.directory, parseEvent)
   const events = all.filter(({ at, id }) => at >= (since ?? -Infinity) && id > (after ?? -Infinity))
-  return { origin: 'file', total: all.length, oldestAt: all[0]?.at ?? null, events }
+  const newestId = all.at(-1)?.id ?? null
+  return { origin: 'file', total: all.length, oldestAt: all[0]?.at ?? null, newestId, events }
 }

@@ -5,6 +5,7 @@ import { ParseError, SourceError } from '../core/errors.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import { type LedgerEvent, parseLedgerLine } from '../parsers/ledger-tail.ts'
 import { createExec } from '../sources/exec.ts'
+import { createPatientExec } from '../sources/patient-exec.ts'
 import { createPrefix } from '../sources/prefix.ts'
 import { readRecording, type Recording } from '../sources/recording.ts'
 import { askAgent } from './ask-agent.ts'
@@ -41,6 +42,8 @@ export interface LedgerBatch {
 /** Two lines a block, timeouts, and what the program says beside the stream. */
 const ENTRIES_A_BLOCK = 4
 const ENTRIES_BESIDE = 50
+/** Of a long file, those that are too old are let go now and then. */
+const TRIMMED_EVERY = 10_000
 
 /** The ledger stream as rows for a reader. Throws a SourceError where it cannot be read. */
 export async function* readLedger(options: Options, wanted: Wanted): AsyncGenerator<LedgerBatch> {
@@ -65,17 +68,22 @@ export async function* readLedger(options: Options, wanted: Wanted): AsyncGenera
     summary: { ...rounds.summary(), unparsed },
   })
   /** Of what is there, the last so many blocks; told when its end is reached. */
-  let waiting: readonly LedgerEvent[] = []
+  let waiting: LedgerEvent[] = []
+  let most = TRIMMED_EVERY
   try {
     for await (const { entries, isPast } of batchesOf(options, wanted)) {
       const events = entries.flatMap(understand)
-      if (newest !== undefined && isPast) waiting = lastBlocks([...waiting, ...events], newest)
-      else {
-        yield batch([...waiting, ...events])
+      if (newest !== undefined && isPast) {
+        waiting.push(...events)
+        if (waiting.length <= most) continue
+        waiting = lastBlocks(waiting, newest)
+        most = waiting.length + TRIMMED_EVERY
+      } else {
+        yield batch([...lastBlocks(waiting, newest), ...events])
         waiting = []
       }
     }
-    yield batch(waiting)
+    if (!options.signal.aborted) yield batch(lastBlocks(waiting, newest))
   } catch (error) {
     // Who has had enough has not met a failure.
     if (!options.signal.aborted) throw error
@@ -93,7 +101,7 @@ async function* batchesOf(options: Options, wanted: Wanted): AsyncGenerator<Batc
     }
     return
   }
-  const exec = options.exec ?? createExec({ clock, path })
+  const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
   try {
     const { word } = await createPrefix({ exec, path, configured: config.prefix })(signal)
     const unit = config.ledger.unit.replaceAll('{prefix}', word)
@@ -111,7 +119,7 @@ const entryOf = (line: string): JournalEntry =>
     : { cursor: '', at: 0, unit: null, message: line, fields: {} }
 
 /** Each proposal with what was told since the one before it. */
-const lastBlocks = (events: readonly LedgerEvent[], most: number): readonly LedgerEvent[] => {
+const lastBlocks = (events: LedgerEvent[], most = Infinity): LedgerEvent[] => {
   let blocks = 0
   const first = events.findLastIndex(({ event }) => {
     if (event === 'proposed') blocks += 1

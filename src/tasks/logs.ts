@@ -2,9 +2,9 @@ import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
 import { type Struck, strikeLog } from '../core/redact-log.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
-import { createLineJoiner } from '../parsers/journal-lines.ts'
 import { parseLogLine, type LogLine } from '../parsers/log-line.ts'
 import { createExec } from '../sources/exec.ts'
+import { createPatientExec } from '../sources/patient-exec.ts'
 import { readJournal } from './journal-reader.ts'
 import { findUnits, labelOf, nearestLabel } from './log-units.ts'
 import type { StandIns } from './stand-ins.ts'
@@ -49,7 +49,7 @@ export type Found =
 /** The logs of the node's services, with their secrets struck out. */
 export const openLogs = (options: Options) => {
   const { config, clock, path, signal } = options
-  const exec = options.exec ?? createExec({ clock, path })
+  const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
   return {
     find: async (word: string): Promise<Found> => {
       const units = await findUnits({ config, exec, path, signal })
@@ -62,13 +62,8 @@ export const openLogs = (options: Options) => {
     },
     async *read(wanted: Wanted): AsyncGenerator<readonly ShownLine[]> {
       try {
-        const lines = createLineJoiner()
         for await (const { entries } of readJournal({ exec, clock, signal }, wanted)) {
-          const whole = entries
-            // A pattern may have found but a part of a line.
-            .map((entry) => (wanted.grep === undefined ? lines.join(entry) : entry))
-            .filter((entry) => entry !== undefined)
-          yield whole.map((entry) => shownLine(entry))
+          yield entries.map((entry) => shownLine(entry))
         }
       } catch (error) {
         // Who has had enough has not met a failure.
@@ -88,8 +83,22 @@ export const shownLine = (entry: JournalEntry, count?: (kind: Struck) => void): 
   const isOther = fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields
   const line = parseLogLine(raw)
   const level = line.level ?? levelOf(fields['PRIORITY'])
-  return { ...line, level, at, raw, by: isOther ? (fields['SYSLOG_IDENTIFIER'] ?? null) : null }
+  const by = isOther ? (fields['SYSLOG_IDENTIFIER'] ?? null) : null
+  return {
+    at,
+    raw,
+    level: struckPart(level),
+    message: strikeLog(line.message),
+    fields: Object.fromEntries(
+      Object.entries(line.fields).map(([key, value]) => [strikeLog(key), strikeLog(value)]),
+    ),
+    from: struckPart(line.from),
+    by: struckPart(by),
+  }
 }
+
+/** What stood in quotes may say something else when it is taken out of them. */
+const struckPart = (text: string | null): string | null => (text === null ? null : strikeLog(text))
 
 /** Of what a program prints without saying how bad it is, journald knows no better than `info`. */
 const levelOf = (priority: string | undefined): string | null => {

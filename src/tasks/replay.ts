@@ -3,6 +3,7 @@ import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
 import { SourceError } from '../core/errors.ts'
 import { createExec } from '../sources/exec.ts'
+import { createPatientExec } from '../sources/patient-exec.ts'
 import { createReadOnlyCheckpoints } from '../sources/read-only-checkpoints.ts'
 import { openRecording } from '../sources/recording.ts'
 import { relive, type Relived } from './replay/engine.ts'
@@ -39,24 +40,25 @@ const A_DAY_MS = 24 * 3_600_000
 /** Lets the past pass by the agent's collectors once more. Throws a SourceError where it cannot be read. */
 export const replay = async (options: Options): Promise<Replayed> => {
   const { config, services = Object.keys(config.services.units) } = options
+  const { signal } = options
   const source = await open(options)
   const ownKey = config.node.publicKey ?? (await rememberedKey(config.state.directory))
   const told = await relive({ ...options, source, ownKey, services: new Set(services) })
-  if (told.entries === 0 && !options.signal.aborted) {
+  if (told.entries === 0 && !signal.aborted) {
     throw new SourceError({
       doing: 'look back',
       happened: `there is no entry of the units of ${source.prefix} in that time`,
       advice: 'look at --since, --services and, where it is not found by itself, --prefix',
     })
   }
-  return { ...told, knowsOwn: ownKey !== null, isWhole: !options.signal.aborted }
+  return { ...told, knowsOwn: ownKey !== null, isWhole: !signal.aborted }
 }
 
 const open = async (options: Options): Promise<PastSource> => {
   const { config, clock, path, signal, file, since, until } = options
   const { prefix } = config
   if (file === undefined) {
-    const { exec = createExec({ clock, path }) } = options
+    const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
     const now = clock.now()
     const stretch = { since: since ?? now - A_DAY_MS, until: Math.min(until ?? now, now) }
     return openJournal({ exec, path, prefix, ...stretch }, signal)

@@ -3,23 +3,52 @@ import type { Known } from '../core/known.ts'
 import { second } from '../core/units.ts'
 import type { Evidence } from './finding.ts'
 
-/** Age of the newest block that the node told of, in seconds, by the block's own time. */
+interface Block {
+  readonly height: number
+  /** Its own time, in seconds since the epoch. */
+  readonly time: number
+}
+
+/** The newest block that the node told of, by its own time: height and time of one witness. */
+export const newestBlock = (known: Known): Block | undefined => {
+  const told = [
+    {
+      height: known.value('chain_rpc_block_number', { tag: 'latest' }),
+      time: known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
+    },
+    {
+      height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
+      time: known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
+    },
+  ].flatMap(({ height, time }) =>
+    height === undefined || time === undefined ? [] : [{ height, time }],
+  )
+  return told.toSorted((a, b) => b.time - a.time)[0]
+}
+
+/** Its age in seconds. */
 export const blockAge = ({ known, at }: Pick<Evidence, 'known' | 'at'>): number | undefined => {
-  const times = [
-    known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
-    known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
-  ].filter((time) => time !== undefined)
-  return times.length === 0 ? undefined : Math.max(0, at / second - Math.max(...times))
+  const block = newestBlock(known)
+  return block && Math.max(0, at / second - block.time)
 }
 
 const RECENT_S = 10
 
-/** Whether a block came in the last seconds, however old it was. */
-export const isAdvancing = ({ known, at }: Pick<Evidence, 'known' | 'at'>): boolean =>
-  [
-    known.value('chain_rpc_last_advance_timestamp_seconds'),
-    known.value('chain_agent_journal_last_entry_timestamp_seconds', { service: 'ledger-tail' }),
-  ].some((time) => time !== undefined && at / second - time < RECENT_S)
+/**
+ * Whether a block came in the last seconds, however old it was. The RPC's height has grown; or the ledger
+ * stream goes on and consensus commits: that stream alone also tells of its own start, and of old blocks.
+ */
+export const isAdvancing = ({ known, at }: Pick<Evidence, 'known' | 'at'>): boolean => {
+  const isRecent = (time: number | undefined): boolean =>
+    time !== undefined && at / second - time < RECENT_S
+  const heard = known.value('chain_agent_journal_last_entry_timestamp_seconds', {
+    service: 'ledger-tail',
+  })
+  return (
+    isRecent(known.value('chain_rpc_last_advance_timestamp_seconds')) ||
+    (isRecent(heard) && known.value('chain_consensus_committing') === 1)
+  )
+}
 
 /** Whoever of it says so; consensus itself is the better witness than its log. */
 export const isSyncing = (known: Known): boolean =>

@@ -1,5 +1,6 @@
+import { z } from 'zod'
 import { second } from '../core/units.ts'
-import { blockAge, isSyncing, servicesDown, storageUse } from './facts.ts'
+import { isSyncing, newestBlock, servicesDown, storageUse } from './facts.ts'
 import type { Evidence } from './finding.ts'
 import { figure, list, percent, roughly } from './words.ts'
 
@@ -13,19 +14,32 @@ export interface Fact {
 export const survey = (evidence: Evidence): readonly Fact[] =>
   MATTERS.map(([matter, tell]) => ({ matter, says: tell(evidence) }))
 
-const forks = ({ known, at }: Evidence): string | null => {
-  const ahead = known
-    .series('chain_fork_activation_timestamp_seconds')
-    .filter(({ value }) => value > at / second)
-    .toSorted((a, b) => a.value - b.value)
-  const told = ahead.map(({ labels, value }) => {
-    const fork = labels['fork'] ?? ''
-    const checks = known.series('chain_fork_ready').filter((one) => one.labels['fork'] === fork)
-    const isReady = checks.every((one) => one.value === 1)
-    const state = checks.length === 0 ? 'readiness unknown' : isReady ? 'ready' : 'not ready'
-    return `${fork} in ${roughly(value * second - at)}: ${state}`
-  })
-  return told.length > 0 ? told.join('; ') : 'none is known of for this network'
+const forksSchema = z.object({
+  forks: z.array(
+    z.object({
+      fork: z.object({ name: z.string(), activationAt: z.number() }),
+      checks: z.array(z.object({ check: z.string(), ready: z.boolean().nullable() })),
+    }),
+  ),
+})
+
+const forks = ({ collectors, at }: Evidence): string | null => {
+  const told = collectors.find(({ name }) => name === 'version')
+  const { data } = forksSchema.safeParse(told?.reading)
+  if (!data) return null
+  const ahead = data.forks
+    .filter(({ fork }) => fork.activationAt > at)
+    .toSorted((a, b) => a.fork.activationAt - b.fork.activationAt)
+    .map(({ fork, checks }) => {
+      const unknown = checks.filter(({ ready }) => ready === null).map(({ check }) => check)
+      const state = checks.some(({ ready }) => ready === false)
+        ? 'not ready'
+        : unknown.length > 0
+          ? `unknown whether ready: ${list(unknown)}`
+          : 'ready'
+      return `${fork.name} in ${roughly(fork.activationAt - at)}: ${state}`
+    })
+  return ahead.length > 0 ? ahead.join('; ') : 'none is known of for this network'
 }
 
 const services = ({ known }: Evidence): string | null => {
@@ -37,20 +51,16 @@ const services = ({ known }: Evidence): string | null => {
   return down.length === 0 ? run : `${list(down)} down; ${run}`
 }
 
-const chain = (evidence: Evidence): string | null => {
-  const { known } = evidence
-  const height =
-    known.value('chain_rpc_block_number', { tag: 'latest' }) ??
-    known.value('chain_ledger_seq_num', { event: 'proposed' })
-  const age = blockAge(evidence)
+const chain = ({ known, at }: Evidence): string | null => {
+  const block = newestBlock(known)
   if (isSyncing(known)) return 'statesync: no block until it is done'
-  if (height === undefined) return null
+  if (!block) return null
   const difference = known.value('chain_block_difference')
   return [
-    `block ${figure(height)}`,
-    ...(age === undefined ? [] : [`${roughly(age * second)} old`]),
+    `block ${figure(block.height)}`,
+    `${roughly(at - block.time * second)} old`,
     difference === undefined
-      ? 'no reference tells the head'
+      ? 'how far the network is ahead is unknown'
       : difference > 0
         ? `${figure(difference)} behind the network`
         : 'level with the network',

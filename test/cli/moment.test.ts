@@ -23,6 +23,13 @@ test.each([
   expect(new Date(read(text)).toISOString()).toBe(expected)
 })
 
+test.each(['999999999d', '1960-01-01', '9999-12-31', '@999999999999'])(
+  '%s is no moment that a journal could have',
+  (text) => {
+    expect(() => read(text)).toThrow('expected a moment from 1970 to 9999')
+  },
+)
+
 test.each(['', 'soon', '1', '2026-02-30', '2026-13-01', '25:00', '2026-03-01T25:00', '@x', 'ago'])(
   '%j is refused',
   (text) => {

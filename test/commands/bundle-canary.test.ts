@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Program } from '../../src/sources/exec.ts'
-import type { Request } from '../../src/sources/http.ts'
+import { type Request, SilenceError } from '../../src/sources/http.ts'
 import { cli } from '../support/cli.ts'
 
 /** Secrets are planted wherever a bundle looks, and the unpacked archive is searched for them. */
@@ -87,6 +87,8 @@ const standIns = {
     killAll: () => undefined,
   },
   ask: async ({ url }: Request) => {
+    // No agent runs here.
+    if (url.includes('/api/v1/')) throw new SilenceError('refused', url, 'ECONNREFUSED')
     if (!url.includes('native')) {
       throw new SourceError({ doing: `ask ${url}`, happened: `refused by ${secret('Failure')}` })
     }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -127,6 +127,22 @@ describe('the file', () => {
     expect((await readFile(file)).equals(before)).toBe(true)
     expect(await readdir(directory)).not.toContain('new.tar.gz.partial')
     expect([...(await unpack(file)).keys()].filter((name) => name.startsWith('logs'))).toEqual([])
+  }, 60_000)
+
+  test('holds the events that an agent has left, where none runs', async () => {
+    const state = join(directory, 'state')
+    await mkdir(state)
+    await writeFile(
+      join(state, 'events.jsonl'),
+      '{"id":1,"at":"2026-03-01T10:00:00.000Z","collector":"services","subject":"bft","from":null,"to":"failed"}\n',
+    )
+    const file = join(directory, 'events.tar.gz')
+    await bundle('--output', file, '--set', `state.directory=${state}`)
+    const members = await unpack(file)
+    expect(JSON.parse(members.get('events.json') ?? '')).toMatchObject({
+      origin: 'file',
+      events: [{ id: 1, to: 'failed' }],
+    })
   }, 60_000)
 
   test('is only told of with --list', async () => {

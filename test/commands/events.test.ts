@@ -87,7 +87,7 @@ describe('where no agent runs', () => {
     const { out, code } = await run(['events', '--set', `state.directory=${state}`])
     expect(out).toBe(
       `1 change since 2026-03-01T10:00:00.000Z, from ${state}: no agent runs here\n` +
-        '2026-03-01T10:00:00.000Z  services     bft: active -> failed (core-dump) [2J\n',
+        '2026-03-01T10:00:00.000Z  services     bft: active -> failed (core-dump)\n',
     )
     expect(code).toBe(0)
   })

@@ -106,23 +106,24 @@ describe('what is asked of the journal', () => {
     const heard: Program[] = []
     const standIns = journal(SAID, heard)
     await cli(['logs', '--prefix', 'zephyr', ...argv], { standIns })
-    return (heard.at(-1)?.args ?? [])
+    const looks = heard.filter(({ args }) => !args.includes('_LINE_BREAK=line-max'))
+    return (looks.at(-1)?.args ?? [])
       .filter((word) => !word.startsWith('--output-fields'))
       .join(' ')
   }
   test.each([
-    [['bft'], '--merge --reverse -n 50 --all -o json -u zephyr-bft.service'],
-    [['execution', '-n', '7'], '--merge --reverse -n 7 --all -o json -u zephyr-execution.service'],
+    [['bft'], '--merge --reverse -n 74 --all -o json -u zephyr-bft.service'],
+    [['execution', '-n', '7'], '--merge --reverse -n 31 --all -o json -u zephyr-execution.service'],
     [
       ['zephyr-rpc.service', '--since', '@1772366400', '--until', '@1772366401'],
-      '--merge --until=@1772366401.000000 --all -o json -u zephyr-rpc.service --since=@1772366400.000000',
+      '--merge --until=@1772366401.000000 --all -o json -u zephyr-rpc.service --since=@1772366398.000000',
     ],
     [
       ['zephyr-cruft', '-g', 'x|y'],
       '--merge --reverse -n 50 --all -o json -u zephyr-cruft.service --grep=x|y',
     ],
-    [['otelcol.service'], '--merge --reverse -n 50 --all -o json -u otelcol.service'],
-    [['agent'], '--merge --reverse -n 50 --all -o json -u chain-agent.service'],
+    [['otelcol.service'], '--merge --reverse -n 74 --all -o json -u otelcol.service'],
+    [['agent'], '--merge --reverse -n 74 --all -o json -u chain-agent.service'],
   ])('%j', async (argv, expected) => {
     expect(await asked(argv)).toBe(expected)
   })
@@ -132,6 +133,7 @@ describe('what is asked of the journal', () => {
     [['zephyr-exection'], 'Did you mean zephyr-execution?'],
     [['sshd'], 'there are bft, execution, rpc, ledger-tail, otelcol, cruft, agent'],
     [['bft', '-n', '0'], 'expected a number of at least 1'],
+    [['bft', '-n', '20001'], 'at most 20000; --since gives more lines'],
     [['bft', '--since', 'soon'], 'expected a moment'],
     [['bft', '-o', 'xml'], 'Allowed choices are short, raw, json'],
     [['bft', '-f', '--until', 'now'], '--follow goes on, and --until ends'],

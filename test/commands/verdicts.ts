@@ -66,7 +66,7 @@ export const VERDICTS: readonly Row[] = [
     // From 76 % at the 30th second to 96 % at the 330th.
     name: 'storage-filling',
     scenario: 'storage-filling',
-    second: 330,
+    second: 340,
     agent: true,
     says: 'CRITICAL: the database is 96% full.',
     exitCode: 2,

@@ -41,6 +41,12 @@ test('tells how many are kept, and how far they reach back', () => {
   expect(renderEvents(events, { limit: 1 })).toMatchObject({
     total: 5,
     oldestAt: '2026-03-01T00:00:00.000Z',
+    newestId: 11,
   })
-  expect(renderEvents([], { limit: 1 })).toEqual({ total: 0, oldestAt: null, events: [] })
+  expect(renderEvents([], { limit: 1 })).toEqual({
+    total: 0,
+    oldestAt: null,
+    newestId: null,
+    events: [],
+  })
 })

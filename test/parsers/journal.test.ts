@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
 import { type JournalEntry, parseJournalEntry } from '../../src/parsers/journal.ts'
-import { createLineJoiner } from '../../src/parsers/journal-lines.ts'
+import { createLineJoiner, MOST_PARTS, newestLines } from '../../src/parsers/journal-lines.ts'
 
 const entry = (fields: object): string =>
   JSON.stringify({ __CURSOR: 's=1;i=2', __REALTIME_TIMESTAMP: '1772359200123456', ...fields })
@@ -108,4 +108,18 @@ test('a line whose end never comes is given up, and holds nothing up', () => {
   expect([joiner.isWaiting, joiner.takeLost()]).toEqual([true, 0])
   joiner.join(part('other', { _STREAM_ID: 's2' }, 11_001))
   expect([joiner.isWaiting, joiner.takeLost(), joiner.takeLost()]).toEqual([false, 1, 0])
+})
+
+test('the rest of a line that is too long, or has begun before the newest, is nothing by itself', () => {
+  const { join } = createLineJoiner()
+  const cut = { _LINE_BREAK: 'line-max', _STREAM_ID: 's1' }
+  const parts = Array.from({ length: 30 }, () => part('x'.repeat(49_152), cut))
+  const rest = part('rest', { _STREAM_ID: 's1' })
+  const next = part('next', { _STREAM_ID: 's1' })
+  const joined = [...parts, rest, next].map((one) => join(one)?.message?.length)
+  expect(joined.filter((length) => length !== undefined)).toEqual([22 * 49_152, 4])
+
+  const more = Array.from({ length: MOST_PARTS }, () => part('x', { ...cut, _STREAM_ID: 's2' }))
+  expect(newestLines([rest, ...more], 1)).toEqual([])
+  expect(newestLines([rest, ...more], 2)).toEqual([rest])
 })

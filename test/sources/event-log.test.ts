@@ -1,10 +1,21 @@
-import { appendFile, chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFile,
+  chmod,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type News, newsOf } from '../../src/core/event.ts'
 import { parseEvent } from '../../src/parsers/event.ts'
-import { createEventLog, readEventFile } from '../../src/sources/event-log.ts'
+import { readEventFile } from '../../src/sources/event-file.ts'
+import { createEventLog } from '../../src/sources/event-log.ts'
 
 let directory = ''
 const file = (): string => join(directory, 'events.jsonl')
@@ -112,6 +123,52 @@ test('a disk that fails is complained of once, and takes nothing from whoever as
   }
   expect(complaints).toHaveLength(1)
   expect(await toOf(log)).toEqual(['state 1', 'state 2', 'state 3'])
+})
+
+test('what a disk did not take is written once there is room', async () => {
+  const log = open()
+  log.add(news(1))
+  await log.flush()
+  await rm(file())
+  await symlink('/dev/full', file())
+  for (const number of [2, 3]) {
+    log.add(news(number))
+    await log.flush()
+  }
+  await rm(file())
+  log.add(news(4))
+  await log.flush()
+  const kept = await readEventFile(directory, parseEvent)
+  expect(kept.map(({ id }) => id)).toEqual([2, 3, 4])
+})
+
+test('a line of which a part was written takes no other along, and none comes twice', async () => {
+  const whole = (number: number): string => {
+    const { isFirstSight: _, ...told } = news(number)
+    return `${JSON.stringify({ id: number, ...told, at: new Date(told.at).toISOString() })}\n`
+  }
+  const log = createEventLog({
+    directory,
+    keep: 100,
+    parse: parseEvent,
+    // What a disk leaves that is full after one line and a half.
+    complain: () => {
+      rmSync(file())
+      writeFileSync(file(), whole(1) + whole(2) + whole(3).slice(0, 40))
+    },
+  })
+  log.add(news(1))
+  await log.flush()
+  expect(await readFile(file(), 'utf8')).toBe(whole(1))
+  await rm(file())
+  await symlink('/dev/full', file())
+  log.add(news(2))
+  log.add(news(3))
+  await log.flush()
+  expect(await readFile(file(), 'utf8')).toBe(whole(1))
+  log.add(news(4))
+  await log.flush()
+  expect(await readFile(file(), 'utf8')).toBe([1, 2, 3, 4].map(whole).join(''))
 })
 
 test('a file that may not be read is an error that says what to do', async () => {

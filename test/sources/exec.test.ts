@@ -189,6 +189,25 @@ describe('a program that does not end', () => {
   })
 })
 
+test('whatever ends our process ends the children, too', async () => {
+  const before = process.listeners('exit')
+  process.removeAllListeners('exit')
+  try {
+    const pids = join(bin, 'pids-orphan')
+    const command = await program('orphan', `echo $$ > ${pids}; exec sleep 600`)
+    const failure = messageOf(exec().run({ command, args: [] }, never))
+    await eventually(
+      () => readFile(pids, 'utf8').catch(() => ''),
+      (text) => text.trim() !== '',
+    )
+    for (const listener of process.listeners('exit')) listener(129)
+    expect(await failure).toContain('killed by SIGKILL')
+  } finally {
+    process.removeAllListeners('exit')
+    for (const listener of before) process.on('exit', listener)
+  }
+})
+
 describe('a stream', () => {
   const collect = async (command: string, signal: AbortSignal, limit: number): Promise<string> => {
     let text = ''

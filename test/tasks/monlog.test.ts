@@ -43,6 +43,25 @@ describe('a minute of the journal', () => {
     })
   })
 
+  // The last block is committed in second 59; the window, which looks back a minute, still has some.
+  test.each([
+    {
+      until: 68,
+      says: { word: 'OK', sentence: 'blocks are processed and committed.', exitCode: 0 },
+    },
+    {
+      until: 80,
+      says: { word: 'WARNING', sentence: 'no block was committed for 21 seconds.', exitCode: 1 },
+    },
+    {
+      until: 95,
+      says: { word: 'CRITICAL', sentence: 'no block was committed for 36 seconds.', exitCode: 2 },
+    },
+  ])('of a node that stopped, at second $until: $says.word', async ({ until, says }) => {
+    const { verdict, committing } = await ofJournal(healthy(0, 60), { until })
+    expect({ verdict, committing }).toEqual({ verdict: says, committing: true })
+  })
+
   test('at the same instant is the same report, whatever was written after it', async () => {
     const first = await ofJournal(healthy(0, 90), { until: 90 })
     const again = await ofJournal(healthy(0, 300), { until: 90 })

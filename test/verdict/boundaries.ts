@@ -127,7 +127,7 @@ const ROWS: readonly Row[] = [
     (limit) => [['chain_service_max_file_descriptors', limit, { service: 'bft' }]],
     16_384,
     1024,
-    'critical: bft may open 1,024 files only',
+    'critical: chain-bft may open 1,024 files only',
   ],
   [
     'own timeouts',

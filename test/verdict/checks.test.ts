@@ -4,6 +4,7 @@ import { createKnown } from '../../src/core/known.ts'
 import type { Sample } from '../../src/metrics.ts'
 import type { Evidence } from '../../src/verdict/finding.ts'
 import type { Told } from '../../src/verdict/picture.ts'
+import { survey } from '../../src/verdict/survey.ts'
 import { judge } from '../../src/verdict/verdict.ts'
 import { blockAge, BOUNDARIES, NOW, type Series } from './boundaries.ts'
 
@@ -72,21 +73,81 @@ describe('causes and what follows from them', () => {
       'warning: statesync is under way, about 50% done; the node serves nobody until it ends',
     ])
   })
-  test('old blocks that come are a node that is behind, not one that stands', () => {
-    const came: Series = [
-      'chain_agent_journal_last_entry_timestamp_seconds',
-      S - 1,
-      { service: 'ledger-tail' },
+  const heard: Series = [
+    'chain_agent_journal_last_entry_timestamp_seconds',
+    S - 1,
+    { service: 'ledger-tail' },
+  ]
+  const old: readonly Series[] = [blockAge(45), ['chain_block_difference', 120]]
+  const isBehind = 'critical: the node is about 120 blocks behind the network'
+  const stands = 'critical: no new block for 45 seconds'
+  test.each<readonly [string, readonly Series[], string]>([
+    ['the RPC grew', [['chain_rpc_last_advance_timestamp_seconds', S - 2]], isBehind],
+    [
+      'the ledger goes on, and blocks are committed',
+      [heard, ['chain_consensus_committing', 1]],
+      isBehind,
+    ],
+    // ledger-tail was started anew, and tells old blocks.
+    [
+      'the ledger speaks, and nothing is committed',
+      [heard, ['chain_consensus_committing', 0]],
+      stands,
+    ],
+    ['the RPC grew a minute ago', [['chain_rpc_last_advance_timestamp_seconds', S - 60]], stands],
+    ['nobody saw one come', [], stands],
+  ])('old blocks, %s', (_, series, says) => {
+    expect(found([...old, ...series])).toEqual([says])
+  })
+  test('height and age are of one block', () => {
+    const series: readonly Series[] = [
+      blockAge(60),
+      ['chain_ledger_seq_num', 1200, { event: 'proposed' }],
+      ['chain_ledger_block_timestamp_seconds', S - 2, { event: 'proposed' }],
     ]
-    expect(found([blockAge(45), ['chain_block_difference', 120], came])).toEqual([
-      'critical: the node is about 120 blocks behind the network',
-    ])
+    const facts = survey(evidence(series))
+    expect(facts.find(({ matter }) => matter === 'chain')?.says).toBe(
+      'block 1,200, 2 seconds old, level with the network',
+    )
+  })
+  test('an RPC that answered late once is asked again, and no emergency', () => {
+    const rpc: Told = {
+      name: 'rpc',
+      help: '',
+      enabled: true,
+      up: true,
+      lastSuccessAt: NOW,
+      error: null,
+      reading: { up: false, reason: 'timeout', detail: 'none within 3s' },
+    }
+    const { findings } = judge(evidence([['chain_rpc_up', 0]], [rpc]))
+    expect(findings.map(({ severity, says }) => `${severity}: ${says}`)).toContain(
+      'warning: the RPC did not answer in time',
+    )
   })
   test('an RPC that is silent beside services that run', () => {
     const says = 'critical: the RPC does not answer'
     expect(found([['chain_rpc_up', 0]])).toContain(says)
     const runs: Series = ['chain_service_active', 1, { service: 'rpc' }]
     expect(found([['chain_rpc_up', 0], runs])).toContain(`${says}, though its service runs`)
+  })
+  test('neither systemd nor an RPC: no node to be seen, whatever else is missing', () => {
+    const nowhere: Evidence = {
+      at: NOW,
+      prefix: null,
+      collectors: [],
+      known: createKnown([
+        { name: 'chain_rpc_up', value: 0, labels: {} },
+        {
+          name: 'chain_key_file_state',
+          value: 1,
+          labels: { key: 'secp', kind: 'keystore', state: 'missing' },
+        },
+      ]),
+    }
+    expect(judge(nowhere).findings.map(({ says }) => says)).toEqual([
+      'there is no node on this host, or none that this user can see',
+    ])
   })
   test('nobody who tells of a block: unknown, and not well', () => {
     const nothing: Evidence = { at: NOW, prefix: null, known: createKnown([]), collectors: [] }

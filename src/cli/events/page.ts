@@ -1,3 +1,4 @@
+import { printable } from '../../core/printable.ts'
 import type { Event } from '../../core/event.ts'
 import type { Events } from '../../tasks/events.ts'
 import { wrap } from '../page/layout.ts'
@@ -37,7 +38,7 @@ export const eventLines = (events: readonly Event[], style: Style): readonly str
     const head = `${utc(at)}  ${collector.padEnd(11)}  `
     const isNarrow = style.width !== undefined && style.width - head.length < 30
     const room = isNarrow ? '    ' : ' '.repeat(head.length)
-    const lines = wrap(style.plain(withoutControls(text)), style, room)
+    const lines = wrap(style.plain(printable(text).replaceAll(/\s*\n\s*/g, ' ')), style, room)
     const tone = isBad(to) ? 'bad' : undefined
     const painted = lines.map((line) =>
       tone ? style.paint(tone, line.trimStart()) : line.trimStart(),
@@ -50,11 +51,6 @@ export const eventLines = (events: readonly Event[], style: Style): readonly str
 
 /** What an agent of ours cannot work with, or a unit that fell. */
 const isBad = (to: string): boolean => /^(?:failing|silent|failed|inactive)\b/.test(to)
-
-/** The file may hold anything: terminals must not obey it. */
-const withoutControls = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex -- exactly these
-  text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
 
 /** To the millisecond, as the file has it. */
 const utc = (at: number): string => new Date(at).toISOString()

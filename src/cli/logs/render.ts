@@ -1,3 +1,4 @@
+import { printable } from '../../core/printable.ts'
 import type { ShownLine } from '../../tasks/logs.ts'
 import { wrap } from '../page/layout.ts'
 import type { Style, Tone } from '../page/style.ts'
@@ -15,9 +16,9 @@ const TONES: Readonly<Record<string, Tone>> = {
 /** `TIME LEVEL message key=value`, as many screen lines as it takes. */
 export const renderShort = (line: ShownLine, style: Style): string => {
   const { at, level, by, from } = line
-  const head = `${new Date(at).toISOString()} ${(level ?? '').padEnd(5)} `
+  const head = `${new Date(at).toISOString()} ${oneLine(printable(level ?? '')).padEnd(5)} `
   const said = [by === null ? line.message : `${by}: ${line.message}`, ...pairsOf(line)].join(' ')
-  const text = style.plain(cut(oneLine(from === null ? said : `${said} (${from})`)))
+  const text = style.plain(cut(oneLine(printable(from === null ? said : `${said} (${from})`))))
   const [first = '', ...rest] = wrap(head + text, style, '  ')
   const shown = [first.slice(2), ...rest]
   const tone = TONES[level ?? '']
@@ -25,12 +26,13 @@ export const renderShort = (line: ShownLine, style: Style): string => {
 }
 
 /** The line itself. */
-export const renderRaw = ({ raw }: ShownLine): string => `${raw}\n`
+export const renderRaw = ({ raw }: ShownLine): string => `${printable(raw)}\n`
 
 export const renderJson = (service: string, { at, raw, ...line }: ShownLine): string => {
   const { level, by, message, from, fields } = line
   const time = new Date(at).toISOString()
-  return `${JSON.stringify({ time, service, level, by, message, fields, from, raw })}\n`
+  const document = JSON.stringify({ time, service, level, by, message, fields, from, raw })
+  return `${printable(document)}\n`
 }
 
 const pairsOf = ({ fields }: ShownLine): readonly string[] =>

@@ -81,11 +81,15 @@ const blocksyncOf = ({ blocksync, messages: { blocksync: count } }: MonlogReport
 }
 
 const committedOf = (report: MonlogReport): string => {
-  const { committing, messages } = report
+  const { committing, messages, committedBefore } = report
   const blocks = messages.committed_block
   if (committing === null) return UNKNOWN
   if (blocks === null) return committing ? 'yes' : 'no'
-  return `${committing ? 'yes' : 'no'}: ${figure(blocks)} blocks in ${spanOf(report)}`
+  const newest =
+    committedBefore === null || committedBefore <= 1
+      ? ''
+      : `, the newest ${figure(committedBefore)} seconds before its end`
+  return `${committing ? 'yes' : 'no'}: ${figure(blocks)} blocks in ${spanOf(report)}${newest}`
 }
 
 const counted = (parts: readonly (readonly [count: number | null, what: string])[]): string =>

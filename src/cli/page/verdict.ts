@@ -1,3 +1,4 @@
+import { printable } from '../../core/printable.ts'
 import type { Finding, Severity } from '../../verdict/finding.ts'
 import type { Fact } from '../../verdict/survey.ts'
 import { firstLine, type Verdict, type Word } from '../../verdict/verdict.ts'
@@ -20,7 +21,7 @@ const SEVERITIES: Readonly<Record<Severity, Tone>> = {
 
 /** The first line: the word in its colour, and the sentence. One line however long: it is read by programs, too. */
 export const verdictLine = (verdict: Pick<Verdict, 'word' | 'sentence'>, style: Style): string => {
-  const line = style.plain(firstLine(verdict))
+  const line = style.plain(printable(firstLine(verdict)))
   return style.paint(TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
 }
 
@@ -33,13 +34,13 @@ const linesOf = (
   style: Style,
 ): readonly string[] => {
   const tone = SEVERITIES[severity]
-  const [first = '', ...rest] = wrap(style.plain(`${capital(says)}.`), style, '  ')
+  const [first = '', ...rest] = wrap(style.plain(printable(`${capital(says)}.`)), style, '  ')
   return [
     style.paint(tone, style.sign(tone)) + first.slice(1),
     ...rest,
-    ...evidence.flatMap((fact) => wrap(style.plain(fact), style, '    ')),
+    ...evidence.flatMap((fact) => wrap(style.plain(printable(fact)), style, '    ')),
     ...advice.flatMap((step) => {
-      const [head = '', ...more] = wrap(style.plain(step), style, '      ')
+      const [head = '', ...more] = wrap(style.plain(printable(step)), style, '      ')
       return [`    ${style.paint('strong', '>')} ${head.trimStart()}`, ...more]
     }),
     ...(name.startsWith('Chain')
@@ -51,7 +52,7 @@ const linesOf = (
 /** The facts, a line each; unknown is said. */
 export const factLines = (facts: readonly Fact[], style: Style): readonly string[] =>
   pairs(
-    facts.map(({ matter, says }) => [matter, style.plain(says ?? 'unknown')]),
+    facts.map(({ matter, says }) => [matter, style.plain(printable(says ?? 'unknown'))]),
     style,
   )
 

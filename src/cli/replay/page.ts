@@ -1,3 +1,4 @@
+import { printable } from '../../core/printable.ts'
 import type { Replayed } from '../../tasks/replay.ts'
 import type { Incident } from '../../verdict/incidents/incidents.ts'
 import type { Firing } from '../../verdict/incidents/judge.ts'
@@ -19,14 +20,14 @@ const TONES: Readonly<Record<Severity, Tone>> = {
 
 /** How many there were, each with what it was made of, and what was not judged. */
 export const replayPage = (look: Look, style: Style): readonly string[] => {
-  const { incidents, to } = look
+  const { incidents, to, isWhole } = look
   const width = Math.max(
     0,
     ...incidents.flatMap(({ firings }) => firings.map((one) => nameOf(one).length)),
   )
   return [
     ...wrap(headline(look), style).map((line) =>
-      style.paint(incidents.length === 0 ? 'good' : 'strong', line),
+      style.paint(incidents.length === 0 && isWhole ? 'good' : 'strong', line),
     ),
     ...incidents.flatMap(({ firings }) => [
       '',
@@ -63,7 +64,7 @@ const rowOf = (firing: Firing, { isFirst, to, width }: Place, style: Style): rea
   const lasted = endedAt === null ? `${spanOf(to - beganAt)}, not over` : spanOf(endedAt - beganAt)
   const head = `${utc(beganAt)}  ${lasted.padEnd(7)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
   const sign = isFirst ? style.paint(tone, style.sign(tone)) : ' '
-  const told = style.plain(says)
+  const told = style.plain(printable(says))
   if (style.width === undefined) return [`${sign} ${head}  ${told}`]
   const [first = '', ...more] = wrap(head.trimEnd(), style, '  ')
   return [sign + first.slice(1), ...more, ...wrap(told, style, '    ')]

@@ -15,6 +15,8 @@ export interface Listener {
   match(signal: AbortSignal): Promise<readonly string[]>
   /** Entries of the past to begin with where nothing is known yet. */
   readonly newest: number
+  /** Of a log too busy for that: how far who asks once looks back, in milliseconds. */
+  readonly lookBack?: number
   /** Once, when the journal is first at hand. */
   begin(): void
   /** `isOld`: from before the agent first began here: it explains the present, and is not counted. */
@@ -111,7 +113,8 @@ export const createJournalFollower = (
       const match = await readMatch()
       if (!course || !sameMatch(course.match, match)) course = await begin(match, context)
       const on = course
-      const start = on.cursor === undefined ? { newest: listener.newest } : { after: on.cursor }
+      const { newest, lookBack } = listener
+      const start = on.cursor === undefined ? { newest, lookBack } : { after: on.cursor }
       for await (const batch of journal.follow({ match, start, ...timing }, context)) {
         yield take(batch, on)
         // The node may be installed, under its maker's name, long after the agent has begun.

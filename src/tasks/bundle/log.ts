@@ -1,6 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
 import { asError } from '../../core/outcome.ts'
-import { createLineJoiner } from '../../parsers/journal-lines.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { readJournal } from '../journal-reader.ts'
 import { shownLine } from '../logs.ts'
@@ -29,13 +28,10 @@ export const gatherLog = async (parts: Parts, { label, stretch, members }: Wante
   const struckOut: Tally = {}
   const lines: string[] = []
   let bytes = 0
-  const joiner = createLineJoiner()
   try {
     for await (const { entries } of readJournal(parts, { ...stretch, newest: MOST_LINES })) {
       for (const entry of entries) {
-        const whole = joiner.join(entry)
-        if (!whole) continue
-        const { at, by, raw } = shownLine(whole, (kind) => {
+        const { at, by, raw } = shownLine(entry, (kind) => {
           struckOut[kind] = (struckOut[kind] ?? 0) + 1
         })
         const cut = raw.length > LONGEST ? `${raw.slice(0, LONGEST)}\u2026 (cut)` : raw

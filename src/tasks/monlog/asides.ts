@@ -4,12 +4,14 @@ import { parseU64 } from '../../core/units.ts'
 import { parseConsensusLine } from '../../parsers/consensus-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 
-/** What the log tells beside the window of the agent: whose rounds this node gave up, and its group. */
+/** What the log tells beside the window of the agent: whose rounds this node gave up, its group, its newest block. */
 export interface Aside {
   /** By the leader's key, those with the most rounds first. */
   readonly gaveUpOn: readonly { readonly leader: string; readonly rounds: number }[]
   /** The newest group that a full node has joined; null where the log tells none. */
   readonly group: Group | null
+  /** Seconds from the newest committed block to the end; null where the log tells of none. */
+  readonly committedBefore: number | null
 }
 
 export interface Group {
@@ -31,12 +33,14 @@ const MOST = 10_000
 export const createAsides = () => {
   const gaveUp: { readonly at: number; readonly leader: string }[] = []
   let group: (Group & { readonly at: number }) | undefined
+  let committedAt: number | undefined
 
   return {
     on: ({ at, message }: JournalEntry): void => {
       if (message === null) return
       const head = message.slice(0, 200)
-      if (head.includes('"local timeout"')) {
+      if (head.includes('"committed block"')) committedAt = wholeSecond(at)
+      else if (head.includes('"local timeout"')) {
         const leader = leaderOf(message)
         if (leader !== undefined) gaveUp.push({ at: wholeSecond(at), leader })
         if (gaveUp.length > MOST) gaveUp.shift()
@@ -56,6 +60,8 @@ export const createAsides = () => {
           .map(([leader, count]) => ({ leader, rounds: count }))
           .toSorted((a, b) => b.rounds - a.rounds || (a.leader < b.leader ? -1 : 1)),
         group: group && isWithin(group) ? withoutTime(group) : null,
+        committedBefore:
+          committedAt !== undefined && isWithin({ at: committedAt }) ? to - committedAt : null,
       }
     },
   }

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'
 import { consensusLogPattern } from '../../parsers/consensus-log-messages.ts'
 import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
-import { createLineJoiner } from '../../parsers/journal-lines.ts'
+import { createLineJoiner, MOST_PARTS, newestLines } from '../../parsers/journal-lines.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { createNewest } from '../../sources/journal-end.ts'
 import { createReadPast } from '../../sources/past-journal.ts'
@@ -53,9 +53,9 @@ export const foldJournal = async (parts: Parts, stretch: Stretch, fold: Fold): P
     }).then((entry) => entry !== undefined),
     look(async (signal) => {
       const entries: JournalEntry[] = []
-      const last = { match: own, until, newest: NEWEST }
+      const last = { match: own, until, newest: NEWEST + MOST_PARTS }
       for await (const batch of readPast(last, signal)) entries.push(...batch.entries)
-      return entries
+      return newestLines(entries, NEWEST)
     }),
     look(createGrepSupport(exec)),
   ])

@@ -38,6 +38,8 @@ export interface MonlogReport {
   readonly epoch: bigint | null
   readonly block: bigint | null
   readonly committing: boolean | null
+  /** Seconds from the newest committed block to the end of the stretch; null where none is told. */
+  readonly committedBefore: Aside['committedBefore']
   /** Of the whole stretch; all else is of its newest minute. */
   readonly messages: Readonly<Record<ConsensusKind, number | null>>
   readonly networkErrors: {
@@ -104,6 +106,7 @@ export const reportOf = (parts: Parts): MonlogReport => {
     },
     gaveUpOn: asides.gaveUpOn,
     group: asides.group,
+    committedBefore: asides.committedBefore,
     unparsed: found?.unparsed ?? null,
     findings: hasSpoken ? findingsOf(minutes, readFrom) : [],
     newest: newest.map(({ at, message }) => ({

@@ -1,5 +1,8 @@
 import type { MonlogReport } from './report.ts'
-import { figure } from '../../verdict/words.ts'
+import { second } from '../../core/units.ts'
+import { above } from '../../verdict/checks/make.ts'
+import { LIMITS } from '../../verdict/limits.ts'
+import { figure, roughly } from '../../verdict/words.ts'
 
 export interface MonlogVerdict {
   readonly word: 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN'
@@ -26,6 +29,14 @@ export const monlogVerdict = (report: Judged): MonlogVerdict => {
   if (critical) return { word: 'CRITICAL', sentence: begun(critical.text), exitCode: 2 }
   // Only known to be the node's state: whoever syncs commits nothing, and serves nobody.
   if (statesync === true && committing !== true && syncing) return warn(begun(syncing.text))
+  // The window looks back a minute: a node that stopped half a minute ago still has commits in it.
+  const still = above(report.committedBefore ?? undefined, LIMITS.blockAge)
+  if (still) {
+    const sentence = `no block was committed for ${roughly((report.committedBefore ?? 0) * second)}.`
+    return still === 'critical'
+      ? { word: 'CRITICAL', sentence, exitCode: 2 }
+      : { word: 'WARNING', sentence, exitCode: 1 }
+  }
   if (committing === null)
     return unknown(`whether blocks are committed cannot be told: ${why(report)}`)
   if (warning) return warn(begun(warning.text))

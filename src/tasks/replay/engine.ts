@@ -132,6 +132,9 @@ export const relive = async (options: Options): Promise<Relived> => {
       await step(Math.min(clock.now() + STEP_MS, source.to ?? Infinity))
       onProgress(clock.now(), witness.entries())
     }
+  } catch (error) {
+    // What was read until the reader was stopped can be told; that it is not all is told with it.
+    if (!signal.aborted) throw error
   } finally {
     ending.abort()
     await ears.close()

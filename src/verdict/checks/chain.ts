@@ -1,5 +1,13 @@
-import { second } from '../../core/units.ts'
-import { blockAge, isAdvancing, isNodeDown, isSyncing, statesyncDone } from '../facts.ts'
+import { z } from 'zod'
+import { hour, second } from '../../core/units.ts'
+import {
+  blockAge,
+  isAdvancing,
+  isNodeDown,
+  isSyncing,
+  newestBlock,
+  statesyncDone,
+} from '../facts.ts'
 import type { Check } from '../finding.ts'
 import { LIMITS, USUAL_RATE } from '../limits.ts'
 import { figure, roughly } from '../words.ts'
@@ -59,6 +67,10 @@ export const blocks: Check = (evidence) => {
         {
           evidence: [
             ...newest(evidence),
+            ...(known.value('chain_native_upstream_validators') === 0
+              ? ['No validator feeds this node.']
+              : []),
+            ...rebooted(evidence),
             ...(difference === undefined
               ? []
               : [
@@ -98,6 +110,19 @@ export const blocks: Check = (evidence) => {
   ]
 }
 
+/** After a boot everything may run and nothing come. */
+const rebooted = ({ known, at }: Parameters<Check>[0]): readonly string[] => {
+  const booted = known.value('chain_host_boot_timestamp_seconds')
+  const ago = booted === undefined ? undefined : at - booted * second
+  return ago !== undefined && ago < REBOOT_MS
+    ? [
+        `The host was booted ${roughly(ago)} ago: see \`chain-agent runbook ChainRebootedNotSyncing\`.`,
+      ]
+    : []
+}
+
+const REBOOT_MS = hour
+
 const unknownBlock = finding(
   'ChainBlockTimeUnknown',
   { severity: 'unknown', says: 'whether the chain advances cannot be told' },
@@ -105,10 +130,8 @@ const unknownBlock = finding(
 )
 
 const newest = ({ known }: Parameters<Check>[0]): readonly string[] => {
-  const height =
-    known.value('chain_rpc_block_number', { tag: 'latest' }) ??
-    known.value('chain_ledger_seq_num', { event: 'proposed' })
-  return height === undefined ? [] : [`The newest block of the node is ${figure(height)}.`]
+  const block = newestBlock(known)
+  return block ? [`The newest block of the node is ${figure(block.height)}.`] : []
 }
 
 /** To two digits: 123 is about 120. */
@@ -142,24 +165,31 @@ export const blocksyncWindow: Check = ({ known }) => {
   ]
 }
 
+const rpcSchema = z.object({ reason: z.string(), detail: z.string() })
+
 /** The RPC should answer whenever the node is in step. */
 export const rpc: Check = ({ known, collectors }) => {
   if (known.value('chain_rpc_up') !== 0) return []
   if (isSyncing(known) || isNodeDown(known, 'bft', 'execution', 'rpc')) return []
-  const runs = known.value('chain_service_active', { service: 'rpc' })
-  const told = collectors.find(({ name }) => name === 'rpc')?.reading
-  const detail =
-    typeof told === 'object' && told !== null && 'detail' in told ? String(told.detail) : ''
+  const runs = known.value('chain_service_active', { service: 'rpc' }) === 1
+  const { data } = rpcSchema.safeParse(collectors.find(({ name }) => name === 'rpc')?.reading)
+  // One question that was answered late is no RPC that is down: whoever asks again knows more.
+  const isLate = data?.reason === 'timeout'
   return [
     finding(
       'ChainRpcDown',
       {
-        severity: 'critical',
-        says: `the RPC does not answer${runs === 1 ? ', though its service runs' : ''}`,
+        severity: isLate ? 'warning' : 'critical',
+        says: isLate
+          ? 'the RPC did not answer in time'
+          : `the RPC does not answer${runs ? ', though its service runs' : ''}`,
       },
       {
-        evidence: detail === '' ? [] : [detail],
-        advice: ['See its log: `chain-agent logs rpc`.'],
+        evidence: data ? [data.detail] : [],
+        advice: [
+          ...(isLate ? ['Ask again: a host that is busy answers late.'] : []),
+          'See its log: `chain-agent logs rpc`.',
+        ],
       },
     ),
   ]

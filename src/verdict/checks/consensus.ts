@@ -89,9 +89,10 @@ export const duty: Check = ({ known }) => {
 /** Sessions with others, as consensus itself counts them. */
 export const peers: Check = ({ known }) => {
   const sessions = known.value('chain_native_sessions', { state: 'transport' })
-  const discovered = known.value('chain_native_peers') ?? 0
+  const discovered = known.value('chain_native_peers')
   if (sessions === undefined || isSyncing(known) || isNodeDown(known, 'bft')) return []
-  const isIsolated = discovered > MANY_PEERS && below(sessions, LIMITS.sessions)
+  const isIsolated =
+    discovered !== undefined && discovered > MANY_PEERS && below(sessions, LIMITS.sessions)
   const few = isIsolated ? 'critical' : below(sessions, LIMITS.sessionsLow)
   return few
     ? [
@@ -99,7 +100,7 @@ export const peers: Check = ({ known }) => {
           isIsolated ? 'ChainIsolated' : 'ChainSessionsLow',
           {
             severity: few,
-            says: `the node has ${figure(sessions)} sessions with others, of ${figure(discovered)} that it knows`,
+            says: `the node has ${figure(sessions)} sessions with others${discovered === undefined ? '' : `, of ${figure(discovered)} that it knows`}`,
           },
           { advice: ['Check that its UDP ports are reachable from outside, and the clock.'] },
         ),

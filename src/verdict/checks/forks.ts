@@ -1,3 +1,4 @@
+import type { Known } from '../../core/known.ts'
 import { second } from '../../core/units.ts'
 import type { Check } from '../finding.ts'
 import { LIMITS } from '../limits.ts'
@@ -35,10 +36,13 @@ export const forks: Check = ({ known, at }) =>
           evidence: [
             `It begins at ${when}Z.`,
             ...lacking.map((check) => `${LACKS[check] ?? check}.`),
+            ...(lacking.includes('version') ? [versionLine(known)] : []),
           ],
           advice: [
             lacking.includes('version')
-              ? 'Upgrade the package, then restart execution, consensus and RPC together.'
+              ? known.value('chain_version_mismatch') === 1
+                ? 'What is installed does not run yet: restart execution, consensus and RPC together. If that is still too old, upgrade the package first.'
+                : 'Upgrade the package, then restart execution, consensus and RPC together.'
               : 'Migrate the database before the fork, as the release notes say.',
             'See versions and forks: `chain-agent status versions`.',
           ],
@@ -56,13 +60,14 @@ export const versions: Check = ({ known }) =>
           'ChainRestartPending',
           { severity: 'info', says: 'what is installed does not run yet' },
           {
-            evidence: [
-              `Installed: ${list(versionsOf(known.series('chain_package_info')))}; running: ${list(versionsOf(known.series('chain_node_running_info')))}.`,
-            ],
+            evidence: [versionLine(known)],
             advice: ['Restart execution, consensus and RPC together when it suits.'],
           },
         ),
       ]
+
+const versionLine = (known: Known): string =>
+  `Installed: ${list(versionsOf(known.series('chain_package_info'))) || 'unknown'}; running: ${list(versionsOf(known.series('chain_node_running_info'))) || 'unknown'}.`
 
 const versionsOf = (series: readonly { readonly labels: Readonly<Record<string, string>> }[]) => [
   ...new Set(series.map(({ labels }) => labels['version'] ?? 'unknown')),

@@ -81,7 +81,7 @@ export const kernel: Check = ({ known }) => [
 ]
 
 /** Open files of the node's processes: a limit of 1024 is a default that breaks nodes. */
-export const openFiles: Check = ({ known }) =>
+export const openFiles: Check = ({ known, prefix }) =>
   known
     .series('chain_service_max_file_descriptors')
     .flatMap(({ labels, value }): readonly Finding[] => {
@@ -90,7 +90,7 @@ export const openFiles: Check = ({ known }) =>
         ? below(value, LIMITS.fileDescriptors)
         : undefined
       if (low) {
-        const says = `${service} may open ${figure(value)} files only`
+        const says = `${prefix ?? 'chain'}-${service} may open ${figure(value)} files only`
         const advice = ['Set LimitNOFILE=1048576 in a drop-in of the unit, and restart it.']
         return [finding('ChainFileDescriptorLimit', { severity: low, says }, { advice })]
       }
@@ -100,7 +100,7 @@ export const openFiles: Check = ({ known }) =>
         ? [
             finding('ChainFileDescriptorsUsed', {
               severity: 'warning',
-              says: `${service} has opened ${percent(share)} of the files that it may`,
+              says: `${prefix ?? 'chain'}-${service} has opened ${percent(share)} of the files that it may`,
             }),
           ]
         : []

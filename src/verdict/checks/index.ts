@@ -6,7 +6,7 @@ import { forks, versions } from './forks.ts'
 import { clock, drives, kernel, openFiles, tuning } from './host.ts'
 import { keys, ports } from './security.ts'
 import { services, timers } from './services.ts'
-import { disks, storage } from './storage.ts'
+import { disks, places, storage } from './storage.ts'
 
 /** Every check there is: what causes others comes before what follows from it. */
 export const CHECKS: readonly Check[] = [
@@ -18,12 +18,12 @@ export const CHECKS: readonly Check[] = [
   rpc,
   forks,
   blocksyncWindow,
-  consensusLog,
-  logTrouble,
-  duty,
   peers,
-  oddities,
   clock,
+  logTrouble,
+  consensusLog,
+  duty,
+  oddities,
   drives,
   kernel,
   openFiles,
@@ -32,5 +32,6 @@ export const CHECKS: readonly Check[] = [
   collectors,
   timers,
   tuning,
+  places,
   versions,
 ]

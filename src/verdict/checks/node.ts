@@ -1,4 +1,5 @@
 import type { Check } from '../finding.ts'
+import { newestBlock } from '../facts.ts'
 import { finding } from './make.ts'
 
 /** Whether there is a node at all: no unit that systemd knows, and nobody who answers at its port. */
@@ -9,8 +10,10 @@ export const node: Check = ({ known, prefix }) => {
     .map(({ labels }) => labels['service'] ?? '')
   const isMissing = (service: string): boolean =>
     known.value('chain_service_state', { service, state: 'not-found' }) === 1
-  if (expected.length === 0 || !expected.every(isMissing)) return []
-  if (known.value('chain_rpc_up') === 1) return []
+  if (known.value('chain_rpc_up') === 1 || newestBlock(known)) return []
+  if (!expected.every(isMissing)) return []
+  // Where systemd itself was not to be asked, nobody has told of a node.
+  if (expected.length === 0 && known.value('chain_rpc_up') !== 0) return []
   return [
     finding(
       'ChainServiceMissing',
@@ -20,7 +23,9 @@ export const node: Check = ({ known, prefix }) => {
       },
       {
         evidence: [
-          `systemd knows none of the units ${expected.map((one) => `${prefix ?? 'chain'}-${one}`).join(', ')}.`,
+          expected.length === 0
+            ? 'systemd could not be asked for its units.'
+            : `systemd knows none of the units ${expected.map((one) => `${prefix ?? 'chain'}-${one}`).join(', ')}.`,
           "Nobody answers at the address of the node's RPC.",
         ],
         advice: [

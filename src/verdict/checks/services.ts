@@ -50,7 +50,8 @@ export const services: Check = (evidence) => {
             tell(units[index] ?? service, facts.get(service), evidence),
           ),
           advice: [
-            ...units.slice(0, 1).map((unit) => `See why: \`journalctl -u ${unit} -n 50\`.`),
+            `See why: \`journalctl ${units.map((unit) => `-u ${unit}`).join(' ')} -n 50\`.`,
+            'See whether something must be mended first: `chain-agent recover`.',
             howToStart(of, units),
           ],
         },
@@ -86,13 +87,17 @@ const tell = (unit: string, facts: ServiceFacts | undefined, { at }: Evidence): 
   ].join(', ')
 }
 
-/** Consensus that is started without execution may end itself at once: both together. */
+/** Of consensus and execution none is started alone: the other may end itself at once. All three together, then. */
 const howToStart = (labels: readonly string[], units: readonly string[]): string => {
-  const isBft = labels.includes('bft') && !labels.includes('execution')
-  if (!isBft)
-    return `Start ${labels.length === 1 ? 'it' : 'them'}: \`systemctl start ${units.join(' ')}\`.`
-  const execution = (units[labels.indexOf('bft')] ?? '').replace(/bft$/, 'execution')
-  return `Start consensus and execution together: \`systemctl restart ${[execution, ...units].join(' ')}\`.`
+  const whole = ['bft', 'execution', 'rpc']
+  if (!labels.some((label) => label === 'bft' || label === 'execution')) {
+    return `Start ${labels.length === 1 ? 'it' : 'them'}: \`sudo systemctl start ${units.join(' ')}\`.`
+  }
+  const word = (units[0] ?? '').split('-')[0] ?? ''
+  const named = whole.map((label) => units[labels.indexOf(label)] ?? `${word}-${label}`).join(' ')
+  return whole.every((label) => labels.includes(label))
+    ? `Start them together: \`sudo systemctl start ${named}\`.`
+    : `Restart consensus, execution and RPC together, none alone: \`sudo systemctl restart ${named}\`.`
 }
 
 export const timers: Check = ({ known, at }) => {

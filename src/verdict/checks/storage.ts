@@ -1,7 +1,8 @@
+import { z } from 'zod'
 import { freeChunks, isSyncing, storageUse } from '../facts.ts'
 import type { Check } from '../finding.ts'
 import { LIMITS } from '../limits.ts'
-import { percent, roughly } from '../words.ts'
+import { list, percent, roughly } from '../words.ts'
 import { above, below, finding } from './make.ts'
 import { second } from '../../core/units.ts'
 
@@ -76,4 +77,34 @@ export const disks: Check = ({ known }) => {
       },
     ),
   ]
+}
+
+const statesSchema = z.record(z.string(), z.object({ state: z.string() }))
+
+/** Directories that the agent is to watch, and does not find: gone, or never to be seen with its rights. */
+export const places: Check = ({ collectors }) => {
+  const told = collectors.find(({ name }) => name === 'host')
+  const { data = {} } = statesSchema.safeParse(told?.reading)
+  const missing = Object.entries(data)
+    .filter(
+      ([aspect, { state }]) => aspect.startsWith('file system of') && state.startsWith('not found'),
+    )
+    .map(([aspect]) => aspect.replace('file system of ', ''))
+  return missing.length === 0
+    ? []
+    : [
+        finding(
+          'ChainDirectoryGone',
+          {
+            severity: 'info',
+            says: `the ${missing.length === 1 ? 'directory' : 'directories'} of ${list(missing)} cannot be seen`,
+          },
+          {
+            advice: [
+              'If it was there before: see whether its file system is mounted, `findmnt`.',
+              'If the agent never saw it: give it the rights of docs/host.md.',
+            ],
+          },
+        ),
+      ]
 }

@@ -24,7 +24,10 @@ export const standing: Finder = (situation) => {
   if (isAdvancing || age === undefined || age <= LIMITS.blockAge.warning) return undefined
   const stood = roughly(age * second)
   const startedAgo = bft.startedAt === undefined ? undefined : at - bft.startedAt
-  if (age <= LIMITS.blockAge.critical || (startedAgo !== undefined && startedAgo < PATIENCE_MS)) {
+  const isFresh = startedAgo !== undefined && startedAgo < PATIENCE_MS
+  // Waiting costs blocks of the window: near its end there is none to be had.
+  const isUrgent = gap !== undefined && window - gap.blocks < LIMITS.windowBlocks.critical
+  if (age <= LIMITS.blockAge.critical || (isFresh && !isUrgent)) {
     return {
       path: 'wait',
       says: `wait, and look again: no block for ${stood}`,
@@ -154,7 +157,7 @@ export const well: Finder = ({ isAdvancing, age, gap }) => {
   return {
     path: 'none',
     says:
-      gap === undefined || gap.by === 'age'
+      gap === undefined || gap.by !== 'references'
         ? 'none is needed: blocks come'
         : 'none is needed: the node keeps up with the chain',
     why: [],

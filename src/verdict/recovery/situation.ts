@@ -43,6 +43,8 @@ export interface Situation {
   /** Seconds since the own time of the newest block. */
   readonly age: number | undefined
   readonly isAdvancing: boolean
+  /** Whether the RPC was asked and did not answer in time, once. */
+  readonly isRpcLate: boolean
   /** Seconds since execution last said anything; undefined where nobody follows its log. */
   readonly executionSilent: number | undefined
   readonly isSyncing: boolean
@@ -60,6 +62,7 @@ const servicesSchema = z.object({
     }),
   ),
 })
+const rpcSchema = z.object({ up: z.literal(false), reason: z.literal('timeout') })
 const executionSchema = z.object({ lastEntryAt: z.number() })
 const logsSchema = z.object({ trouble: z.record(z.string(), z.array(z.string())) })
 
@@ -97,6 +100,7 @@ export const readSituation = (evidence: RecoveryEvidence): Situation => {
     gap: gapOf(evidence, window),
     age: newestAge(evidence),
     isAdvancing: isAdvancing(evidence),
+    isRpcLate: rpcSchema.safeParse(readingOf('rpc')).success,
     executionSilent:
       evidence.origin === 'agent' && executedAt !== undefined
         ? (at - executedAt) / second

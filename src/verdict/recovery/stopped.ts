@@ -69,7 +69,7 @@ export const down: Finder = (situation) => {
   const command = both ? startAll(situation) : restartAll(situation)
   const verb = both ? 'start' : 'restart'
   const steps = [
-    `Read the last lines of what ended, half a minute and no more: \`journalctl -u ${stopped[0]?.unit ?? bft.unit} -n 20 --no-pager\``,
+    `Read the last lines of what ended, half a minute and no more: \`journalctl ${stopped.map(({ unit }) => `-u ${unit}`).join(' ')} -n 20 --no-pager\``,
     `${verb === 'start' ? 'Start' : 'Restart'} the services together: \`${command}\``,
   ]
   const notNow = [NEVER_ALONE, NO_REBOOT, 'Where it ends again at once, do not loop: keep the log.']
@@ -97,9 +97,19 @@ export const down: Finder = (situation) => {
 }
 
 /** Only what serves applications is gone. */
-export const rpcDown: Finder = ({ rpc, known, isAdvancing, isSyncing }) => {
+export const rpcDown: Finder = ({ rpc, known, isAdvancing, isSyncing, isRpcLate }) => {
   const isMute = known.value('chain_rpc_up') === 0 && isAdvancing && !isSyncing
   if (!rpc.isDown && !isMute) return undefined
+  if (!rpc.isDown && isRpcLate) {
+    return {
+      path: 'wait',
+      says: 'wait, and ask again: blocks come, and the RPC did not answer in time',
+      why: ['One question that was answered late is no RPC that is down.'],
+      steps: ['Ask again in a few seconds: `chain-agent recover`'],
+      notNow: ['Do not restart consensus or execution for the sake of the RPC.'],
+      runbook: 'ChainRpcDown',
+    }
+  }
   return {
     path: 'restart rpc',
     says: `restart the RPC alone${isAdvancing ? ': consensus and execution do their work' : ''}`,

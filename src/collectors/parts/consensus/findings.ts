@@ -97,7 +97,8 @@ export const FINDINGS: readonly Finding[] = [
     when: saw('snapshot_advised'),
     text: () =>
       'The node itself advises a snapshot: it is empty, or more than 30,000 blocks behind.',
-    suggestion: 'Stop the node, restore the newest snapshot (hard reset), and start it again.',
+    suggestion:
+      'While statesync moves, let it; see which way is the shorter: chain-agent recover. A snapshot is for a node whose statesync stands.',
   },
   {
     finding: 'blocksync_active',

@@ -65,5 +65,8 @@ export const createLogSightings = (services: readonly string[]) => {
   }
 }
 
+/** A line of a log may be a megabyte: whatever of it is shown stands in its beginning. */
+const LOOKED_AT = 8192
+
 /** Texts of a log may hold anything: directories of users, credentials, keys. */
-const fitToShow = (text: string): string => excerpt(redact(text))
+const fitToShow = (text: string): string => excerpt(redact(text.slice(0, LOOKED_AT)))

@@ -1,0 +1,108 @@
+import { Readable, Writable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { runCli } from '../../src/cli/index.ts'
+import { READER_GONE } from '../../src/cli/io.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { SourceError } from '../../src/core/errors.ts'
+import type { Program } from '../../src/sources/exec.ts'
+import { SilenceError } from '../../src/sources/http.ts'
+
+const listener = () => {
+  const chunks: string[] = []
+  const stream = new Writable({
+    write: (chunk: Buffer, _, done) => {
+      chunks.push(chunk.toString())
+      done()
+    },
+  })
+  return { stream, text: () => chunks.join('') }
+}
+const brokenOff = (): SourceError =>
+  new SourceError({ doing: 'run it', happened: 'killed by SIGTERM' })
+const whenEnded = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve())
+  })
+const AT = Date.UTC(2026, 2, 1)
+const ENTRY = JSON.stringify({
+  __CURSOR: 'c',
+  __REALTIME_TIMESTAMP: `${AT}000`,
+  _SYSTEMD_UNIT: 'zephyr-bft.service',
+  _PID: '7',
+  MESSAGE: '{"level":"INFO","target":"ledger_tail","fields":{"message":"news"}}',
+})
+
+/** A command line on a host whose tools hang; `entries` stand in its journal before that. */
+const interrupted = async (argv: readonly string[], { entries = 0, reason = 'Ctrl-C' } = {}) => {
+  const stopping = new AbortController()
+  const [out, err] = [listener(), listener()]
+  let hung = (): void => undefined
+  const hangs = new Promise<void>((resolve) => {
+    hung = resolve
+  })
+  const hang = async (signal: AbortSignal): Promise<never> => {
+    hung()
+    await whenEnded(signal)
+    throw brokenOff()
+  }
+  const exec = {
+    run: ({ command }: Program, signal: AbortSignal) =>
+      entries > 0 && command === 'journalctl'
+        ? Promise.resolve({ exitCode: 0, stdout: `${ENTRY}\n`, stderr: '' })
+        : hang(signal),
+    async *stream(_: Program, signal: AbortSignal) {
+      for (let entry = 0; entry < entries; entry += 1) yield Buffer.from(`${ENTRY}\n`)
+      await hang(signal)
+    },
+    killAll: () => undefined,
+  }
+  const running = runCli([...argv, '--prefix', 'zephyr'], {
+    stdin: Readable.from([]),
+    stdout: out.stream,
+    stderr: err.stream,
+    env: {},
+    clock: systemClock,
+    signal: stopping.signal,
+    standIns: {
+      exec,
+      ask: ({ url }) => Promise.reject(new SilenceError('refused', url, 'ECONNREFUSED')),
+    },
+  })
+  await hangs
+  stopping.abort(reason)
+  return { code: await running, out: out.text(), err: err.text() }
+}
+
+const NOTHING = { code: 1, out: '', err: 'Interrupted; nothing was found out.\n' }
+
+test.each([
+  [['check']],
+  [['recover']],
+  [['status']],
+  [['ledger']],
+  [['ledger', '--json']],
+  [['replay']],
+  [['logs', 'bft']],
+])('%j has found out nothing when Ctrl-C comes, and says so', async (argv) => {
+  expect(await interrupted(argv)).toEqual(NOTHING)
+})
+
+test('what stands on the page already is not all, and that is said', async () => {
+  const told = await interrupted(['logs', 'bft', '--since', '2026-02-28'], { entries: 1 })
+  expect(told).toMatchObject({ code: 1, err: 'Interrupted; what was printed is not all.\n' })
+  expect(told.out).toContain('news')
+})
+
+test('who follows ends it so, in good order', async () => {
+  const told = await interrupted(['logs', 'bft', '-f'], { entries: 1 })
+  expect(told).toMatchObject({ code: 0, err: '' })
+})
+
+test('a reader who has had enough has interrupted nothing', async () => {
+  const told = await interrupted(['logs', 'bft', '--since', '2026-02-28'], {
+    entries: 1,
+    reason: READER_GONE,
+  })
+  expect(told).toMatchObject({ code: 0, err: '' })
+})

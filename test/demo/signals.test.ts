@@ -1,0 +1,53 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { start } from '../support/programs.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+
+const describe = await requireRealPart('demo', () => ({ version: '' }))
+
+const MAIN = join(import.meta.dirname, '../../dist/main.js')
+
+let bin = ''
+beforeAll(async () => {
+  bin = await mkdtemp(join(tmpdir(), 'chain-agent-signals-'))
+  // Deaf to whoever ends it politely.
+  const script = `#!/bin/sh\ntrap '' TERM\necho $$ > ${bin}/pid\nwhile :; do sleep 1; done\n`
+  await writeFile(join(bin, 'journalctl'), script)
+  await chmod(join(bin, 'journalctl'), 0o755)
+})
+afterAll(async () => {
+  await rm(bin, { recursive: true })
+})
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('a command whose terminal is closed', () => {
+  it('takes its children along', async () => {
+    await rm(join(bin, 'pid'), { force: true })
+    const argv = [MAIN, 'logs', 'bft', '--prefix', 'chain']
+    const env = { PATH: `${bin}:/usr/bin:/bin` }
+    const command = start(process.execPath, argv, { env, extendEnv: false })
+    const pid = Number(
+      await eventually(
+        () => readFile(join(bin, 'pid'), 'utf8').catch(() => ''),
+        (text) => text.trim() !== '',
+      ),
+    )
+    await command.stop('SIGHUP')
+    expect(command.output()).toContain('Interrupted; nothing was found out.')
+    await eventually(
+      () => isAlive(pid),
+      (alive) => !alive,
+    )
+  })
+})

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { createAgentApi } from '../../src/sources/agent-api.ts'
+import { SilenceError } from '../../src/sources/http.ts'
+
+const never = new AbortController().signal
+const get = (error: Error) =>
+  createAgentApi(() => Promise.reject(error), { host: '127.0.0.1', port: 1 }).get('/metrics', never)
+const silence = (kind: 'refused' | 'timeout', detail: string) =>
+  new SilenceError(kind, 'http://127.0.0.1:1/metrics', detail)
+
+test('nobody listens where the connection is refused', async () => {
+  expect(await get(silence('refused', 'ECONNREFUSED'))).toBeNull()
+})
+
+test.each([
+  ['a connection that is cut', silence('refused', 'ECONNRESET')],
+  ['a host that cannot be reached', silence('refused', 'EHOSTUNREACH')],
+  ['no answer in time', silence('timeout', 'ECONNREFUSED')],
+])('%s is an error, and not "nobody"', async (_, error) => {
+  await expect(get(error)).rejects.toBe(error)
+})
