@@ -141,7 +141,9 @@ export const createExec = ({ clock, path }: Options): Exec => {
         for await (const chunk of child.stdout ?? []) yield chunk
         const outcome = await result
         const { exitCode } = outcome
-        if (exitCode !== undefined && program.answers?.includes(exitCode)) return
+        // With words, an end other than 0 is a failure, whatever it means without them.
+        const isMute = exitCode === 0 || textOf(outcome.stderr).trim() === ''
+        if (exitCode !== undefined && isMute && program.answers?.includes(exitCode)) return
         throw failureOf(program, outcome, MAX_OUTPUT_BYTES)
       } finally {
         signal.removeEventListener('abort', abort)

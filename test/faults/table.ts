@@ -221,11 +221,11 @@ status floods     | ${failures('status', 'source')}       | status: .*printed mo
 status garbage    | ${failures('status', 'parse')}        | status: .*ould not understand
 status aborts     | ${failures('status', 'source')}       | status: .*killed by SIGABRT
 status locked     | ${failures('status', 'source')}       | status: .*this user may not run chain-status
-node gone         |                                       | program node: .*there is no chain-node on PATH
-node hangs        |                                       | program node: .*none within
-node floods       |                                       | program node: .*printed more than
-node garbage      | ${unparsed('node-version')}           | program node: .*could not understand
-node locked       |                                       | program node: .*this user may not run chain-node
+node gone         |                                       | program node: [^→]*→ .*there is no chain-node on PATH
+node hangs        |                                       | program node: [^→]*→ .*none within
+node floods       |                                       | program node: [^→]*→ .*printed more than
+node garbage      | ${unparsed('node-version')}           | program node: [^→]*→ .*could not understand
+node locked       |                                       | program node: [^→]*→ .*this user may not run chain-node
 dpkg gone         |                                       | package: .*there is no dpkg-query on PATH
 dpkg hangs        |                                       | package: .*none within
 dpkg garbage      | ${unparsed('dpkg')}                   | package: .*could not understand`

@@ -54,7 +54,7 @@ describe('the logs command, under a real journald', () => {
     const { code, stdout, stderr } = await logs('zephyr-bft', '-o', 'raw')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('Started')
-    expect(stdout).toContain('KEYSTORE_PASSWORD=(struck out) and (hex digits)\n')
+    expect(stdout).toContain('KEYSTORE_PASSWORD=(struck out)\n')
     expect(stdout.length).toBeGreaterThan(LONG.length)
     expect(stdout.endsWith(`\n${LONG}\nlast of all`)).toBe(true)
     expect(stdout).not.toMatch(/hunter2|ab12ab12/)

@@ -33,14 +33,17 @@ const MOST = 10_000
 export const createAsides = () => {
   const gaveUp: { readonly at: number; readonly leader: string }[] = []
   let group: (Group & { readonly at: number }) | undefined
-  let committedAt: number | undefined
+  /** Seconds in which a block was committed, in order. */
+  const committed: number[] = []
 
   return {
     on: ({ at, message }: JournalEntry): void => {
       if (message === null) return
       const head = message.slice(0, 200)
-      if (head.includes('"committed block"')) committedAt = wholeSecond(at)
-      else if (head.includes('"local timeout"')) {
+      if (head.includes('"committed block"')) {
+        if (committed.at(-1) !== wholeSecond(at)) committed.push(wholeSecond(at))
+        if (committed.length > MOST) committed.shift()
+      } else if (head.includes('"local timeout"')) {
         const leader = leaderOf(message)
         if (leader !== undefined) gaveUp.push({ at: wholeSecond(at), leader })
         if (gaveUp.length > MOST) gaveUp.shift()
@@ -52,6 +55,7 @@ export const createAsides = () => {
     read: (to: number, seconds: number): Aside => {
       const isWithin = ({ at }: { readonly at: number }): boolean => at >= to - seconds && at < to
       const rounds = new Map<string, number>()
+      const newestCommit = committed.findLast((at) => isWithin({ at }))
       for (const { leader } of gaveUp.filter(isWithin)) {
         rounds.set(leader, (rounds.get(leader) ?? 0) + 1)
       }
@@ -60,8 +64,7 @@ export const createAsides = () => {
           .map(([leader, count]) => ({ leader, rounds: count }))
           .toSorted((a, b) => b.rounds - a.rounds || (a.leader < b.leader ? -1 : 1)),
         group: group && isWithin(group) ? withoutTime(group) : null,
-        committedBefore:
-          committedAt !== undefined && isWithin({ at: committedAt }) ? to - committedAt : null,
+        committedBefore: newestCommit === undefined ? null : to - newestCommit,
       }
     },
   }
