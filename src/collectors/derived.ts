@@ -1,6 +1,7 @@
 import { type Collector, type Context, poll, type Timing } from '../core/collector.ts'
 import { createKnown, type Known } from '../core/known.ts'
 import { minute, second } from '../core/units.ts'
+import { isSyncing, networkHead, storageUse } from '../core/witnesses.ts'
 import { type Sample, sample, sampleIfKnown } from '../metrics.ts'
 import type { Checkpoint } from '../sources/checkpoint.ts'
 import { COMPACTION_THRESHOLD } from './parts/compaction.ts'
@@ -74,13 +75,13 @@ export const derived = (parts: Parts): Collector<Reading> => {
       elapsed,
       own: views.ownHeight(known),
       blockAt: newest && newest.time * second,
-      head: views.networkHead(known),
+      head: networkHead(known),
       difference: known.value('chain_block_difference'),
       rate,
     })
     const windowBlocks =
-      lag === null || views.needsStatesync(known) ? null : Math.max(0, blocksyncWindow - lag)
-    const used = views.storageUse(known)
+      lag === null || isSyncing(known) ? null : Math.max(0, blocksyncWindow - lag)
+    const used = storageUse(known)
     if (used !== undefined) growth.add({ at: now, ratio: used })
     const counted = slots.read()
     if (counted) duties.add(counted, known.value('chain_native_stake_ratio'), now)

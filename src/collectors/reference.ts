@@ -4,7 +4,7 @@ import { parseHeight } from '../parsers/height.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity } from '../parsers/rpc.ts'
 import type { Query } from '../sources/query.ts'
 import type { Rpc } from '../sources/rpc.ts'
-import { agree, type Agreement } from './parts/agreement.ts'
+import { agree, type Agreement } from '../core/agreement.ts'
 import { type Reply, request, stateOf } from './parts/request.ts'
 
 /** An RPC endpoint is compared on `latest`, a query service on `finalized`, which is what it has indexed. */

@@ -50,11 +50,6 @@ export const isAdvancing = ({ known, at }: Pick<Evidence, 'known' | 'at'>): bool
   )
 }
 
-/** Whoever of it says so; consensus itself is the better witness than its log. */
-export const isSyncing = (known: Known): boolean =>
-  known.value('chain_native_statesync_active') === 1 ||
-  known.value('chain_consensus_statesync_active') === 1
-
 /** Labels of services that should run and do not, or that systemd does not know. */
 export const servicesDown = (known: Known): readonly string[] =>
   known
@@ -66,15 +61,6 @@ export const servicesDown = (known: Known): readonly string[] =>
 /** Without these there are no blocks. */
 export const isNodeDown = (known: Known, ...services: readonly string[]): boolean =>
   servicesDown(known).some((service) => services.includes(service))
-
-/** What is used of the database: execution tells it with every block; else the tool. */
-export const storageUse = (known: Known): number | undefined => {
-  const devices = known.series('chain_storage_used_ratio').map(({ value }) => value)
-  return (
-    known.value('chain_execution_storage_used_ratio') ??
-    (devices.length === 0 ? undefined : Math.max(...devices))
-  )
-}
 
 /** Free share of the chunks of the database. */
 export const freeChunks = (known: Known): number | undefined => {

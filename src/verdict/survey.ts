@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { second } from '../core/units.ts'
-import { isSyncing, newestBlock, servicesDown, storageUse } from './facts.ts'
+import { isSyncing, storageUse } from '../core/witnesses.ts'
+import { newestBlock, servicesDown } from './facts.ts'
 import type { Evidence } from './finding.ts'
 import { figure, list, percent, roughly } from './words.ts'
 

@@ -1,13 +1,7 @@
 import { z } from 'zod'
 import { hour, second } from '../../core/units.ts'
-import {
-  blockAge,
-  isAdvancing,
-  isNodeDown,
-  isSyncing,
-  newestBlock,
-  statesyncDone,
-} from '../facts.ts'
+import { isSyncing } from '../../core/witnesses.ts'
+import { blockAge, isAdvancing, isNodeDown, newestBlock, statesyncDone } from '../facts.ts'
 import type { Check } from '../finding.ts'
 import { LIMITS, USUAL_RATE } from '../limits.ts'
 import { figure, roughly } from '../words.ts'

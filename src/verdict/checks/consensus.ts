@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { FINDINGS } from '../../collectors/parts/consensus/findings.ts'
-import { isNodeDown, isSyncing } from '../facts.ts'
+import { isSyncing } from '../../core/witnesses.ts'
+import { isNodeDown } from '../facts.ts'
 import type { Check } from '../finding.ts'
 import { LIMITS, MANY_PEERS } from '../limits.ts'
 import { figure } from '../words.ts'

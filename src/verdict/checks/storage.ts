@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { freeChunks, isSyncing, storageUse } from '../facts.ts'
+import { isSyncing, storageUse } from '../../core/witnesses.ts'
+import { freeChunks } from '../facts.ts'
 import type { Check } from '../finding.ts'
 import { LIMITS } from '../limits.ts'
 import { list, percent, roughly } from '../words.ts'

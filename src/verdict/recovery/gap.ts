@@ -1,4 +1,5 @@
 import { second } from '../../core/units.ts'
+import { networkHead } from '../../core/witnesses.ts'
 import { blockAge, isNodeDown } from '../facts.ts'
 import type { Evidence } from '../finding.ts'
 import { USUAL_RATE } from '../limits.ts'
@@ -15,13 +16,10 @@ export interface Gap {
   readonly isAtLeast: boolean
 }
 
-/** Blocks within which references count as agreeing. */
-const AGREEMENT = 10
-
 /** Undefined where nothing tells it. */
 export const gapOf = (evidence: Evidence, window: number): Gap | undefined => {
   const { known } = evidence
-  const [own, head] = [ownHeight(evidence), networkHead(evidence)]
+  const [own, head] = [ownHeight(evidence), networkHead(known)]
   if (own !== undefined && head !== undefined) {
     return { blocks: Math.max(0, head - own), by: 'references', isAtLeast: false }
   }
@@ -55,17 +53,6 @@ const ownHeight = ({ known }: Evidence): number | undefined => {
 const highest = (heights: readonly (number | undefined)[]): number | undefined => {
   const known = heights.filter((height) => height !== undefined)
   return known.length === 0 ? undefined : Math.max(...known)
-}
-
-/** By a majority of the references that lie together; of two groups of one size the higher. */
-const networkHead = ({ known }: Evidence): number | undefined => {
-  const configured = known.series('chain_reference_up').length
-  const heights = known.series('chain_reference_block_number').map(({ value }) => value)
-  const groups = heights
-    .toSorted((a, b) => b - a)
-    .map((top) => heights.filter((height) => height <= top && top - height <= AGREEMENT))
-  const [largest = []] = groups.toSorted((a, b) => b.length - a.length)
-  return largest.length * 2 > configured ? highest(largest) : undefined
 }
 
 /** Of the newest block that anybody here told of, in seconds. */

@@ -1,5 +1,5 @@
 import { second } from '../../core/units.ts'
-import { storageUse } from '../facts.ts'
+import { storageUse } from '../../core/witnesses.ts'
 import { USUAL_RATE } from '../limits.ts'
 import { figure, percent, roughly } from '../words.ts'
 import { areElsewhere } from './key-files.ts'

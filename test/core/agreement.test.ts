@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { agree, type View } from '../../src/collectors/parts/agreement.ts'
+import { agree, type View } from '../../src/core/agreement.ts'
 
 const view = (height: number, own: number | null = 1000): View => ({
   height: BigInt(height),
