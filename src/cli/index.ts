@@ -10,6 +10,7 @@ import { demoCommand } from './demo.ts'
 import { eventsCommand } from './events.ts'
 import { helpCommand } from './help.ts'
 import type { ExitCode, Io } from './io.ts'
+import { keysCommand } from './keys.ts'
 import { keysReportCommand } from './keys-report.ts'
 import { ledgerCommand } from './ledger.ts'
 import { logsCommand } from './logs.ts'
@@ -41,6 +42,7 @@ const COMMANDS = [
   configCommand,
   parseCommand,
   maintenanceCommand,
+  keysCommand,
   keysReportCommand,
   demoCommand,
   simulateCommand,

@@ -6,12 +6,18 @@ const LABEL = 'Keystore password:'
 
 const NO_PASSWORD = 'no password in it'
 
+/** The password in the node's environment file; undefined where there is none. Of two lines the last one counts. */
+export const readPassword = (text: string): string | undefined =>
+  // For a shell and for systemd.
+  text.split('\n').flatMap(readVariable).at(-1) || undefined
+
+/** What a backup of the password is: one labelled line. */
+export const renderPasswordBackup = (password: string): string => `${LABEL} ${password}\n`
+
 /** Why the node finds no password in its environment file; null where it finds one. As in keystore.ts. */
 export const findEnvironmentProblem = (text: string): string | null => {
   if (isBlank(text)) return 'empty'
-  // Of two lines the last one counts, for a shell and for systemd.
-  const value = text.split('\n').flatMap(readVariable).at(-1)
-  return value === undefined || value === '' ? NO_PASSWORD : null
+  return readPassword(text) === undefined ? NO_PASSWORD : null
 }
 
 /** Why the backup of the password holds none: it is the bare word, or has a label or the variable before it. */

@@ -1,60 +1,60 @@
+import { eraOf } from './keystore/keystore-era.ts'
+import { type Sealed, sealKeystore } from './keystore/keystore-file.ts'
+import { keyPairOf, type KeyType } from './keystore/key-pair.ts'
 import type { KeyFile, KeyFileName } from './scenario/keys.ts'
 
-/** Hex digits that say in plain letters what they are. */
-const digits = (count: number): string =>
-  Buffer.from('simulated, not a key; '.repeat(5)).toString('hex').slice(0, count)
+/** Bytes that say in plain letters what they are. */
+const letters = (count: number, of = ''): Buffer =>
+  Buffer.from(`simulated, not a key; ${of}`.repeat(5)).subarray(0, count)
 
 const PASSWORD = 'simulated-not-a-password'
 
-const keystore = `${JSON.stringify({
-  version: 2,
-  ciphertext: digits(64),
-  checksum: digits(64),
-  cipher: { cipher_function: 'AES_128_CTR', params: { iv: digits(32) } },
-  kdf: {
-    kdf_name: 'scrypt',
-    params: { salt: digits(64), key_len: 32, n: 262_144, r: 8, p: 1 },
-  },
-  hash: 'SHA256',
-})}\n`
+/** Real ones, that the node's tool can open with the password; salt and IV are letters, so that all are always the same. */
+const keystore = (type: KeyType): string =>
+  sealKeystore({ ...sealed(type), password: PASSWORD, salt: letters(32), iv: letters(16) })
+
+const sealed = (type: KeyType): Sealed => ({ secret: letters(32, `${type}; `), version: 2 })
 
 /** What `recover` prints. */
-const backup = (type: 'Secp' | 'BLS'): string =>
+const backup = (type: KeyType): string =>
   [
-    'Recovering secret from keystore file...',
-    'Keystore version: v2 (Direct IKM)',
-    `Keystore secret: ${digits(64)}`,
-    `${type} private key: ${digits(64)}`,
-    `${type} public key: ${digits(type === 'Secp' ? 66 : 96)}`,
+    ERA.beginning,
+    ...ERA.recovered(sealed(type)),
+    ...ERA.keys(keyPairOf(sealed(type), type), type),
     '',
   ].join('\n')
 
-const WHOLE: Readonly<Record<KeyFileName, string>> = {
-  secp: keystore,
-  bls: keystore,
-  password: `# simulated\nCHAIN=simulated\nKEYSTORE_PASSWORD='${PASSWORD}'\n`,
-  'secp-backup': backup('Secp'),
-  'bls-backup': backup('BLS'),
-  'password-backup': `Keystore password: ${PASSWORD}\n`,
+const ERA = eraOf('0.16.1')
+
+/** Worked out when they are asked for: a keystore takes milliseconds. */
+type Contents = Readonly<Record<KeyFileName, () => string>>
+
+const WHOLE: Contents = {
+  secp: () => keystore('secp'),
+  bls: () => keystore('bls'),
+  password: () => `# simulated\nCHAIN=simulated\nKEYSTORE_PASSWORD='${PASSWORD}'\n`,
+  'secp-backup': () => backup('secp'),
+  'bls-backup': () => backup('bls'),
+  'password-backup': () => `Keystore password: ${PASSWORD}\n`,
 }
 
 /** `recover` says what it does before it asks whether it can; the others end where the disk was full. */
-const CUT: Readonly<Record<KeyFileName, string>> = {
-  secp: keystore.slice(0, 100),
-  bls: keystore.slice(0, 100),
-  password: '# simulated\nCHAIN=simulated\nKEYSTORE_PASSWORD=\n',
-  'secp-backup': 'Recovering secret from keystore file...\n',
-  'bls-backup': 'Recovering secret from keystore file...\n',
-  'password-backup': 'Keystore password: \n',
+const CUT: Contents = {
+  secp: () => WHOLE.secp().slice(0, 100),
+  bls: () => WHOLE.bls().slice(0, 100),
+  password: () => '# simulated\nCHAIN=simulated\nKEYSTORE_PASSWORD=\n',
+  'secp-backup': () => `${ERA.beginning}\n`,
+  'bls-backup': () => `${ERA.beginning}\n`,
+  'password-backup': () => 'Keystore password: \n',
 }
 
 /** Undefined where there is no file. */
 export const contentOf = (name: KeyFileName, content: KeyFile['content']): string | undefined => {
   switch (content) {
     case 'whole':
-      return WHOLE[name]
+      return WHOLE[name]()
     case 'cut':
-      return CUT[name]
+      return CUT[name]()
     case 'empty':
       return ''
     case 'gone':

@@ -5,9 +5,11 @@ import { createEndpoints, type EndpointName } from './endpoints.ts'
 import { writeForkFile } from './fork-file.ts'
 import { createHostTree, type HostPlaces } from './host/host-tree.ts'
 import { createKeyFiles, type NodePlaces } from './key-files.ts'
+import { createKeystoreTool } from './keystore/keystore-tool.ts'
 import { createNode, type SimulatedNode } from './node.ts'
 import { LIVELY, type Pace } from './pace.ts'
 import type { Scenario } from './scenario/scenario.ts'
+import { installedVersion } from './scenario/versions.ts'
 import { createChronyc } from './tools/chronyc.ts'
 import { createJournalctl } from './tools/journalctl.ts'
 import { createPackageTool } from './tools/package-version.ts'
@@ -83,4 +85,8 @@ const toolsOf = (
   [`${node.prefix}-mpt`]: troubled({ node, clock, name: 'mpt' }, createStorageTool(node)),
   [`${node.prefix}-status`]: troubled({ node, clock, name: 'status' }, createStatusTool(node)),
   [`${node.prefix}-node`]: createVersionTool(node),
+  [`${node.prefix}-keystore`]: createKeystoreTool({
+    prefix: node.prefix,
+    version: () => installedVersion(node.condition().versions),
+  }),
 })

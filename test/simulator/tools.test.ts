@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startBench } from './bench.ts'
 
@@ -26,6 +26,21 @@ describe("the node's own tools", () => {
     const version = await run('zephyr-node', '--version')
     expect(version.stdout).toMatch(/^zephyr-node \{"commit":"[0-9a-f]{40}","tag":"v/)
   })
+
+  test.each(['secp', 'bls'])(
+    'open the %s keystore: it prints what lies in the backup',
+    async (key) => {
+      const { nodeDirectory, environmentFile, backupDirectory } = bench.simulator
+      const [, password = ''] = /'(.*)'/.exec(await readFile(environmentFile, 'utf8')) ?? []
+      const path = join(nodeDirectory, 'config', `id-${key}`)
+      const own = ['--keystore-path', path, '--key-type', key]
+      expect(await run('zephyr-keystore', 'recover', '--password', password, ...own)).toEqual({
+        stdout: await readFile(join(backupDirectory, `${key}-backup`), 'utf8'),
+        stderr: '',
+        code: 0,
+      })
+    },
+  )
 })
 
 test('without a simulator the tools fail as on a host without systemd', async () => {

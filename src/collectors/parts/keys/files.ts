@@ -1,3 +1,10 @@
+import {
+  backupOf,
+  fillFolders,
+  isCopyOf,
+  type KeyFolders,
+  keystoreOf,
+} from '../../../core/key-places.ts'
 import type { KEY_KINDS, KEY_STATES, KEYS } from '../../../metrics.ts'
 import { findBackupProblem, findKeystoreProblem } from '../../../parsers/keystore.ts'
 import { findEnvironmentProblem, findPasswordProblem } from '../../../parsers/keystore-password.ts'
@@ -19,17 +26,10 @@ export interface KeyFile {
   readonly copies: number | null
 }
 
-/** Paths, with `{prefix}` for the maker's word. */
-export interface KeyPlaces {
-  readonly directory: string
-  readonly environmentFile: string
-  readonly backupDirectory: string
-}
-
 export interface ExaminerParts {
   readonly files: KeyFiles
   readonly readPrefix: ReadPrefix
-  readonly places: KeyPlaces
+  readonly places: KeyFolders
 }
 
 /** Throws a SourceError where nothing could even be asked. */
@@ -82,19 +82,19 @@ export const createKeyExaminer = (parts: ExaminerParts): ExamineKeys => {
 
   return async (signal) => {
     const { word } = await readPrefix(signal)
-    const fill = (template: string): string => template.replaceAll('{prefix}', word)
-    const [directory, backupDirectory] = [fill(places.directory), fill(places.backupDirectory)]
+    const folders = fillFolders(places, word)
+    const { directory, backupDirectory } = folders
     const node = await files.look(directory)
     const nodeUser = typeof node === 'string' ? null : node.uid
     const listed = await files.list(backupDirectory)
     const entries = listed === 'none' ? [] : typeof listed === 'string' ? null : listed
     // What was waited for may come when nobody waits any more.
     signal.throwIfAborted()
-    const keystores = keystoresIn(directory, fill(places.environmentFile)).map(async (place) => {
+    const keystores = keystoresIn(folders).map(async (place) => {
       const { state, why } = await stateOf(place, nodeUser)
       return { key: place.key, kind: place.kind, state, why, writtenAt: null, copies: null }
     })
-    const backups = backupsIn(backupDirectory).map(async (place) => {
+    const backups = backupsIn(folders).map(async (place) => {
       const { key, kind, path } = place
       const { facts, ...found } = await stateOf(place, nodeUser)
       const copies = entries?.map((name) => `${backupDirectory}/${name}`).filter(isCopyOf(path))
@@ -115,30 +115,29 @@ const WHERE = {
   waiting: { state: null, why: 'the file system there has not answered yet' },
 } as const
 
-const keystoresIn = (directory: string, environmentFile: string): readonly Place[] => {
+const keystoresIn = (folders: KeyFolders): readonly Place[] => {
   const [kind, findProblem] = ['keystore' as const, findKeystoreProblem]
+  const path = folders.environmentFile
   return [
-    { key: 'secp', kind, path: `${directory}/config/id-secp`, findProblem },
-    { key: 'bls', kind, path: `${directory}/config/id-bls`, findProblem },
-    { key: 'password', kind, path: environmentFile, findProblem: findEnvironmentProblem },
+    { key: 'secp', kind, path: keystoreOf(folders, 'secp'), findProblem },
+    { key: 'bls', kind, path: keystoreOf(folders, 'bls'), findProblem },
+    { key: 'password', kind, path, findProblem: findEnvironmentProblem },
   ]
 }
 
-const backupsIn = (directory: string): readonly Place[] => {
+const backupsIn = (folders: KeyFolders): readonly Place[] => {
   const [kind, findProblem] = ['backup' as const, findBackupProblem]
-  const password = `${directory}/keystore-password-backup`
   return [
-    { key: 'secp', kind, path: `${directory}/secp-backup`, findProblem },
-    { key: 'bls', kind, path: `${directory}/bls-backup`, findProblem },
-    { key: 'password', kind, path: password, findProblem: findPasswordProblem },
+    { key: 'secp', kind, path: backupOf(folders, 'secp'), findProblem },
+    { key: 'bls', kind, path: backupOf(folders, 'bls'), findProblem },
+    {
+      key: 'password',
+      kind,
+      path: backupOf(folders, 'password'),
+      findProblem: findPasswordProblem,
+    },
   ]
 }
-
-/** An export renames what it would overwrite: `secp-backup.20260301121000.bak`. */
-const isCopyOf =
-  (path: string) =>
-  (other: string): boolean =>
-    other.startsWith(`${path}.`) && /^\.\d{14}\.bak$/.test(other.slice(path.length))
 
 const OTHERS = 0o077
 const ROOT = 0

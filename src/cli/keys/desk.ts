@@ -1,0 +1,62 @@
+import { Option } from 'commander'
+import { readConfig } from '../../config/index.ts'
+import { KEY_TYPES } from '../../core/key-places.ts'
+import { atKeyDesk, type KeyDesk } from '../../tasks/keys.ts'
+import { type ConfigOptions, flagsOf } from '../config-options.ts'
+import type { ExitCode, Io } from '../io.ts'
+import { createProgress, type Progress } from '../page/progress.ts'
+import { createStyle } from '../page/style.ts'
+
+interface Opening {
+  readonly io: Io
+  readonly exit: (code: ExitCode) => void
+  readonly options: ConfigOptions
+}
+
+/** Opens the desk for a command. Its progress line must have ended before the command prints. */
+export const atDesk = async (
+  { io, exit, options }: Opening,
+  work: (desk: KeyDesk, progress: Progress) => Promise<void>,
+): Promise<void> => {
+  const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
+  const { clock, signal, standIns } = io
+  const path = io.env['PATH'] ?? '/usr/bin:/bin'
+  const progress = createProgress(io)
+  const say = (doing: string): void => {
+    progress.say(doing)
+  }
+  try {
+    await atKeyDesk({ config, clock, path, signal, say, ...standIns }, (desk) =>
+      work(desk, progress),
+    )
+  } catch (error) {
+    if (!signal.aborted) throw error
+    progress.end()
+    io.stderr.write('Interrupted; what was there before is still there.\n')
+    exit(1)
+  } finally {
+    progress.end()
+  }
+}
+
+/** What the tool's arguments and a core dump would show, said once before it is run. */
+export const warn = (io: Io, { isListOpen, coreTrouble }: KeyDesk, shown: string): void => {
+  const style = createStyle(io)
+  const say = (text: string): void => {
+    io.stderr.write(`${style.sign('notice')} ${style.plain(text)}\n`)
+  }
+  if (isListOpen !== false) {
+    say(
+      `While the keystore tool runs, for about a second a key, every user of this host can read ${shown} in the process list${isListOpen === null ? ', if /proc is mounted as usual' : ''}; not where /proc is mounted with hidepid=2.`,
+    )
+  }
+  if (coreTrouble !== null) {
+    say(
+      `Core dumps could not be turned off (${coreTrouble}); a crash now could leave key material on the disk.`,
+    )
+  }
+}
+
+/** `--type`, one or more times. */
+export const typeOption = (choices: readonly string[], description: string): Option =>
+  new Option('--type <type...>', description).choices([...choices]).default([...KEY_TYPES])

@@ -1,0 +1,99 @@
+import type { Verified } from '../../keys/verify.ts'
+import { wrap } from '../page/layout.ts'
+import type { Style, Tone } from '../page/style.ts'
+import { LEGACY } from './page.ts'
+
+/** Whether the backup is one that can be relied on. */
+export const isWell = (one: Verified, mayRecover: boolean): boolean =>
+  one.problem === null && one.exposure === null && (!mayRecover || one.isSame === true)
+
+interface Options {
+  readonly style: Style
+  readonly mayRecover: boolean
+}
+
+type Line = readonly [tone: Tone, text: string]
+
+/** The verdict on one backup first, then what it rests on. */
+export const renderVerified = (one: Verified, { style, mayRecover }: Options): string => {
+  const tone = isWell(one, mayRecover) ? 'good' : 'bad'
+  const head = `${one.key}: ${tone === 'good' ? 'the backup is good' : 'the backup is NOT good'}`
+  const lines: readonly Line[] = [
+    [
+      one.problem === null ? 'good' : 'bad',
+      one.problem === null ? `whole: ${one.backup}` : `not whole: ${one.problem}`,
+    ],
+    ...privacyOf(one),
+    samenessOf(one, mayRecover),
+    ...(one.publicKey === null ? [] : [['quiet', `public key ${one.publicKey}`] as const]),
+    ...(one.isLegacy ? [['notice', LEGACY] as const] : []),
+    one.offNode === null
+      ? ['notice', 'no copy off this host is known: chain-agent keys export, then keys off-node']
+      : [
+          'good',
+          `a copy off this host, as noted on ${one.offNode.at.slice(0, 10)}: ${one.offNode.where}`,
+        ],
+    ...copiesOf(one),
+    ...one.unfinished.map(
+      ({ file, isWhole }) =>
+        [
+          'notice',
+          `an interrupted run left ${file}, ${isWhole ? 'with a whole secret' : 'with no whole secret'}; the next keys backup or keys restore sees to it`,
+        ] as const,
+    ),
+  ]
+  const page = lines.map(([sign, text]) => {
+    const [first = '', ...rest] = wrap(style.plain(text), style, '    ')
+    const mark = `  ${style.paint(sign, style.sign(sign))} ${first.trimStart()}`
+    return [mark, ...rest].map((line) => `${line}\n`).join('')
+  })
+  return `${style.paint(tone, style.sign(tone))} ${style.paint('strong', head)}\n${page.join('')}`
+}
+
+const privacyOf = ({ problem, exposure, backup }: Verified): readonly Line[] => {
+  if (exposure !== null) {
+    return [
+      [
+        'bad',
+        `not private: ${exposure}; chmod 600 ${backup}, and if others could read it, the key is no longer yours alone`,
+      ],
+    ]
+  }
+  return problem === null ? [['good', 'private: only its owner may read it']] : []
+}
+
+const samenessOf = ({ isSame, whyUnknown, keystore }: Verified, mayRecover: boolean): Line => {
+  if (isSame === true) return ['good', `the same key as in ${keystore}`]
+  if (isSame === false) return ['bad', `ANOTHER key than in ${keystore}`]
+  const why = whyUnknown ?? 'there is nothing to compare'
+  return [mayRecover ? 'unknown' : 'quiet', `not compared with the keystore: ${why}`]
+}
+
+const copiesOf = ({ copies, keystoreCopies }: Verified): readonly Line[] => {
+  const exposed = copies.filter(({ exposure }) => exposure !== null)
+  const whole = copies.filter(({ isWhole }) => isWhole)
+  return [
+    ...(copies.length === 0
+      ? []
+      : [
+          [
+            'quiet',
+            `${copies.length} earlier .bak, ${whole.length} of them whole${newest(whole)}`,
+          ] as const,
+        ]),
+    ...exposed.map(({ file }) => ['notice', `others may read ${file}: chmod 600`] as const),
+    ...(keystoreCopies.length === 0
+      ? []
+      : [
+          [
+            'quiet',
+            `${keystoreCopies.length} earlier keystores, the newest ${keystoreCopies.at(-1) ?? ''}`,
+          ] as const,
+        ]),
+  ]
+}
+
+const newest = (whole: Verified['copies']): string => {
+  const last = whole.at(-1)
+  return last === undefined ? '' : `, the newest ${last.file}`
+}

@@ -1,0 +1,139 @@
+import { basename, dirname } from 'node:path'
+import { asError } from '../core/outcome.ts'
+import { summaryOf } from '../core/errors.ts'
+import { backupOf, type KeyType, keystoreOf } from '../core/key-places.ts'
+import { Secret } from '../core/secret.ts'
+import { readKeyMaterial } from '../parsers/keystore-output.ts'
+import { copiesOf } from './copies.ts'
+import { isSameKey, type Key, keyIn, type Kit, readNodePassword, recoverKey } from './kit.ts'
+import { type OffNode, readOffNode } from './off-node.ts'
+import { findUnfinished } from './unfinished.ts'
+
+/** How it stands with the backup of one key. No secret, and none can be had of it. */
+export interface Verified {
+  readonly key: KeyType
+  readonly backup: string
+  readonly keystore: string
+  /** Why nothing could be restored from the backup; null where it is whole. */
+  readonly problem: string | null
+  /** Who beside its owner may read it; null where nobody may, or where it is not there. */
+  readonly exposure: string | null
+  /** Whether the keystore holds the same key; null where that is not known. */
+  readonly isSame: boolean | null
+  readonly whyUnknown: string | null
+  readonly publicKey: string | null
+  /** Whether the key is one that `import` cannot make anew from the backup. */
+  readonly isLegacy: boolean
+  /** Earlier backups and keystores that were kept, and whether a key can be restored from each of the former. */
+  readonly copies: readonly Copy[]
+  readonly keystoreCopies: readonly string[]
+  /** What an interrupted run has left. */
+  readonly unfinished: readonly Copy[]
+  /** That a copy lies off the node; null where nobody has said so, or of another key. */
+  readonly offNode: OffNode | null
+}
+
+interface Copy {
+  readonly file: string
+  readonly isWhole: boolean
+  readonly exposure: string | null
+}
+
+interface Question {
+  readonly key: KeyType
+  /** Whether the keystore tool may be run, which shows the password in the process list for a second. */
+  readonly mayRecover: boolean
+}
+
+/** Looks, compares and shows nothing. What cannot be found out is told, not thrown. */
+export const verify = async (
+  kit: Kit,
+  { key, mayRecover }: Question,
+  signal: AbortSignal,
+): Promise<Verified> => {
+  const { folders } = kit
+  const [backup, keystore] = [backupOf(folders, key), keystoreOf(folders, key)]
+  const [held, problem] = await attemptTo(() => readIt(kit, backup))
+  const [recovered, whyUnknown] = mayRecover
+    ? await attemptTo(async () => {
+        kit.say(`Opening the ${key} keystore`)
+        return recoverKey(kit, { type: key, password: await readNodePassword(kit) }, signal)
+      })
+    : [null, 'the keystore was not opened, as asked for']
+  signal.throwIfAborted()
+  const publicKey = recovered?.publicKey ?? held?.publicKey ?? null
+  return {
+    key,
+    backup,
+    keystore,
+    problem,
+    exposure: await exposureOf(kit, backup),
+    isSame: held && recovered ? isSameKey(held, recovered) : null,
+    whyUnknown,
+    publicKey,
+    isLegacy: recovered?.isLegacy ?? held?.isLegacy ?? false,
+    copies: await examineAll(kit, await copiesOf(kit, backup)),
+    keystoreCopies: await copiesOf(kit, keystore),
+    unfinished: [
+      ...(await examineAll(kit, await findUnfinished(kit, dirname(backup), basename(backup)))),
+      ...(await examineAll(kit, await findUnfinished(kit, dirname(keystore), basename(keystore)))),
+    ],
+    offNode: await offNodeOf(kit, key, publicKey),
+  }
+}
+
+const readIt = async ({ files }: Kit, path: string): Promise<Key> => {
+  const bytes = await files.read(path)
+  return keyIn(new Secret(bytes.toString('utf8')), `read ${path}`, '')
+}
+
+/** What came of it, or why nothing did. */
+const attemptTo = async <T>(
+  work: () => Promise<T>,
+): Promise<readonly [T, null] | readonly [null, string]> => {
+  try {
+    return [await work(), null]
+  } catch (error) {
+    return [null, summaryOf(asError(error))]
+  }
+}
+
+const OTHERS = 0o077
+
+const ROOT = 0
+
+const exposureOf = async ({ files, folders }: Kit, path: string): Promise<string | null> => {
+  const lying = await files.look(path)
+  if (lying === undefined) return null
+  if ((lying.mode & OTHERS) !== 0) {
+    return `mode 0${(lying.mode & 0o777).toString(8).padStart(3, '0')}`
+  }
+  const node = await files.look(folders.directory)
+  const isForeign = node !== undefined && lying.uid !== ROOT && lying.uid !== node.uid
+  return isForeign ? 'it belongs neither to root nor to the user of the node' : null
+}
+
+const examineAll = (kit: Kit, paths: readonly string[]): Promise<readonly Copy[]> =>
+  Promise.all(
+    paths.map(async (file) => ({
+      file,
+      isWhole: await isWhole(kit, file),
+      exposure: await exposureOf(kit, file),
+    })),
+  )
+
+const isWhole = async ({ files }: Kit, path: string): Promise<boolean> => {
+  const bytes = await files.read(path).catch(() => undefined)
+  return bytes !== undefined && readKeyMaterial(bytes.toString('utf8')).problem === null
+}
+
+const offNodeOf = async (
+  kit: Kit,
+  key: KeyType,
+  publicKey: string | null,
+): Promise<OffNode | null> => {
+  const [notes] = await attemptTo(() => readOffNode(kit))
+  const note = notes?.find((one) => one.key === key)
+  const isOther = note !== undefined && publicKey !== null && note.publicKey !== publicKey
+  return note === undefined || isOther ? null : note
+}

@@ -1,0 +1,43 @@
+import { SourceError } from '../core/errors.ts'
+import { codeOf } from './missing.ts'
+
+/** Does it, and tells what could not be done in the operator's words. `doing`: "write /opt/x". */
+export const telling = async <T>(doing: string, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    throw new SourceError({ doing, ...accountOf(error) }, { cause: error })
+  }
+}
+
+const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly advice?: string }>> = {
+  ENOENT: { happened: 'there is no such file or folder' },
+  ENOTDIR: { happened: 'a part of the path is no folder' },
+  EACCES: {
+    happened: 'this user may not',
+    advice: 'run it as root, or as the owner of the folder',
+  },
+  EPERM: {
+    happened: 'the system does not permit it',
+    advice: 'run it as root; the file system must know links and owners',
+  },
+  EROFS: { happened: 'the file system can only be read' },
+  ENOSPC: { happened: 'the disk is full', advice: 'make room there, and run it again' },
+  EDQUOT: {
+    happened: 'the quota of the disk is used up',
+    advice: 'make room there, and run it again',
+  },
+  EIO: {
+    happened: 'the disk has failed',
+    advice: 'look at `dmesg`; let the backup lie on another disk',
+  },
+  EEXIST: { happened: 'there is such a file already, and none is overwritten' },
+  ELOOP: { happened: 'it is a symbolic link' },
+  EMLINK: { happened: 'the file has too many names' },
+}
+
+/** The system's own messages repeat the path; ours names what to do. */
+const accountOf = (error: unknown): { readonly happened: string; readonly advice?: string } =>
+  BY_CODE[codeOf(error)] ?? {
+    happened: error instanceof Error && !('code' in error) ? error.message : codeOf(error),
+  }

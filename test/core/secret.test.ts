@@ -1,0 +1,28 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { Secret } from '../../src/core/secret.ts'
+
+const secret = new Secret('correct horse')
+
+describe('a secret', () => {
+  it.each([
+    ['a template', `${secret.toString()}`],
+    ['JSON', JSON.stringify({ secret })],
+    ['inspection', inspect({ deep: { secret } }, { showHidden: true, depth: 9 })],
+    ['its own keys', JSON.stringify(Object.entries(secret))],
+    ['an error', String(new Error('x', { cause: secret }).cause)],
+  ])('does not come out of %s', (_, shown) => {
+    expect(shown).not.toContain('horse')
+  })
+
+  it('is told from others, and hex digits of either case are the same', () => {
+    expect(new Secret('AB12').isSameAs(new Secret('ab12'))).toBe(true)
+    expect(new Secret('ab12').isSameAs(new Secret('ab13'))).toBe(false)
+    expect(new Secret('ab').isSameAs(new Secret('abab'))).toBe(false)
+  })
+
+  it('is struck out of a text everywhere; an empty one nowhere', () => {
+    expect(secret.strikeFrom('a correct horse, correct horse')).toBe('a (struck out), (struck out)')
+    expect(new Secret('').strikeFrom('text')).toBe('text')
+  })
+})
