@@ -24,6 +24,7 @@ import { runbookCommand } from './runbook.ts'
 import { runCommand } from './run.ts'
 import { simulateCommand } from './simulate.ts'
 import { statusCommand } from './status.ts'
+import { UsageError } from './usage-error.ts'
 import { dress } from './words/dress.ts'
 import { inOrder } from './words/groups.ts'
 
@@ -97,6 +98,10 @@ Examples:
 const explain = (error: Error, io: Io): ExitCode => {
   // Commander has already said what was wrong; help and version end this way, too.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof UsageError) {
+    io.stderr.write(`error: ${error.message}\n`)
+    return 2
+  }
   if (error instanceof ConfigError) {
     io.stderr.write(`The configuration cannot be used; nothing was started.\n${error.message}\n`)
     return 2

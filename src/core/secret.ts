@@ -21,9 +21,12 @@ export class Secret {
     return timingSafeEqual(digest(this.#text), digest(other.#text))
   }
 
-  /** The text without this secret in it, whatever a tool has printed around it. */
+  /** The text without this secret in it, whatever a tool has printed around it, as it is or escaped. */
   strikeFrom(text: string): string {
-    return this.#text === '' ? text : text.replaceAll(this.#text, '(struck out)')
+    const forms = [this.#text, JSON.stringify(this.#text).slice(1, -1), this.#text.trim()]
+    return forms
+      .filter((form) => form !== '')
+      .reduce((struck, form) => struck.replaceAll(form, '(struck out)'), text)
   }
 
   toString(): string {

@@ -10,28 +10,32 @@ export const isAge = (bytes: Uint8Array): boolean => {
 
 const ARMOR = '-----BEGIN AGE ENCRYPTED FILE-----'
 
-/** Throws a SourceError that names the recipient which is none. */
+/** For whom, and where that was said: that alone is shown where it is none. */
+export interface Recipient {
+  readonly text: string
+  readonly place: string
+}
+
+/** Throws a SourceError that says where the recipient stands which is none, and not what stands there. */
 export const encryptFor = async (
-  recipients: readonly string[],
+  recipients: readonly Recipient[],
   text: Secret,
   options: { readonly isArmored: boolean },
 ): Promise<Uint8Array | string> => {
   const encrypter = new Encrypter()
-  for (const recipient of recipients) {
+  for (const { text: recipient, place } of recipients) {
     try {
       encrypter.addRecipient(recipient)
-    } catch (error) {
+    } catch {
       const isIdentity = recipient.toUpperCase().startsWith('AGE-SECRET-KEY-')
-      throw new SourceError(
-        {
-          doing: isIdentity ? 'encrypt for a recipient' : `encrypt for ${recipient}`,
-          happened: isIdentity
-            ? 'it is a secret identity, not a recipient'
-            : 'it is no recipient of age',
-          advice: 'a recipient begins with age1: `age-keygen -y KEYFILE` prints it',
-        },
-        { cause: isIdentity ? undefined : error },
-      )
+      throw new SourceError({
+        doing: `encrypt for the recipient in ${place}`,
+        happened: isIdentity
+          ? 'it is a secret identity'
+          : 'it is no recipient that begins with age1',
+        advice:
+          '`age-keygen -y KEYFILE` prints the recipient; keys of ssh and plugins only age itself takes',
+      })
     }
   }
   const bytes = await encrypter.encrypt(text.reveal())
@@ -53,7 +57,7 @@ export const decryptWith = async (
     throw new SourceError({
       doing,
       happened: 'the identity file holds no line that begins with AGE-SECRET-KEY-',
-      advice: `decrypt it yourself: \`age -d ${path}\`, and restore from what comes out`,
+      advice: `decrypt it yourself, into a pipe: --from <(age -d ${path})`,
     })
   }
   const decrypter = new Decrypter()
@@ -66,7 +70,7 @@ export const decryptWith = async (
       doing,
       happened: 'none of the identities opens it, or it is damaged',
       advice:
-        'name the identity whose recipient it was made for; with a passphrase or a plugin, decrypt it with `age -d` yourself',
+        'name the identity whose recipient it was made for; with a passphrase or a plugin, decrypt it yourself, into a pipe: --from <(age -d FILE)',
     })
   }
 }

@@ -1,11 +1,11 @@
-import { basename, dirname } from 'node:path'
-import { backupOf, type KeyType } from '../core/key-places.ts'
+import { dirname } from 'node:path'
+import { backupOf, KEY_TYPES, type KeyType } from '../core/key-places.ts'
 import { Secret } from '../core/secret.ts'
 import { readKeyMaterial } from '../parsers/keystore-output.ts'
 import { renderPasswordBackup } from '../parsers/keystore-password.ts'
 import { copiesOf, keepCopy, lyingAt } from './copies.ts'
 import { type Kit, readNodePassword, recoverKey } from './kit.ts'
-import { findUnfinished, unfinishedName } from './unfinished.ts'
+import { findUnfinished, isRemoved, putInPlace } from './unfinished.ts'
 
 /** What `keys backup` did for one file. Paths and public keys alone. */
 export interface BackedUp {
@@ -36,29 +36,27 @@ export const backUp = async (
   key: BackedUp['key'],
   signal: AbortSignal,
 ): Promise<BackedUp> => {
-  const { files, folders, run, say } = kit
-  const file = backupOf(folders, key)
-  const folder = dirname(file)
-  const before = await lyingAt(kit, file)
-  say(`Recovering the ${key} key`)
+  const path = backupOf(kit.folders, key)
+  // Before the password is shown to anybody.
+  await lyingAt(kit, path)
   const { text, publicKey, isLegacy } = await contentOf(kit, key, signal)
   signal.throwIfAborted()
-  const unfinished = await findUnfinished(kit, folder, basename(file))
-  await files.createFolder(folder)
-  const fresh = `${folder}/${unfinishedName(basename(file), run)}`
-  await files.create(fresh, text.reveal())
-  const kept = await puttingAway(kit, fresh, async () => {
-    const copy = before === undefined ? null : await keepCopy(kit, file, before)
-    await files.replace(fresh, file)
-    return copy
-  })
+  await kit.files.createFolder(dirname(path))
+  const unfinished = await findUnfinished(kit, path)
+  const kept = await putInPlace(kit, { path, content: text.reveal() }, () => keepCopy(kit, path))
   const { removed, left } = await clear(kit, unfinished, text)
-  const copies = (await copiesOf(kit, file)).length
-  const isKeptExposed = before !== undefined && (before.mode & OTHERS) !== 0
-  return { key, file, publicKey, isLegacy, kept, isKeptExposed, copies, removed, left }
+  return {
+    key,
+    file: path,
+    publicKey,
+    isLegacy,
+    kept: kept?.file ?? null,
+    isKeptExposed: kept?.isExposed ?? false,
+    copies: (await copiesOf(kit, path)).length,
+    removed,
+    left,
+  }
 }
-
-const OTHERS = 0o077
 
 interface Content {
   readonly text: Secret
@@ -68,35 +66,24 @@ interface Content {
 
 const contentOf = async (kit: Kit, key: BackedUp['key'], signal: AbortSignal): Promise<Content> => {
   const password = await readNodePassword(kit)
-  if (key !== 'password') return recoverKey(kit, { type: key, password }, signal)
+  const [type] = key === 'password' ? KEY_TYPES : [key]
+  kit.say(`Recovering the ${type} key`)
+  // A password that opens nothing would take the place of one that does.
+  const recovered = await recoverKey(kit, { type, password }, signal)
+  if (key !== 'password') return recovered
   const text = new Secret(renderPasswordBackup(password.reveal()))
   return { text, publicKey: null, isLegacy: false }
 }
 
-/** What fails now leaves no secret behind: the file that was not put in its place goes. */
-const puttingAway = async <T>(
-  { files }: Kit,
-  fresh: string,
-  work: () => Promise<T>,
-): Promise<T> => {
-  try {
-    return await work()
-  } catch (error) {
-    await files.remove(fresh).catch(() => undefined)
-    throw error
-  }
-}
-
 /** A file that holds nothing which the new backup has not goes; one that might stays, and is told of. */
-const clear = async ({ files }: Kit, unfinished: readonly string[], text: Secret) => {
+const clear = async (kit: Kit, unfinished: readonly string[], text: Secret) => {
   const removed: string[] = []
   const left: string[] = []
   for (const path of unfinished) {
-    const found = await files.read(path).catch(() => undefined)
-    if (found !== undefined && isContained(new Secret(found.toString('utf8')), text)) {
-      await files.remove(path)
-      removed.push(path)
-    } else left.push(path)
+    const found = await kit.files.read(path).catch(() => undefined)
+    const isOfNoUse = found !== undefined && isContained(new Secret(found.toString('utf8')), text)
+    const isGone = isOfNoUse && (await isRemoved(kit, path))
+    ;(isGone ? removed : left).push(path)
   }
   return { removed, left }
 }

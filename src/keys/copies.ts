@@ -21,19 +21,34 @@ export const copiesOf = async (
 /** How many seconds may be taken already by other copies. */
 const MOST_TRIES = 60
 
-/** Gives what is about to be replaced a name that stays; no name that is taken is ever used. */
-export const keepCopy = async (kit: Kit, path: string, lying: Lying): Promise<string> => {
+/** What was kept of a file that is about to be replaced. */
+export interface Kept {
+  readonly file: string
+  /** Whether others than its owner may read it, as they could before. */
+  readonly isExposed: boolean
+}
+
+const OTHERS = 0o077
+
+/**
+ * Gives what lies there now a name that stays; no name that is taken is ever used. Null where nothing lies
+ * there.
+ */
+export const keepCopy = async (kit: Kit, path: string): Promise<Kept | null> => {
   const { files, now } = kit
+  const lying = await lyingAt(kit, path)
+  if (lying === undefined) return null
+  const isExposed = (lying.mode & OTHERS) !== 0
   // A run that was interrupted after this step has done it already.
   if (lying.names > 1) {
-    for (const copy of await copiesOf(kit, path)) {
-      if ((await files.look(copy))?.inode === lying.inode) return copy
+    for (const file of await copiesOf(kit, path)) {
+      if ((await files.look(file))?.inode === lying.inode) return { file, isExposed }
     }
   }
   const at = now()
   for (let late = 0; late < MOST_TRIES; late += 1) {
-    const copy = copyOf(path, at + late * second)
-    if (await files.keepAs(path, copy)) return copy
+    const file = copyOf(path, at + late * second)
+    if (await files.keepAs(path, file)) return { file, isExposed }
   }
   throw new SourceError({
     doing: `keep ${path} as a copy`,

@@ -15,15 +15,10 @@ export interface Kit {
   readonly now: () => number
   /** Says what is being done, for who waits. */
   readonly say: (doing: string) => void
-  /** Tells our files under way from those that another run has left. */
-  readonly run: Run
-}
-
-interface Run {
-  readonly pid: number
-  /** Hex digits that no other run has. */
+  /** What no other run has in the names of its files. */
   readonly mark: string
-  readonly isAlive: (pid: number) => boolean
+  /** Where nobody but root can change anything; null where we are not root. */
+  readonly ownFolder: string | null
 }
 
 /** A key as it came out of a keystore or a backup. */
@@ -38,13 +33,12 @@ export interface Key {
 
 export const readNodePassword = async ({ files, folders }: Kit): Promise<Secret> => {
   const path = folders.environmentFile
-  const password = readPassword((await files.read(path)).toString('utf8'))
-  if (password !== undefined && !password.includes('\0')) return new Secret(password)
+  const { value, problem } = readPassword((await files.read(path)).toString('utf8'))
+  if (problem === null && !value.includes('\0')) return new Secret(value)
   throw new SourceError({
     doing: `read the keystore password in ${path}`,
-    happened: password === undefined ? 'it has no KEYSTORE_PASSWORD' : 'it holds a zero byte',
-    advice:
-      'set KEYSTORE_PASSWORD there, or name the right file: `--set node.environmentFile=FILE`',
+    happened: problem ?? 'it holds a zero byte',
+    advice: 'mend it there, or name the right file: `--set node.environmentFile=FILE`',
   })
 }
 
@@ -55,7 +49,7 @@ export const recoverKey = async (
   signal: AbortSignal,
 ): Promise<Key> => {
   const text = await tool.recover({ path, type, password }, signal)
-  return keyIn(text, `recover the ${type} key from ${path}`, RECOVER_ADVICE)
+  return keyIn({ text, type }, `recover the ${type} key from ${path}`, RECOVER_ADVICE)
 }
 
 interface Recovery {
@@ -68,12 +62,22 @@ const RECOVER_ADVICE =
   'the keystore tool prints the secret since v0.12: update it, and run this again'
 
 /** `doing` says what for: "read the backup …". Throws a SourceError where there is no key in the text. */
-export const keyIn = (text: Secret, doing: string, advice: string): Key => {
+export const keyIn = ({ text, type }: Text, doing: string, advice: string): Key => {
   const { material, problem } = readKeyMaterial(text.reveal())
   if (problem !== null) throw new SourceError({ doing, happened: problem, advice })
   const { secret, publicKey, isLegacy } = material
+  if (publicKey !== null && publicKey.length !== PUBLIC_DIGITS[type]) {
+    throw new SourceError({ doing, happened: `it is not a ${type} key, by its public key`, advice })
+  }
   return { secret: new Secret(secret), publicKey, isLegacy, text }
 }
+
+interface Text {
+  readonly text: Secret
+  readonly type: KeyType
+}
+
+const PUBLIC_DIGITS = { secp: 66, bls: 96 } as const
 
 /** Whether two are one key. The same secret is not enough: of a legacy keystore it makes another key. */
 export const isSameKey = (one: Key, other: Key): boolean =>

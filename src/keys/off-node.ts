@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { KEY_TYPES, type KeyType } from '../core/key-places.ts'
 import type { Kit } from './kit.ts'
-import { unfinishedName } from './unfinished.ts'
+import { findUnfinished, putInPlace } from './unfinished.ts'
 
 /** That a copy of a key lies off the node, as somebody has said. */
 export interface OffNode {
@@ -41,15 +41,14 @@ export const readOffNode = async (
   throw new ParseError(`the note ${file}`, 'what `chain-agent keys off-node` writes', '')
 }
 
-/** Notes copies, in the place of what was noted of the same keys. */
+/** Notes copies, in the place of what was noted of the same keys. Throws a ParseError where the note is none. */
 export const noteOffNode = async (kit: Kit, copies: readonly OffNode[]): Promise<void> => {
   const file = fileOf(kit)
-  const before = await readOffNode(kit).catch(() => [])
+  const before = await readOffNode(kit)
   const others = before.filter(({ key }) => copies.every((copy) => copy.key !== key))
   const text = `${JSON.stringify({ version: 1, copies: [...others, ...copies] }, undefined, 2)}\n`
-  const fresh = `${kit.folders.backupDirectory}/${unfinishedName(NAME, kit.run)}`
-  await kit.files.create(fresh, text)
-  await kit.files.replace(fresh, file)
+  for (const path of await findUnfinished(kit, file)) await kit.files.remove(path)
+  await putInPlace(kit, { path: file, content: text }, () => Promise.resolve())
 }
 
 const readJson = (text: string): unknown => {

@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path'
+import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { type KeyType, keystoreOf } from '../core/key-places.ts'
 import type { Secret } from '../core/secret.ts'
@@ -6,7 +6,8 @@ import type { Lying, Owner } from '../sources/secret-files.ts'
 import { copiesOf, keepCopy, lyingAt } from './copies.ts'
 import { isSameKey, type Key, type Kit, recoverKey } from './kit.ts'
 import { type Found, readBackup, type Source } from './source.ts'
-import { findUnfinished, unfinishedName } from './unfinished.ts'
+import { findUnfinished, isRemoved, putInPlace } from './unfinished.ts'
+import { inWorkshop } from './workshop.ts'
 
 /** What a restore would do, found out without writing anything. */
 export interface Plan {
@@ -18,6 +19,14 @@ export interface Plan {
   readonly held: { readonly isSame: boolean; readonly publicKey: string | null } | null
   /** Why that is not known. */
   readonly whyUnknown: string | null
+}
+
+/** A keystore that was made and proven, and is in no place yet. */
+export interface Prepared {
+  readonly plan: Plan
+  readonly content: Buffer
+  readonly owner: Owner
+  readonly publicKey: string | null
 }
 
 /** What was done. */
@@ -45,114 +54,125 @@ export const planRestore = async (
   signal: AbortSignal,
 ): Promise<Plan> => {
   const found = await readBackup(kit, type, source)
+  if (found.key.isLegacy) throw cannotRestore(found, LEGACY)
   const keystore = keystoreOf(kit.folders, type)
   const before = await lyingAt(kit, keystore)
   const plan = { type, source: found, keystore, before }
   if (before === undefined) return { ...plan, held: null, whyUnknown: null }
   kit.say(`Opening the ${type} keystore that is there`)
+  const held = await attemptToOpen(kit, { type, password }, signal)
+  if ('whyUnknown' in held) return { ...plan, held: null, whyUnknown: held.whyUnknown }
+  if (held.isLegacy && held.secret.isSameAs(found.key.secret)) throw cannotRestore(found, LEGACY)
+  const { publicKey } = held
+  return { ...plan, held: { isSame: isSameKey(held, found.key), publicKey }, whyUnknown: null }
+}
+
+/** That it cannot be opened may be the very reason for restoring it. */
+const attemptToOpen = async (
+  kit: Kit,
+  one: { readonly type: KeyType; readonly password: Secret },
+  signal: AbortSignal,
+): Promise<Key | { readonly whyUnknown: string }> => {
   try {
-    const held = await recoverKey(kit, { type, password }, signal)
-    const { publicKey } = held
-    return { ...plan, held: { isSame: isSameKey(held, found.key), publicKey }, whyUnknown: null }
+    return await recoverKey(kit, one, signal)
   } catch (error) {
-    // That it cannot be opened may be the very reason for restoring it.
     if (!(error instanceof SourceError) || signal.aborted) throw error
-    return { ...plan, held: null, whyUnknown: error.summary }
+    return { whyUnknown: error.summary }
   }
 }
 
 /**
- * Makes the new keystore in a folder of its own, proves it by recovering the same secret from it, and only
- * then gives the old one a second name and the new one its place. Throws a SourceError; the old keystore is
- * then still, or again, in its place.
+ * Makes the new keystore where nothing of the node is, and proves it: the same key must be recovered from
+ * it. Nothing of the node's is changed. Throws a SourceError.
  */
-export const restore = async (
+export const prepare = async (
   kit: Kit,
   { plan, password }: { readonly plan: Plan; readonly password: Secret },
   signal: AbortSignal,
-): Promise<Restored> => {
+): Promise<Prepared> => {
   const { type, source, keystore, before } = plan
-  const { files, run } = kit
-  const folder = dirname(keystore)
-  const owner = before ?? (await ownerOfFolder(kit, folder))
-  const name = `id-${type}`
-  const unfinished = await findUnfinished(kit, folder, name)
-  const workshop = `${folder}/${unfinishedName(name, run)}`
-  const fresh = `${workshop}/${name}`
-  await files.createFolder(workshop)
-  try {
-    const key = await make(kit, { plan, password, fresh, owner }, signal)
+  const owner = before ?? (await ownerOfFolder(kit, dirname(keystore)))
+  return inWorkshop(kit, keystore, async (fresh) => {
+    kit.say(`Importing the ${type} key`)
+    await kit.tool.import({ path: fresh, type, password }, source.key.secret, signal)
+    if ((await kit.files.look(fresh))?.kind !== 'file') {
+      throw cannotRestore(
+        source,
+        'the keystore tool says that it is done, and has written no keystore',
+      )
+    }
+    const content = await kit.files.read(fresh)
+    kit.say(`Proving the ${type} keystore`)
+    const key = await recoverKey(kit, { type, password, path: fresh }, signal)
+    if (!key.secret.isSameAs(source.key.secret)) {
+      throw cannotRestore(source, 'another secret comes out of the new keystore than went in')
+    }
+    if (!isSameKey(key, source.key)) throw cannotRestore(source, LEGACY)
     signal.throwIfAborted()
-    const kept = before === undefined ? null : await keepCopy(kit, keystore, before)
-    await putInPlace(kit, { fresh, keystore, kept })
-    const removed = await clear(kit, unfinished, name)
-    const copies = (await copiesOf(kit, keystore)).length
-    return { type, keystore, from: source.file, publicKey: key.publicKey, kept, copies, removed }
-  } finally {
-    await removeWorkshop(kit, workshop, name)
-  }
+    return { plan, content, owner, publicKey: key.publicKey }
+  })
 }
 
-interface Making {
-  readonly plan: Plan
-  readonly password: Secret
-  readonly fresh: string
-  readonly owner: Owner
-}
-
-const make = async (
+/**
+ * Gives the old keystore a second name and the new one its place. Throws a SourceError; the old keystore is
+ * then still, or again, in its place.
+ */
+export const place = async (
   kit: Kit,
-  { plan, password, fresh, owner }: Making,
-  signal: AbortSignal,
-): Promise<Key> => {
-  const { type, source } = plan
-  kit.say(`Importing the ${type} key`)
-  await kit.tool.import({ path: fresh, type, password }, source.key.secret, signal)
-  if ((await kit.files.look(fresh))?.kind !== 'file') {
-    throw notProven(type, 'the tool says that it has imported it, and has written no keystore')
+  { plan, content, owner, publicKey }: Prepared,
+): Promise<Restored> => {
+  const { type, source, keystore } = plan
+  const unfinished = await findUnfinished(kit, keystore)
+  let kept: string | null = null
+  try {
+    await putInPlace(kit, { path: keystore, content, owner }, async () => {
+      await refuseIfChanged(kit, plan)
+      kept = (await keepCopy(kit, keystore))?.file ?? null
+    })
+  } catch (error) {
+    await putBack(kit, plan, kept)
+    throw error
   }
-  await kit.files.claim(fresh, owner)
-  kit.say(`Proving the ${type} keystore`)
-  const key = await recoverKey(kit, { type, password, path: fresh }, signal)
-  if (!key.secret.isSameAs(source.key.secret)) {
-    throw notProven(type, 'another secret comes out of the new keystore than went in')
+  const removed: string[] = []
+  for (const path of unfinished) {
+    // A keystore that was never put in its place is of no use: its backup is there.
+    if (await isRemoved(kit, path)) removed.push(path)
   }
-  if (!isSameKey(key, source.key)) throw notProven(type, LEGACY)
-  return key
+  const copies = (await copiesOf(kit, keystore)).length
+  return { type, keystore, from: source.file, publicKey, kept, copies, removed }
+}
+
+/** Somebody may have answered a question meanwhile, and somebody else have made a keystore. */
+const refuseIfChanged = async (kit: Kit, { keystore, before, source }: Plan): Promise<void> => {
+  const now = await lyingAt(kit, keystore)
+  if (now?.inode === before?.inode) return
+  throw cannotRestore(source, `${keystore} has changed since it was looked at`)
+}
+
+/** The name may have changed already, and only its way to the disk have failed. */
+const putBack = async (
+  kit: Kit,
+  { keystore, before }: Plan,
+  kept: string | null,
+): Promise<void> => {
+  if (kept === null || before === undefined) return
+  if ((await kit.files.look(keystore))?.inode === before.inode) return
+  const content = await kit.files.read(kept)
+  await putInPlace(kit, { path: keystore, content, owner: before }, () => Promise.resolve())
 }
 
 const LEGACY =
-  'the new keystore has another public key: the backup is of a keystore of the first version, and import makes another key of its secret'
+  'it is of a keystore of the first version, and import would make another key of its secret'
 
-const notProven = (type: KeyType, happened: string): SourceError =>
+const cannotRestore = ({ file }: Found, happened: string): SourceError =>
   new SourceError({
-    doing: `prove the new ${type} keystore`,
+    doing: `restore a keystore from ${file}`,
     happened,
     advice:
-      'nothing was replaced; put a copy of the old keystore file there instead, which its password opens, or compare the version of the keystore tool with that of the node',
+      happened === LEGACY
+        ? 'put a copy of the old keystore file itself in its place; its password opens it'
+        : 'nothing was replaced; run it again, and compare the version of the keystore tool with that of the node',
   })
-
-interface Placing {
-  readonly fresh: string
-  readonly keystore: string
-  readonly kept: string | null
-}
-
-const putInPlace = async (kit: Kit, { fresh, keystore, kept }: Placing): Promise<void> => {
-  const { files, run } = kit
-  try {
-    await files.replace(fresh, keystore)
-  } catch (error) {
-    // The name may have changed already, and only its way to the disk have failed.
-    const isGone = (await files.look(fresh)) === undefined
-    if (isGone && kept !== null) {
-      const again = `${dirname(keystore)}/${unfinishedName(basename(keystore), run)}.old`
-      await files.keepAs(kept, again)
-      await files.replace(again, keystore)
-    }
-    throw error
-  }
-}
 
 const ownerOfFolder = async ({ files }: Kit, folder: string): Promise<Owner> => {
   const lying = await files.look(folder)
@@ -162,19 +182,4 @@ const ownerOfFolder = async ({ files }: Kit, folder: string): Promise<Owner> => 
     happened: lying === undefined ? 'there is no such folder' : 'it is no folder',
     advice: 'install the node first, or name its folder: `--set node.directory=FOLDER`',
   })
-}
-
-/** A keystore that an interrupted run has left is of no use: it was never proven, and its backup is there. */
-const clear = async (
-  kit: Kit,
-  unfinished: readonly string[],
-  name: string,
-): Promise<readonly string[]> => {
-  for (const workshop of unfinished) await removeWorkshop(kit, workshop, name)
-  return unfinished
-}
-
-const removeWorkshop = async ({ files }: Kit, workshop: string, name: string): Promise<void> => {
-  await files.remove(`${workshop}/${name}`)
-  await files.remove(workshop)
 }

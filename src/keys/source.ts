@@ -1,8 +1,8 @@
-import { join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { backupOf, type KeyType } from '../core/key-places.ts'
 import { Secret } from '../core/secret.ts'
 import { decryptWith, isAge } from './age.ts'
+import { copiesOf } from './copies.ts'
 import { type Key, keyIn, type Kit } from './kit.ts'
 
 /** Where a key is restored from. */
@@ -22,29 +22,36 @@ export interface Found {
 /** Finds the backup of a key and reads it, decrypted where it must be. Nothing is written. */
 export const readBackup = async (kit: Kit, type: KeyType, source: Source): Promise<Found> => {
   const file = await fileOf(kit, type, source)
-  const bytes = await kit.files.read(file)
+  const bytes = await kit.files.read(file, { isNamed: true })
   const isEncrypted = isAge(bytes)
   const text = isEncrypted
     ? await decryptWith({ path: file, bytes }, await identities(kit, file, source))
     : new Secret(bytes.toString('utf8'))
   bytes.fill(0)
-  return { file, isEncrypted, key: keyIn(text, `read the backup ${file}`, ADVICE) }
+  return { file, isEncrypted, key: keyIn({ text, type }, `read the backup ${file}`, ADVICE) }
 }
 
 const ADVICE = 'name another with --from: an earlier one (.bak), or the copy in your vault'
 
-const fileOf = async ({ files, folders }: Kit, type: KeyType, source: Source): Promise<string> => {
+const fileOf = async (kit: Kit, type: KeyType, source: Source): Promise<string> => {
+  const { files, folders } = kit
   const { from = folders.backupDirectory } = source
+  // A shell's `<(…)` is a link to a pipe.
   const lying = await files.look(from)
-  if (lying !== undefined && lying.kind !== 'folder') return from
+  const isFolder = lying?.kind === 'folder' || (await files.isFolder(from))
+  if (lying !== undefined && !isFolder) return from
   const plain = backupOf({ backupDirectory: from }, type)
   const found = [plain, ...ENDINGS.map((ending) => plain + ending)]
   for (const file of found) if (await files.look(file)) return file
+  const earlier = (await copiesOf(kit, plain)).at(-1)
   throw new SourceError({
     doing: `find the backup of the ${type} key`,
     happened:
-      lying === undefined ? `there is no ${from}` : `${join(from)} has no ${found.join(', no ')}`,
-    advice: 'name the file or its folder with --from',
+      lying === undefined ? `there is no ${from}` : `there is no ${found.join(', and no ')}`,
+    advice:
+      earlier === undefined
+        ? 'name the file or its folder with --from'
+        : `the newest that was kept: --type ${type} --from ${earlier}`,
   })
 }
 
@@ -52,7 +59,9 @@ const fileOf = async ({ files, folders }: Kit, type: KeyType, source: Source): P
 const ENDINGS = ['.age'] as const
 
 const identities = async ({ files }: Kit, file: string, { identity }: Source): Promise<Secret> => {
-  if (identity !== undefined) return new Secret((await files.read(identity)).toString('utf8'))
+  if (identity !== undefined) {
+    return new Secret((await files.read(identity, { isNamed: true })).toString('utf8'))
+  }
   throw new SourceError({
     doing: `decrypt ${file}`,
     happened: 'it is encrypted, and no identity is named',

@@ -1,4 +1,3 @@
-import { basename, dirname } from 'node:path'
 import { asError } from '../core/outcome.ts'
 import { summaryOf } from '../core/errors.ts'
 import { backupOf, type KeyType, keystoreOf } from '../core/key-places.ts'
@@ -8,6 +7,7 @@ import { copiesOf } from './copies.ts'
 import { isSameKey, type Key, keyIn, type Kit, readNodePassword, recoverKey } from './kit.ts'
 import { type OffNode, readOffNode } from './off-node.ts'
 import { findUnfinished } from './unfinished.ts'
+import { workshopsOf } from './workshop.ts'
 
 /** How it stands with the backup of one key. No secret, and none can be had of it. */
 export interface Verified {
@@ -53,7 +53,7 @@ export const verify = async (
 ): Promise<Verified> => {
   const { folders } = kit
   const [backup, keystore] = [backupOf(folders, key), keystoreOf(folders, key)]
-  const [held, problem] = await attemptTo(() => readIt(kit, backup))
+  const [held, problem] = await attemptTo(() => readIt(kit, key))
   const [recovered, whyUnknown] = mayRecover
     ? await attemptTo(async () => {
         kit.say(`Opening the ${key} keystore`)
@@ -75,16 +75,18 @@ export const verify = async (
     copies: await examineAll(kit, await copiesOf(kit, backup)),
     keystoreCopies: await copiesOf(kit, keystore),
     unfinished: [
-      ...(await examineAll(kit, await findUnfinished(kit, dirname(backup), basename(backup)))),
-      ...(await examineAll(kit, await findUnfinished(kit, dirname(keystore), basename(keystore)))),
+      ...(await examineAll(kit, await findUnfinished(kit, backup))),
+      ...(await examineAll(kit, await findUnfinished(kit, keystore))),
+      ...(await examineAll(kit, await workshopsOf(kit, keystore))),
     ],
     offNode: await offNodeOf(kit, key, publicKey),
   }
 }
 
-const readIt = async ({ files }: Kit, path: string): Promise<Key> => {
+const readIt = async ({ files, folders }: Kit, type: KeyType): Promise<Key> => {
+  const path = backupOf(folders, type)
   const bytes = await files.read(path)
-  return keyIn(new Secret(bytes.toString('utf8')), `read ${path}`, '')
+  return keyIn({ text: new Secret(bytes.toString('utf8')), type }, `read ${path}`, '')
 }
 
 /** What came of it, or why nothing did. */
@@ -105,6 +107,7 @@ const ROOT = 0
 const exposureOf = async ({ files, folders }: Kit, path: string): Promise<string | null> => {
   const lying = await files.look(path)
   if (lying === undefined) return null
+  if (lying.kind !== 'file') return 'it is a link or no file: put the file itself there'
   if ((lying.mode & OTHERS) !== 0) {
     return `mode 0${(lying.mode & 0o777).toString(8).padStart(3, '0')}`
   }
@@ -134,6 +137,10 @@ const offNodeOf = async (
 ): Promise<OffNode | null> => {
   const [notes] = await attemptTo(() => readOffNode(kit))
   const note = notes?.find((one) => one.key === key)
-  const isOther = note !== undefined && publicKey !== null && note.publicKey !== publicKey
+  const isOther =
+    note !== undefined &&
+    publicKey !== null &&
+    note.publicKey !== null &&
+    note.publicKey !== publicKey
   return note === undefined || isOther ? null : note
 }

@@ -1,3 +1,4 @@
+import { type EnvironmentValue, readEnvironmentValue } from './environment-value.ts'
 import { behind, isBlank } from './keystore.ts'
 
 /** The node's units and the maker's instructions know it by this name. */
@@ -6,10 +7,14 @@ const LABEL = 'Keystore password:'
 
 const NO_PASSWORD = 'no password in it'
 
-/** The password in the node's environment file; undefined where there is none. Of two lines the last one counts. */
-export const readPassword = (text: string): string | undefined =>
-  // For a shell and for systemd.
-  text.split('\n').flatMap(readVariable).at(-1) || undefined
+/** The password in the node's environment file, or why there is none that everybody would read so. */
+export const readPassword = (text: string): EnvironmentValue => {
+  const values = text.split('\n').flatMap(valuesIn)
+  const last = values.at(-1)
+  if (last === undefined || last.trim() === '')
+    return { value: null, problem: 'it has no KEYSTORE_PASSWORD' }
+  return readEnvironmentValue(last)
+}
 
 /** What a backup of the password is: one labelled line. */
 export const renderPasswordBackup = (password: string): string => `${LABEL} ${password}\n`
@@ -17,7 +22,9 @@ export const renderPasswordBackup = (password: string): string => `${LABEL} ${pa
 /** Why the node finds no password in its environment file; null where it finds one. As in keystore.ts. */
 export const findEnvironmentProblem = (text: string): string | null => {
   if (isBlank(text)) return 'empty'
-  return readPassword(text) === undefined ? NO_PASSWORD : null
+  // Of two lines the last one counts, for a shell and for systemd.
+  const value = text.split('\n').flatMap(readVariable).at(-1)
+  return value === undefined || value === '' ? NO_PASSWORD : null
 }
 
 /** Why the backup of the password holds none: it is the bare word, or has a label or the variable before it. */
@@ -29,12 +36,17 @@ export const findPasswordProblem = (text: string): string | null => {
 }
 
 /** What the line sets the variable to, without its quotes. */
-const readVariable = (line: string): readonly string[] => {
+const readVariable = (line: string): readonly string[] =>
+  valuesIn(line).map((value) => withoutQuotes(value.trim()))
+
+/** What stands behind the variable's sign, as it stands there. */
+const valuesIn = (line: string): readonly string[] => {
   const at = line.indexOf('=')
   if (at < 0) return []
-  const name = line.slice(0, at).trim()
-  if (name !== VARIABLE && name !== `export ${VARIABLE}`) return []
-  return [withoutQuotes(line.slice(at + 1).trim())]
+  const words = line.slice(0, at).trim().split(' ')
+  const isExport = words[0] === 'export'
+  const name = isExport ? words.slice(1).join('').trim() : words.join(' ')
+  return name === VARIABLE ? [line.slice(at + 1)] : []
 }
 
 const withoutQuotes = (text: string): string => {

@@ -19,7 +19,7 @@ const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly adv
   },
   EPERM: {
     happened: 'the system does not permit it',
-    advice: 'run it as root; the file system must know links and owners',
+    advice: 'run it as root',
   },
   EROFS: { happened: 'the file system can only be read' },
   ENOSPC: { happened: 'the disk is full', advice: 'make room there, and run it again' },
@@ -32,6 +32,13 @@ const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly adv
     advice: 'look at `dmesg`; let the backup lie on another disk',
   },
   EEXIST: { happened: 'there is such a file already, and none is overwritten' },
+  EBUSY: { happened: 'it is in use' },
+  ENOTEMPTY: { happened: 'the folder is not empty' },
+  EINVAL: { happened: 'the file system there cannot do this' },
+  ENOTSUP: { happened: 'the file system there cannot do this' },
+  EOPNOTSUPP: { happened: 'the file system there cannot do this' },
+  ENOSYS: { happened: 'the system cannot do this' },
+  EXDEV: { happened: 'the two lie on different file systems' },
   ELOOP: { happened: 'it is a symbolic link' },
   EMLINK: { happened: 'the file has too many names' },
 }

@@ -53,7 +53,7 @@ export const createKeystoreTool = ({ exec, clock, command }: Options): KeystoreT
       type,
     ]
     const doing = `run ${command} ${verb} for the ${type} key`
-    const { stdout, stderr, exitCode } = await inTime(doing, { clock, signal }, (within) =>
+    const { stdout, stderr, exitCode } = await tamed(doing, { clock, signal }, (within) =>
       exec.run({ command, args, answers: ANY_CODE }, within.signal),
     )
     const said = `${stdout}\n${stderr}`
@@ -78,7 +78,11 @@ export const createKeystoreTool = ({ exec, clock, command }: Options): KeystoreT
   }
 }
 
-const inTime = async <T>(
+/**
+ * What is thrown where the program gives no answer at all shows its last words, and they may hold its
+ * arguments. None of that goes on: who did what is enough.
+ */
+const tamed = async <T>(
   doing: string,
   context: Context,
   read: (within: Context) => Promise<T>,
@@ -86,12 +90,26 @@ const inTime = async <T>(
   try {
     return await withDeadline(context, LONGEST_MS, read)
   } catch (error) {
-    if (!(error instanceof SourceError) || !error.timeout) throw error
-    const happened = `no answer within ${renderDuration(LONGEST_MS)}; it was ended`
-    const advice = 'see whether the host has time and memory left for it, and run it again'
-    throw new SourceError({ doing, happened, advice }, { timeout: true })
+    if (!(error instanceof SourceError))
+      throw new SourceError({ doing, happened: 'it did not run' })
+    const { timeout } = error
+    const happened = timeout
+      ? `no answer within ${renderDuration(LONGEST_MS)}; it was ended`
+      : (HAPPENED.find((pattern) => pattern.test(error.summary))?.exec(error.summary)?.[0] ??
+        'it did not end by itself')
+    throw new SourceError({ doing, happened, advice: ADVICE }, { timeout })
   }
 }
+
+const ADVICE =
+  "see that the node's keystore tool is on the PATH of this user (sudo has its own), works, and has time and memory"
+/** Of the words that tell of an end, those that are ours. */
+const HAPPENED = [
+  /there is no \S+ on PATH$/,
+  /this user may not run \S+$/,
+  /it printed more than \d+ bytes$/,
+  /killed by SIG[A-Z]+$/,
+] as const
 
 /** A word that begins with a dash would be taken for another option. */
 const option = (name: string, value: Secret): readonly string[] => {

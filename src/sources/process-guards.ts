@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { asError } from '../core/outcome.ts'
 import { summaryOf } from '../core/errors.ts'
 import type { Exec } from './exec.ts'
-import { codeOf } from './missing.ts'
 
 /** Nothing that is made meanwhile, by us or by a child, is for anybody but its owner. */
 export const withPrivateUmask = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -30,15 +29,8 @@ export const leaveNoCore = async (exec: Exec, signal: AbortSignal): Promise<stri
   }
 }
 
-export const isProcessAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // It is there, and another user's.
-    return codeOf(error) === 'EPERM'
-  }
-}
+/** A folder in memory in which only root can change anything (hier(7)); null where we are not root. */
+export const folderOfRoot = (): string | null => (process.getuid?.() === 0 ? '/run' : null)
 
-/** Hex digits that tell this run's files from those of a process that had the same number. */
-export const runMark = (): string => randomBytes(4).toString('hex')
+/** What this run's files have in their names: its number, and what no run with the same number has. */
+export const runMark = (): string => `${process.pid}-${randomBytes(4).toString('hex')}`

@@ -6,7 +6,8 @@ export const isProcessListOpen = async (mounts = '/proc/self/mounts'): Promise<b
   const proc = text
     ?.split('\n')
     .map((line) => line.split(' '))
-    .find(([, place]) => place === '/proc')
+    // Of two that lie on each other the last one is seen.
+    .findLast(([, place]) => place === '/proc')
   if (proc === undefined) return null
   const hidden = (proc[3] ?? '').split(',').find((option) => option.startsWith('hidepid='))
   // 1 keeps others from what is in a process, 2 from seeing it at all; newer kernels say it in words.

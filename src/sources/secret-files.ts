@@ -1,8 +1,10 @@
 import { type BigIntStats, constants } from 'node:fs'
-import { link, lstat, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { type FileHandle, lstat, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { linkOrCopy, makeFolder, syncFolder } from './durable.ts'
 import { telling } from './file-errors.ts'
 import { codeOf, isMissing } from './missing.ts'
+import { readWhole } from './read-whole.ts'
 
 /** What lies at a path, itself and not what a link leads to. */
 export interface Lying {
@@ -28,27 +30,29 @@ export interface Owner {
 export interface SecretFiles {
   /** Undefined where nothing lies there. */
   look(path: string): Promise<Lying | undefined>
-  /** The whole file; an error where it is no regular file or longer than 64 KiB. */
-  read(path: string): Promise<Buffer>
+  /** Whether it is a folder, or a link that leads to one. */
+  isFolder(path: string): Promise<boolean>
+  /** The whole file, of 64 KiB at most. `isNamed`: the operator has named it, and a pipe is well, too. */
+  read(path: string, options?: { readonly isNamed: boolean }): Promise<Buffer>
   /** The names in a folder; none where there is no such folder. */
   list(folder: string): Promise<readonly string[]>
-  /** A new file for its owner alone, read back after it was written. What cannot be completed is taken away. */
-  create(path: string, content: string | Uint8Array, owner?: Owner): Promise<void>
-  /** Gives a file that is there to the owner, for him alone. */
-  claim(path: string, owner: Owner): Promise<void>
-  /** The file gets a second name; false where that name is taken. */
+  /**
+   * A new file for its owner alone, read back after it was written; answers which it is. What cannot be
+   * completed is taken away.
+   */
+  create(path: string, content: string | Uint8Array, owner?: Owner): Promise<bigint>
+  /** The file gets a second name, or a copy where the file system knows no links; false where it is taken. */
   keepAs(path: string, copy: string): Promise<boolean>
-  /** The name changes from one file to the other in one step. */
-  replace(from: string, to: string): Promise<void>
+  /** The name changes in one step from what it named to this file; an error where it names another then. */
+  replace(from: string, to: string, inode: bigint): Promise<void>
   /** A folder for its owner alone, with the folders above it. */
   createFolder(path: string): Promise<void>
   /** Files go, and folders that are empty. */
   remove(path: string): Promise<void>
 }
 
-const MOST_BYTES = 64 * 1024
 const PRIVATE_FILE = 0o600
-const PRIVATE_FOLDER = 0o700
+const OTHERS = 0o077
 
 export const secretFiles: SecretFiles = {
   look: (path) =>
@@ -61,7 +65,18 @@ export const secretFiles: SecretFiles = {
       }
     }),
 
-  read: (path) => telling(`read ${path}`, () => readWhole(path)),
+  isFolder: (path) =>
+    telling(`look at ${path}`, async () => {
+      try {
+        return (await stat(path)).isDirectory()
+      } catch (error) {
+        if (isMissing(error)) return false
+        throw error
+      }
+    }),
+
+  read: (path, options = { isNamed: false }) =>
+    telling(`read ${path}`, () => readWhole(path, options)),
 
   list: (folder) =>
     telling(`look into ${folder}`, async () => {
@@ -75,46 +90,20 @@ export const secretFiles: SecretFiles = {
 
   create: (path, content, owner) =>
     telling(`write ${path}`, async () => {
-      const bytes = Buffer.from(content)
       const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants
       const handle = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, PRIVATE_FILE)
       try {
-        try {
-          // The umask may have taken rights from us, too.
-          await handle.chmod(PRIVATE_FILE)
-          if (owner) await handle.chown(owner.uid, owner.gid)
-          await handle.writeFile(bytes)
-          await handle.sync()
-        } finally {
-          await handle.close()
-        }
-        if (!(await readWhole(path)).equals(bytes))
-          throw new Error('what was written reads otherwise')
+        return await fill({ path, handle, content: Buffer.from(content), owner })
       } catch (error) {
         await rm(path, { force: true }).catch(() => undefined)
         throw error
-      } finally {
-        bytes.fill(0)
-      }
-    }),
-
-  claim: (path, owner) =>
-    telling(`give ${path} to its owner`, async () => {
-      const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-      try {
-        await handle.chmod(PRIVATE_FILE)
-        const { uid, gid } = await handle.stat()
-        if (uid !== owner.uid || gid !== owner.gid) await handle.chown(owner.uid, owner.gid)
-        await handle.sync()
-      } finally {
-        await handle.close()
       }
     }),
 
   keepAs: (path, copy) =>
     telling(`keep ${path} as ${copy}`, async () => {
       try {
-        await link(path, copy)
+        await linkOrCopy(path, copy)
       } catch (error) {
         if (codeOf(error) === 'EEXIST') return false
         throw error
@@ -123,17 +112,17 @@ export const secretFiles: SecretFiles = {
       return true
     }),
 
-  replace: (from, to) =>
+  replace: (from, to, inode) =>
     telling(`put ${from} in the place of ${to}`, async () => {
       await rename(from, to)
       await syncFolder(dirname(to))
+      // Who may write to the folder could have put another file under our name.
+      if ((await lstat(to, { bigint: true })).ino !== inode) {
+        throw new Error('somebody else has changed the file meanwhile')
+      }
     }),
 
-  createFolder: (path) =>
-    telling(`make the folder ${path}`, async () => {
-      const first = await mkdir(path, { recursive: true, mode: PRIVATE_FOLDER })
-      if (first !== undefined) await syncFolder(dirname(first))
-    }),
+  createFolder: (path) => telling(`make the folder ${path}`, () => makeFolder(path)),
 
   remove: (path) =>
     telling(`remove ${path}`, async () => {
@@ -153,25 +142,49 @@ const lyingOf = (facts: BigIntStats): Lying => ({
   names: Number(facts.nlink),
 })
 
-const readWhole = async (path: string): Promise<Buffer> => {
-  // Not blocking: a pipe in the file's place would hold us for ever.
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+interface Filling {
+  readonly path: string
+  readonly handle: FileHandle
+  readonly content: Buffer
+  readonly owner: Owner | undefined
+}
+
+/** Closes the handle, and answers which file it was. */
+const fill = async ({ path, handle, content, owner }: Filling): Promise<bigint> => {
   try {
-    const facts = await handle.stat()
-    if (!facts.isFile()) throw new Error('it is no file')
-    if (facts.size > MOST_BYTES) throw new Error('it is far too long for a key')
-    return await handle.readFile()
+    try {
+      await makePrivate(handle)
+      if (owner) await give(handle, owner)
+      await handle.writeFile(content)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    const read = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+    try {
+      if (!(await read.readFile()).equals(content))
+        throw new Error('it reads otherwise than written')
+      return (await read.stat({ bigint: true })).ino
+    } finally {
+      await read.close()
+    }
   } finally {
-    await handle.close()
+    content.fill(0)
   }
 }
 
-/** A name is on the disk when its folder is. */
-const syncFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, constants.O_RDONLY)
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+/** The umask may have taken rights from us, too. A file system without rights has those of its mount. */
+const makePrivate = async (handle: FileHandle): Promise<void> => {
+  await handle.chmod(PRIVATE_FILE).catch((error: unknown) => {
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP'].includes(codeOf(error))) throw error
+  })
+  if (((await handle.stat()).mode & OTHERS) === 0) return
+  throw new Error(
+    'the file system there knows no rights, and others could read it; mount it with umask=077, or export an encrypted copy',
+  )
+}
+
+const give = async (handle: FileHandle, owner: Owner): Promise<void> => {
+  const { uid, gid } = await handle.stat()
+  if (uid !== owner.uid || gid !== owner.gid) await handle.chown(owner.uid, owner.gid)
 }

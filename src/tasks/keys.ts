@@ -6,15 +6,11 @@ import { asError } from '../core/outcome.ts'
 import type { Kit } from '../keys/kit.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
 import { createKeystoreTool } from '../sources/keystore-tool.ts'
+import { withFoldersLocked } from '../sources/lock.ts'
 import { createPatientExec } from '../sources/patient-exec.ts'
 import { createPrefix } from '../sources/prefix.ts'
 import { isProcessListOpen } from '../sources/process-list.ts'
-import {
-  isProcessAlive,
-  leaveNoCore,
-  runMark,
-  withPrivateUmask,
-} from '../sources/process-guards.ts'
+import { folderOfRoot, leaveNoCore, runMark, withPrivateUmask } from '../sources/process-guards.ts'
 import { secretFiles } from '../sources/secret-files.ts'
 import type { StandIns } from './stand-ins.ts'
 
@@ -57,24 +53,23 @@ export const atKeyDesk = async <T>(
       const { word } = await createPrefix({ exec: patient, path, configured: config.prefix })(
         signal,
       )
-      return work({
+      const folders = fillFolders(config.node, word)
+      const desk: KeyDesk = {
         kit: {
           files: secretFiles,
           tool: createKeystoreTool({ exec, clock, command: `${word}-keystore` }),
-          folders: fillFolders(config.node, word),
+          folders,
           now: () => clock.now(),
           say,
-          run: {
-            pid: process.pid,
-            mark: runMark(),
-            isAlive: isProcessAlive,
-          },
+          mark: runMark(),
+          ownFolder: folderOfRoot(),
         },
         isListOpen: await isProcessListOpen(),
         // A simulated tool is no process.
         coreTrouble: standIn ? null : await leaveNoCore(patient, signal),
         consensusState: () => askState(patient, `${word}-bft.service`, signal),
-      })
+      }
+      return withFoldersLocked([folders.directory, folders.backupDirectory], () => work(desk))
     })
   } finally {
     exec.killAll()

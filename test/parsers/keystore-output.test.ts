@@ -71,13 +71,20 @@ describe('the secret in what the keystore tool prints', () => {
 describe('the password in the environment file', () => {
   it.each([
     ['KEYSTORE_PASSWORD=plain\n', 'plain'],
-    ["KEYSTORE_PASSWORD='with space'\n", 'with space'],
-    ['export KEYSTORE_PASSWORD="with = sign"\n', 'with = sign'],
+    ["KEYSTORE_PASSWORD=' with space '\n", ' with space '],
+    ['export  KEYSTORE_PASSWORD="with = sign"\n', 'with = sign'],
     ['KEYSTORE_PASSWORD=first\nOTHER=x\nKEYSTORE_PASSWORD=last\n', 'last'],
-    ['#KEYSTORE_PASSWORD=no\n', undefined],
-    ['KEYSTORE_PASSWORD=\n', undefined],
-    ['OLD_KEYSTORE_PASSWORD=no\n', undefined],
-  ])('of %j is %j', (text, password) => {
-    expect(readPassword(text)).toBe(password)
+  ])('of %j is %j', (text, value) => {
+    expect(readPassword(text)).toStrictEqual({ value, problem: null })
   })
+
+  it.each(['#KEYSTORE_PASSWORD=no\n', 'KEYSTORE_PASSWORD=\n', 'OLD_KEYSTORE_PASSWORD=no\n', ''])(
+    'is none in %j',
+    (text) => {
+      expect(readPassword(text)).toStrictEqual({
+        value: null,
+        problem: 'it has no KEYSTORE_PASSWORD',
+      })
+    },
+  )
 })

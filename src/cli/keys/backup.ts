@@ -11,7 +11,7 @@ import { asJson, complain, type Failed } from './outcome.ts'
 import { LEGACY, page } from './page.ts'
 
 interface Options extends ConfigOptions {
-  readonly type: readonly BackedUp['key'][]
+  readonly type?: readonly BackedUp['key'][]
   readonly json?: true
 }
 
@@ -29,17 +29,18 @@ secp-backup.20260301121000.bak, and the new one takes its place. Whatever stops 
 backup is left: the old one or the new one.
 
 It does not protect a backup that lies on the node: who can read the file has the key. Bring a copy off
-the node (chain-agent keys export), and mend what is readable for others.
+the node (chain-agent keys export), and mend what is readable for others. With --type password the
+password is written, after it has opened the keystore of the secp key.
 
 Examples:
   sudo chain-agent keys backup
   sudo chain-agent keys backup --type password
-  sudo chain-agent keys backup --set node.backupDirectory=/mnt/stick`,
+  sudo chain-agent keys backup --set node.backupDirectory=/root/chain-backup`,
     )
     .action(async (options: Options) => {
       await atDesk({ io, exit, options }, async (desk, progress) => {
         warn(io, desk, 'the keystore password')
-        const { done, failed } = await all(desk, options.type, io)
+        const { done, failed } = await all(desk, options.type ?? KEY_TYPES, io)
         progress.end()
         const style = createStyle(io)
         if (options.json) io.stdout.write(asJson({ done, failed }))
@@ -54,15 +55,16 @@ const CLOSING =
   'Who has these files has the keys. Now bring a copy off this host: chain-agent keys export --recipient age1...\n'
 
 /** One that fails does not keep the others from being backed up. */
-const all = async ({ kit }: KeyDesk, keys: Options['type'], { signal }: Io) => {
+const all = async ({ kit }: KeyDesk, keys: readonly BackedUp['key'][], { signal }: Io) => {
   const done: BackedUp[] = []
   const failed: Failed[] = []
-  for (const key of new Set(keys)) {
+  for (const key of keys) {
     try {
       done.push(await backUp(kit, key, signal))
     } catch (thrown) {
-      if (signal.aborted) throw thrown
+      if (signal.aborted && done.length === 0) throw thrown
       failed.push({ key, error: asError(thrown) })
+      if (signal.aborted) break
     }
   }
   return { done, failed }

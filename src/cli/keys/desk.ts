@@ -1,6 +1,5 @@
-import { Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { readConfig } from '../../config/index.ts'
-import { KEY_TYPES } from '../../core/key-places.ts'
 import { atKeyDesk, type KeyDesk } from '../../tasks/keys.ts'
 import { type ConfigOptions, flagsOf } from '../config-options.ts'
 import type { ExitCode, Io } from '../io.ts'
@@ -57,6 +56,11 @@ export const warn = (io: Io, { isListOpen, coreTrouble }: KeyDesk, shown: string
   }
 }
 
-/** `--type`, one or more times. */
+/** `--type`, one or more times; both keys without it. */
 export const typeOption = (choices: readonly string[], description: string): Option =>
-  new Option('--type <type...>', description).choices([...choices]).default([...KEY_TYPES])
+  new Option('--type <type>', `${description}; repeatable`)
+    .choices([...choices])
+    .argParser((value: string, before: readonly string[] | undefined) => {
+      if (choices.includes(value)) return [...new Set([...(before ?? []), value])]
+      throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
+    })

@@ -1,17 +1,19 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { ConfigError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
-import { KEY_TYPES, type KeyType } from '../../core/key-places.ts'
-import { type Exported, exportKey } from '../../keys/export.ts'
+import { KEY_TYPES } from '../../core/key-places.ts'
+import type { Recipient } from '../../keys/age.ts'
+import { type Exported, exportKeys } from '../../keys/export.ts'
 import type { KeyDesk } from '../../tasks/keys.ts'
 import { configOptions, type ConfigOptions } from '../config-options.ts'
 import type { ExitCode, Io } from '../io.ts'
-import { createStyle } from '../page/style.ts'
+import { createStyle, type Style } from '../page/style.ts'
 import { atDesk, typeOption } from './desk.ts'
+import { LEGACY, page } from './page.ts'
+import { UsageError } from '../usage-error.ts'
 
 interface Options extends ConfigOptions {
-  readonly type: readonly KeyType[]
+  readonly type?: readonly Exported['key'][]
   readonly recipient: readonly string[]
   readonly recipientsFile?: string
   readonly outputDirectory: string
@@ -24,14 +26,14 @@ const NONE: readonly string[] = []
 export const exportCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('export'))
     .description('encrypt copies of the backups with age, for a vault off this host')
-    .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
+    .addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password'))
     .option(
       '-r, --recipient <age1...>',
       'for whom; repeatable, and each of them can open it',
       (value: string, before: readonly string[]) => [...before, value],
       NONE,
     )
-    .option('-R, --recipients-file <file>', 'one recipient a line, as age takes it')
+    .option('-R, --recipients-file <file>', 'a recipient a line: age1...; # begins a comment')
     .option(
       '-o, --output-directory <folder>',
       'where to write secp-backup.age and bls-backup.age',
@@ -59,15 +61,13 @@ Examples:
         const recipients = await recipientsOf(desk, options)
         const folder = resolve(options.outputDirectory)
         const isArmored = options.armor === true
-        const done: Exported[] = []
-        for (const key of new Set(options.type)) {
-          done.push(await exportKey(desk.kit, { key, recipients, folder, isArmored }))
-        }
+        const keys = options.type ?? KEY_TYPES
+        const done = await exportKeys(desk.kit, { keys, recipients, folder, isArmored })
         const style = createStyle(io)
         io.stdout.write(
           options.json
             ? `${JSON.stringify(toJson(done), undefined, 2)}\n`
-            : `${done.map(({ key, file }) => `${style.paint('good', style.sign('good'))} ${key}: ${style.plain(file)}\n`).join('')}${CLOSING}`,
+            : `${done.map((one) => render(one, style)).join('')}${CLOSING}`,
         )
         exit(0)
       })
@@ -76,16 +76,26 @@ Examples:
 const CLOSING =
   "Bring them away, open one there (age -d -i KEYFILE), and note it: chain-agent keys off-node 'where'\n"
 
-const recipientsOf = async ({ kit }: KeyDesk, options: Options): Promise<readonly string[]> => {
+const render = ({ key, file, publicKey, isLegacy }: Exported, style: Style): string =>
+  page(`${style.paint('good', style.sign('good'))} ${key}: ${file}`, style, [
+    ...(publicKey === null ? [] : [['public key', publicKey] as const]),
+    ...(isLegacy ? [['legacy', LEGACY] as const] : []),
+  ])
+
+const recipientsOf = async ({ kit }: KeyDesk, options: Options): Promise<readonly Recipient[]> => {
   const { recipient, recipientsFile } = options
-  const text = recipientsFile === undefined ? '' : (await kit.files.read(recipientsFile)).toString()
-  const listed = text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('#'))
-  const all = [...recipient, ...listed]
+  const given = recipient.map((text, at) => ({ text, place: `--recipient number ${at + 1}` }))
+  const listed =
+    recipientsFile === undefined
+      ? []
+      : (await kit.files.read(recipientsFile, { isNamed: true }))
+          .toString('utf8')
+          .split('\n')
+          .map((line, at) => ({ text: line.trim(), place: `${recipientsFile}:${at + 1}` }))
+          .filter(({ text }) => text !== '' && !text.startsWith('#'))
+  const all = [...given, ...listed]
   if (all.length > 0) return all
-  throw new ConfigError(
+  throw new UsageError(
     'Nobody is named who could open it: say --recipient age1..., or --recipients-file FILE',
   )
 }

@@ -7,7 +7,7 @@ import type { ExitCode, Io } from '../io.ts'
 import { atDesk, typeOption } from './desk.ts'
 
 interface Options extends ConfigOptions {
-  readonly type: readonly KeyType[]
+  readonly type?: readonly KeyType[]
 }
 
 export const offNodeCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -29,7 +29,7 @@ Examples:
       await atDesk({ io, exit, options }, async ({ kit }) => {
         const at = new Date(kit.now()).toISOString()
         const copies = []
-        for (const key of new Set(options.type)) {
+        for (const key of options.type ?? KEY_TYPES) {
           const { publicKey } = await verify(kit, { key, mayRecover: false }, io.signal)
           copies.push({ key, publicKey, where, at })
         }

@@ -5,7 +5,11 @@ import { LEGACY } from './page.ts'
 
 /** Whether the backup is one that can be relied on. */
 export const isWell = (one: Verified, mayRecover: boolean): boolean =>
-  one.problem === null && one.exposure === null && (!mayRecover || one.isSame === true)
+  one.problem === null &&
+  one.exposure === null &&
+  !one.isLegacy &&
+  [...one.copies, ...one.unfinished].every(({ exposure }) => exposure === null) &&
+  (!mayRecover || one.isSame === true)
 
 interface Options {
   readonly style: Style
@@ -26,7 +30,7 @@ export const renderVerified = (one: Verified, { style, mayRecover }: Options): s
     ...privacyOf(one),
     samenessOf(one, mayRecover),
     ...(one.publicKey === null ? [] : [['quiet', `public key ${one.publicKey}`] as const]),
-    ...(one.isLegacy ? [['notice', LEGACY] as const] : []),
+    ...(one.isLegacy ? [['bad', LEGACY] as const] : []),
     one.offNode === null
       ? ['notice', 'no copy off this host is known: chain-agent keys export, then keys off-node']
       : [
@@ -38,7 +42,7 @@ export const renderVerified = (one: Verified, { style, mayRecover }: Options): s
       ({ file, isWhole }) =>
         [
           'notice',
-          `an interrupted run left ${file}, ${isWhole ? 'with a whole secret' : 'with no whole secret'}; the next keys backup or keys restore sees to it`,
+          `an interrupted run left ${file}, ${isWhole ? 'with a whole secret' : 'with no whole backup in it'}; keys backup or keys restore clears it away`,
         ] as const,
     ),
   ]
@@ -55,7 +59,7 @@ const privacyOf = ({ problem, exposure, backup }: Verified): readonly Line[] => 
     return [
       [
         'bad',
-        `not private: ${exposure}; chmod 600 ${backup}, and if others could read it, the key is no longer yours alone`,
+        `not private: ${exposure}; ${exposure.startsWith('mode') ? `chmod 600 ${backup}` : 'mend that'}, and if others could read it, the key is no longer yours alone`,
       ],
     ]
   }
@@ -81,7 +85,7 @@ const copiesOf = ({ copies, keystoreCopies }: Verified): readonly Line[] => {
             `${copies.length} earlier .bak, ${whole.length} of them whole${newest(whole)}`,
           ] as const,
         ]),
-    ...exposed.map(({ file }) => ['notice', `others may read ${file}: chmod 600`] as const),
+    ...exposed.map(({ file }) => ['bad', `others may read ${file}: chmod 600`] as const),
     ...(keystoreCopies.length === 0
       ? []
       : [

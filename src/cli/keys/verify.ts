@@ -9,7 +9,7 @@ import { atDesk, typeOption, warn } from './desk.ts'
 import { isWell, renderVerified } from './verify-page.ts'
 
 interface Options extends ConfigOptions {
-  readonly type: readonly KeyType[]
+  readonly type?: readonly KeyType[]
   readonly filesOnly?: true
   readonly json?: true
 }
@@ -24,8 +24,9 @@ export const verifyCommand = (io: Io, exit: (code: ExitCode) => void): Command =
       'after',
       `
 The keystore is opened by the node's own tool, and its secret compared with the one in the backup; neither
-is shown. Exit code 0 where all backups are whole, private and of the same keys, or, with --files-only,
-whole and private; 1 where one is not, or where it cannot be told. Nothing is written.
+is shown. Exit code 0 where all backups are whole, private and of the same keys (with --files-only: whole
+and private), where a keystore can be made of them, and where no earlier backup is readable for others; 1
+where that is not so, or where it cannot be told. Nothing is written.
 
 It does not see whether a copy lies off this host: say so with chain-agent keys off-node.
 
@@ -38,7 +39,7 @@ Examples:
         const mayRecover = options.filesOnly !== true
         if (mayRecover) warn(io, desk, 'the keystore password')
         const found: Verified[] = []
-        for (const key of new Set(options.type)) {
+        for (const key of options.type ?? KEY_TYPES) {
           found.push(await verify(desk.kit, { key, mayRecover }, io.signal))
         }
         progress.end()

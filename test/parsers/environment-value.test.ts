@@ -1,0 +1,57 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { readEnvironmentValue } from '../../src/parsers/environment-value.ts'
+
+/** Text behind the sign, and what it means to a shell and to systemd alike. */
+const AGREED = [
+  ['plain', 'plain'],
+  ["' blanks '", ' blanks '],
+  ['" blanks "', ' blanks '],
+  ['a#b', 'a#b'],
+  ['#b', '#b'],
+  ["'it'\\''s'", "it's"],
+  ['"a\\"b"', 'a"b'],
+  ['"a\\$b\\\\c"', 'a$b\\c'],
+  ['"a\\xb"', 'a\\xb'],
+  ["'$`\\'", '$`\\'],
+  ['a\\ b', 'a b'],
+  ['a\'b\'"c"', 'abc'],
+  ['trailing   ', 'trailing'],
+  ['a=b=c', 'a=b=c'],
+  ['', ''],
+] as const
+
+const DISPUTED = [
+  ['two words', 'a blank outside of quotes'],
+  ['"abc" # comment', 'a blank outside of quotes'],
+  [' leading', 'it begins with a blank'],
+  ['a$b', 'a $ outside of quotes'],
+  ['"a$b"', 'a $ in double quotes'],
+  ['"a`b"', 'a ` in double quotes'],
+  ['a;b', 'a ; outside of quotes'],
+  ["'open", 'is not closed'],
+  ['"open', 'is not closed'],
+  ['"open\\"', 'is not closed'],
+  ['next\\', 'goes on in the next line'],
+] as const
+
+describe('the value of a variable', () => {
+  it.each(AGREED)('%j is %j', (text, value) => {
+    expect(readEnvironmentValue(text)).toStrictEqual({ value, problem: null })
+  })
+
+  it.each(AGREED)('%j is that to a real shell, too', (text, value) => {
+    const script = `V=${text}\nprintf %s "$V"`
+    expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toBe(value)
+  })
+
+  it.each(DISPUTED)('%j is not guessed at', (text, why) => {
+    const { value, problem } = readEnvironmentValue(text)
+    expect(value).toBeNull()
+    expect(problem).toContain(why)
+  })
+
+  it('has no carriage return of a file from elsewhere', () => {
+    expect(readEnvironmentValue('plain\r').value).toBe('plain')
+  })
+})

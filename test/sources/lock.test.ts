@@ -1,0 +1,36 @@
+import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { withFoldersLocked } from '../../src/sources/lock.ts'
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'chain-agent-lock-'))
+})
+afterAll(async () => {
+  await rm(folder, { recursive: true })
+})
+
+describe('a folder that is locked', () => {
+  it('is not to be had by another, by whatever name', async () => {
+    const other = join(folder, 'link')
+    await symlink(folder, other)
+    await withFoldersLocked([folder], async () => {
+      await expect(withFoldersLocked([other], () => Promise.resolve())).rejects.toThrow(
+        'another `chain-agent keys` is at work on them',
+      )
+    })
+  })
+
+  it('is free again when the work is done, or has failed', async () => {
+    await expect(
+      withFoldersLocked([folder], () => Promise.reject(new Error('failed'))),
+    ).rejects.toThrow('failed')
+    expect(await withFoldersLocked([folder], () => Promise.resolve('done'))).toBe('done')
+  })
+
+  it('may be named twice', async () => {
+    expect(await withFoldersLocked([folder, folder], () => Promise.resolve('done'))).toBe('done')
+  })
+})
