@@ -8,6 +8,7 @@ const REAL_PARTS = [
   'dashboards',
   'faults',
   'canary',
+  'keys',
   'shells',
   'sandbox',
   'prometheus',
@@ -17,7 +18,7 @@ const REAL_PARTS = [
 ] as const
 
 /** Suites whose files do not disturb each other. */
-const SIDE_BY_SIDE: readonly string[] = ['commands', 'rehearsal']
+const SIDE_BY_SIDE: readonly string[] = ['commands', 'rehearsal', 'keys']
 
 export default defineConfig({
   test: {

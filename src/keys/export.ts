@@ -43,17 +43,29 @@ export const exportKeys = async (
     const content = await encryptFor(recipients, text, { isArmored })
     sealed.push({ exported: { key, from, file, ...told }, content })
   }
-  for (const { exported, content } of sealed) {
-    // Cut off, it must not have the name of one that is whole.
-    const fresh = unfinishedName(exported.file, kit)
-    await files.create(fresh, content)
-    try {
-      if (!(await files.keepAs(fresh, exported.file))) throw isThere(exported.file)
-    } finally {
-      await files.remove(fresh)
+  const written: string[] = []
+  try {
+    for (const { exported, content } of sealed) {
+      await writeNew(kit, exported.file, content)
+      written.push(exported.file)
     }
+  } catch (error) {
+    for (const file of written) await files.remove(file)
+    throw error
   }
   return sealed.map(({ exported }) => exported)
+}
+
+/** Cut off, it must not have the name of one that is whole. */
+const writeNew = async (kit: Kit, file: string, content: string | Uint8Array): Promise<void> => {
+  const { files } = kit
+  const fresh = unfinishedName(file, kit)
+  await files.create(fresh, content)
+  try {
+    if (!(await files.keepAs(fresh, file))) throw isThere(file)
+  } finally {
+    await files.remove(fresh)
+  }
 }
 
 const ADVICE = 'make one: `chain-agent keys backup`'

@@ -26,7 +26,9 @@ export const inWorkshop = async <T>(
 export const workshopsOf = (kit: Kit, keystore: string): Promise<readonly string[]> =>
   findUnfinished(kit, made(keystore), folderOf(kit, keystore))
 
-const made = (keystore: string): string => `${keystore}.made`
+/** The whole path: the folder may be one for all nodes of the host, and no more than ours is locked. */
+const made = (keystore: string): string =>
+  `${dirname(keystore)}/${encodeURIComponent(keystore)}.made`
 
 const folderOf = ({ ownFolder }: Kit, keystore: string): string => ownFolder ?? dirname(keystore)
 

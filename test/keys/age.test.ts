@@ -1,0 +1,163 @@
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { age, createIdentity, encryptWithPassphrase, probeAge } from '../support/age.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { type Bench, createBench, KEY_TYPES, secretOf } from './bench.ts'
+import { keysHere } from './here.ts'
+
+const describe = await requireRealPart('age', probeAge)
+
+describe('encrypted copies', () => {
+  let bench: Bench
+  let identity = ''
+  let recipient = ''
+  beforeEach(async () => {
+    bench = await createBench()
+    identity = join(bench.folder, 'identity')
+    recipient = await createIdentity(identity)
+    for (const type of KEY_TYPES) await bench.putKeystore(type, 'other')
+  })
+  afterEach(async () => {
+    await bench.remove()
+  })
+  const restoreFrom = async (...more: readonly string[]) =>
+    keysHere(bench, ['restore', '--type=secp', '--yes', '--while-running', ...more])
+
+  it.each([{ armor: [] }, { armor: ['--armor'] }])(
+    'are opened by age, and hold the backup byte for byte $armor',
+    async ({ armor }) => {
+      const to = ['--output-directory', bench.folder]
+      const ended = await bench.keys('export', '--recipient', recipient, ...to, ...armor)
+      expect(ended, ended.stderr).toMatchObject({ code: 0 })
+      for (const type of KEY_TYPES) {
+        const [encrypted = '', opened = ''] = [`${type}-backup.age`, 'opened'].map((name) =>
+          join(bench.folder, name),
+        )
+        const bytes = await readFile(encrypted)
+        expect(bytes.toString('latin1').startsWith('-----BEGIN')).toBe(armor.length > 0)
+        expect(bytes.toString('latin1')).not.toContain(secretOf(type))
+        await age('-d', '-i', identity, '-o', opened, encrypted)
+        expect(await readFile(opened)).toEqual(await readFile(bench.backup(type)))
+      }
+    },
+  )
+
+  it.each([{ armor: [] }, { armor: ['-a'] }])(
+    'that age has made are restored $armor',
+    async ({ armor }) => {
+      const from = join(bench.folder, 'secp-backup.age')
+      await age(...armor, '-r', recipient, '-o', from, bench.backup('secp'))
+      const ended = await bench.keys(
+        'restore',
+        '--type=secp',
+        '--yes',
+        '--while-running',
+        '--from',
+        from,
+        '--identity',
+        identity,
+      )
+      expect(ended, ended.stderr).toMatchObject({ code: 0 })
+      expect(await bench.opens('secp')).toBe(secretOf('secp'))
+    },
+  )
+
+  it('that we have made ourselves are restored, of both types, from their folder', async () => {
+    const folder = join(bench.folder, 'vault')
+    await mkdir(folder)
+    const to = ['--output-directory', folder]
+    const exported = await keysHere(bench, ['export', '--recipient', recipient, ...to])
+    expect(exported, exported.err).toMatchObject({ code: 0 })
+    const ended = await keysHere(bench, [
+      'restore',
+      '--yes',
+      '--while-running',
+      '--from',
+      folder,
+      '--identity',
+      identity,
+    ])
+    expect(ended, ended.err).toMatchObject({ code: 0 })
+    for (const type of KEY_TYPES) expect(await bench.opens(type)).toBe(secretOf(type))
+  })
+
+  const wrong: readonly {
+    readonly name: string
+    readonly spoil: (from: string) => Promise<readonly string[]> | readonly string[]
+    readonly says: RegExp
+  }[] = [
+    {
+      name: 'for another identity',
+      spoil: async () => {
+        const other = join(bench.folder, 'other')
+        await createIdentity(other)
+        return ['--identity', other]
+      },
+      says: /decrypt .*none of the identities opens it.*what to do: name the identity/s,
+    },
+    { name: 'without an identity', spoil: () => [], says: /--identity/ },
+    {
+      name: 'damaged',
+      spoil: async (from) => {
+        const bytes = await readFile(from)
+        await writeFile(from, bytes.fill(0x41, bytes.length - 1))
+        return ['--identity', identity]
+      },
+      says: /decrypt .*damaged/s,
+    },
+    {
+      name: 'cut',
+      spoil: async (from) => {
+        await writeFile(from, (await readFile(from)).subarray(0, 100))
+        return ['--identity', identity]
+      },
+      says: /decrypt .*damaged/s,
+    },
+    {
+      name: 'encrypted with a passphrase',
+      spoil: async (from) => {
+        await encryptWithPassphrase(bench.backup('secp'), from)
+        return ['--identity', identity]
+      },
+      says: /passphrase.*age -d/s,
+    },
+    {
+      name: 'with an identity file that is none',
+      spoil: async () => {
+        const none = join(bench.folder, 'none')
+        await copyFile(bench.environmentFile, none)
+        return ['--identity', none]
+      },
+      says: /AGE-SECRET-KEY-/,
+    },
+  ]
+  it.each(wrong)('$name: nothing is changed, and it is said why', async ({ spoil, says }) => {
+    const from = join(bench.folder, 'secp-backup.age')
+    await age('-r', recipient, '-o', from, bench.backup('secp'))
+    const more = await spoil(from)
+    const before = await bench.look()
+    const { code, err } = await restoreFrom('--from', from, ...more)
+    expect(code, err).toBe(1)
+    expect(err).toMatch(says)
+    expect(await bench.look()).toEqual(before)
+  })
+
+  it('a recipient that is none, or is an identity: nothing is written, and no secret said', async () => {
+    const [, secret = '?'] = /(AGE-SECRET-KEY-\w+)/.exec(await readFile(identity, 'utf8')) ?? []
+    const before = await bench.look()
+    for (const word of ['age1none', secret]) {
+      const { code, out, err } = await keysHere(bench, [
+        'export',
+        '--recipient',
+        word,
+        '--output-directory',
+        join(bench.folder, 'backup'),
+      ])
+      expect(code).not.toBe(0)
+      expect(err).toContain('recipient')
+      expect(out + err).not.toContain(secret.slice(15))
+    }
+    expect(await bench.look()).toEqual(before)
+  })
+})

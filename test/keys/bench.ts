@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto'
+import { copyFile, lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openKeystore, sealKeystore } from '../../src/simulator/keystore/keystore-file.ts'
+import { placeKeystoreTool } from '../support/keystore-tool.ts'
+import { run } from '../support/programs.ts'
+
+export const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const PLAIN_TOOL = fileURLToPath(new URL('../fixtures/bin/keystore-in-plain.sh', import.meta.url))
+export const PASSWORD = 'Canary passphrase7Q2w9ZxK4mV8'
+
+export const KEY_TYPES = ['secp', 'bls'] as const
+export type KeyType = (typeof KEY_TYPES)[number]
+
+/** The node's own, and another: of a host that was set up anew, or of the last node on this one. */
+export const secretOf = (type: KeyType, whose: 'own' | 'other' = 'own'): string =>
+  createHash('sha256').update(`${whose} ${type}`).digest('hex')
+
+/** Path below the bench → what lies there. */
+export type Files = Readonly<Record<string, { readonly mode: string; readonly content: string }>>
+
+export type Bench = Awaited<ReturnType<typeof createBench>>
+
+interface Options {
+  readonly version?: string
+  /** Of tools that seal nothing, and are quick. */
+  readonly isPlain?: boolean
+  readonly behaviour?: NonNullable<Parameters<typeof placeKeystoreTool>[0]['behaviour']>
+}
+
+/** A node's keystores, its environment file, older backups of the same keys, and the tool on PATH. */
+export const createBench = async (options: Options = {}) => {
+  const { version, isPlain = false, behaviour = 'normal' } = options
+  const folder = await mkdtemp(join(tmpdir(), 'chain-agent-keys-'))
+  const bin = join(folder, 'bin')
+  const keystore = (type: KeyType): string => join(folder, 'node/config', `id-${type}`)
+  const backup = (type: KeyType): string => join(folder, 'backup', `${type}-backup`)
+  const environmentFile = join(folder, '.env')
+  const config = {
+    prefix: 'chain',
+    state: { directory: join(folder, 'state') },
+    node: {
+      directory: join(folder, 'node'),
+      environmentFile,
+      backupDirectory: join(folder, 'backup'),
+    },
+  }
+  const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: folder }
+  /** As the tool of this version writes it. */
+  const putKeystore = async (type: KeyType, whose: 'own' | 'other' = 'own'): Promise<void> => {
+    const secret = secretOf(type, whose)
+    const sealed = isPlain
+      ? `${JSON.stringify({ plain: secret, password: PASSWORD })}\n`
+      : sealKeystore({
+          secret: Buffer.from(secret, 'hex'),
+          version: version?.startsWith('0.10') === true ? 1 : 2,
+          password: PASSWORD,
+        })
+    await writeFile(keystore(type), sealed, { mode: 0o600 })
+  }
+
+  await mkdir(join(folder, 'node/config'), { recursive: true })
+  await mkdir(join(folder, 'backup'), { mode: 0o700 })
+  await mkdir(join(folder, 'state'))
+  await placeKeystoreTool({ directory: bin, behaviour, ...(version !== undefined && { version }) })
+  if (isPlain) await copyFile(PLAIN_TOOL, join(bin, 'chain-keystore'))
+  await writeFile(join(bin, 'systemctl'), '#!/bin/sh\nexit 0\n', { mode: 0o755 })
+  await writeFile(environmentFile, `A=b\nKEYSTORE_PASSWORD='${PASSWORD}'\n`, { mode: 0o600 })
+  for (const type of KEY_TYPES) {
+    await putKeystore(type)
+    await writeFile(backup(type), olderBackup(type), { mode: 0o600 })
+  }
+  await writeFile(join(folder, 'config.yaml'), JSON.stringify(config))
+
+  return {
+    folder,
+    keystore,
+    backup,
+    environmentFile,
+    config,
+    env,
+    putKeystore,
+    keys: async (...argv: readonly string[]) =>
+      run(process.execPath, [MAIN, 'keys', ...argv, '--config', join(folder, 'config.yaml')], {
+        env,
+        extendEnv: false,
+        timeout: 30_000,
+      }),
+    look: async (): Promise<Files> => filesBelow(folder, ['node', 'backup']),
+    /** The secret that the node would find in its keystore; undefined where it is none. */
+    opens: async (type: KeyType): Promise<string | undefined> =>
+      secretIn(await readFile(keystore(type), 'utf8').catch(() => '')),
+    remove: async () => {
+      await rm(folder, { recursive: true })
+      // What a run that could not clear it away has left where root makes keystores.
+      const left = (await readdir('/run')).filter((name) =>
+        name.includes(encodeURIComponent(folder)),
+      )
+      for (const name of left) await rm(join('/run', name), { recursive: true })
+    },
+  }
+}
+
+/** Of a keystore that the password opens. */
+export const secretIn = (keystore = ''): string | undefined => {
+  const [, plain] = /^\{"plain":"([0-9a-f]{64})","password":"[^"]*"\}\n$/.exec(keystore) ?? []
+  if (plain !== undefined) return plain
+  try {
+    return openKeystore(keystore, PASSWORD).secret.toString('hex')
+  } catch {
+    return undefined
+  }
+}
+
+/** Of the same secret, and told from a new one by its label. */
+const olderBackup = (type: KeyType): string =>
+  [
+    'It is recommended to generate key in air-gapped machine to be secure.',
+    'This tool is currently not fit for production use.',
+    `Keep your IKM secure: ${secretOf(type)}`,
+    'Successfully generated keystore file.',
+    '',
+  ].join('\n')
+
+const filesBelow = async (root: string, folders: readonly string[]): Promise<Files> => {
+  const found: Record<string, Files[string]> = {}
+  for (const folder of folders) {
+    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => [])
+    for (const entry of entries) {
+      const name = join(folder, entry.name)
+      if (entry.isDirectory()) Object.assign(found, await filesBelow(root, [name]))
+      const { mode } = await lstat(join(root, name))
+      const content = entry.isFile() ? await readFile(join(root, name), 'utf8') : '(folder)'
+      found[name] = { mode: (mode & 0o7777).toString(8), content }
+    }
+  }
+  return found
+}
+
+/** Files of ours that were under way: none may lie about when a command says that it is over. */
+export const underWay = (files: Files): readonly string[] =>
+  Object.keys(files).filter((name) => /\/\.[^/]*$/.test(name))

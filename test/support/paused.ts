@@ -1,0 +1,67 @@
+import { constants } from 'node:fs'
+import { mkdtemp, open, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { eventually } from './eventually.ts'
+import { must } from './programs.ts'
+
+export interface Ended {
+  /** Undefined where a signal ended it. */
+  readonly code: number | undefined
+  readonly signal: string | undefined
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A command that waits for its configuration: all of its code is loaded, and nothing is done yet. */
+export interface Paused {
+  readonly pid: number
+  /** The thread that JavaScript runs in, and the only one that libuv gives calls of the file system. */
+  readonly threads: { readonly main: number; readonly pool: number }
+  /** Hands it the configuration, and waits for its end. */
+  proceed(): Promise<Ended>
+}
+
+interface Options {
+  readonly argv: readonly string[]
+  readonly config: Readonly<Record<string, unknown>>
+  readonly env: Readonly<Record<string, string>>
+}
+
+/**
+ * Starts a command whose configuration is a pipe. Where the calls of the file system are counted
+ * from there on, the hundreds that Node needs for its modules are not among them.
+ */
+export const startPaused = async ({ argv, config, env }: Options): Promise<Paused> => {
+  const folder = await mkdtemp(join(tmpdir(), 'chain-agent-paused-'))
+  const pipe = join(folder, 'config')
+  await must('mkfifo', [pipe])
+  const child = execa(process.execPath, [...argv, '--config', pipe], {
+    env: { ...env, UV_THREADPOOL_SIZE: '1' },
+    extendEnv: false,
+    reject: false,
+    stdin: 'ignore',
+    timeout: 60_000,
+  })
+  const { pid } = child
+  if (pid === undefined) throw new Error('the command could not be started')
+  // Without a reader at the other end it cannot be opened in this way.
+  const writer = await eventually(
+    async () => open(pipe, constants.O_WRONLY | constants.O_NONBLOCK),
+    () => true,
+    { every: 10 },
+  )
+  const threads = (await readdir(`/proc/${pid}/task`)).map(Number).toSorted((a, b) => a - b)
+  return {
+    pid,
+    threads: { main: pid, pool: threads.at(-1) ?? pid },
+    proceed: async () => {
+      await writer.write(JSON.stringify(config))
+      await writer.close()
+      const { exitCode, signal, stdout, stderr } = await child
+      await rm(folder, { recursive: true })
+      return { code: exitCode, signal, stdout, stderr }
+    },
+  }
+}
