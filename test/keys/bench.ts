@@ -89,6 +89,10 @@ export const createBench = async (options: Options = {}) => {
         timeout: 30_000,
       }),
     look: async (): Promise<Files> => filesBelow(folder, ['node', 'backup']),
+    modes: (...paths: readonly string[]): Promise<readonly string[]> =>
+      Promise.all(
+        paths.map(async (path) => ((await lstat(join(folder, path))).mode & 0o7777).toString(8)),
+      ),
     /** The secret that the node would find in its keystore; undefined where it is none. */
     opens: async (type: KeyType): Promise<string | undefined> =>
       secretIn(await readFile(keystore(type), 'utf8').catch(() => '')),
