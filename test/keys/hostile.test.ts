@@ -88,6 +88,7 @@ describe('somebody else in the folder', () => {
     await link(file, copy)
     await writeFile(`${file}.new`, 'precious')
     await rename(`${file}.new`, file)
+    await link(file, `${file}.elsewhere`)
     const { code, out } = await keysHere(bench, ['backup', '--type', 'secp', '--json'])
     expect(code).toBe(0)
     const [, kept = ''] = /"kept": "([^"]+)"/.exec(out) ?? []
@@ -106,14 +107,15 @@ describe('somebody else in the folder', () => {
 })
 
 describe('files that are not what they are taken for', () => {
-  it.each(['a backup', 'an environment file'])(
-    '%s as list of recipients: its place is told, and nothing of it',
-    async (what) => {
-      const file = what === 'a backup' ? bench.backup('secp') : bench.environmentFile
+  it.each([`Keystore secret: ${secretOf('secp')}`, `KEYSTORE_PASSWORD='${PASSWORD}'`])(
+    '%s in the list of recipients: its place is told, and nothing of it',
+    async (line) => {
+      const file = join(bench.folder, 'recipients')
+      await writeFile(file, `# ours\n${line}\n`)
       const argv = ['export', '-R', file, '-o', bench.folder]
       const { code, out, err } = await keysHere(bench, argv)
       expect(code).toBe(1)
-      expect(err).toContain(`the recipient in ${file}:1`)
+      expect(err).toContain(`the recipient in ${file}:2`)
       expectNoSecret(out + err)
     },
   )
