@@ -22,6 +22,10 @@ const FETCH = 'Bytes are fetched in sources/ only.'
 const DASHBOARDS = "Dashboards know the rules and Grafana's builders, and nothing of the agent."
 const KEYS =
   'What is done with keys knows parsers, and sources as types; files and tool are handed to it.'
+const QUERY =
+  'The query client brings pages of logs and knows core alone: no meaning, no file, no other way out.'
+const TOKENS =
+  'Balances are pure: pages in, numbers out; core, what a page is, and a kept keccak only.'
 const MOCK = 'No module mocks: hand the part in.'
 
 /** A file that breaks one rule, and what the lint says of it. */
@@ -107,6 +111,17 @@ const REFUSED = [
     "export { readRpc } from '../sources/rpc.ts'",
     'A child of the demo is this program once more; it obtains no bytes itself.',
   ],
+  ['src/cli/e.ts', "export { createQueryClient } from '../query/client/client.ts'", CLI],
+  ['src/query/client/a.ts', "export { readRpc } from '../../sources/rpc.ts'", QUERY],
+  ['src/query/client/b.ts', "export { createLedger } from '../../tokens/ledger.ts'", QUERY],
+  ['src/query/client/c.ts', "export { readFile } from 'node:fs/promises'", QUERY],
+  ['src/query/client/d.ts', "export { execa } from 'execa'", QUERY],
+  ['src/query/client/e.ts', "export const ask = async () => fetch('http://x/')", FETCH],
+  ['src/query/client/f.ts', "export type { Config } from '../../config/schema.ts'", QUERY],
+  ['src/tokens/a.ts', "export { createQueryClient } from '../query/client/client.ts'", TOKENS],
+  ['src/tokens/b.ts', "export { readFile } from 'node:fs/promises'", TOKENS],
+  ['src/tokens/c.ts', "export { z } from 'zod'", TOKENS],
+  ['src/tokens/d.ts', "export type { Config } from '../config/schema.ts'", TOKENS],
   ['test/a.test.ts', "import { vi } from 'vitest'\nvi.mock('../src/core/clock.ts')", MOCK],
 ] as const
 
@@ -118,6 +133,14 @@ const ACCEPTED = [
   ['src/exporter/ok.ts', "export { Router } from 'express'\nexport { b } from '../core/board.ts'"],
   ['src/simulator/ok.ts', "export { createServer } from 'node:http'"],
   ['dashboards/build/ok.ts', "export { parse } from 'yaml'\nexport { a } from './panels/a.ts'"],
+  [
+    'src/query/client/ok.ts',
+    "export { request } from 'node:http'\nexport { second } from '../../core/units.ts'",
+  ],
+  [
+    'src/tokens/ok.ts',
+    "export type { Page } from '../query/client/types.ts'\nexport { keccak_256 } from '@noble/hashes/sha3.js'\nexport { QueryError } from '../query/client/errors.ts'",
+  ],
   ['src/config/ok.ts', "export const home = process.env['HOME']"],
   ['test/ok.test.ts', "import { vi } from 'vitest'\nexport const spy = vi.fn()"],
 ] as const

@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { matches, type ServedLog } from '../support/query-chain.ts'
+import { type Fault } from '../support/query-faults.ts'
+import { fetchAll, placesIn, placesOf } from '../support/query-run.ts'
+import { startQueryServer } from '../support/query-server.ts'
+
+const address = (of: number): string => `0x${`${of}`.repeat(40)}`
+const topic = (of: number): string => `0x${`${of}`.repeat(64)}`
+
+/** Sparse and dense blocks; few addresses and topics, so that filters meet some and miss some. */
+const someLogs = fc
+  .array(
+    fc.record({
+      gap: fc.oneof(
+        { weight: 5, arbitrary: fc.constant(0) },
+        { weight: 3, arbitrary: fc.integer({ min: 1, max: 3 }) },
+        { weight: 1, arbitrary: fc.integer({ min: 1, max: 60 }) },
+      ),
+      of: fc.integer({ min: 1, max: 3 }),
+      topics: fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 4 }),
+    }),
+    { maxLength: 150 },
+  )
+  .map((steps): ServedLog[] => {
+    let block = 0
+    let index = -1
+    return steps.map(({ gap, of, topics }, at) => {
+      block += gap
+      index = gap === 0 ? index + 1 : 0
+      return { block, index, address: address(of), topics: topics.map(topic), data: `0x${at}` }
+    })
+  })
+
+const speech = fc.record({
+  dialect: fc.constantFrom('spec' as const, 'hosted' as const),
+  pageLogs: fc.integer({ min: 1, max: 60 }),
+  pageBlocks: fc.constantFrom(15, 50, 300, Number.POSITIVE_INFINITY),
+  numbers: fc.constantFrom('number' as const, 'hex' as const, 'decimal' as const),
+  absentTopic: fc.constantFrom('null' as const, 'absent' as const, 'empty' as const),
+  batchBlocks: fc.constantFrom(1, 3, 1000),
+  guard: fc.boolean(),
+  packing: fc.constantFrom(undefined, 'gzip' as const, 'br' as const),
+})
+
+const filter = fc.record({
+  addresses: fc.uniqueArray(fc.integer({ min: 1, max: 3 }).map(address), { maxLength: 2 }),
+  topics: fc.array(fc.uniqueArray(fc.integer({ min: 1, max: 3 }).map(topic), { maxLength: 2 }), {
+    maxLength: 4,
+  }),
+})
+
+const TOO_LARGE: Fault = { kind: 'reply', status: 413 }
+
+/** What a service does now and then, and what must not be seen in the result. */
+const FAULTS: readonly Fault[] = [
+  { kind: 'reply', status: 502, body: '<html>' },
+  { kind: 'reply', status: 429, headers: { 'retry-after': '1' } },
+  TOO_LARGE,
+  { kind: 'reply', status: 200, body: 'garbage' },
+  { kind: 'cut', bytes: 20 },
+  { kind: 'short-gzip' },
+  { kind: 'stall' },
+]
+
+const oddHour = fc.array(fc.option(fc.constantFrom(...FAULTS), { freq: 2 }), { maxLength: 30 })
+
+describe('any chain, any page, any dialect, any concurrency', () => {
+  it(
+    'comes as a naive filter would have it: once each, in order',
+    { timeout: 60_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.record({
+            logs: someLogs,
+            speaks: speech,
+            wanted: filter,
+            ahead: fc.constantFrom(0, 1, 150, 1000),
+            from: fc.integer({ min: 0, max: 300 }),
+            span: fc.option(fc.integer({ min: 0, max: 2000 })),
+            concurrency: fc.integer({ min: 1, max: 8 }),
+            faults: oddHour,
+          }),
+          async ({ logs, speaks, wanted, ahead, from, span, concurrency, faults }) => {
+            const height = Math.max(from, logs.at(-1)?.block ?? 0) + ahead
+            const { packing, ...rest } = speaks
+            // No request meets two: what is no answer twice is an error.
+            const met = new Set<number>()
+            const server = await startQueryServer({
+              ...rest,
+              ...(packing && { packing }),
+              logs,
+              height,
+              faults: ({ path, from: first, to }) => {
+                if (path !== '/query' || met.has(first)) return undefined
+                met.add(first)
+                const fault = faults[met.size - 1] ?? undefined
+                // A single block that is too large is an error, and rightly so.
+                const isWholesale = (to ?? 0) - first > 1
+                return fault === TOO_LARGE && !isWholesale ? undefined : fault
+              },
+            })
+            try {
+              const toBlock = span === null ? null : from + span
+              const query = { ...wanted, fromBlock: from, toBlock }
+              const came = await fetchAll(server.url, { query, concurrency })
+              expect(came.error).toBeUndefined()
+              const target = Math.min(toBlock ?? height, height)
+              const asked = { address: wanted.addresses, topics: wanted.topics }
+              const expected = logs.filter(
+                (log) => log.block >= from && log.block <= target && matches(asked, log),
+              )
+              expect(placesOf(came.logs())).toEqual(placesIn(expected))
+              expect(came.result).toMatchObject({ complete: true, through: target, target })
+              expect(came.result?.stats.logs).toBe(expected.length)
+              expect(came.pages.map((page) => page.from)).toEqual([
+                from,
+                ...came.pages.slice(0, -1).map(({ next }) => next),
+              ])
+              expect(came.pages.at(-1)?.next).toBe(target + 1)
+            } finally {
+              await server.close()
+            }
+          },
+        ),
+        { numRuns: 100, seed: 9 },
+      )
+    },
+  )
+})

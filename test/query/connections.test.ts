@@ -1,0 +1,122 @@
+import { Agent as HttpAgent, createServer } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { once } from 'node:events'
+import { describe, expect, it } from 'vitest'
+import { createQueryClient } from '../../src/query/client/client.ts'
+import { createPool } from '../../src/query/client/pool.ts'
+import { jumpingClock } from '../support/jumping-clock.ts'
+import { manualClock } from '../support/manual-clock.ts'
+import { fetchAll, keepPages, placesIn, placesOf, steadyLogs } from '../support/query-run.ts'
+import { startQueryServer } from '../support/query-server.ts'
+
+describe('connections', () => {
+  it('are of the kind that the address asks for', () => {
+    expect(createPool('http:', manualClock()).take().agent).toBeInstanceOf(HttpAgent)
+    expect(createPool('https:', manualClock()).take().agent).toBeInstanceOf(HttpsAgent)
+  })
+  it('are kept for a minute, and closed when nobody uses them any more', async () => {
+    const clock = manualClock()
+    const pool = createPool('http:', clock)
+    const ended: string[] = []
+    const watched = (name: string) => {
+      const taken = pool.take()
+      taken.agent.destroy = () => {
+        ended.push(name)
+      }
+      return taken
+    }
+    const first = watched('first')
+    await clock.advance(59_999)
+    const same = pool.take()
+    expect(same.agent).toBe(first.agent)
+    first.release()
+    await clock.advance(1)
+    const second = watched('second')
+    expect(second.agent).not.toBe(first.agent)
+    // One request is still under way on the old one.
+    expect(ended).toEqual([])
+    same.release()
+    expect(ended).toEqual(['first'])
+    second.release()
+    await clock.advance(60_000)
+    pool.take().release()
+    expect(ended).toEqual(['first', 'second'])
+  })
+  it('are used again', async () => {
+    let connections = 0
+    const server = createServer((_, response) => {
+      response.end('{"height":5}')
+    }).on('connection', () => {
+      connections += 1
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const url = `http://127.0.0.1:${port}`
+    const client = createQueryClient({ url, apiKey: null, clock: jumpingClock() })
+    const signal = new AbortController().signal
+    for (let times = 0; times < 5; times += 1) expect(await client.height(signal)).toBe(5)
+    expect(connections).toBe(1)
+    server.close()
+    server.closeAllConnections()
+  })
+})
+
+describe('packed answers', () => {
+  it('are asked for, and come out the same', async () => {
+    const logs = steadyLogs(1, 500)
+    const bodies: string[] = []
+    for (const packing of [undefined, 'gzip', 'br'] as const) {
+      const server = await startQueryServer({ logs, pageLogs: 50, ...(packing && { packing }) })
+      const came = await fetchAll(server.url)
+      expect(server.seen[0]?.headers).toMatchObject({ 'accept-encoding': 'gzip, br' })
+      expect(placesOf(came.logs())).toEqual(placesIn(logs))
+      bodies.push(Buffer.from(came.pages[0]?.body ?? []).toString('utf8'))
+      await server.close()
+    }
+    expect(new Set(bodies).size).toBe(1)
+  })
+})
+
+describe('GET /height', () => {
+  it.each<[unknown, number | string]>([
+    [123, 123],
+    ['0x7b', 123],
+    ['123', 123],
+    [0, 0],
+    [null, 'no-data'],
+    [-1, 'protocol'],
+    [1.5, 'protocol'],
+    [2 ** 53, 'protocol'],
+    ['high', 'protocol'],
+  ])('%j is %s', async (told, expected) => {
+    const server = await startQueryServer({ toldHeight: () => told })
+    const client = createQueryClient({ url: server.url, apiKey: null, clock: jumpingClock() })
+    const asked = client.height(new AbortController().signal)
+    if (typeof expected === 'number') expect(await asked).toBe(expected)
+    else await expect(asked).rejects.toMatchObject({ kind: expected })
+    await server.close()
+  })
+  it('that is no height is asked for once more', async () => {
+    const server = await startQueryServer({
+      height: 7,
+      faults: ({ nth }) => (nth === 0 ? { kind: 'reply', status: 200, body: '{}' } : undefined),
+    })
+    const client = createQueryClient({ url: server.url, apiKey: null, clock: jumpingClock() })
+    expect(await client.height(new AbortController().signal)).toBe(7)
+    expect(server.seen).toHaveLength(2)
+    await server.close()
+  })
+  it('fails before any page is asked for', async () => {
+    const server = await startQueryServer({
+      faults: ({ path }) => (path === '/height' ? { kind: 'reply', status: 404 } : undefined),
+    })
+    const client = createQueryClient({ url: server.url, apiKey: null, clock: jumpingClock() })
+    const query = { addresses: [], topics: [], fields: [], fromBlock: 0, toBlock: 5 }
+    const running = client.run(query, keepPages().sink, { signal: new AbortController().signal })
+    await expect(running).rejects.toMatchObject({ kind: 'fatal' })
+    expect(server.seen.map(({ path }) => path)).toEqual(['/height'])
+    await server.close()
+  })
+})

@@ -1,0 +1,195 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createQueryClient } from '../../src/query/client/client.ts'
+import { QueryError } from '../../src/query/client/errors.ts'
+import { createLimiter, sharedLimiter } from '../../src/query/client/limiter.ts'
+import { eventually } from '../support/eventually.ts'
+import { jumpingClock } from '../support/jumping-clock.ts'
+import { type Fault, type Faults, inTurn } from '../support/query-faults.ts'
+import { fetchAll, placesIn, placesOf, steadyLogs } from '../support/query-run.ts'
+import {
+  type QueryServer,
+  type QueryServerOptions,
+  startQueryServer,
+} from '../support/query-server.ts'
+
+let server: QueryServer | undefined
+
+const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
+  server = await startQueryServer({ logs: steadyLogs(1, 30), pageLogs: 10, ...options })
+  return server
+}
+
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+})
+
+const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
+  kind: 'reply',
+  status: 429,
+  headers,
+  body: 'too many requests',
+})
+
+/** One refusal with these headers, and how long the client then waited, in milliseconds. */
+const waitAfter = async (fault: Fault): Promise<number> => {
+  const { url, chain } = await serve({ faults: inTurn(undefined, fault) })
+  const { clock, result, logs } = await fetchAll(url)
+  expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+  expect(result?.stats).toMatchObject({ requests: 5, retries: 0 })
+  expect(clock.waits).toHaveLength(1)
+  return clock.waits[0] ?? 0
+}
+
+describe('429', () => {
+  it('with x-ratelimit-reset: that long, and not a moment less', async () => {
+    const wait = await waitAfter(tooMany({ 'x-ratelimit-reset': '2', 'retry-after': '9' }))
+    expect(wait).toBeGreaterThanOrEqual(2000)
+    expect(wait).toBeLessThanOrEqual(2250)
+  })
+  it('with Retry-After in seconds', async () => {
+    const wait = await waitAfter(tooMany({ 'retry-after': '3' }))
+    expect(wait).toBeGreaterThanOrEqual(3000)
+    expect(wait).toBeLessThanOrEqual(3250)
+  })
+  it('with Retry-After as a date', async () => {
+    // The clock stands at 2023-11-14T22:13:20Z.
+    const wait = await waitAfter(tooMany({ 'retry-after': 'Tue, 14 Nov 2023 22:13:27 GMT' }))
+    expect(wait).toBeGreaterThanOrEqual(7000)
+    expect(wait).toBeLessThanOrEqual(7250)
+  })
+  it('with the reset as a moment', async () => {
+    const wait = await waitAfter(tooMany({ 'x-ratelimit-reset': '1700000004' }))
+    expect(wait).toBeGreaterThanOrEqual(4000)
+    expect(wait).toBeLessThanOrEqual(4250)
+  })
+  it('without a hint, or with one that says "now": a second', async () => {
+    for (const headers of [{}, { 'x-ratelimit-reset': '0' }, { 'retry-after': 'soon' }]) {
+      const wait = await waitAfter(tooMany(headers))
+      expect(wait).toBeGreaterThanOrEqual(1000)
+      expect(wait).toBeLessThanOrEqual(1250)
+      await server?.close()
+    }
+  })
+  it('503 with Retry-After waits as well', async () => {
+    const headers = { 'retry-after': '6' }
+    const wait = await waitAfter({ kind: 'reply', status: 503, headers })
+    expect(wait).toBeGreaterThanOrEqual(6000)
+    expect(wait).toBeLessThanOrEqual(6250)
+  })
+  it('for ever is not waited for for ever', async () => {
+    const { url } = await serve({
+      faults: ({ path }) => (path === '/query' ? tooMany({ 'retry-after': '1' }) : undefined),
+    })
+    const { error } = await fetchAll(url)
+    expect(error).toBeInstanceOf(QueryError)
+    expect(error).toMatchObject({ kind: 'unreachable' })
+    expect(String(error)).toContain('429 again and again')
+    expect(server?.seen).toHaveLength(1 + 31)
+  })
+  it('for a day is an error at once', async () => {
+    const { url } = await serve({ faults: inTurn(tooMany({ 'retry-after': '86400' })) })
+    const { error, clock } = await fetchAll(url)
+    expect(error).toMatchObject({ kind: 'unreachable' })
+    expect(String(error)).toContain('86400 s')
+    expect(clock.waits).toEqual([])
+  })
+})
+
+describe('a budget', () => {
+  const signal = new AbortController().signal
+  it('that is spent is waited for before the next request, not after its refusal', async () => {
+    const clock = jumpingClock()
+    const limiter = createLimiter(clock)
+    expect(await limiter.ready(signal)).toBe(0)
+    limiter.heard({
+      'x-ratelimit-limit': '100',
+      'x-ratelimit-remaining': '25',
+      'x-ratelimit-reset': '40',
+      'x-ratelimit-cost': '10',
+    })
+    // 25 left at 10 each: two more.
+    expect(await limiter.ready(signal)).toBe(0)
+    expect(await limiter.ready(signal)).toBe(0)
+    const waited = await limiter.ready(signal)
+    expect(waited).toBeGreaterThanOrEqual(40_000)
+    expect(waited).toBeLessThanOrEqual(40_250)
+  })
+  it('without a cost is of requests', async () => {
+    const clock = jumpingClock()
+    const limiter = createLimiter(clock)
+    await limiter.ready(signal)
+    limiter.heard({ 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '5' })
+    expect(await limiter.ready(signal)).toBe(0)
+    expect(await limiter.ready(signal)).toBeGreaterThanOrEqual(5000)
+  })
+  it('is one for all clients of a key at a host, and of no other key', async () => {
+    const { url } = await serve({
+      faults: ({ headers, nth }) =>
+        headers['authorization'] === 'Bearer one' && nth === 0
+          ? tooMany({ 'retry-after': '60' })
+          : undefined,
+    })
+    const clock = jumpingClock()
+    const clientOf = (apiKey: string) => createQueryClient({ url, apiKey, clock })
+    const refused = clientOf('one').height(signal)
+    await eventually(
+      () => clock.waits.length,
+      (waits) => waits === 1,
+      { every: 1 },
+    )
+    await clientOf('one').height(signal)
+    expect(clock.elapsed()).toBeGreaterThanOrEqual(60_000)
+    await refused
+    const host = new URL(url).host
+    const limiter = sharedLimiter(clock, host, 'one')
+    expect(sharedLimiter(clock, host, 'one')).toBe(limiter)
+    expect(sharedLimiter(clock, host, 'two')).not.toBe(limiter)
+    expect(sharedLimiter(clock, 'elsewhere', 'one')).not.toBe(limiter)
+    expect(sharedLimiter(jumpingClock(), host, 'one')).not.toBe(limiter)
+  })
+})
+
+describe('413', () => {
+  const largerThan =
+    (blocks: number): Faults =>
+    ({ path, from, to }) =>
+      path === '/query' && (to ?? 0) - from > blocks ? { kind: 'reply', status: 413 } : undefined
+  it('halves the range without a wait, and remembers the size', async () => {
+    const { url, chain, seen } = await serve({ faults: largerThan(9) })
+    const { result, logs, clock } = await fetchAll(url)
+    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(clock.waits).toEqual([])
+    expect(result).toMatchObject({ complete: true })
+    // 31 blocks, 15, 7: and from then on 7.
+    expect(seen.slice(1).map(({ from, to }) => [from, (to ?? 0) - from])).toEqual([
+      [0, 31],
+      [0, 15],
+      [0, 7],
+      [7, 7],
+      [14, 7],
+      [21, 7],
+      [28, 3],
+    ])
+  })
+  it('tries more again where it has fitted for long', async () => {
+    const { url, chain, seen } = await serve({
+      logs: steadyLogs(1, 100),
+      pageLogs: 1000,
+      faults: (one) => (one.from < 5 ? largerThan(2)(one) : undefined),
+    })
+    const { logs } = await fetchAll(url)
+    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    const spans = seen.slice(1).map(({ from, to }) => (to ?? 0) - from)
+    // 101, 50, 25, 12, 6, 3, 1; eight of one block, then twos, fours …
+    expect(spans.slice(0, 17)).toEqual([101, 50, 25, 12, 6, 3, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2])
+    expect(Math.max(...spans.slice(17))).toBeGreaterThan(4)
+  })
+  it('of a single block is an error', async () => {
+    const { url, seen } = await serve({ faults: largerThan(0) })
+    const { error } = await fetchAll(url)
+    expect(error).toMatchObject({ kind: 'fatal' })
+    // Once more for that block alone, without the one after it.
+    expect(seen).toHaveLength(1 + 5 + 1)
+  })
+})

@@ -1,0 +1,154 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Fault, type Faults, inTurn } from '../support/query-faults.ts'
+import { fetchAll, placesIn, placesOf, steadyLogs } from '../support/query-run.ts'
+import {
+  type QueryServer,
+  type QueryServerOptions,
+  startQueryServer,
+} from '../support/query-server.ts'
+
+let server: QueryServer | undefined
+
+/** Blocks 1 to 30, a log in each, ten a page: all of it may still be replaced. */
+const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
+  server = await startQueryServer({ logs: steadyLogs(1, 30), pageLogs: 10, ...options })
+  return server
+}
+
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+})
+
+/** Before the `nth` query, the blocks from `block` on are replaced. */
+const reorgBefore =
+  (nth: number, block: number, last = 30): Faults =>
+  (one): Fault | undefined => {
+    if (one.path === '/query' && one.nth === nth) {
+      server?.chain.reorg(block, steadyLogs(block, last, { data: `0x${nth}f`, perBlock: 1 }))
+    }
+    return undefined
+  }
+
+describe('edge case 39: a reorg between pages', () => {
+  it('edge case 39: of the last page alone, before the next', async () => {
+    const { url, chain, seen } = await serve({ faults: reorgBefore(2, 18) })
+    const came = await fetchAll(url)
+    expect(came.result).toMatchObject({
+      complete: true,
+      through: 30,
+      stats: { reorgs: 1, logs: 30 },
+    })
+    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
+    // The third page does not follow on the second, which is fetched anew, and follows on the first.
+    expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11, 21])
+    expect(came.resets()).toBe(0)
+  })
+  it('edge case 39: over several pages: back to the last one that fits', async () => {
+    const { url, chain, seen } = await serve({ pageLogs: 5, faults: reorgBefore(4, 8) })
+    const came = await fetchAll(url)
+    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
+    // Pages from 0, 6, 11, 16: 8 is in the second. The first stays.
+    expect(seen.slice(1).map(({ from }) => from)).toEqual([
+      0, 6, 11, 16, 21, 16, 11, 6, 11, 16, 21, 26,
+    ])
+    expect(came.result?.stats).toMatchObject({ reorgs: 1, pages: 6 })
+    expect(came.resets()).toBe(0)
+  })
+  it('edge case 39: twice', async () => {
+    const { url, chain } = await serve({
+      faults: (one) => reorgBefore(2, 15)(one) ?? reorgBefore(4, 12)(one),
+    })
+    const came = await fetchAll(url)
+    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
+    expect(came.result).toMatchObject({ complete: true, stats: { reorgs: 2 } })
+  })
+  it('edge case 39: deeper than what was held back: everything is void, and fetched from the beginning', async () => {
+    const { url, chain } = await serve({
+      logs: steadyLogs(1, 1000),
+      pageLogs: 100,
+      faults: ({ path, from }) => {
+        // The first block that may still be replaced is 801.
+        if (
+          path === '/query' &&
+          from === 801 &&
+          server?.chain.hash(1000).startsWith('0x00000000')
+        ) {
+          server.chain.reorg(700, steadyLogs(700, 1000, { data: '0x02' }))
+        }
+        return undefined
+      },
+    })
+    const came = await fetchAll(url)
+    expect(came.resets()).toBe(1)
+    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
+    expect(came.result).toMatchObject({
+      complete: true,
+      through: 1000,
+      stats: { logs: 1000, reorgs: 1 },
+    })
+  })
+  it('edge case 39: while the old blocks are fetched side by side', async () => {
+    const { url, chain } = await serve({
+      logs: steadyLogs(1, 2000),
+      pageLogs: 100,
+      faults: reorgBefore(9, 300, 2000),
+    })
+    const came = await fetchAll(url)
+    expect(came.resets()).toBe(1)
+    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
+    expect(came.result?.stats.logs).toBe(2000)
+  })
+  it('edge case 39: while nobody was there: a run that is resumed begins anew', async () => {
+    const { url, chain } = await serve()
+    const first = await fetchAll(url)
+    const last = first.pages.at(-1)?.last
+    expect(last).toEqual({ block: 30, hash: chain.hash(30) })
+    chain.setHeight(50)
+    chain.add(steadyLogs(31, 50))
+    const onwards = await fetchAll(url, { from: 31, after: last })
+    expect(onwards.resets()).toBe(0)
+    expect(placesOf(onwards.logs())).toEqual(placesIn(chain.logs().slice(30)))
+    chain.reorg(29, steadyLogs(29, 50, { data: '0x02' }))
+    const again = await fetchAll(url, { from: 31, after: last })
+    expect(again.resets()).toBe(1)
+    expect(placesOf(again.logs())).toEqual(placesIn(chain.logs()))
+    expect(again.result).toMatchObject({ complete: true, from: 0, through: 50 })
+  })
+  it('edge case 39: again and again: an error, and nothing is handed on', async () => {
+    const { url } = await serve({
+      faults: ({ path, nth }) => {
+        if (path === '/query' && nth > 0) server?.chain.reorg(11, steadyLogs(11, 30))
+        return undefined
+      },
+    })
+    const { error, pages } = await fetchAll(url)
+    expect(error).toMatchObject({ kind: 'no-progress' })
+    expect(String(error)).toContain('replaced again and again')
+    expect(pages).toEqual([])
+  })
+})
+
+describe('what is no reorg', () => {
+  it('a service that tells no hashes', async () => {
+    for (const options of [{ guard: false }, { dialect: 'spec' }] as const) {
+      const { url, chain } = await serve(options)
+      const came = await fetchAll(url)
+      expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
+      expect(came.pages.map(({ last }) => last)).toEqual([null, null, null])
+      await server?.close()
+    }
+  })
+  it('a hash of the head, which is not of the page', async () => {
+    const ofTheHead = (hash: string): Fault => ({
+      kind: 'alter',
+      alter: (answer) => ({ ...answer, rollback_guard: { block_number: 4000, hash } }),
+    })
+    const { url, chain } = await serve({
+      faults: inTurn(ofTheHead('0xaa'), ofTheHead('0xbb'), ofTheHead('0xcc')),
+    })
+    const came = await fetchAll(url)
+    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
+    expect(came.result?.stats.reorgs).toBe(0)
+  })
+})

@@ -1,0 +1,203 @@
+import { setImmediate } from 'node:timers/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { fetchBulk } from '../../src/query/client/bulk.ts'
+import { createQueryClient } from '../../src/query/client/client.ts'
+import { type CheckedPage } from '../../src/query/client/page.ts'
+import type { Progress } from '../../src/query/client/types.ts'
+import { eventually } from '../support/eventually.ts'
+import { jumpingClock } from '../support/jumping-clock.ts'
+import { type Faults } from '../support/query-faults.ts'
+import { EVERYTHING, fetchAll, placesIn, placesOf, steadyLogs } from '../support/query-run.ts'
+import {
+  type QueryServer,
+  type QueryServerOptions,
+  startQueryServer,
+} from '../support/query-server.ts'
+
+let server: QueryServer | undefined
+
+/** Blocks 1 to 3000, of which those to 2800 are old: forty a page. */
+const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
+  server = await startQueryServer({ logs: steadyLogs(1, 3000), pageLogs: 40, ...options })
+  return server
+}
+
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+})
+
+const signal = new AbortController().signal
+
+const createGate = () => {
+  let open = (): void => undefined
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { passed, open: () => open() }
+}
+
+describe('old blocks', () => {
+  it('the first page alone, then as many at a time as it may, near the head one by one', async () => {
+    let under = 0
+    const most = { first: 0, old: 0, tip: 0 }
+    const slow: Faults = ({ path, from, nth }) => {
+      if (path !== '/query') return undefined
+      under += 1
+      setTimeout(() => {
+        under -= 1
+      }, 8)
+      const part = nth === 0 ? 'first' : from > 800 ? 'tip' : 'old'
+      most[part] = Math.max(most[part], under)
+      return { kind: 'slow', ms: 10 }
+    }
+    for (const [concurrency, expected] of [
+      [1, 1],
+      [undefined, 4],
+      [100, 8],
+    ] as const) {
+      const { url, chain } = await serve({ logs: steadyLogs(1, 1000), faults: slow })
+      Object.assign(most, { first: 0, old: 0, tip: 0 })
+      const { logs } = await fetchAll(url, { concurrency })
+      expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+      expect(most).toEqual({ first: 1, old: expected, tip: 1 })
+      await server?.close()
+    }
+  })
+  it('are asked for in pieces that fill a page: few requests more than there are pages', async () => {
+    const { url, seen } = await serve()
+    const { pages } = await fetchAll(url)
+    // 75 full pages at the least.
+    expect(pages.length).toBeGreaterThanOrEqual(75)
+    expect(seen.length).toBeLessThan(75 * 2)
+  })
+  it('that come late hold nothing up but the order', async () => {
+    const { url, chain } = await serve({
+      faults: ({ path, nth }) =>
+        path === '/query' && nth % 5 === 1 ? { kind: 'slow', ms: 30 } : undefined,
+    })
+    const { logs } = await fetchAll(url)
+    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+  })
+  it('are not fetched further ahead than there is room for', async () => {
+    const body = Buffer.alloc(8 * 1024 * 1024)
+    const late = createGate()
+    const asked: number[] = []
+    const fetch = async (from: number): Promise<CheckedPage> => {
+      asked.push(from)
+      if (from === 1) await late.passed
+      await setImmediate()
+      const rest = {
+        archiveHeight: null,
+        claims: [],
+        isTold: true,
+        isInferred: false,
+        count: 0,
+        logs: () => [],
+      }
+      return { from, next: from + 1, body, ...rest }
+    }
+    const delivered: number[] = []
+    const running = fetchBulk({
+      from: 0,
+      end: 99,
+      concurrency: 4,
+      fetch,
+      deliver: async ({ from }) => {
+        delivered.push(from)
+        await setImmediate()
+      },
+      signal,
+    })
+    // Block 0, block 1 that is late, and eight pages that fill 64 MiB; then what was under way with those.
+    await eventually(
+      () => asked.length,
+      (count) => count >= 10,
+      { every: 1 },
+    )
+    for (let turn = 0; turn < 50; turn += 1) await setImmediate()
+    expect(asked.length).toBeLessThanOrEqual(10 + 3)
+    expect(delivered).toEqual([0])
+    late.open()
+    await running
+    expect(delivered).toEqual(Array.from({ length: 100 }, (_, block) => block))
+  })
+  it('that are under way are waited for when the run ends: nothing is left behind', async () => {
+    const late = createGate()
+    const page = {
+      next: 1,
+      archiveHeight: null,
+      body: Buffer.alloc(0),
+      claims: [],
+      isTold: true,
+      isInferred: false,
+    }
+    const running = fetchBulk({
+      from: 0,
+      end: 99,
+      concurrency: 4,
+      fetch: async (from) => {
+        if (from > 0) await late.passed
+        return { ...page, from, count: 0, logs: () => [] }
+      },
+      deliver: async () => Promise.reject(new Error('no space left')),
+      signal,
+    }).catch((error: unknown) => String(error))
+    const soon = new Promise((resolve) => {
+      setTimeout(resolve, 50, 'soon')
+    })
+    expect(await Promise.race([running, soon])).toBe('soon')
+    late.open()
+    expect(await running).toBe('Error: no space left')
+  })
+  it('an error among them ends the run, and what came before is without a gap', async () => {
+    const { url } = await serve({
+      faults: ({ path, from }) =>
+        path === '/query' && from > 1500 ? { kind: 'reply', status: 400 } : undefined,
+    })
+    const { error, pages } = await fetchAll(url)
+    expect(error).toMatchObject({ kind: 'fatal' })
+    pages.forEach(({ from }, at) => {
+      expect(from).toBe(pages[at - 1]?.next ?? 0)
+    })
+    expect(pages.at(-1)?.from ?? 0).toBeLessThanOrEqual(1500)
+  })
+  it('what the sink throws ends the run, and nothing goes on behind it', async () => {
+    const { url, seen } = await serve()
+    const client = createQueryClient({ url, apiKey: null, clock: jumpingClock() })
+    const sink = {
+      page: () => {
+        throw new Error('no space left')
+      },
+      reset: () => undefined,
+    }
+    await expect(client.run(EVERYTHING, sink, { signal })).rejects.toThrow('no space left')
+    const before = seen.length
+    await new Promise((resolve) => {
+      setTimeout(resolve, 100)
+    })
+    expect(seen).toHaveLength(before)
+  })
+})
+
+describe('what is told on the way', () => {
+  it('goes up to the end, with what it has cost', async () => {
+    const { url } = await serve()
+    const told: Progress[] = []
+    const { result, pages } = await fetchAll(url, { onProgress: (progress) => told.push(progress) })
+    expect(told).toHaveLength(pages.length)
+    expect(told.map(({ through }) => through)).toEqual(pages.map(({ next }) => next - 1))
+    expect(told.at(-1)).toMatchObject({ from: 0, through: 3000, target: 3000, logs: 3000 })
+    const bytes = pages.reduce((sum, { body }) => sum + body.length, 0)
+    expect(result?.stats).toMatchObject({ pages: pages.length, logs: 3000, bytes, reorgs: 0 })
+  })
+  it('begins where it was resumed, and ends with the same', async () => {
+    const { url, chain } = await serve()
+    const first = await fetchAll(url, { query: { toBlock: 1234 } })
+    expect(first.result).toMatchObject({ complete: true, through: 1234 })
+    const rest = await fetchAll(url, { from: 1235, after: first.pages.at(-1)?.last })
+    expect(rest.result).toMatchObject({ complete: true, from: 1235, through: 3000 })
+    const both = [...first.logs(), ...rest.logs()]
+    expect(placesOf(both)).toEqual(placesIn(chain.logs()))
+  })
+})

@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
+import { createQueryClient } from '../../src/query/client/client.ts'
+import { jumpingClock } from '../support/jumping-clock.ts'
+import { type Faults } from '../support/query-faults.ts'
+import {
+  EVERYTHING,
+  fetchAll,
+  keepPages,
+  placesIn,
+  placesOf,
+  steadyLogs,
+} from '../support/query-run.ts'
+import {
+  type QueryServer,
+  type QueryServerOptions,
+  startQueryServer,
+} from '../support/query-server.ts'
+
+let server: QueryServer | undefined
+
+const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
+  server = await startQueryServer({ logs: steadyLogs(1, 30), pageLogs: 10, ...options })
+  return server
+}
+
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+})
+
+/** From the query on that begins at `block` or later, it answers and does not move on. */
+const stallFrom =
+  (block: number, archiveHeight?: number): Faults =>
+  ({ path, from }) => {
+    if (path !== '/query' || from < block) return undefined
+    return archiveHeight === undefined ? { kind: 'stall' } : { kind: 'stall', archiveHeight }
+  }
+
+describe('edge case 42: a service that does not move on', () => {
+  it('edge case 42: eight tries, from a tenth of a second to five, then an error and no end', async () => {
+    const { url, seen } = await serve({ faults: stallFrom(11) })
+    const { error, clock, pages } = await fetchAll(url)
+    expect(error).toMatchObject({ kind: 'no-progress' })
+    expect(String(error)).toContain('it answers and does not move on')
+    expect(String(error)).toContain('block 11, again and again')
+    expect(clock.waits.map(Math.round)).toEqual([100, 200, 400, 800, 1600, 3200, 5000])
+    expect(seen.slice(1).map(({ from }) => from)).toEqual([
+      0,
+      ...Array.from({ length: 8 }, () => 11),
+    ])
+    // It was near the head: nothing of it was certain.
+    expect(pages).toEqual([])
+  })
+  it('edge case 42: one that is behind what it had at the start is told so', async () => {
+    const { url } = await serve({ faults: stallFrom(11, 10) })
+    const { error } = await fetchAll(url)
+    expect(error).toMatchObject({ kind: 'no-progress' })
+    expect(String(error)).toContain('it has the blocks up to 10, and was asked for 11')
+  })
+  it('edge case 42: one that moves again is gone on with', async () => {
+    let stalls = 0
+    const { url, chain } = await serve({
+      faults: (one) => {
+        const fault = stallFrom(11, 10)(one)
+        if (fault !== undefined) stalls += 1
+        return stalls <= 5 ? fault : undefined
+      },
+    })
+    const { result, logs } = await fetchAll(url)
+    expect(result).toMatchObject({ complete: true, through: 30, stats: { retries: 5 } })
+    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+  })
+  it.each([
+    [1, 400],
+    [4, 400],
+    [8, 400],
+    [8, 41],
+  ])(
+    'at most ten queries in ten seconds with %i at a time, standing still at block %i',
+    async (concurrency, block) => {
+      const clock = jumpingClock()
+      const times: number[] = []
+      const { url } = await serve({
+        logs: steadyLogs(1, 3000),
+        pageLogs: 40,
+        faults: (one) => {
+          const fault = stallFrom(block)(one)
+          if (fault !== undefined) times.push(clock.elapsed())
+          return fault
+        },
+      })
+      const { error, pages } = await fetchAll(url, { concurrency, clock })
+      expect(error).toMatchObject({ kind: 'no-progress' })
+      const busiest = times.map((began) => times.filter((at) => at >= began && at < began + 10_000))
+      expect(Math.max(...busiest.map(({ length }) => length))).toBeLessThanOrEqual(10)
+      expect(clock.elapsed()).toBeGreaterThanOrEqual(10_000)
+      expect(clock.elapsed()).toBeLessThanOrEqual(16_000)
+      // What came before it was handed on, without a gap.
+      expect(pages.length).toBeGreaterThan(0)
+      pages.forEach(({ from }, at) => {
+        expect(from).toBe(pages[at - 1]?.next ?? 0)
+      })
+      expect(pages.at(-1)?.from).toBeLessThan(block)
+    },
+  )
+  it('with real waits, ten times as fast: at most ten requests in a second, then the error', async () => {
+    const { url, seen } = await serve({
+      logs: steadyLogs(1, 3000),
+      pageLogs: 40,
+      faults: stallFrom(0),
+    })
+    const fast: Clock = {
+      now: () => systemClock.now(),
+      elapsed: () => systemClock.elapsed() * 10,
+      sleep: async (ms, signal) => systemClock.sleep(ms / 10, signal),
+    }
+    const began = performance.now()
+    const client = createQueryClient({ url, apiKey: null, clock: fast, timeoutMs: 300_000 })
+    const running = client.run(EVERYTHING, keepPages().sink, {
+      signal: new AbortController().signal,
+    })
+    await expect(running).rejects.toMatchObject({ kind: 'no-progress' })
+    expect(seen.filter(({ at }) => at - began <= 1000).length).toBeLessThanOrEqual(10)
+  })
+})
+
+describe('cancelling', () => {
+  it('ends a run where it is: what came is without a gap, and it is not complete', async () => {
+    const { url, chain } = await serve({ logs: steadyLogs(1, 3000), pageLogs: 40 })
+    const cancel = new AbortController()
+    const { result, logs } = await fetchAll(url, {
+      signal: cancel.signal,
+      onProgress: ({ through }) => {
+        if (through >= 1000) cancel.abort()
+      },
+    })
+    expect(result?.complete).toBe(false)
+    expect(result?.through).toBeGreaterThanOrEqual(1000)
+    const expected = chain.logs().filter(({ block }) => block <= (result?.through ?? 0))
+    expect(placesOf(logs())).toEqual(placesIn(expected))
+    expect(result?.stats.logs).toBe(expected.length)
+  })
+  it('ends a wait and an exchange at once', async () => {
+    for (const fault of [
+      { kind: 'hang' },
+      { kind: 'reply', status: 429, headers: { 'retry-after': '100' } },
+    ] as const) {
+      const { url } = await serve({ faults: ({ path }) => (path === '/query' ? fault : undefined) })
+      const client = createQueryClient({ url, apiKey: null, clock: systemClock })
+      const cancel = new AbortController()
+      setTimeout(() => {
+        cancel.abort()
+      }, 100)
+      const began = performance.now()
+      const result = await client.run(EVERYTHING, keepPages().sink, { signal: cancel.signal })
+      expect(result).toMatchObject({ complete: false, through: -1 })
+      expect(performance.now() - began).toBeLessThan(5000)
+      await server?.close()
+    }
+  })
+})

@@ -1,0 +1,89 @@
+import { createQueryClient } from '../../src/query/client/client.ts'
+import type {
+  ClientOptions,
+  LogQuery,
+  Page,
+  PageSink,
+  RawLog,
+  RunOptions,
+  RunResult,
+} from '../../src/query/client/types.ts'
+import { jumpingClock } from './jumping-clock.ts'
+import type { ServedLog } from './query-chain.ts'
+
+/** Everything from the beginning to the height, without the fields that no test looks at. */
+export const EVERYTHING: LogQuery = {
+  addresses: [],
+  topics: [],
+  fields: ['data', 'topic0', 'topic1', 'topic2', 'topic3'],
+  fromBlock: 0,
+  toBlock: null,
+}
+
+/** A sink that keeps the pages. */
+export const keepPages = () => {
+  const pages: Page[] = []
+  let resets = 0
+  const sink: PageSink = {
+    page: (page) => {
+      // Refuses what it cannot read, as a ledger does.
+      page.logs()
+      pages.push(page)
+    },
+    reset: () => {
+      pages.length = 0
+      resets += 1
+    },
+  }
+  return {
+    sink,
+    pages,
+    logs: (): readonly RawLog[] => pages.flatMap((page) => page.logs()),
+    resets: (): number => resets,
+  }
+}
+
+interface Fetching extends Partial<RunOptions> {
+  readonly client?: Partial<ClientOptions>
+  readonly query?: Partial<LogQuery>
+  readonly clock?: ReturnType<typeof jumpingClock>
+}
+
+/** Runs a query on a clock that jumps; what came is there even where the run failed. */
+export const fetchAll = async (
+  url: string,
+  { client, query, clock = jumpingClock(), ...options }: Fetching = {},
+) => {
+  const kept = keepPages()
+  const made = createQueryClient({ url, apiKey: null, clock, ...client })
+  const ran: { readonly result: RunResult } | { readonly error: unknown } = await made
+    .run({ ...EVERYTHING, ...query }, kept.sink, {
+      signal: new AbortController().signal,
+      ...options,
+    })
+    .then((result) => ({ result }))
+    .catch((error: unknown) => ({ error }))
+  return { ...kept, clock, result: undefined, error: undefined, ...ran }
+}
+
+/** Where each log is, and what is in it: enough to tell one from another. */
+export const placesOf = (logs: readonly RawLog[]): readonly string[] =>
+  logs.map(({ blockNumber, logIndex, data }) => `${blockNumber}/${logIndex} ${data}`)
+
+/** The same of the logs of the chain. */
+export const placesIn = (logs: readonly ServedLog[]): readonly string[] =>
+  logs.map(({ block, index, data }) => `${block}/${index} ${data}`)
+
+/** `perBlock` logs in each block from `from` to `to`; `data` tells one chain from another. */
+export const steadyLogs = (
+  from: number,
+  to: number,
+  { perBlock = 1, data = '0x01' } = {},
+): ServedLog[] =>
+  Array.from({ length: (to - from + 1) * perBlock }, (_, at) => ({
+    block: from + Math.floor(at / perBlock),
+    index: at % perBlock,
+    address: `0x${'11'.repeat(20)}`,
+    topics: [`0x${'ab'.repeat(32)}`, null, null, null],
+    data,
+  }))

@@ -1,0 +1,233 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { z } from 'zod'
+import { answerOf, type Speech } from './query-answer.ts'
+import { createChain, type ServedChain, type ServedLog } from './query-chain.ts'
+import { type Fault, type Faults, type Seen } from './query-faults.ts'
+
+/**
+ * A query service over a chain in memory, on a real port.
+ *
+ *     const server = await startQueryServer({ logs, height: 1000, dialect: 'hosted', pageLogs: 50 })
+ *     server.url                      // http://127.0.0.1:PORT, for `createQueryClient` or `--url`
+ *     server.chain.setHeight(1001)    // the chain moves; see query-chain.ts
+ *     server.seen                     // every request so far, in order; see query-faults.ts
+ *     server.faults = inTurn({ kind: 'reply', status: 502 })   // the first query fails, the next does not
+ *     await server.close()
+ *
+ * A reorg before the third query: `faults: ({ path, nth }) => { if (path === '/query' && nth === 2)
+ * server.chain.reorg(990, freshLogs); return undefined }`.
+ */
+export interface QueryServerOptions extends Partial<Speech> {
+  readonly logs?: readonly ServedLog[]
+  /** Null: the service has nothing yet. By default the block of the last log. */
+  readonly height?: number | null
+  /** Without it every key is taken, and none, too. With it a request without it gets 401. */
+  readonly apiKey?: string
+  /** How a page is packed, where the client takes it; by default not at all. */
+  readonly packing?: 'gzip' | 'br'
+  /** A prefix before `/query` and `/height`. */
+  readonly prefix?: string
+  /** What GET /height says, where it is not the height of the chain. */
+  readonly toldHeight?: () => unknown
+  readonly faults?: Faults
+}
+
+export interface QueryServer {
+  readonly url: string
+  readonly chain: ServedChain
+  readonly seen: readonly Seen[]
+  faults: Faults
+  close(): Promise<void>
+}
+
+export const startQueryServer = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
+  const { logs = [], prefix = '' } = options
+  const height = options.height === undefined ? highest(logs) : options.height
+  const chain = createChain(logs, height)
+  const seen: Seen[] = []
+  const nothing: Faults = () => undefined
+  const state = { faults: options.faults ?? nothing }
+  const speech = speechOf(options)
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await textOf(request)
+    const path = pathOf(request, prefix)
+    if (path === undefined) {
+      reply(response, 404, 'no such page')
+      return
+    }
+    const one = record(path, { seen, headers: request.headers, body })
+    seen.push(one)
+    const fault = state.faults(one)
+    if (fault?.kind !== 'echo' && !isAllowed(request, options.apiKey)) {
+      reply(response, 401, 'no valid token')
+      return
+    }
+    const right = (): unknown =>
+      path === '/height'
+        ? { height: options.toldHeight === undefined ? chain.height : options.toldHeight() }
+        : answerOf(chain, speech, REQUEST.parse(JSON.parse(body)))
+    const accepted = request.headers['accept-encoding'] ?? ''
+    const { packing } = options
+    const isTaken = packing !== undefined && accepted.includes(packing)
+    await answer({ response, one, fault, right, packing: isTaken ? packing : undefined })
+  }
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      reply(response, 400, String(error))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  return {
+    url: `http://127.0.0.1:${port}${prefix}`,
+    chain,
+    seen,
+    get faults(): Faults {
+      return state.faults
+    },
+    set faults(faults: Faults) {
+      state.faults = faults
+    },
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+const highest = (logs: readonly ServedLog[]): number =>
+  logs.reduce((most, { block }) => Math.max(most, block), 0)
+
+const speechOf = (options: QueryServerOptions): Speech => ({
+  dialect: options.dialect ?? 'hosted',
+  pageLogs: options.pageLogs ?? 1000,
+  pageBlocks: options.pageBlocks ?? Number.POSITIVE_INFINITY,
+  numbers: options.numbers ?? 'number',
+  absentTopic: options.absentTopic ?? 'null',
+  batchBlocks: options.batchBlocks ?? (options.dialect === 'spec' ? 1 : 10),
+  guard: options.guard ?? true,
+})
+
+const HEX = z.string().regex(/^0x[0-9a-f]+$/i)
+const REQUEST = z.strictObject({
+  from_block: z.int().nonnegative(),
+  to_block: z.int().nullish(),
+  logs: z.array(
+    z.strictObject({
+      address: z.array(HEX).optional(),
+      topics: z.array(z.array(HEX)).max(4).optional(),
+    }),
+  ),
+  field_selection: z.strictObject({ log: z.array(z.string()).min(1) }),
+})
+
+const textOf = async (request: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = []
+  const stream: AsyncIterable<Buffer> = request
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const pathOf = ({ method, url }: IncomingMessage, prefix: string): Seen['path'] | undefined => {
+  if (method === 'POST' && url === `${prefix}/query`) return '/query'
+  return method === 'GET' && url === `${prefix}/height` ? '/height' : undefined
+}
+
+interface Recording {
+  readonly seen: readonly Seen[]
+  readonly headers: Seen['headers']
+  readonly body: string
+}
+
+const record = (path: Seen['path'], { seen, headers, body }: Recording): Seen => {
+  const nth = seen.filter((other) => other.path === path).length
+  const asked = path === '/query' ? REQUEST.safeParse(JSON.parse(body)).data : undefined
+  const blocks = { from: asked?.from_block ?? -1, to: asked?.to_block ?? null }
+  return { path, nth, headers, body, at: performance.now(), ...blocks }
+}
+
+/** The key may come in whatever header the client was told. */
+const isAllowed = ({ headers }: IncomingMessage, apiKey: string | undefined): boolean =>
+  apiKey === undefined ||
+  headers.authorization === `Bearer ${apiKey}` ||
+  Object.entries(headers).some(([name, value]) => name !== 'authorization' && value === apiKey)
+
+interface Answering {
+  readonly response: ServerResponse
+  readonly one: Seen
+  readonly fault: Fault | undefined
+  readonly right: () => unknown
+  readonly packing: 'gzip' | 'br' | undefined
+}
+
+const answer = async ({ response, one, fault, right, packing }: Answering): Promise<void> => {
+  switch (fault?.kind) {
+    case undefined: {
+      send(response, JSON.stringify(right()), packing)
+      break
+    }
+    case 'reply': {
+      response.writeHead(fault.status, fault.headers).end(fault.body ?? '')
+      break
+    }
+    case 'cut': {
+      const bytes = Buffer.from(JSON.stringify(right()))
+      response.writeHead(200, { 'content-length': bytes.length })
+      response.write(bytes.subarray(0, fault.bytes), () => response.destroy())
+      break
+    }
+    case 'short-gzip': {
+      const packed = gzipSync(JSON.stringify(right()))
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed.subarray(0, -10))
+      break
+    }
+    case 'close': {
+      response.destroy()
+      break
+    }
+    case 'hang': {
+      break
+    }
+    case 'slow': {
+      await delay(fault.ms)
+      send(response, JSON.stringify(right()), packing)
+      break
+    }
+    case 'stall': {
+      const archive = fault.archiveHeight ?? one.from
+      send(response, JSON.stringify({ data: [], archive_height: archive, next_block: one.from }))
+      break
+    }
+    case 'echo': {
+      reply(response, 400, JSON.stringify({ error: one.headers }))
+      break
+    }
+    case 'alter': {
+      send(response, JSON.stringify(fault.alter(OBJECT.parse(right()))), packing)
+      break
+    }
+  }
+}
+
+const OBJECT = z.record(z.string(), z.unknown())
+
+const send = (response: ServerResponse, text: string, packing?: 'gzip' | 'br'): void => {
+  const pack = packing === 'gzip' ? gzipSync : brotliCompressSync
+  const bytes = packing === undefined ? Buffer.from(text) : pack(text)
+  response.writeHead(200, {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    ...(packing !== undefined && { 'content-encoding': packing }),
+  })
+  response.end(bytes)
+}
+
+const reply = (response: ServerResponse, status: number, text: string): void => {
+  response.writeHead(status, { 'content-type': 'text/plain' }).end(text)
+}
