@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 
 const FILES = [
   'package-lock.json',
+  'bench/tokens/package-lock.json',
   'dashboards/render/package-lock.json',
   'test/evm/package-lock.json',
   'test/nodes/package-lock.json',

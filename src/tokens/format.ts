@@ -1,0 +1,27 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+
+const ADDRESS = /^0x[\da-f]{40}$/i
+
+/** An address of 20 bytes in lower case, with 0x; undefined when it is none. */
+export const parseAddress = (text: string): string | undefined =>
+  ADDRESS.test(text) ? text.toLowerCase() : undefined
+
+/** EIP-55: a digit's case tells a bit of the hash of the lower-case address. */
+export const toChecksumAddress = (address: string): string => {
+  const digits = address.slice(2).toLowerCase()
+  const hash = bytesToHex(keccak_256(utf8ToBytes(digits)))
+  const cased = Array.from(digits, (digit, index) =>
+    (hash[index] ?? '0') >= '8' ? digit.toUpperCase() : digit,
+  )
+  return `0x${cased.join('')}`
+}
+
+/** A raw amount as a decimal of the token's unit, exactly: no exponent, no zeros at the end. */
+export const formatUnits = (amount: bigint, decimals: number): string => {
+  const sign = amount < 0n ? '-' : ''
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`
+}

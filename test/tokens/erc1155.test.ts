@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest'
+import { type LedgerResult } from '../../src/tokens/ledger.ts'
+import {
+  batch,
+  logOf,
+  MOST,
+  oddities,
+  pageOf,
+  person,
+  placed,
+  single,
+  tell,
+  TOPIC,
+  type WireLog,
+  word,
+  ZERO,
+} from './pages.ts'
+
+const [ANN, BOB, OPERATOR] = [person(1), person(2), person(99)]
+
+const tellOf = (...logs: readonly WireLog[]): LedgerResult =>
+  tell({ standard: 'erc1155' }, pageOf(placed(logs)))
+
+const holdingsOf = ({ rows }: LedgerResult) =>
+  rows.map(({ id, address, balance }) => [id, address, balance])
+
+/** Offsets and whatever follows them, as a batch from nobody to Ann. */
+const rawBatch = (...words: readonly (number | bigint)[]): WireLog =>
+  logOf(TOPIC.batch, [OPERATOR, ZERO, ANN], words.map((one) => word(one)).join(''))
+
+test('edge case 29: one id and amount in 64 bytes; more is told, less is malformed', () => {
+  const plain = single(ZERO, ANN, [MOST, 3])
+  const result = tellOf(plain)
+  expect(holdingsOf(result)).toEqual([[MOST, ANN, 3n]])
+  expect(result.stats.fastPages).toBe(1)
+  const odd = tellOf(
+    { ...plain, data: `${plain.data}00` },
+    { ...plain, data: `${plain.data?.slice(0, -2)}` },
+  )
+  expect(holdingsOf(odd)).toEqual([[MOST, ANN, 3n]])
+  expect(oddities(odd)).toEqual({ oversizeData: 1, malformed: 1 })
+})
+
+test('edge case 30: a batch follows its offsets: amounts first, arrays shared, arrays overlapping', () => {
+  const plain = tellOf(
+    batch(ZERO, ANN, [
+      [5, 50],
+      [6, 60],
+    ]),
+  )
+  expect(holdingsOf(plain)).toEqual([
+    [5n, ANN, 50n],
+    [6n, ANN, 60n],
+  ])
+  expect(plain.stats.fastPages).toBe(1)
+  // At byte 64 the amounts 50, 60, at 160 the ids 5, 6.
+  expect(tellOf(rawBatch(160, 64, 2, 50, 60, 2, 5, 6)).rows).toEqual(plain.rows)
+  expect(holdingsOf(tellOf(rawBatch(64, 64, 1, 7)))).toEqual([[7n, ANN, 7n]])
+  // At byte 64 one id, 1; at 96, which is that id, one amount, 9.
+  expect(holdingsOf(tellOf(rawBatch(64, 96, 1, 1, 9)))).toEqual([[1n, ANN, 9n]])
+})
+
+test('edge case 31: more ids than amounts, or fewer: all of the log is rejected', () => {
+  const result = tellOf(rawBatch(64, 160, 2, 5, 6, 1, 50), rawBatch(64, 128, 1, 5, 2, 50, 60))
+  expect(result.rows).toEqual([])
+  expect(oddities(result)).toEqual({ malformed: 2 })
+})
+
+test.each([
+  ['an offset at the end of the data', [128, 64, 1, 5]],
+  ['an offset far beyond it', [2n ** 255n, 64, 1, 5]],
+  ['a length of which not all is there', [64, 64, 2, 5]],
+  ['a length beyond all memory', [64, 64, 2n ** 255n, 5]],
+  ['no room for the second offset', [64]],
+] as const)('edge case 32: %s is rejected, and nothing allocated', (_title, words) => {
+  const result = tellOf(rawBatch(...words))
+  expect(result.rows).toEqual([])
+  expect(oddities(result)).toEqual({ malformed: 1 })
+})
+
+test('edge case 33: an empty batch does nothing; one with an id twice does both', () => {
+  const result = tellOf(
+    batch(ZERO, ANN, []),
+    batch(ZERO, BOB, [
+      [5, 1],
+      [5, 2],
+    ]),
+  )
+  expect(holdingsOf(result)).toEqual([[5n, BOB, 3n]])
+  expect(oddities(result)).toEqual({})
+  expect(result.stats).toMatchObject({ applied: 2, fastPages: 1 })
+})
+
+test('edge case 33: an empty batch whose addresses are more than that is told, too', () => {
+  const empty = batch(`0x${'f'.repeat(64)}`, ANN, [])
+  expect(oddities(tellOf(single(ZERO, ANN, [1, 9]), empty))).toEqual({ dirtyTopic: 1 })
+})
+
+test('edge case 34: himself, nobody, and what came before are as with ERC-20, for each id', () => {
+  const logs = [
+    single(ZERO, ANN, [1, 9]),
+    single(ANN, ANN, [1, 4]),
+    single(ANN, ZERO, [1, 2]),
+    single(ANN, BOB, [2, 3]),
+  ]
+  const expected = [
+    [1n, ANN, 7n],
+    [2n, BOB, 3n],
+    [2n, ANN, -3n],
+  ]
+  const whole = tellOf(...logs)
+  expect(holdingsOf(whole)).toEqual(expected)
+  expect(whole).toMatchObject({ partial: false, nonConserving: true, supply: null })
+  const part = tell({ standard: 'erc1155', fullHistory: false }, pageOf(placed(logs)))
+  expect(holdingsOf(part)).toEqual(expected)
+  expect(part).toMatchObject({ partial: true, nonConserving: false })
+})
+
+test('edge case 35: with fewer than four topics it is malformed', () => {
+  const result = tellOf(
+    logOf(TOPIC.single, [OPERATOR, ZERO], word(1) + word(2)),
+    logOf(TOPIC.batch, [], ''),
+    logOf(TOPIC.single, [], word(OPERATOR) + word(ZERO) + word(ANN) + word(1) + word(2)),
+  )
+  expect(result.rows).toEqual([])
+  expect(oddities(result)).toEqual({ malformed: 3 })
+})
+
+test('of several ids each has its own order', () => {
+  const result = tellOf(
+    single(ZERO, BOB, [2, 5]),
+    single(ZERO, ANN, [10, 5]),
+    single(ZERO, ANN, [2, 5]),
+  )
+  expect(holdingsOf(result)).toEqual([
+    [2n, ANN, 5n],
+    [2n, BOB, 5n],
+    [10n, ANN, 5n],
+  ])
+})
