@@ -528,6 +528,15 @@ export const chapters = {
       event: NATIVE_EVENTS,
     }),
   },
+  tokens: {
+    chain_token_balance: gauge(
+      'What the holder has by the events of the token, as a float of raw units divided by 10 to the power of its decimals; exact in the API.',
+      { token: open, holder: open, id: open },
+    ),
+    chain_token_through_block: gauge('Last block whose events are in the balances of the token.', {
+      token: open,
+    }),
+  },
   derived: {
     chain_blocks_per_second: gauge('Rate of blocks of the chain as measured.'),
     chain_blocksync_window_remaining_blocks: gauge(
@@ -639,6 +648,7 @@ export const metrics: Readonly<Record<MetricName, MetricDefinition>> = {
   ...chapters.keys,
   ...chapters.host,
   ...chapters.native,
+  ...chapters.tokens,
   ...chapters.derived,
   ...chapters.agent,
 }

@@ -20,6 +20,7 @@ import { createKeyReport, createStorageReport } from './sources/report-file.ts'
 import { createRpc } from './sources/rpc.ts'
 import { createStatusTool } from './sources/status.ts'
 import { createStorageTool } from './sources/storage.ts'
+import { createTokenFeeds } from './tasks/token-feed.ts'
 
 interface Options {
   readonly config: Config
@@ -78,7 +79,8 @@ export const createWatch = (options: Options): Watch => {
       checkpoints,
       readPrefix,
       rpcAt: (url, timeout) => createRpc(ask, url, timeout),
-      queryAt: (url, timeout) => createQuery(ask, url, timeout),
+      queryAt: (service, timeout) => createQuery(ask, service, timeout),
+      tokenFeed: createTokenFeeds({ ...config.tokens, directory: config.state.directory, clock }),
       nativeAt: (url, timeout) => createNative(ask, url, timeout),
       readStorage:
         createStorageReport(config.storage, clock) ??

@@ -31,22 +31,36 @@ interface Settings {
   readonly port: number
   /** How often collectors ask, by their names; the others as on a host at work. */
   readonly intervals?: Readonly<Record<string, string>>
+  /** Whether a query service can be reached, which is asked over a connection of its own. */
+  readonly hasTokens?: boolean
 }
 
 /** More often than on a host at work: a rehearsal should be quick to show. */
 const QUICK = {
   reference: '2s',
   services: '2s',
+  tokens: '5s',
   native: '2s',
   keys: '5s',
   host: '5s',
   version: '5s',
 } as const
 
+/** What the simulated query service knows of. */
+const TOKEN = {
+  name: 'demo',
+  contract: '0x70ce000000000000000000000000000000000001',
+  standard: 'erc20',
+  holders: [
+    { name: 'first', address: `0x${'a1'.repeat(20)}` },
+    { name: 'second', address: `0x${'b2'.repeat(20)}` },
+  ],
+} as const
+
 /** The configuration of an agent that watches the simulated node. */
 export const renderConfig = (
   { prefix, rpcUrl, referenceUrl, nativeUrl, otelUrl, ownPublicKey, ...files }: Place,
-  { directory, port, intervals = QUICK }: Settings,
+  { directory, port, intervals = QUICK, hasTokens = true }: Settings,
 ): string => {
   const at: Record<string, { readonly interval: string }> = {}
   for (const [name, interval] of Object.entries(intervals)) at[name] = { interval }
@@ -66,6 +80,7 @@ export const renderConfig = (
       { name: 'other-rpc', url: referenceUrl, kind: 'rpc' },
       { name: 'query-service', url: referenceUrl, kind: 'query' },
     ],
+    ...(hasTokens && { tokens: { ...at['tokens'], url: referenceUrl, watch: [TOKEN] } }),
     rpc: { ...at['rpc'], url: rpcUrl },
     native: { ...at['native'], url: nativeUrl, fallbackUrl: otelUrl },
     host: { ...at['host'], ...files.host },

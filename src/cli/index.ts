@@ -2,12 +2,14 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError, ParseError, SourceError } from '../core/errors.ts'
 import { asError } from '../core/outcome.ts'
 import { version } from '../version.ts'
+import { balancesCommand } from './balances.ts'
 import { bundleCommand } from './bundle.ts'
 import { checkCommand } from './check.ts'
 import { completionCommand } from './completion.ts'
 import { configCommand } from './config.ts'
 import { demoCommand } from './demo.ts'
 import { eventsCommand } from './events.ts'
+import { heightCommand } from './height.ts'
 import { helpCommand } from './help.ts'
 import type { ExitCode, Io } from './io.ts'
 import { keysCommand } from './keys.ts'
@@ -18,6 +20,7 @@ import { maintenanceCommand } from './maintenance.ts'
 import { manCommand } from './man.ts'
 import { monlogCommand } from './monlog.ts'
 import { parseCommand } from './parse.ts'
+import { queryCommand } from './query.ts'
 import { recoverCommand } from './recover.ts'
 import { replayCommand } from './replay.ts'
 import { runbookCommand } from './runbook.ts'
@@ -42,6 +45,9 @@ const COMMANDS = [
   bundleCommand,
   configCommand,
   parseCommand,
+  balancesCommand,
+  queryCommand,
+  heightCommand,
   maintenanceCommand,
   keysCommand,
   keysReportCommand,

@@ -20,5 +20,8 @@ export interface Io {
 /** Why the signal aborts where nobody has asked for it: the reader of our output (`head`) has had enough. */
 export const READER_GONE = 'the reader has gone'
 
-/** 0 all is well, 1 the thing asked for could not be done, 2 it was asked for in a wrong way. */
-export type ExitCode = 0 | 1 | 2
+/**
+ * 0 all is well, 1 the thing asked for could not be done, 2 it was asked for in a wrong way. Of a query:
+ * 3 the key was not accepted, 4 what was written is not all, 5 the service cannot be followed, 130 Ctrl-C.
+ */
+export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 130

@@ -25,6 +25,7 @@ import { rpc } from './rpc.ts'
 import { services } from './services.ts'
 import { status } from './status.ts'
 import { storage } from './storage.ts'
+import { tokens } from './tokens.ts'
 import { version } from './version.ts'
 import type { Means } from './means.ts'
 
@@ -62,10 +63,10 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
         const timeout = requestTimeout(timing, 1)
         return reference({
           node: rpcAt(config.rpc.url, timeout),
-          references: config.references.map(({ name, url, kind }) =>
+          references: config.references.map(({ name, url, kind, apiKeyFile }) =>
             kind === 'rpc'
               ? { name, kind, source: rpcAt(url, timeout) }
-              : { name, kind, source: queryAt(url, timeout) },
+              : { name, kind, source: queryAt({ url, apiKeyFile }, timeout) },
           ),
           window: AGREEMENT_WINDOW,
           timing,
@@ -160,6 +161,12 @@ export const createCollectors = (around: Surroundings): readonly Offered[] => {
           timing,
         }),
       'concludes',
+    ),
+    offer(
+      // Without a token it is off. A history is not read in the moment in which somebody asks once.
+      { ...config.tokens, enabled: config.tokens.enabled && config.tokens.watch.length > 0 },
+      (timing) => tokens({ watch: config.tokens.watch, feedOf: around.tokenFeed, timing }),
+      'tells',
     ),
     offer(config.maintenance, (timing) =>
       maintenance({ checkpoint: checkpoints.open('maintenance'), timing }),

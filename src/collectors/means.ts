@@ -16,6 +16,7 @@ import type { ReadStorage } from '../sources/storage.ts'
 import type { Recorder } from '../core/recorder.ts'
 import type { Rpc } from '../sources/rpc.ts'
 import type { Sample } from '../metrics.ts'
+import type { TokenFeed, WatchedToken } from '../tasks/token-feed.ts'
 import type { SendHeartbeat } from '../sources/heartbeat.ts'
 
 /** What collectors do their work with, beside the configuration. */
@@ -29,7 +30,7 @@ export interface Means {
   readonly readPrefix: ReadPrefix
   /** Endpoints that answer within so many milliseconds. */
   rpcAt(url: string, timeout: number): Rpc
-  queryAt(url: string, timeout: number): Query
+  queryAt(service: { url: string; apiKeyFile: string | null }, timeout: number): Query
   nativeAt(url: string, timeout: number): Native
   /** The report of the database tool of that name, or from the file that is configured. */
   readonly readStorage: ReadStorage
@@ -40,6 +41,8 @@ export interface Means {
   readonly keyFiles: KeyFiles
   /** Null where the agent is to look at the key files itself. */
   readonly readKeyReport: ReadReport | null
+  /** The balances of a token, brought up to date a stretch at a time. */
+  tokenFeed(token: WatchedToken): TokenFeed
   /** What all collectors have published: for those that think about the others. */
   readonly published: () => Iterable<Sample>
   /** To the address in that file. */

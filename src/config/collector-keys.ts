@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { file, FOLLOW, label, POLL, serviceUnit, timing, url } from './values.ts'
+import { file, FOLLOW, label, POLL, serviceUnit, timing, token, url } from './values.ts'
 
 /** What can be set of each collector, under its name. */
 export const collectors = {
@@ -156,6 +156,26 @@ export const collectors = {
         .nullable()
         .default(null)
         .describe("the first word of the metrics' names; the maker's word without one"),
+    })
+    .prefault({}),
+  tokens: z
+    .strictObject({
+      ...timing('60s', '30s', POLL),
+      url: url('the query service that tells of tokens').nullable().default(null),
+      apiKeyFile: file('the file with the API key of that service').nullable().default(null),
+      watch: z
+        .array(token, 'expected a list of tokens')
+        .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, {
+          message: 'expected tokens with names that differ',
+        })
+        .default([])
+        .describe(
+          'tokens and holders: {name, contract, standard, fromBlock, decimals, holders: [{name, address, id}]}',
+        ),
+    })
+    .refine(({ url: address, watch }) => watch.length === 0 || address !== null, {
+      path: ['url'],
+      message: 'expected the address of a query service',
     })
     .prefault({}),
   derived: z

@@ -6,6 +6,7 @@ import type { ConfigFile } from './file.ts'
 import { type Key, keys } from './keys.ts'
 import { nearest } from '../core/nearest.ts'
 import { type Config, schema } from './schema.ts'
+import { siblingsOf } from './siblings.ts'
 
 /** The three places a value can come from besides its default, weakest first. */
 export interface Inputs {
@@ -33,7 +34,7 @@ export interface Loaded {
 }
 
 /** Variables that are read elsewhere and are no keys of the configuration. */
-const OTHER_VARIABLES = ['CHAIN_AGENT_CONFIG']
+const OTHER_VARIABLES = ['CHAIN_AGENT_CONFIG', 'CHAIN_AGENT_API_KEY']
 
 /** Puts the configuration together. Throws one ConfigError that names every problem. */
 export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
@@ -166,15 +167,6 @@ const describe = (
   return [
     `${where(issue.path)}: ${path}: ${issue.message}, got ${show(issue.path, valueAt(tree, issue.path))}`,
   ]
-}
-
-const siblingsOf = (path: readonly PropertyKey[]): readonly string[] => {
-  if (path[0] === 'references') return ['name', 'url', 'kind']
-  const prefix = path.length === 0 ? '' : `${path.join('.')}.`
-  const names = keys
-    .filter((key) => key.path.startsWith(prefix))
-    .map((key) => key.path.slice(prefix.length).split('.')[0] ?? '')
-  return [...new Set(names)]
 }
 
 const hint = (word: string, candidates: readonly string[]): string => {

@@ -61,13 +61,13 @@ export const schema = z.strictObject({
     })
     .prefault({}),
   references: z
-    .array(reference, 'expected a list of {name, url, kind}')
+    .array(reference, 'expected a list of {name, url, kind, apiKeyFile}')
     .refine(
       (list) => new Set(list.map(({ name }) => name)).size === list.length,
       'expected names that differ; give each its `name`',
     )
     .default([])
-    .describe('other views of the same chain: {name, url, kind: rpc or query}'),
+    .describe('other views of the same chain: {name, url, kind: rpc or query, apiKeyFile}'),
   names: z
     .strictObject({
       file: file('names for keys, as in networks/names.example.yaml; for monlog -n')

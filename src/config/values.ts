@@ -46,18 +46,70 @@ export const label = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'expected letters, digits, dots and dashes')
 
+/** A file or a directory. */
+export const file = (description: string) =>
+  z.string().regex(/^\//, 'expected a path that begins with /').describe(description)
+
 export const reference = z
   .strictObject({
     name: label.optional(),
     url: url('address of the reference'),
     kind: z.enum(['rpc', 'query'], 'expected rpc or query').default('rpc'),
+    apiKeyFile: file('the file with the API key of a query service').optional(),
   })
-  .transform(({ name, url: address, kind }) => ({
+  .refine(({ kind, apiKeyFile }) => kind === 'query' || apiKeyFile === undefined, {
+    path: ['apiKeyFile'],
+    message: 'expected with kind: query alone',
+  })
+  .transform(({ name, url: address, kind, apiKeyFile = null }) => ({
     // A name and never the address: addresses carry keys, and a label is public.
     name: name ?? new URL(address).hostname,
     url: address,
     kind,
+    apiKeyFile,
   }))
+
+/** A holder of a token; `id` for a token of its own, or for one kind of many. */
+const holder = z.strictObject({
+  name: label,
+  address: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{40}$/, 'expected an address: 0x and 40 hex digits')
+    .transform((text) => text.toLowerCase()),
+  id: z
+    .union([z.int().nonnegative(), z.string().regex(/^\d{1,78}$/)], 'expected the id of a token')
+    .transform(BigInt)
+    .nullable()
+    .default(null),
+})
+
+/** A token whose holders are watched. */
+export const token = z
+  .strictObject({
+    name: label,
+    contract: holder.shape.address,
+    standard: z.enum(['erc20', 'erc721', 'erc1155'], 'expected erc20, erc721 or erc1155'),
+    profile: z.enum(['weth', 'punks'], 'expected weth or punks').nullable().default(null),
+    decimals: z.int().min(0).max(77).optional(),
+    fromBlock: z.int('expected the number of a block').nonnegative().default(0),
+    holders: z.array(holder).min(1, 'expected at least one holder'),
+  })
+  .refine(({ standard, holders }) => holders.every(({ id }) => idFits(standard, id)), {
+    path: ['holders'],
+    message: 'expected an id for each holder of erc1155, and none for erc20',
+  })
+  .refine(
+    ({ holders }) =>
+      new Set(holders.map(({ name, id }) => `${name} ${id ?? ''}`)).size === holders.length,
+    { path: ['holders'], message: 'expected holders that differ in name or id' },
+  )
+  .transform(({ decimals, ...rest }) => ({
+    ...rest,
+    decimals: decimals ?? (rest.standard === 'erc20' ? 18 : 0),
+  }))
+
+const idFits = (standard: string, id: bigint | null): boolean =>
+  standard === 'erc721' || (standard === 'erc1155') === (id !== null)
 
 const enabled = z.boolean('expected true or false').default(true).describe('false turns it off')
 
@@ -74,10 +126,6 @@ export const timing = (
 export const serviceUnit = z
   .string()
   .regex(/^\S+\.service$/, 'expected the name of a .service unit')
-
-/** A file or a directory. */
-export const file = (description: string) =>
-  z.string().regex(/^\//, 'expected a path that begins with /').describe(description)
 
 export const POLL = ['how often it asks', 'how long it waits for an answer'] as const
 export const FOLLOW = [

@@ -24,6 +24,8 @@ const INTRODUCTION: Readonly<Record<keyof typeof chapters, string>> = {
   host: 'What the node needs from its host and node_exporter does not say.',
   native:
     "The node's own metrics, asked at `native.url`, else at `native.fallbackUrl`: only what nothing else gives. Metrics that stand still are absent here, and `chain_native_frozen` is 1.",
+  tokens:
+    'Balances of configured holders (`tokens.watch`), rebuilt from events that a query service gives; off without a token. They end 200 blocks below the height of the service, where no reorganisation reaches. Absent while the history is still being read, and where the events do not explain the balances. `id` is empty but for a token of its own.',
   derived: 'What follows from the other chapters: the figures that decide an incident.',
   agent: 'The agent itself. `process_*` and `nodejs_*` come on top.',
 }

@@ -48,6 +48,16 @@ export const parseRpcText = (text: string): string => {
   return data
 }
 
+/** What a call of a contract gave back, as its hex digits without 0x. Throws a ParseError. */
+export const parseRpcBytes = (text: string): string => {
+  const { data } = z
+    .string()
+    .regex(/^0x(?:[0-9a-fA-F]{2})*$/)
+    .safeParse(parseRpcResult(text))
+  if (data === undefined) throw new ParseError(WHAT, 'bytes as hex digits', text)
+  return data.slice(2).toLowerCase()
+}
+
 export interface Block {
   readonly number: bigint
   /** Seconds since the epoch, as the block itself says. */

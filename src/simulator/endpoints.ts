@@ -7,6 +7,9 @@ import { clientVersionOf } from './tools/versions.ts'
 
 export type EndpointName = 'rpc' | 'reference' | 'native' | 'otel'
 
+/** So many blocks before the node begins, the simulated token was made. */
+const TOKEN_AGE = 1000n
+
 /** All of a node and its network that can be asked over HTTP. */
 export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointName, Endpoint>> => {
   const { chain } = node
@@ -21,12 +24,13 @@ export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointNa
         tellsHeight: false,
       }),
     },
-    /** Another endpoint of the same chain; answers `GET /height` too. */
+    /** Another endpoint of the same chain, and a query service. */
     reference: {
       isOpen: () => node.condition().referenceAnswers,
       answer: createRpcAnswer({
         view: { chain, clientVersion, latest: () => chain.headAt(node.now()).seqNum },
         tellsHeight: true,
+        tokenSince: chain.headAt(node.timeline.beginMs).seqNum - TOKEN_AGE,
       }),
     },
     /** Consensus' own metrics. */

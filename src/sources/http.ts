@@ -26,6 +26,8 @@ export class SilenceError extends SourceError {
 export interface Request {
   readonly url: string
   readonly init?: { readonly method: 'POST'; readonly body: string }
+  /** A key that is sent as `Authorization: Bearer`. */
+  readonly bearer?: string
   /** The type of answer that is wanted; JSON by default. */
   readonly accept?: string
   /** In milliseconds, for the whole answer. */
@@ -41,7 +43,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 export const createAsk =
   (clock: Clock): Ask =>
-  async ({ url, init, accept = 'application/json', timeout, signal }) => {
+  async ({ url, init, bearer, accept = 'application/json', timeout, signal }) => {
     // By hand: `AbortSignal.any` on a signal that lives as long as we do leaks on Node 20.
     const cancel = new AbortController()
     const answered = new AbortController()
@@ -61,6 +63,7 @@ export const createAsk =
           accept,
           ...(init && { 'content-type': 'application/json' }),
           ...(authorization !== undefined && { authorization }),
+          ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
         },
         redirect: 'error',
         signal: cancel.signal,

@@ -5,9 +5,9 @@ import { asError } from '../core/outcome.ts'
 const MAX_BYTES = 8192
 
 /** The one line that an operator keeps out of the configuration: read anew each time, so that it can be changed. */
-export const readSecretFile = async (path: string): Promise<string> => {
-  const doing = `read the address in ${path}`
-  const advice = "write the address into it, and let the agent's user alone read it (mode 0600)"
+export const readSecretFile = async (path: string, what = 'address'): Promise<string> => {
+  const doing = `read the ${what} in ${path}`
+  const advice = `write the ${what} into it, and let the agent's user alone read it (mode 0600)`
   const file = await open(path).catch((error: unknown) => {
     throw new SourceError({ doing, happened: asError(error).message, advice }, { cause: error })
   })

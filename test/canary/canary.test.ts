@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,12 +9,12 @@ import { listScenarios, loadScenario } from '../../src/simulator/scenario/scenar
 import type { NodePlaces } from '../../src/simulator/key-files.ts'
 import { createSimulator } from '../../src/simulator/simulator.ts'
 import { startAgent, type Watched } from '../support/agent.ts'
+import { secret, talkativeMetrics } from './planted.ts'
 
 /**
  * Secrets are planted wherever the agent could meet one, and everything that it emits is searched for
  * them: the metrics, the status, the log, what it keeps, and what its commands print.
  */
-const secret = (place: string): string => `CanaryOf${place}7Q2w9Z`
 const HEX = 'c0ffee15'.repeat(8)
 const PLACES = [
   'Environment',
@@ -29,6 +27,7 @@ const PLACES = [
   'Metrics',
   'MetricsPath',
   'Heartbeat',
+  'ApiKey',
 ]
 const KEY = '5ec4e7'.repeat(11).slice(0, 64)
 const SECRETS = [...PLACES.map(secret), HEX, KEY]
@@ -47,6 +46,7 @@ const forms = (text: string): readonly string[] => [
 const leaks = (emitted: string): readonly string[] =>
   SECRETS.filter((one) => forms(one).some((form) => emitted.includes(form)))
 
+const holders = [{ name: 'a', address: `0x${'ab'.repeat(20)}` }]
 let directory = ''
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'chain-agent-canary-'))
@@ -96,27 +96,6 @@ exec ${join(behind, name)} "$@"
   )
   await writeFile(`${file}.count`, '0\n')
   await chmod(file, 0o755)
-}
-
-/** The node's own metrics, with secrets in labels, in lines that are none, and in its address. */
-const talkativeMetrics = async (behind: string) => {
-  const server = createServer((_, response) => {
-    const more = [
-      `chain_node_info{network="rehearsal",service_name="${secret('Metrics')}",token="${secret('Metrics')}"} 1`,
-      `password=${secret('Metrics')} is no line`,
-      `# HELP chain_x ${secret('Metrics')}`,
-      '',
-    ].join('\n')
-    void fetch(`${behind}/metrics`)
-      .then((answer) => answer.text())
-      .then((text) => response.end(`${text.replaceAll(/^chain_node_info.*$/gm, '')}${more}`))
-      .catch(() => response.end(more))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
-  return { url: `http://127.0.0.1:${port}/${secret('MetricsPath')}`, close: () => server.close() }
 }
 
 /** Key files of which one is whole, and the others are wrong in ways that invite to quote them. */
@@ -177,11 +156,14 @@ test.each((await listScenarios()).map(({ name }) => name))(
     const metrics = await talkativeMetrics(simulator.nativeUrl)
     const urlFile = join(place, 'heartbeat')
     await writeFile(urlFile, `http://127.0.0.1:1/${secret('Heartbeat')}`)
+    const apiKeyFile = join(place, 'api-key')
+    await writeFile(apiKeyFile, secret('ApiKey'))
     const agent = await startAgent(
       {
         prefix: 'chain',
         rpc: { ...often, url: `${simulator.rpcUrl}/${secret('RpcPath')}` },
         references: [
+          { name: 'q', kind: 'query', url: metrics.url, apiKeyFile },
           { name: 'a', url: simulator.referenceUrl.replace('//', `//me:${secret('Reference')}@`) },
         ],
         reference: often,
@@ -198,6 +180,12 @@ test.each((await listScenarios()).map(({ name }) => name))(
         host: { ...often, ...simulator.host },
         heartbeat: { ...often, urlFile },
         keys: often,
+        tokens: {
+          ...often,
+          url: metrics.url,
+          apiKeyFile,
+          watch: [{ name: 't', contract: holders[0]?.address, standard: 'erc20', holders }],
+        },
         node: {
           directory: simulator.nodeDirectory,
           environmentFile: simulator.environmentFile,

@@ -22,6 +22,7 @@ describe('the program', () => {
     expect(headings.map((line) => line.split(':')[0])).toEqual([
       'Now',
       'Look',
+      'Query',
       'Keep',
       'Run',
       'Rehearse',

@@ -41,7 +41,19 @@ const REPORTS: readonly Report[] = [
 ]
 
 /** What is no report: data, scripts, files, what goes on until it is stopped. */
-const NO_REPORTS = ['run', 'config', 'parse', 'keys-report', 'demo', 'help', 'completion', 'man']
+const NO_REPORTS = [
+  'run',
+  'config',
+  'parse',
+  'keys-report',
+  'balances',
+  'query',
+  'height',
+  'demo',
+  'help',
+  'completion',
+  'man',
+]
 
 it('every command is looked at, or is known to print no report', () => {
   const seen = new Set([...REPORTS.map(({ argv }) => argv[0] ?? ''), ...NO_REPORTS])

@@ -63,8 +63,8 @@ test('lists and switches from the environment are YAML, texts are taken as they 
     },
   })
   expect(config.references).toEqual([
-    { name: 'a', url: 'http://a.example', kind: 'rpc' },
-    { name: 'b.example', url: 'https://b.example/k', kind: 'query' },
+    { name: 'a', url: 'http://a.example', kind: 'rpc', apiKeyFile: null },
+    { name: 'b.example', url: 'https://b.example/k', kind: 'query', apiKeyFile: null },
   ])
   expect(config.ledger.enabled).toBe(false)
   expect(config.node.publicKey).toBe(KEY)
@@ -116,11 +116,11 @@ describe('what cannot be used is named: where, what came, what was expected', ()
     ],
     [
       'references:\n  - adress: http://a\n    url: http://b',
-      'agent.yaml:2: no such key: references.0.adress; there are: name, url, kind',
+      'agent.yaml:2: no such key: references.0.adress; there are: name, url, kind, apiKeyFile',
     ],
     [
       'references: http://a',
-      'agent.yaml:1: references: expected a list of {name, url, kind}, got "http://a"',
+      'agent.yaml:1: references: expected a list of {name, url, kind, apiKeyFile}, got "http://a"',
     ],
     [
       'references:\n  - url: http://a\n  - url: http://a/2',

@@ -11,8 +11,16 @@ const shown = new Set(
     .flatMap((name) => [name, name.replace(/_(?:bucket|sum|count)$/, '')]),
 )
 
+/** What nobody has without configuring it, and why it is on no dashboard of ours. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  chain_token_balance: 'which tokens and holders matter, each operator knows alone',
+  chain_token_through_block: 'goes with the balances',
+}
+
 describe('the catalogue and the dashboards', () => {
   it('every metric that we expose is shown somewhere, where somebody who looks will see it', () => {
-    expect(Object.keys(metrics).filter((name) => !shown.has(name))).toEqual([])
+    expect(Object.keys(metrics).filter((name) => !shown.has(name) && !(name in LEFT_OUT))).toEqual(
+      [],
+    )
   })
 })

@@ -1,4 +1,7 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { createAsk, SilenceError } from '../../src/sources/http.ts'
@@ -53,7 +56,20 @@ test('JSON-RPC as the node wants it: POST /, an id, a type', async () => {
 })
 test('the height of a query service, wherever its address ends', async () => {
   const url = await serve((request, response) => response.end(request.url))
-  expect((await createQuery(ask, `${url}/v1/`, 1000).height(never)).text).toBe('/v1/height')
+  expect(
+    (await createQuery(ask, { url: `${url}/v1/`, apiKeyFile: null }, 1000).height(never)).text,
+  ).toBe('/v1/height')
+})
+test('the key of a query service is read from its file each time', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-http-'))
+  const apiKeyFile = join(directory, 'key')
+  const url = await serve((request, response) => response.end(request.headers.authorization))
+  const query = createQuery(ask, { url, apiKeyFile }, 1000)
+  for (const key of ['first-key', 'second-key']) {
+    await writeFile(apiKeyFile, `${key}\n`)
+    expect((await query.height(never)).text).toBe(`Bearer ${key}`)
+  }
+  await rm(directory, { recursive: true })
 })
 test('nobody listens', async () => {
   const port = await freePort()

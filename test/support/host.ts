@@ -83,7 +83,7 @@ export const startHost = async (options: Options): Promise<Host> => {
     binDirectory: '',
   }
   const configFile = join(directory, 'agent.yaml')
-  await writeFile(configFile, renderConfig(place, { directory, port }))
+  await writeFile(configFile, renderConfig(place, { directory, port, hasTokens: false }))
   const { config } = readConfig(configFile, { env: {}, flags: [] })
   const standIns = {
     exec: createStandInExec(

@@ -126,7 +126,8 @@ const configOf = (simulated: SimulatedHost, directory: string): Config => {
     otelUrl: urlOf('otel'),
     binDirectory: '',
   }
-  const text = renderConfig(place, { directory, port: 0, intervals: INTERVALS })
+  const settings = { directory, port: 0, intervals: INTERVALS, hasTokens: false }
+  const text = renderConfig(place, settings)
   const file = parseConfigFile(join(directory, 'agent.yaml'), text)
   return loadConfig({ file, env: {}, flags: [] }).config
 }

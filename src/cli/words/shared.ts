@@ -4,6 +4,7 @@ import type { OptionTerm, Words } from './describe.ts'
 export const ENVIRONMENT = [
   ['CHAIN_AGENT_CONFIG', 'the configuration file, where --config does not name one'],
   ['CHAIN_AGENT_*', 'any key of the configuration: CHAIN_AGENT_RPC_INTERVAL is rpc.interval'],
+  ['CHAIN_AGENT_API_KEY', 'the key for a query service, where --api-key-file names none'],
   ['NO_COLOR', 'where it is not empty, nothing is coloured'],
   ['FORCE_COLOR', 'where it is not empty, 0 or false, even a pipe gets colour'],
   ['COLUMNS', 'how long a line may be where the output is no terminal'],

@@ -1,0 +1,96 @@
+// Writes a synthetic history of one ERC-20 contract into a folder, the same for the same number of logs: what the
+// service would send as JSON, and the same as the official client's binary pages.
+//   node history.mjs FOLDER LOGS
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { arrowPage } from './arrow-page.mjs'
+import { BLOCKS_PER_PAGE, FIRST_BLOCK, LOGS_PER_BLOCK, TRANSFER } from './layout.mjs'
+
+const HOLDERS = 1_000_000
+/** Values are multiples of this many of the smallest units, so that a balance fits a double while it is drawn. */
+const UNIT = 10n ** 13n
+const MOST_UNITS = 1e8
+
+const [folder, count] = [process.argv[2], Number(process.argv[3])]
+mkdirSync(folder, { recursive: true })
+
+let state = 20_261_121
+/** A number in [0, 1) (mulberry32). */
+const chance = () => {
+  state = (state + 0x6d2b79f5) | 0
+  let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+}
+const mix = (number, salt) => {
+  let mixed = Math.imul(number ^ salt, 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return ((mixed ^ (mixed >>> 16)) >>> 0).toString(16).padStart(8, '0')
+}
+const SALTS = [0x9e3779b9, 0x7f4a7c15, 0xf39cc060, 0x5cedc834, 0x1082276b]
+const names = Array.from({ length: HOLDERS })
+const nameOf = (holder) =>
+  (names[holder] ??=
+    `000000000000000000000000${SALTS.map((salt) => mix(holder + 1, salt)).join('')}`)
+/** A few have most of the traffic. */
+const anyone = () => Math.floor(HOLDERS * chance() ** 3)
+
+const NOBODY = '0'.repeat(64)
+const units = new Float64Array(HOLDERS)
+
+/** Somebody who has something. */
+const giver = () => {
+  for (;;) {
+    const holder = anyone()
+    if (units[holder] > 0) return holder
+  }
+}
+
+/** A transfer of a part of what the sender has, often to somebody new; one in fifty is a mint. */
+const draw = (index) => {
+  const recipient = anyone()
+  const isMint = index % 50 === 0
+  const sender = isMint ? undefined : giver()
+  const most = isMint ? MOST_UNITS : units[sender]
+  const value = Math.floor(chance() * most) + 1
+  if (!isMint) units[sender] -= value
+  units[recipient] += value
+  return { from: isMint ? NOBODY : nameOf(sender), to: nameOf(recipient), value }
+}
+
+const json = openSync(join(folder, 'logs.json'), 'w')
+const arrow = openSync(join(folder, 'pages.arrow'), 'w')
+const jsonPlaces = [0]
+const arrowPlaces = [0]
+const perPage = BLOCKS_PER_PAGE * LOGS_PER_BLOCK
+for (let done = 0; done < count; done += perPage) {
+  const logs = []
+  const texts = []
+  for (let index = done; index < Math.min(done + perPage, count); index += 1) {
+    const block = FIRST_BLOCK + Math.floor(index / LOGS_PER_BLOCK)
+    const logIndex = (index % LOGS_PER_BLOCK) * 3
+    const { from, to, value } = draw(index)
+    const data = (BigInt(value) * UNIT).toString(16).padStart(64, '0')
+    logs.push({ block, logIndex, words: [TRANSFER, from, to, data] })
+    // Each with its comma: the bytes of any blocks in a row are a list but for the last byte.
+    texts.push(
+      `{"block_number":${block},"log_index":${logIndex},"topic0":"0x${TRANSFER}","topic1":"0x${from}","topic2":"0x${to}","data":"0x${data}"},`,
+    )
+    if ((index + 1) % LOGS_PER_BLOCK === 0 || index + 1 === count) {
+      const bytes = Buffer.from(texts.join(''), 'latin1')
+      texts.length = 0
+      writeSync(json, bytes)
+      jsonPlaces.push(jsonPlaces.at(-1) + bytes.length)
+    }
+  }
+  const height = FIRST_BLOCK + Math.ceil(count / LOGS_PER_BLOCK) - 1
+  const page = arrowPage(logs, { height, next: logs.at(-1).block + 1 })
+  writeSync(arrow, page)
+  arrowPlaces.push(arrowPlaces.at(-1) + page.length)
+}
+closeSync(json)
+closeSync(arrow)
+writeFileSync(
+  join(folder, 'places.json'),
+  JSON.stringify({ count, json: jsonPlaces, arrow: arrowPlaces }),
+)

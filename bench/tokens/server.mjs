@@ -1,0 +1,28 @@
+// Serves a history as the hosted query service does: JSON, and the official client's binary pages.
+//   node server.mjs FOLDER        writes its URL when it listens, and ends with its standard input
+import { createServer } from 'node:http'
+import { openHistory } from './layout.mjs'
+
+const history = openHistory(process.argv[2])
+
+const server = createServer((request, response) => {
+  const parts = []
+  request.on('data', (part) => parts.push(part))
+  request.on('end', () => {
+    const send = (type, body) => {
+      response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(body) })
+      response.end(body)
+    }
+    if (request.url === '/height') {
+      send('application/json', `{"height":${history.height}}`)
+      return
+    }
+    const { from_block: from, to_block: end = history.height + 1 } = JSON.parse(
+      Buffer.concat(parts).toString(),
+    )
+    if (request.url === '/query') send('application/json', history.page(from, end).body)
+    else send('application/octet-stream', history.arrowPage(from))
+  })
+})
+server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))
+process.stdin.resume().on('end', () => process.exit())

@@ -1,0 +1,175 @@
+import { Command } from 'commander'
+import { readConfig } from '../config/index.ts'
+import { SourceError } from '../core/errors.ts'
+import { QueryError } from '../query/client/errors.ts'
+import { rebuildBalances, type Rebuilt, type Token } from '../tasks/balances.ts'
+import { type Verified, verifyBalances } from '../tasks/balances/verify.ts'
+import { checkOutput, checkpointOf, isKept } from '../tasks/query/output.ts'
+import { openService } from '../tasks/query/service.ts'
+import { standardOf } from '../tokens/signatures.ts'
+import { balancesOptions, type Options } from './balances/options.ts'
+import { show } from './balances/show.ts'
+import { type ExitCode, type Io, READER_GONE } from './io.ts'
+import { createProgress } from './page/progress.ts'
+import { CODES_NOTE, endWith } from './query/ending.ts'
+import { createPace } from './query/pace.ts'
+import { serviceOf } from './query/service-options.ts'
+
+type Exit = (code: ExitCode) => void
+
+/** `chain-agent balances`: who holds a token, from its events. */
+export const balancesCommand = (io: Io, exit: Exit): Command =>
+  balancesOptions(new Command('balances'))
+    .description('rebuild who holds a token, from its events')
+    .addHelpText(
+      'after',
+      `
+Balances are exact integers, in the token's smallest unit; --decimals adds amounts. The zero address is no holder,
+and burned tokens are left out. Partial, hybrid and non-conserving histories are marked, in JSON and on standard
+error. What is not complete is written as JSON or table alone, with its mark, and into FILE.partial in the place of
+FILE: CSV has no room for a mark.
+
+${CODES_NOTE} A difference that --verify finds is 1, too.
+
+Examples:
+  chain-agent balances --url https://query.example --standard erc20 --token 0x1111111111111111111111111111111111111111
+  chain-agent balances --url https://query.example --standard erc721 --token 0x1111111111111111111111111111111111111111 --format csv -o holders.csv --resume
+  chain-agent balances --url https://query.example --standard erc20 --token 0x1111111111111111111111111111111111111111 --decimals 18 --verify 20 --format json`,
+    )
+    .action(async (options: Options, command: Command) => {
+      const wrong = mistakeIn(options)
+      if (wrong !== undefined) command.error(`error: ${wrong}`)
+      const { standard, token: contract, profile = null, output, checkpoint } = options
+      const token = { standard, contract, profile }
+      const file = checkpoint ?? (output === undefined ? undefined : checkpointOf(output))
+      const rpcUrl = rpcOf(io, options)
+      const progress = createProgress(io)
+      const say = (text: string): void => {
+        if (!options.quiet) progress.say(text)
+      }
+      try {
+        if (output !== undefined) await checkOutput(output)
+        const rebuilt = await rebuild({ io, options, token, file, say })
+        if (!rebuilt) {
+          await interrupted(io, exit, { file })
+          return
+        }
+        if (options.verify !== undefined) say('Asking the contract')
+        const verified = await verify({ io, token, rebuilt, sample: options.verify, rpcUrl })
+        progress.end()
+        const { decimals = null, checksum = false } = options
+        await show(io, options, { token, rebuilt, verified, decimals, checksum })
+        if (rebuilt.complete) await rebuilt.forget()
+        const { different = [], supply = null } = verified ?? {}
+        const isWrong = different.length > 0 || supply?.ours !== supply?.theirs
+        exit(rebuilt.complete ? (isWrong ? 1 : 0) : 4)
+      } catch (error) {
+        progress.end()
+        if (io.signal.aborted) await interrupted(io, exit, { file, error })
+        else endWith(io, exit, error)
+      } finally {
+        progress.end()
+      }
+    })
+
+const mistakeIn = (options: Options): string | undefined => {
+  const {
+    fromBlock = 0,
+    toBlock = Infinity,
+    resume,
+    checkpoint,
+    output,
+    rpc,
+    verify: sample,
+  } = options
+  const { profile, standard } = options
+  // Who owns a token now does not depend on what was before.
+  if (sample !== undefined && fromBlock > 0 && standard !== 'erc721') {
+    return '--verify compares balances, and with --from-block they are changes alone: leave one of them out'
+  }
+  if (toBlock < fromBlock) return 'the last block is before the first'
+  if (resume && checkpoint === undefined && output === undefined) {
+    return '--resume needs a place: --checkpoint or --output'
+  }
+  if (rpc !== undefined && sample === undefined) return '--rpc is for --verify'
+  if (profile !== undefined && standardOf(profile) !== standard) {
+    return `the profile ${profile} is of --standard ${standardOf(profile)}`
+  }
+  return undefined
+}
+
+/** Null where nobody is to be asked. */
+const rpcOf = (io: Io, { verify: sample, rpc }: Options): string | null => {
+  if (sample === undefined) return null
+  return rpc ?? readConfig(undefined, { env: io.env, flags: [] }).config.rpc.url
+}
+
+interface Asked {
+  readonly io: Io
+  readonly options: Options
+  readonly token: Token
+  readonly file: string | undefined
+  readonly say: (text: string) => void
+}
+
+const rebuild = async ({ io, options, token, file, say }: Asked): Promise<Rebuilt | undefined> => {
+  const pace = createPace(io.clock)
+  return rebuildBalances({
+    ...token,
+    client: await openService(serviceOf(options), io),
+    url: options.url,
+    clock: io.clock,
+    signal: io.signal,
+    fromBlock: options.fromBlock ?? null,
+    toBlock: options.toBlock ?? null,
+    checkpoint: file === undefined ? null : { file, resume: options.resume ?? false },
+    onProgress: (now) => {
+      say(pace(now))
+    },
+  })
+}
+
+interface ToVerify extends Pick<Asked, 'io' | 'token'> {
+  readonly rebuilt: Rebuilt
+  readonly sample: number | undefined
+  readonly rpcUrl: string | null
+}
+
+const verify = async (asked: ToVerify): Promise<Verified | null> => {
+  const { io, token, rebuilt, sample, rpcUrl } = asked
+  if (sample === undefined || rpcUrl === null) return null
+  return verifyBalances({
+    ...token,
+    ledger: rebuilt.ledger,
+    sample,
+    rpcUrl,
+    block: rebuilt.through,
+    clock: io.clock,
+    signal: io.signal,
+    ...io.standIns,
+  })
+}
+
+interface Broken {
+  readonly file: string | undefined
+  readonly error?: unknown
+}
+
+const interrupted = async (io: Io, exit: Exit, { file, error }: Broken): Promise<void> => {
+  if (io.signal.reason === READER_GONE) {
+    exit(0)
+    return
+  }
+  // What was broken off is none; that the place could not be written is one.
+  if (error instanceof SourceError && !(error instanceof QueryError)) {
+    io.stderr.write(`${error.message}\n`)
+  }
+  io.stderr.write(
+    file === undefined
+      ? 'Interrupted; nothing was written. With --checkpoint FILE the place would have been kept.\n'
+      : (await isKept(file))
+        ? `Interrupted; the place is kept in ${file}. The same command with --resume goes on.\n`
+        : 'Interrupted; nothing was written, and there is no place to go on from yet.\n',
+  )
+  exit(130)
+}

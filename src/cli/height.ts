@@ -1,0 +1,40 @@
+import { Command } from 'commander'
+import { openService } from '../tasks/query/service.ts'
+import { gathered } from './interrupted.ts'
+import type { ExitCode, Io } from './io.ts'
+import { endWith } from './query/ending.ts'
+import { type ServiceOptions, serviceOf, serviceOptions } from './query/service-options.ts'
+
+interface Options extends ServiceOptions {
+  readonly json?: true
+}
+
+/** `chain-agent height`: how far a query service has come. */
+export const heightCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  serviceOptions(new Command('height'))
+    .description('print the newest block that a query service has')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+Exit codes: 0 it told, 1 it did not answer or has no block yet, 2 it was asked for in a wrong way, 3 the key
+was not accepted, 5 what came is no height, 130 it was interrupted.
+
+Examples:
+  chain-agent height --url https://query.example
+  chain-agent height --url https://query.example --api-key-file /etc/chain-agent/query-key --json`,
+    )
+    .action(async (options: Options) => {
+      try {
+        const client = await openService(serviceOf(options), io)
+        const interrupted = (): void => {
+          exit(130)
+        }
+        const height = await gathered(io, interrupted, () => client.height(io.signal))
+        if (height === undefined) return
+        io.stdout.write(options.json ? `${JSON.stringify({ height })}\n` : `${height}\n`)
+        exit(0)
+      } catch (error) {
+        endWith(io, exit, error)
+      }
+    })

@@ -1,0 +1,44 @@
+import type { Clock } from '../../core/clock.ts'
+import { createQueryClient } from '../../query/client/client.ts'
+import { QueryError } from '../../query/client/errors.ts'
+import type { QueryClient } from '../../query/client/types.ts'
+import { readSecretFile } from '../../sources/secret-file.ts'
+
+/** A query service, and how one is let in. */
+export interface Service {
+  readonly url: string
+  /** The file with the key; null where the environment may have one. */
+  readonly apiKeyFile: string | null
+  /** The header that the key goes into; null for `Authorization: Bearer`. */
+  readonly apiKeyHeader: string | null
+}
+
+/** Where the key is read when no file is named. */
+const KEY_VARIABLE = 'CHAIN_AGENT_API_KEY'
+
+interface Surroundings {
+  readonly clock: Clock
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** The client of a service, with its key. Throws a QueryError where there is a key and it is empty. */
+export const openService = async (
+  { url, apiKeyFile, apiKeyHeader }: Service,
+  { clock, env }: Surroundings,
+): Promise<QueryClient> => {
+  const apiKey =
+    apiKeyFile === null ? (env[KEY_VARIABLE] ?? null) : await readSecretFile(apiKeyFile, 'API key')
+  if (apiKey?.trim() === '') {
+    throw new QueryError('auth', {
+      doing: 'ask the query service',
+      happened: `the API key in ${KEY_VARIABLE} is empty`,
+      advice: `set ${KEY_VARIABLE}, or name a file with --api-key-file; unset it for a service without keys`,
+    })
+  }
+  return createQueryClient({
+    url,
+    apiKey: apiKey?.trim() ?? null,
+    ...(apiKeyHeader !== null && { header: apiKeyHeader }),
+    clock,
+  })
+}

@@ -1,0 +1,28 @@
+import type { Clock } from '../../core/clock.ts'
+import { createQueryClient } from '../../query/client/client.ts'
+import type { QueryClient } from '../../query/client/types.ts'
+import { readSecretFile } from '../../sources/secret-file.ts'
+
+interface Options {
+  readonly url: string | null
+  readonly apiKeyFile: string | null
+  readonly clock: Clock
+}
+
+/** Whoever asks again every minute need not insist. */
+const RETRIES = 2
+
+/** One client for one key, so that its connections and its budget of requests are shared. */
+export const keptClient = ({ url, apiKeyFile, clock }: Options): (() => Promise<QueryClient>) => {
+  let kept: { readonly apiKey: string | null; readonly client: QueryClient } | undefined
+  return async () => {
+    const apiKey = apiKeyFile === null ? null : await readSecretFile(apiKeyFile, 'API key')
+    if (kept?.apiKey !== apiKey || !kept) {
+      kept = {
+        apiKey,
+        client: createQueryClient({ url: url ?? '', apiKey, clock, retries: RETRIES }),
+      }
+    }
+    return kept.client
+  }
+}

@@ -1,0 +1,203 @@
+import { access, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { tokens, type TokensReading } from '../../src/collectors/tokens.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import { createTokenFeeds } from '../../src/tasks/token-feed.ts'
+import {
+  type QueryServer,
+  type QueryServerOptions,
+  startQueryServer,
+} from '../support/query-server.ts'
+import { ADA, BOB, history, move, TOKEN, transfer, ZERO } from '../support/token-logs.ts'
+
+let directory = ''
+let server: QueryServer
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-tokens-'))
+})
+afterEach(async () => {
+  await server.close()
+  await rm(directory, { recursive: true })
+})
+
+const serve = async (options: QueryServerOptions): Promise<void> => {
+  server = await startQueryServer(options)
+}
+
+const WATCH = {
+  name: 'gold',
+  contract: TOKEN,
+  standard: 'erc20',
+  decimals: 1,
+  holders: [
+    { name: 'ada', address: ADA.toUpperCase().replace('0X', '0x') },
+    { name: 'nobody', address: `0x${'cc'.repeat(20)}` },
+  ],
+}
+
+const PLAIN_WATCH = {
+  name: 'gold',
+  contract: TOKEN,
+  profile: null,
+  decimals: 1,
+  fromBlock: 0,
+}
+
+/** One look of a collector that has just been started. */
+const look = async (watch: Readonly<Record<string, unknown>> = WATCH) => {
+  const file = {
+    name: 'x.yaml',
+    value: { tokens: { url: server.url, watch: [watch] } },
+    lineOf: () => 1,
+  }
+  const { config } = loadConfig({ file, env: {}, flags: [] })
+  const feedOf = createTokenFeeds({ ...config.tokens, directory, clock: systemClock })
+  const collector = tokens({ watch: config.tokens.watch, feedOf, timing: config.tokens })
+  const ending = new AbortController()
+  const outcome = await new Promise<Outcome<TokensReading>>((resolve) => {
+    void collector.run({ clock: systemClock, signal: ending.signal }, resolve)
+  })
+  ending.abort()
+  if (!outcome.ok) throw outcome.error
+  const samples = collector.samples(outcome.value).map(({ name, labels, value }) => {
+    const words = Object.values(labels).filter((word) => word !== '')
+    return `${name} ${words.join(' ')} ${value}`
+  })
+  return { samples, states: collector.states(outcome.value), reading: outcome.value }
+}
+
+describe('balances of configured holders', () => {
+  it('end 200 blocks below the height; who has nothing has 0', async () => {
+    // Ada has 7 after each block; what is in block 101 may still be replaced.
+    const logs = [...history(4), transfer({ block: 101 }, { from: ZERO, to: ADA, value: 100n })]
+    await serve({ logs, height: 300 })
+    const { samples, states, reading } = await look()
+    expect(samples).toEqual([
+      'chain_token_through_block gold 100',
+      'chain_token_balance gold ada 2.8',
+      'chain_token_balance gold nobody 0',
+    ])
+    expect(states).toEqual({ 'token gold': 'known' })
+    expect(reading.tokens[0]?.holders[0]).toMatchObject({ name: 'ada', address: ADA, balance: 28n })
+  })
+  it('go on from what was kept, and do not where the configuration is another', async () => {
+    await serve({ logs: history(4), height: 300 })
+    await look()
+    server.chain.add([transfer({ block: 101 }, { from: ADA, to: BOB, value: 28n })])
+    server.chain.setHeight(301)
+    const before = server.seen.length
+    expect((await look()).samples).toContain('chain_token_balance gold ada 0')
+    const asked = (from: number) =>
+      server.seen.slice(from).flatMap((one) => (one.path === '/query' ? [one.from] : []))
+    expect(asked(before)).toEqual([101])
+    const again = server.seen.length
+    await look({ ...WATCH, fromBlock: 2 })
+    expect(asked(again)).toEqual([2])
+  })
+  it('are absent where the events do not explain them', async () => {
+    await serve({ logs: [transfer({ block: 1 }, { from: BOB, to: ADA, value: 5n })], height: 300 })
+    const { samples, states } = await look()
+    expect(samples).toEqual(['chain_token_through_block gold 100'])
+    expect(states).toEqual({ 'token gold': 'its events do not explain its balances' })
+  })
+  it('of an ERC-721: how many, or whether this one', async () => {
+    const logs = [7n, 8n].map((value, index) =>
+      move({ block: 1, index }, { from: ZERO, to: ADA, value }),
+    )
+    await serve({ logs, height: 300 })
+    const { samples } = await look({
+      ...WATCH,
+      standard: 'erc721',
+      decimals: 0,
+      holders: [
+        { name: 'ada', address: ADA },
+        { name: 'ada', address: ADA, id: 7 },
+        { name: 'bob', address: BOB, id: '8' },
+      ],
+    })
+    expect(samples.slice(1)).toEqual([
+      'chain_token_balance gold ada 2',
+      'chain_token_balance gold ada 7 1',
+      'chain_token_balance gold bob 8 0',
+    ])
+  })
+  it('of the wrong standard say which it is', async () => {
+    await serve({
+      logs: [move({ block: 1 }, { from: ZERO, to: ADA, value: 7n })],
+      height: 300,
+    })
+    const { samples, states } = await look()
+    expect(samples).toEqual([])
+    expect(states['token gold']).toContain('its events are of erc721, not of erc20')
+  })
+})
+
+it('what a reorganisation has made void is not kept', async () => {
+  await serve({ logs: history(4), height: 300, pageBlocks: 20 })
+  await look()
+  const place = join(directory, 'token-gold.checkpoint')
+  await access(place)
+  server.chain.setHeight(400)
+  let isReplaced = false
+  server.faults = ({ path, from }) => {
+    if (path === '/query' && from === 0) return { kind: 'reply', status: 400 }
+    if (from > 121 && !isReplaced) {
+      isReplaced = true
+      server.chain.reorg(0, [])
+    }
+    return undefined
+  }
+  const { samples } = await look()
+  expect({ samples, isReplaced }).toEqual({ samples: [], isReplaced: true })
+  await expect(access(place)).rejects.toThrow('ENOENT')
+})
+
+it.each([
+  ['goes on at once while it comes further', [true, true, false], [1000, 1000, 60_000]],
+  ['does not ask every second for what is not there yet', [false, false], [60_000, 60_000]],
+])('%s', async (_title, moves, expected) => {
+  const slept: number[] = []
+  const ending = new AbortController()
+  const clock = {
+    now: () => 0,
+    elapsed: () => 0,
+    // What waits for a deadline waits for ever.
+    sleep: async (ms: number, signal?: AbortSignal): Promise<void> => {
+      if (signal !== ending.signal) return new Promise(() => undefined)
+      slept.push(ms)
+      if (slept.length === moves.length) ending.abort()
+      return Promise.resolve()
+    },
+  }
+  const timing = { interval: 60_000, timeout: 25_000 }
+  const advance = () =>
+    Promise.resolve({
+      through: null,
+      result: null,
+      hasMoved: moves[slept.length] ?? false,
+      refusal: null,
+    })
+  const watch = [{ ...PLAIN_WATCH, standard: 'erc20' as const, holders: [] }]
+  const collector = tokens({ watch, feedOf: () => ({ advance }), timing })
+  await collector.run({ clock, signal: ending.signal }, () => undefined)
+  expect(slept).toEqual(expected)
+})
+
+it.each([
+  [{ url: null }, 'tokens.url: expected the address of a query service'],
+  [{ watch: [{ ...WATCH, standard: 'erc1155' }] }, 'expected an id for each holder of erc1155'],
+  [
+    { watch: [{ ...WATCH, holder: [] }] },
+    'no such key: tokens.watch.0.holder; did you mean holders?',
+  ],
+  [{ watch: [WATCH, WATCH] }, 'expected tokens with names that differ'],
+])('%j is refused', async (wrong, expected) => {
+  await serve({ logs: [], height: 1 })
+  const value = { tokens: { url: server.url, watch: [WATCH], ...wrong } }
+  const file = { name: 'x.yaml', value, lineOf: () => 1 }
+  expect(() => loadConfig({ file, env: {}, flags: [] })).toThrow(expected)
+})

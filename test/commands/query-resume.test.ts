@@ -1,0 +1,75 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { must, start } from '../support/programs.ts'
+import { type QueryServer, startQueryServer } from '../support/query-server.ts'
+import { history, TOKEN } from '../support/token-logs.ts'
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+const PAGES = [0, 1, 2, 3, 4]
+const BLOCKS_A_PAGE = 2
+
+let server: QueryServer
+let directory = ''
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-resume-'))
+  const blocks = PAGES.length * BLOCKS_A_PAGE
+  server = await startQueryServer({
+    logs: history(blocks),
+    height: blocks + 300,
+    pageBlocks: BLOCKS_A_PAGE,
+  })
+})
+afterAll(async () => {
+  await server.close()
+  await rm(directory, { recursive: true })
+})
+
+const LAST = String(PAGES.length * BLOCKS_A_PAGE - 1)
+const COMMANDS = {
+  query: ['query', '--format', 'csv', '--fields', 'topic1,topic2,data'],
+  balances: ['balances', '--standard', 'erc20', '--token', TOKEN, '--format', 'json'],
+} as const
+
+describe.each(Object.entries(COMMANDS))('%s', (name, words) => {
+  const argv = (file: string): string[] => [
+    MAIN,
+    ...words,
+    ...`--url ${server.url} --to-block ${LAST} --output ${file} --resume --quiet`.split(' '),
+  ]
+  const whole = async (file: string): Promise<string> => {
+    await must(process.execPath, argv(file))
+    return readFile(file, 'utf8')
+  }
+
+  it('killed at every page in turn, and gone on with each time: the same file as at once', async () => {
+    server.faults = () => undefined
+    const expected = await whole(join(directory, `${name}-at-once`))
+    expect(expected.length).toBeGreaterThan(300)
+    const file = join(directory, name)
+    const begun: number[] = []
+    for (const page of PAGES) {
+      const block = page * BLOCKS_A_PAGE
+      // Nothing is ever said to whoever asks for this page.
+      server.faults = (seen) =>
+        seen.path === '/query' && seen.from >= block ? { kind: 'hang' } : undefined
+      const before = server.seen.length
+      const running = start(process.execPath, argv(file))
+      const asked = await eventually(
+        () => server.seen.slice(before).flatMap(({ from }) => (from < 0 ? [] : [from])),
+        (blocks) => blocks.some((from) => from >= block),
+        { within: 20_000, every: 20 },
+      )
+      await running.stop('SIGKILL')
+      begun.push(Math.min(...asked))
+    }
+    server.faults = () => undefined
+    expect(await whole(file)).toBe(expected)
+    // What was on the disk was not fetched again; of the page before, or of a write, it may have been the time.
+    expect(begun.at(-1)).toBeGreaterThan(0)
+    expect(begun).toEqual(begun.toSorted((a, b) => a - b))
+  })
+})

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Standard } from '../../src/tokens/types.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { type Chain, chainOf, type Deployed } from './chain.ts'
+import { balancesCommand } from './command.ts'
+import { compiled } from './contracts.ts'
+import { type EvmNode, probeHardhat, startHardhat } from './hardhat.ts'
+import { type History, holdersOf, makeHistory, tokensOf } from './history.ts'
+import { API_KEY, rebuild, type Rebuilt, type Served, serve } from './rebuilt.ts'
+import { type Balances, coinsOf, kindsOf, ownersOf } from './truth.ts'
+
+const describe = await requireRealPart('evm', probeHardhat)
+
+describe('balances from the logs of real contracts', () => {
+  let node: EvmNode
+  let chain: Chain
+  let history: History
+  let served: Served
+
+  beforeAll(async () => {
+    node = await startHardhat()
+    chain = await chainOf(node.url)
+    const contracts = await compiled()
+    history = await makeHistory(chain, contracts)
+    served = await serve(chain)
+  })
+  afterAll(async () => {
+    await served.stop()
+    await node.stop()
+  })
+
+  /** Whichever way it goes: both dialects of the service, both paths of the ledger. */
+  const expectTruth = async (standard: Standard, contract: Deployed, truth: Balances) => {
+    expect(truth.size).toBeGreaterThan(100)
+    for (const dialect of ['spec', 'hosted'] as const) {
+      for (const path of ['fast', 'generic'] as const) {
+        const { balances, result } = await rebuild(served, { standard, contract, dialect, path })
+        expect(balances).toEqual(truth)
+        expect(result).toMatchObject({ partial: false, nonConserving: false, hybrid: false })
+        expect(result.stats.malformed + result.stats.unrequested + result.stats.wrongStandard).toBe(
+          0,
+        )
+      }
+    }
+  }
+
+  it('are those of balanceOf: ERC-20', async () => {
+    const { coin } = history
+    await expectTruth(
+      'erc20',
+      coin,
+      await coinsOf(chain, { contract: coin, holders: holdersOf(chain, coin) }),
+    )
+    const [supply] = await chain.read([{ to: coin, method: 'totalSupply()', args: [] }])
+    const { result } = await rebuild(served, { standard: 'erc20', contract: coin })
+    expect(result.supply).toBe(supply)
+  })
+
+  it('are those of ownerOf: ERC-721', async () => {
+    const { nft } = history
+    await expectTruth(
+      'erc721',
+      nft,
+      await ownersOf(chain, { contract: nft, ids: tokensOf(chain, 'nft') }),
+    )
+  })
+
+  it('are those of ownerOf where an edition began as ranges: ERC-2309', async () => {
+    const { edition } = history
+    const ids = tokensOf(chain, 'edition')
+    await expectTruth('erc721', edition, await ownersOf(chain, { contract: edition, ids }))
+  })
+
+  it('are those of balanceOf for each id, single and in batches: ERC-1155', async () => {
+    const { multi } = history
+    const holders = holdersOf(chain, multi)
+    const ids = tokensOf(chain, 'multi')
+    await expectTruth('erc1155', multi, await kindsOf(chain, { contract: multi, ids, holders }))
+  })
+
+  it('are what has changed where the history is read from its middle on, and marked partial', async () => {
+    const { coin, middle } = history
+    const holders = holdersOf(chain, coin)
+    const before = await coinsOf(chain, { contract: coin, holders, block: middle - 1 })
+    const after = await coinsOf(chain, { contract: coin, holders })
+    const { balances, result } = await rebuild(served, {
+      standard: 'erc20',
+      contract: coin,
+      fromBlock: middle,
+    })
+    const of = (all: Balances, holder: string): bigint => all.get(holder) ?? 0n
+    const changes = holders.map(
+      (holder) => [holder, of(after, holder) - of(before, holder)] as const,
+    )
+    expect(balances).toEqual(new Map(changes.filter(([, change]) => change !== 0n)))
+    expect(result.rows.some(({ balance }) => balance < 0n)).toBe(true)
+    expect(result).toMatchObject({ partial: true, nonConserving: false })
+  })
+
+  it('name the last owner of what moved where the history is read from its middle on', async () => {
+    const { nft, middle } = history
+    const truth = await ownersOf(chain, { contract: nft, ids: tokensOf(chain, 'nft') })
+    const { balances, result } = await rebuild(served, {
+      standard: 'erc721',
+      contract: nft,
+      fromBlock: middle,
+    })
+    expect(balances.size).toBeGreaterThan(100)
+    expect(balances.size).toBeLessThan(truth.size)
+    for (const [owned] of balances) expect(truth.get(owned)).toBe(1n)
+    expect(result.partial).toBe(true)
+  })
+
+  it('are marked where the contract gave balances without an event', async () => {
+    const { silent } = history
+    const holders = [...chain.accounts]
+    const truth = await coinsOf(chain, { contract: silent, holders })
+    const rebuilt = await rebuild(served, { standard: 'erc20', contract: silent })
+    expect(differences(rebuilt, truth)).toEqual([[history.rich, history.hidden]])
+    expect(rebuilt.result).toMatchObject({ partial: false, nonConserving: true })
+  })
+
+  it.each([
+    ['erc20', 'coin'],
+    ['erc721', 'nft'],
+    ['erc1155', 'multi'],
+  ] as const)('are told by the command, and verified: %s', async (standard, name) => {
+    const contract = history[name]
+    const { code, output, balances, stderr } = await balancesCommand(
+      [...tokenWords(standard, contract), '--verify', '20', '--rpc', node.url],
+      API_KEY,
+    )
+    expect(stderr).toBe('')
+    expect({ code, ...output }).toMatchObject({
+      code: 0,
+      complete: true,
+      partial: false,
+      nonConserving: false,
+      through: await chain.height(),
+      verified: { asked: 20, equal: 20, different: [] },
+    })
+    expect(balances).toEqual((await rebuild(served, { standard, contract })).balances)
+  })
+
+  it('are told by the command to be others than those of the contract where they are', async () => {
+    const { silent, rich, hidden } = history
+    const words = [...tokenWords('erc20', silent), '--verify', '20', '--rpc', node.url]
+    const { code, output } = await balancesCommand(words, API_KEY)
+    expect({ code, ...output }).toMatchObject({
+      code: 1,
+      complete: true,
+      nonConserving: true,
+      verified: {
+        asked: 2,
+        equal: 1,
+        different: [{ address: rich, ours: `${5n - hidden / 2n}`, theirs: `${5n + hidden / 2n}` }],
+      },
+    })
+  })
+
+  const tokenWords = (standard: Standard, contract: Deployed): readonly string[] => {
+    const url = served.servers.get('hosted')?.url ?? ''
+    return ['--url', url, '--standard', standard, '--token', contract.address]
+  }
+})
+
+/** Who has more than the logs tell, and how much. */
+const differences = ({ balances }: Rebuilt, truth: Balances) =>
+  [...new Set([...balances.keys(), ...truth.keys()])]
+    .map((name) => [name, (truth.get(name) ?? 0n) - (balances.get(name) ?? 0n)] as const)
+    .filter(([, difference]) => difference !== 0n)

@@ -1,0 +1,42 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { z } from 'zod'
+
+/** What a contract says to a call: a word, a refusal in the node's words, or nothing ever. */
+export type Said = bigint | { readonly refusal: string } | 'hang'
+
+const bodySchema = z.object({ params: z.tuple([z.object({ data: z.string() }), z.string()]) })
+
+/** A node that answers eth_call, and keeps what it was asked. */
+export const startContractNode = async (say: (data: string) => Said) => {
+  const asked: string[] = []
+  const state = { say }
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      asked.push(body)
+      const said = state.say(bodySchema.parse(JSON.parse(body)).params[0].data)
+      if (said === 'hang') return
+      const answer =
+        typeof said === 'bigint'
+          ? { result: `0x${said.toString(16).padStart(64, '0')}` }
+          : { error: { code: -32_000, message: said.refusal } }
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...answer }))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    asked,
+    answer: (other: (data: string) => Said): void => {
+      state.say = other
+    },
+    close: async (): Promise<void> => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
