@@ -56,6 +56,7 @@ const REFUSED = [
     COLLECTORS,
   ],
   ['src/keys/a.ts', "export { readFile } from 'node:fs/promises'", KEYS],
+  ['src/keys/c.ts', "export { secretFiles } from '../sources/secret-files.ts'", KEYS],
   ['src/keys/b.ts', "export { x } from '../collectors/x.ts'", KEYS],
   ['src/simulator/native/f.ts', "export { metrics } from '../../metrics.ts'", SIMULATOR],
   ['src/collectors/d.ts', "export { execa } from 'execa'", COLLECTORS],

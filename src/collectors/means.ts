@@ -16,7 +16,7 @@ import type { ReadStorage } from '../sources/storage.ts'
 import type { Recorder } from '../core/recorder.ts'
 import type { Rpc } from '../sources/rpc.ts'
 import type { Sample } from '../metrics.ts'
-import type { TokenFeed, WatchedToken } from '../tasks/token-feed.ts'
+import type { TokenFeed, WatchedToken } from './parts/tokens/feed.ts'
 import type { SendHeartbeat } from '../sources/heartbeat.ts'
 
 /** What collectors do their work with, beside the configuration. */

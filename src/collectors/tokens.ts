@@ -2,7 +2,7 @@ import { type Collector, type Context, type Timing, withDeadline } from '../core
 import { attempt } from '../core/outcome.ts'
 import { second } from '../core/units.ts'
 import { sample, sampleIfKnown } from '../metrics.ts'
-import type { Balances, TokenFeed, WatchedToken } from '../tasks/token-feed.ts'
+import type { Balances, TokenFeed, WatchedToken } from './parts/tokens/feed.ts'
 
 interface Held {
   readonly name: string
@@ -95,7 +95,7 @@ export const tokens = ({ watch, feedOf, timing }: Parts): Collector<TokensReadin
         ),
       ]),
     states: ({ tokens: all }) =>
-      Object.fromEntries(all.map(({ name, state }) => [`token ${name}`, state])),
+      Object.fromEntries(all.map(({ name, state }) => [`balances of ${name}`, state])),
   }
 }
 

@@ -33,6 +33,22 @@ const BACKUPS = {
   password: 'keystore-password-backup',
 } as const
 
+const OTHERS = 0o077
+const ROOT = 0
+
+/** Whether users other than the owner may read or write. */
+export const isOpenToOthers = (mode: number): boolean => (mode & OTHERS) !== 0
+
+/** Who beside root and the node may read or replace a key file. Without the node's user the mode alone tells. */
+export const exposureOf = (
+  { mode, uid }: { readonly mode: number; readonly uid: number },
+  nodeUser: number | null,
+): string | null => {
+  if (isOpenToOthers(mode)) return `mode 0${(mode & 0o777).toString(8).padStart(3, '0')}`
+  const isForeign = nodeUser !== null && uid !== ROOT && uid !== nodeUser
+  return isForeign ? 'it belongs neither to root nor to the user of the node' : null
+}
+
 /** Where a file goes that is to be replaced: `secp-backup.20260301121000.bak`, in UTC. */
 export const copyOf = (path: string, at: number): string =>
   `${path}.${new Date(at).toISOString().replaceAll(/\D/g, '').slice(0, 14)}.bak`

@@ -1,5 +1,7 @@
+/** A section of that name, as our configuration and our collectors have one, holds no secret by its name alone. */
+const NO_SECTION = String.raw`(?!s\\{0,4}["']?:\s{0,8}(?:\{|\n))`
 /** What follows such a word is a secret, with a sign between them or without: `--keystore-password X`. */
-const ALWAYS = 'pass(?:word|phrase|wd|code)|ikm|secret|token|(?:api|private)[-_ ]?key'
+const ALWAYS = String.raw`pass(?:word|phrase|wd|code)|ikm|secret|token${NO_SECTION}|(?:api|private)[-_ ]?key`
 /** These have other meanings, too: `seed peers`. */
 const WITH_SIGN =
   'pwd|credentials?|cookie|authorization|seed|(?:signing|access|encryption|session|auth|master)[-_ ]?key'

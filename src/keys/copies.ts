@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { copyOf, isCopyOf } from '../core/key-places.ts'
+import { copyOf, isCopyOf, isOpenToOthers } from '../core/key-places.ts'
 import { second } from '../core/units.ts'
 import type { Lying } from '../sources/secret-files.ts'
 import type { Kit } from './kit.ts'
@@ -28,8 +28,6 @@ export interface Kept {
   readonly isExposed: boolean
 }
 
-const OTHERS = 0o077
-
 /**
  * Gives what lies there now a name that stays; no name that is taken is ever used. Null where nothing lies
  * there.
@@ -38,7 +36,7 @@ export const keepCopy = async (kit: Kit, path: string): Promise<Kept | null> => 
   const { files, now } = kit
   const lying = await lyingAt(kit, path)
   if (lying === undefined) return null
-  const isExposed = (lying.mode & OTHERS) !== 0
+  const isExposed = isOpenToOthers(lying.mode)
   // A run that was interrupted after this step has done it already.
   if (lying.names > 1) {
     for (const file of await copiesOf(kit, path)) {

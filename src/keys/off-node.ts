@@ -7,8 +7,8 @@ import { findUnfinished, putInPlace } from './unfinished.ts'
 /** That a copy of a key lies off the node, as somebody has said. */
 export interface OffNode {
   readonly key: KeyType
-  /** Of the key that was copied; null where the backup did not tell it. */
-  readonly publicKey: string | null
+  /** Of the key that was copied. */
+  readonly publicKey: string
   /** In his own words: "safe in the office". */
   readonly where: string
   readonly at: string
@@ -19,7 +19,7 @@ const schema = z.object({
   copies: z.array(
     z.object({
       key: z.enum(KEY_TYPES),
-      publicKey: z.string().nullable(),
+      publicKey: z.string(),
       where: z.string().max(200),
       at: z.string(),
     }),

@@ -1,6 +1,6 @@
 import { asError } from '../core/outcome.ts'
 import { summaryOf } from '../core/errors.ts'
-import { backupOf, type KeyType, keystoreOf } from '../core/key-places.ts'
+import { backupOf, exposureOf, type KeyType, keystoreOf } from '../core/key-places.ts'
 import { Secret } from '../core/secret.ts'
 import { readKeyMaterial } from '../parsers/keystore-output.ts'
 import { copiesOf } from './copies.ts'
@@ -29,6 +29,8 @@ export interface Verified {
   readonly keystoreCopies: readonly string[]
   /** What an interrupted run has left. */
   readonly unfinished: readonly Copy[]
+  /** Whether the backup is not here, and a copy of this very key lies off the node, as was noted. */
+  readonly isAway: boolean
   /** That a copy lies off the node; null where nobody has said so, or of another key. */
   readonly offNode: OffNode | null
 }
@@ -62,12 +64,14 @@ export const verify = async (
     : [null, 'the keystore was not opened, as asked for']
   signal.throwIfAborted()
   const publicKey = recovered?.publicKey ?? held?.publicKey ?? null
+  const offNode = await offNodeOf(kit, key, publicKey)
+  const isHere = (await kit.files.look(backup)) !== undefined
   return {
     key,
     backup,
     keystore,
     problem,
-    exposure: await exposureOf(kit, backup),
+    exposure: await exposureAt(kit, backup),
     isSame: held && recovered ? isSameKey(held, recovered) : null,
     whyUnknown,
     publicKey,
@@ -79,7 +83,8 @@ export const verify = async (
       ...(await examineAll(kit, await findUnfinished(kit, keystore))),
       ...(await examineAll(kit, await workshopsOf(kit, keystore))),
     ],
-    offNode: await offNodeOf(kit, key, publicKey),
+    isAway: !isHere && offNode !== null,
+    offNode,
   }
 }
 
@@ -100,20 +105,11 @@ const attemptTo = async <T>(
   }
 }
 
-const OTHERS = 0o077
-
-const ROOT = 0
-
-const exposureOf = async ({ files, folders }: Kit, path: string): Promise<string | null> => {
+const exposureAt = async ({ files, folders }: Kit, path: string): Promise<string | null> => {
   const lying = await files.look(path)
   if (lying === undefined) return null
   if (lying.kind !== 'file') return 'it is a link or no file: put the file itself there'
-  if ((lying.mode & OTHERS) !== 0) {
-    return `mode 0${(lying.mode & 0o777).toString(8).padStart(3, '0')}`
-  }
-  const node = await files.look(folders.directory)
-  const isForeign = node !== undefined && lying.uid !== ROOT && lying.uid !== node.uid
-  return isForeign ? 'it belongs neither to root nor to the user of the node' : null
+  return exposureOf(lying, (await files.look(folders.directory))?.uid ?? null)
 }
 
 const examineAll = (kit: Kit, paths: readonly string[]): Promise<readonly Copy[]> =>
@@ -121,7 +117,7 @@ const examineAll = (kit: Kit, paths: readonly string[]): Promise<readonly Copy[]
     paths.map(async (file) => ({
       file,
       isWhole: await isWhole(kit, file),
-      exposure: await exposureOf(kit, file),
+      exposure: await exposureAt(kit, file),
     })),
   )
 
@@ -137,10 +133,6 @@ const offNodeOf = async (
 ): Promise<OffNode | null> => {
   const [notes] = await attemptTo(() => readOffNode(kit))
   const note = notes?.find((one) => one.key === key)
-  const isOther =
-    note !== undefined &&
-    publicKey !== null &&
-    note.publicKey !== null &&
-    note.publicKey !== publicKey
+  const isOther = note !== undefined && publicKey !== null && note.publicKey !== publicKey
   return note === undefined || isOther ? null : note
 }

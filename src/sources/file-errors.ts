@@ -11,7 +11,10 @@ export const telling = async <T>(doing: string, work: () => Promise<T>): Promise
 }
 
 const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly advice?: string }>> = {
-  ENOENT: { happened: 'there is no such file or folder' },
+  ENOENT: {
+    happened: 'there is no such file or folder',
+    advice: 'look at the path, and at the one in the configuration',
+  },
   ENOTDIR: { happened: 'a part of the path is no folder' },
   EACCES: {
     happened: 'this user may not',
@@ -21,7 +24,10 @@ const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly adv
     happened: 'the system does not permit it',
     advice: 'run it as root',
   },
-  EROFS: { happened: 'the file system can only be read' },
+  EROFS: {
+    happened: 'the file system can only be read',
+    advice: 'use another one, or mount it for writing',
+  },
   ENOSPC: { happened: 'the disk is full', advice: 'make room there, and run it again' },
   EDQUOT: {
     happened: 'the quota of the disk is used up',
@@ -29,7 +35,7 @@ const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly adv
   },
   EIO: {
     happened: 'the disk has failed',
-    advice: 'look at `dmesg`; let the backup lie on another disk',
+    advice: 'look at `dmesg`; use another disk',
   },
   EEXIST: { happened: 'there is such a file already, and none is overwritten' },
   EBUSY: { happened: 'it is in use' },

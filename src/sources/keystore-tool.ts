@@ -91,7 +91,7 @@ const tamed = async <T>(
     return await withDeadline(context, LONGEST_MS, read)
   } catch (error) {
     if (!(error instanceof SourceError))
-      throw new SourceError({ doing, happened: 'it did not run' })
+      throw new SourceError({ doing, happened: 'it did not run', advice: ADVICE })
     const { timeout } = error
     const happened = timeout
       ? `no answer within ${renderDuration(LONGEST_MS)}; it was ended`

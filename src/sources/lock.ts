@@ -43,7 +43,7 @@ const take = async (name: string): Promise<Server> => {
           codeOf(error) === 'EADDRINUSE'
             ? 'another `chain-agent keys` is at work on them'
             : `the lock cannot be had: ${codeOf(error)}`,
-        advice: 'wait until it has ended',
+        advice: 'wait until no other one runs, and run it again',
       },
       { cause: error },
     )

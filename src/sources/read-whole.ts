@@ -22,7 +22,7 @@ export const readWhole = async (
       if (bytesRead === 0) return buffer.subarray(0, length)
       length += bytesRead
     }
-    throw new Error('it is far too long for a key')
+    throw new Error('it is longer than 64 KiB, and no key file is')
   } finally {
     await handle.close()
   }

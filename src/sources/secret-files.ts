@@ -1,6 +1,7 @@
 import { type BigIntStats, constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { isOpenToOthers } from '../core/key-places.ts'
 import { linkOrCopy, makeFolder, syncFolder } from './durable.ts'
 import { telling } from './file-errors.ts'
 import { codeOf, isMissing } from './missing.ts'
@@ -52,7 +53,6 @@ export interface SecretFiles {
 }
 
 const PRIVATE_FILE = 0o600
-const OTHERS = 0o077
 
 export const secretFiles: SecretFiles = {
   look: (path) =>
@@ -178,7 +178,7 @@ const makePrivate = async (handle: FileHandle): Promise<void> => {
   await handle.chmod(PRIVATE_FILE).catch((error: unknown) => {
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP'].includes(codeOf(error))) throw error
   })
-  if (((await handle.stat()).mode & OTHERS) === 0) return
+  if (!isOpenToOthers((await handle.stat()).mode)) return
   throw new Error(
     'the file system there knows no rights, and others could read it; mount it with umask=077, or export an encrypted copy',
   )

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import type { Config } from '../config/schema.ts'
+import type { Balances, TokenFeed, WatchedToken } from '../collectors/parts/tokens/feed.ts'
 import type { Clock } from '../core/clock.ts'
 import { minute, second } from '../core/units.ts'
 import { QueryError } from '../query/client/errors.ts'
-import type { Page, QueryClient } from '../query/client/types.ts'
+import { type Page, type QueryClient, UNSETTLED_BLOCKS } from '../query/client/types.ts'
 import { identityOf, openCheckpoint } from './query/checkpoint.ts'
 import { createMarks } from './query/marks.ts'
 import { StandardError } from '../tokens/errors.ts'
@@ -12,44 +12,16 @@ import { LEDGER_FIELDS, topicsOf } from '../tokens/signatures.ts'
 import type { Ledger } from '../tokens/types.ts'
 import { keptClient } from './tokens/kept-client.ts'
 import { begin, type State, unlessUnwritable } from './tokens/state.ts'
-import { oneAtATime, type Stretch, type Time, within } from './tokens/turns.ts'
-
-export type WatchedToken = Config['tokens']['watch'][number]
-
-export interface Balances {
-  /** The last block that is in them; null while there is none. */
-  readonly through: number | null
-  /** Null while the history is still being read. */
-  readonly result: Known | null
-  /** Whether it has come further than it was before. */
-  readonly hasMoved: boolean
-  /** Why the service gave nothing; null where it did. */
-  readonly refusal: string | null
-}
-
-interface Known {
-  /** Whether the events explain the balances. */
-  readonly isExplained: boolean
-  /** Of the holders that are configured, in their order. */
-  readonly held: readonly bigint[]
-}
-
-/** The balances of one token, as they follow the chain. */
-export interface TokenFeed {
-  /** Reads on for so long. Throws a SourceError where nobody could be asked. */
-  advance(time: Time, signal: AbortSignal): Promise<Balances>
-}
+import { oneAtATime, type Stretch, within } from './tokens/turns.ts'
 
 interface Options {
   readonly url: string | null
   readonly apiKeyFile: string | null
-  /** Where the places are kept. */
+  /** Where the checkpoints are kept. */
   readonly directory: string
   readonly clock: Clock
 }
 
-/** No reorganisation reaches so many blocks below the height: what is read there stays. */
-const SETTLED = 200
 /** A ledger may be large: it is not written more often than this, but when the history has been read. */
 const WRITE_EVERY_MS = 10 * minute
 /** In less, ranges that are fetched side by side would mostly be thrown away when it is over. */
@@ -88,7 +60,8 @@ const createFeed = (
   /** Reads up to what is settled, as far as the time goes; which block that is. */
   const read = async (client: QueryClient, now: State, stretch: Stretch): Promise<number> => {
     const { signal } = stretch
-    const target = (await client.height(signal)) - SETTLED
+    // What is read there stays.
+    const target = (await client.height(signal)) - UNSETTLED_BLOCKS
     if (target < now.next) return target
     const sink = {
       page: async (page: Page) => {

@@ -81,7 +81,7 @@ describe('balances of configured holders', () => {
       'chain_token_balance gold ada 2.8',
       'chain_token_balance gold nobody 0',
     ])
-    expect(states).toEqual({ 'token gold': 'known' })
+    expect(states).toEqual({ 'balances of gold': 'known' })
     expect(reading.tokens[0]?.holders[0]).toMatchObject({ name: 'ada', address: ADA, balance: 28n })
   })
   it('go on from what was kept, and do not where the configuration is another', async () => {
@@ -102,7 +102,7 @@ describe('balances of configured holders', () => {
     await serve({ logs: [transfer({ block: 1 }, { from: BOB, to: ADA, value: 5n })], height: 300 })
     const { samples, states } = await look()
     expect(samples).toEqual(['chain_token_through_block gold 100'])
-    expect(states).toEqual({ 'token gold': 'its events do not explain its balances' })
+    expect(states).toEqual({ 'balances of gold': 'its events do not explain its balances' })
   })
   it('of an ERC-721: how many, or whether this one', async () => {
     const logs = [7n, 8n].map((value, index) =>
@@ -132,7 +132,7 @@ describe('balances of configured holders', () => {
     })
     const { samples, states } = await look()
     expect(samples).toEqual([])
-    expect(states['token gold']).toContain('its events are of erc721, not of erc20')
+    expect(states['balances of gold']).toContain('its events are of erc721, not of erc20')
   })
 })
 

@@ -192,10 +192,33 @@ describe('a text of our own', () => {
   })
 })
 
+describe('tokens', () => {
+  test.each([
+    '{"collectors":{"tokens":{"state":"ok"}}}',
+    '{\n  "tokens": {\n    "url": null\n  }\n}',
+    'tokens:\n  url: null\n',
+  ])('are a section of ours: %j', (text) => {
+    expect(strikeDocument(text)).toBe(text)
+  })
+
+  test.each([
+    'tokens=CanaryOfTokens',
+    'tokens: CanaryOfTokens',
+    '"tokens":"CanaryOfTokens"',
+    '"tokens":["CanaryOfTokens"]',
+    '"token":{"value":"CanaryOfTokens"}',
+  ])('are secrets otherwise: %j', (text) => {
+    expect(strikeDocument(text)).not.toContain('Canary')
+    expect(strikeLog(text)).not.toContain('Canary')
+    expect(strikeLog('token CanaryOfTokens')).not.toContain('Canary')
+  })
+})
+
 test('a megabyte without an end is struck in seconds', () => {
   for (const piece of [
     'a',
     'token',
+    'tokens: ',
     'a.',
     'ab12',
     '"',

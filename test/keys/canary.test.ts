@@ -228,7 +228,9 @@ it('nothing is found of one that crashes while it holds a secret: no core, no pr
   const names = await readdir(bench.folder)
   expect(names.filter((name) => name.startsWith('core'))).toEqual([])
   // Wherever this machine has its cores go: of its own limits the command is told first.
-  for (const name of (await readdir(seen)).filter((one) => one.startsWith('limits'))) {
+  const limits = (await readdir(seen)).filter((one) => one.startsWith('limits'))
+  expect(limits.length).toBeGreaterThan(0)
+  for (const name of limits) {
     const [own] = (await readFile(join(seen, name), 'utf8')).split('\n')
     expect(own).toMatch(/^Max core file size +1 +1 +bytes/)
   }
@@ -238,7 +240,9 @@ it('nothing is found of one that crashes while it holds a secret: no core, no pr
 it('an inherited environment with the password in it goes to nobody', async () => {
   const { exitCode } = await start(['verify'], { KEYSTORE_PASSWORD: 'Other canary 5Kx' })
   expect(exitCode).toBe(0)
-  for (const name of (await readdir(seen)).filter((one) => one.startsWith('environment'))) {
+  const environments = (await readdir(seen)).filter((one) => one.startsWith('environment'))
+  expect(environments.length).toBeGreaterThan(0)
+  for (const name of environments) {
     expect(await readFile(join(seen, name), 'utf8')).not.toContain('Other canary')
   }
 })

@@ -40,6 +40,7 @@ describe('a call that fails', () => {
     async (scene) => {
       const whole = await createScene(scene)
       const { targets } = await runTraced(whole.bench, scene.argv)
+      expect(targets.length).toBeGreaterThan(10)
       await whole.bench.remove()
       const placed = targets.findIndex(({ call }) => call === 'rename')
       for (const [at, target] of targets.entries()) {

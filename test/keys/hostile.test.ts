@@ -147,6 +147,26 @@ describe('files that are not what they are taken for', () => {
   })
 })
 
+it('backups that are noted off this host, and are not here: well, as long as the node has that key', async () => {
+  await bench.remove()
+  bench = await createBench()
+  await keysHere(bench, ['backup'])
+  expect((await keysHere(bench, ['off-node', 'safe'])).code).toBe(0)
+  for (const type of ['secp', 'bls'] as const)
+    await rename(bench.backup(type), `${bench.folder}/${type}`)
+  const away = await keysHere(bench, ['verify'])
+  expect(away.code).toBe(0)
+  expect(away.out).toContain('secp: the backup is off this host')
+  await bench.putKeystore('secp', 'other')
+  const { code, out } = await keysHere(bench, ['verify'])
+  expect(code).toBe(1)
+  expect(out).toContain('secp: the backup is NOT good')
+  expect(out).toContain('bls: the backup is off this host')
+  expect((await keysHere(bench, ['off-node', 'safe'])).err).toContain(
+    'while the backup is still here',
+  )
+})
+
 describe('a keystore of the first version', () => {
   beforeEach(async () => {
     await bench.remove()

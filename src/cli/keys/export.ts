@@ -36,7 +36,7 @@ export const exportCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .option('-R, --recipients-file <file>', 'a recipient a line: age1...; # begins a comment')
     .option(
       '-o, --output-directory <folder>',
-      'where to write secp-backup.age and bls-backup.age',
+      'the directory for secp-backup.age, bls-backup.age, keystore-password-backup.age',
       '.',
     )
     .option('-a, --armor', 'as text, to be pasted into a vault')

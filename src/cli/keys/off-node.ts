@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { SourceError } from '../../core/errors.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-places.ts'
 import { noteOffNode } from '../../keys/off-node.ts'
 import { verify } from '../../keys/verify.ts'
@@ -30,7 +31,8 @@ Examples:
         const at = new Date(kit.now()).toISOString()
         const copies = []
         for (const key of options.type ?? KEY_TYPES) {
-          const { publicKey } = await verify(kit, { key, mayRecover: false }, io.signal)
+          const { publicKey, problem } = await verify(kit, { key, mayRecover: false }, io.signal)
+          if (publicKey === null) throw unknownKey(key, problem)
           copies.push({ key, publicKey, where, at })
         }
         await noteOffNode(kit, copies)
@@ -38,6 +40,14 @@ Examples:
         exit(0)
       })
     })
+
+const unknownKey = (key: KeyType, problem: string | null): SourceError =>
+  new SourceError({
+    doing: `note where the ${key} key lies`,
+    happened: problem ?? 'its backup here does not tell the public key',
+    advice:
+      'note it while the backup is still here: `chain-agent keys backup` makes one that tells it',
+  })
 
 const LONGEST = 200
 

@@ -5,11 +5,10 @@ import { LEGACY } from './page.ts'
 
 /** Whether the backup is one that can be relied on. */
 export const isWell = (one: Verified, mayRecover: boolean): boolean =>
-  one.problem === null &&
-  one.exposure === null &&
   !one.isLegacy &&
   [...one.copies, ...one.unfinished].every(({ exposure }) => exposure === null) &&
-  (!mayRecover || one.isSame === true)
+  (one.isAway ||
+    (one.problem === null && one.exposure === null && (!mayRecover || one.isSame === true)))
 
 interface Options {
   readonly style: Style
@@ -21,12 +20,10 @@ type Line = readonly [tone: Tone, text: string]
 /** The verdict on one backup first, then what it rests on. */
 export const renderVerified = (one: Verified, { style, mayRecover }: Options): string => {
   const tone = isWell(one, mayRecover) ? 'good' : 'bad'
-  const head = `${one.key}: ${tone === 'good' ? 'the backup is good' : 'the backup is NOT good'}`
+  const good = one.isAway ? 'the backup is off this host' : 'the backup is good'
+  const head = `${one.key}: ${tone === 'good' ? good : 'the backup is NOT good'}`
   const lines: readonly Line[] = [
-    [
-      one.problem === null ? 'good' : 'bad',
-      one.problem === null ? `whole: ${one.backup}` : `not whole: ${one.problem}`,
-    ],
+    wholenessOf(one),
     ...privacyOf(one),
     samenessOf(one, mayRecover),
     ...(one.publicKey === null ? [] : [['quiet', `public key ${one.publicKey}`] as const]),
@@ -52,6 +49,11 @@ export const renderVerified = (one: Verified, { style, mayRecover }: Options): s
     return [mark, ...rest].map((line) => `${line}\n`).join('')
   })
   return `${style.paint(tone, style.sign(tone))} ${style.paint('strong', head)}\n${page.join('')}`
+}
+
+const wholenessOf = ({ problem, backup, isAway }: Verified): Line => {
+  if (problem === null) return ['good', `whole: ${backup}`]
+  return isAway ? ['quiet', `not here: ${backup}`] : ['bad', `not whole: ${problem}`]
 }
 
 const privacyOf = ({ problem, exposure, backup }: Verified): readonly Line[] => {

@@ -25,8 +25,8 @@ export const verifyCommand = (io: Io, exit: (code: ExitCode) => void): Command =
       `
 The keystore is opened by the node's own tool, and its secret compared with the one in the backup; neither
 is shown. Exit code 0 where all backups are whole, private and of the same keys (with --files-only: whole
-and private), where a keystore can be made of them, and where no earlier backup is readable for others; 1
-where that is not so, or where it cannot be told. Nothing is written.
+and private), or not here and noted off this host; where a keystore can be made of them, and no earlier
+backup is readable for others. 1 where that is not so, or cannot be told. Nothing is written.
 
 It does not see whether a copy lies off this host: say so with chain-agent keys off-node.
 

@@ -1,12 +1,5 @@
+import type { Time } from '../../collectors/parts/tokens/feed.ts'
 import type { Clock } from '../../core/clock.ts'
-
-/** How long something may go on, in milliseconds. */
-export interface Time {
-  /** Then it ends with the piece that is under way. */
-  readonly soft: number
-  /** Then it ends as it is. */
-  readonly hard: number
-}
 
 /** A stretch of work in pieces. */
 export interface Stretch {

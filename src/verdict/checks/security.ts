@@ -15,9 +15,9 @@ const STATES = [
 
 const ADVICE = {
   missing:
-    'Without it the node cannot be moved. `sudo chain-agent keys backup` or `sudo chain-agent keys restore` writes it anew: see docs/keys.md.',
+    'Without it the node cannot be moved. `sudo chain-agent keys backup` writes a backup anew, `sudo chain-agent keys restore` a keystore: see docs/keys.md.',
   invalid:
-    '`sudo chain-agent keys verify` says which and why; keys backup or keys restore writes it anew: see docs/keys.md.',
+    'An empty or broken file looks like a backup and is none. `sudo chain-agent keys backup` writes a backup anew, `sudo chain-agent keys restore` a keystore: see docs/keys.md.',
   exposed:
     'Take the rights of others away: `chmod 600 FILE`; if others could read it, the key is no longer yours alone.',
 } as const

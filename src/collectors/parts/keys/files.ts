@@ -1,5 +1,6 @@
 import {
   backupOf,
+  exposureOf,
   fillFolders,
   isCopyOf,
   type KeyFolders,
@@ -137,14 +138,4 @@ const backupsIn = (folders: KeyFolders): readonly Place[] => {
       findProblem: findPasswordProblem,
     },
   ]
-}
-
-const OTHERS = 0o077
-const ROOT = 0
-
-/** Who beside root and the node may read or replace it. Without the node's user the mode alone tells. */
-const exposureOf = ({ mode, uid }: FileFacts, nodeUser: number | null): string | null => {
-  if ((mode & OTHERS) !== 0) return `mode 0${(mode & 0o777).toString(8).padStart(3, '0')}`
-  const isForeign = nodeUser !== null && uid !== ROOT && uid !== nodeUser
-  return isForeign ? 'it belongs neither to root nor to the user of the node' : null
 }
