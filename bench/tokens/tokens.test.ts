@@ -25,7 +25,7 @@ const FROM_BYTES: readonly Way[] = [
   { name: 'ours, over the bytes', file: 'ours-fast' },
   { name: "ours, with the client's checks of each page", file: 'ours-checked' },
   { name: 'ours, generic, with the checks', file: 'ours-generic', upTo: 1_000_000 },
-  { name: "the guide's: JSON.parse, BigInt, Map", file: 'guide' },
+  { name: 'the usual way: JSON.parse, BigInt, Map', file: 'usual' },
   { name: "official client's Decoder + Map, handed parsed logs", file: 'decoder', upTo: 1_000_000 },
   { name: 'viem decodeEventLog + Map', file: 'viem', upTo: 200_000, rounds: 1 },
   { name: 'ethers parseLog + Map', file: 'ethers', upTo: 200_000, rounds: 1 },
@@ -34,7 +34,7 @@ const FROM_BYTES: readonly Way[] = [
 /** From a server on this machine to balances. */
 const OVER_HTTP: readonly Way[] = [
   { name: 'ours: client and ledger, JSON', file: 'ours-client' },
-  { name: "fetch + the guide's, JSON", file: 'fetch-guide' },
+  { name: 'fetch + the usual way, JSON', file: 'fetch-usual' },
   { name: 'official stream of 10 + Map, Arrow', file: 'official-stream' },
   { name: 'official get + Map, Arrow', file: 'official-get', upTo: 1_000_000 },
   { name: 'official get + its Decoder + Map, Arrow', file: 'official-decoder', upTo: 1_000_000 },

@@ -11,7 +11,7 @@ import { balancesOptions, type Options } from './balances/options.ts'
 import { show } from './balances/show.ts'
 import { type ExitCode, type Io, READER_GONE } from './io.ts'
 import { createProgress } from './page/progress.ts'
-import { CODES_NOTE, endWith } from './query/ending.ts'
+import { CODES_NOTE, endWith, sayHowToGoOn } from './query/ending.ts'
 import { createPace } from './query/pace.ts'
 import { serviceOf } from './query/service-options.ts'
 
@@ -29,7 +29,8 @@ and burned tokens are left out. Partial, hybrid and non-conserving histories are
 error. What is not complete is written as JSON or table alone, with its mark, and into FILE.partial in the place of
 FILE: CSV has no room for a mark.
 
-${CODES_NOTE} A difference that --verify finds is 1, too.
+${CODES_NOTE}
+Besides: 1 where --verify finds a difference, or could ask for no holder; 4 what was written is not all, and says so.
 
 Examples:
   chain-agent balances --url https://query.example --standard erc20 --token 0x1111111111111111111111111111111111111111
@@ -60,17 +61,23 @@ Examples:
         const { decimals = null, checksum = false } = options
         await show(io, options, { token, rebuilt, verified, decimals, checksum })
         if (rebuilt.complete) await rebuilt.forget()
-        const { different = [], supply = null } = verified ?? {}
-        const isWrong = different.length > 0 || supply?.ours !== supply?.theirs
-        exit(rebuilt.complete ? (isWrong ? 1 : 0) : 4)
+        else await sayHowToGoOn(io, file)
+        exit(rebuilt.complete ? (isBorneOut(verified) ? 0 : 1) : 4)
       } catch (error) {
         progress.end()
         if (io.signal.aborted) await interrupted(io, exit, { file, error })
-        else endWith(io, exit, error)
+        else await endWith(io, exit, { thrown: error, checkpoint: file })
       } finally {
         progress.end()
       }
     })
+
+/** What was asked for and could not be told bears nothing out. */
+const isBorneOut = (verified: Verified | null): boolean => {
+  if (!verified) return true
+  const { asked, equal, different, supply } = verified
+  return different.length === 0 && supply?.ours === supply?.theirs && (asked === 0 || equal > 0)
+}
 
 const mistakeIn = (options: Options): string | undefined => {
   const {
@@ -89,7 +96,7 @@ const mistakeIn = (options: Options): string | undefined => {
   }
   if (toBlock < fromBlock) return 'the last block is before the first'
   if (resume && checkpoint === undefined && output === undefined) {
-    return '--resume needs a place: --checkpoint or --output'
+    return '--resume goes on from a checkpoint: --checkpoint or --output'
   }
   if (rpc !== undefined && sample === undefined) return '--rpc is for --verify'
   if (profile !== undefined && standardOf(profile) !== standard) {
@@ -160,16 +167,16 @@ const interrupted = async (io: Io, exit: Exit, { file, error }: Broken): Promise
     exit(0)
     return
   }
-  // What was broken off is none; that the place could not be written is one.
+  // What was broken off is none; that the checkpoint could not be written is one.
   if (error instanceof SourceError && !(error instanceof QueryError)) {
     io.stderr.write(`${error.message}\n`)
   }
   io.stderr.write(
     file === undefined
-      ? 'Interrupted; nothing was written. With --checkpoint FILE the place would have been kept.\n'
+      ? 'Interrupted; nothing was written. With --checkpoint FILE it could be gone on with.\n'
       : (await isKept(file))
-        ? `Interrupted; the place is kept in ${file}. The same command with --resume goes on.\n`
-        : 'Interrupted; nothing was written, and there is no place to go on from yet.\n',
+        ? `Interrupted; the checkpoint is kept in ${file}. The same command with --resume goes on.\n`
+        : 'Interrupted; nothing was written, and there is no checkpoint to go on from yet.\n',
   )
   exit(130)
 }

@@ -35,6 +35,6 @@ Examples:
         io.stdout.write(options.json ? `${JSON.stringify({ height })}\n` : `${height}\n`)
         exit(0)
       } catch (error) {
-        endWith(io, exit, error)
+        await endWith(io, exit, { thrown: error })
       }
     })

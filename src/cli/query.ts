@@ -3,6 +3,7 @@ import { SourceError } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
 import { LOG_FIELDS, type LogField, type LogQuery } from '../query/client/types.ts'
 import { fetchLogs } from '../tasks/query.ts'
+import { checkpointOf } from '../tasks/query/output.ts'
 import { openService } from '../tasks/query/service.ts'
 import { isInterrupted } from './interrupted.ts'
 import { type ExitCode, type Io, READER_GONE } from './io.ts'
@@ -110,7 +111,7 @@ Examples:
         const client = await openService(serviceOf(options), io)
         const { run, logs } = await fetchLogs({
           client,
-          ...createRows(query.fields, format),
+          ...createRows(query.fields, { format, strike: client.strike }),
           url: options.url,
           clock: io.clock,
           signal: io.signal,
@@ -128,17 +129,18 @@ Examples:
           stopped(io, exit, output)
           return
         }
-        if (!options.quiet) {
-          for (const remark of remarksOfRun(run)) io.stderr.write(`${remark}\n`)
-        }
-        if (output !== undefined && !options.quiet) {
+        for (const remark of remarksOfRun(run)) io.stderr.write(`${remark}\n`)
+        if (output !== undefined) {
           io.stderr.write(`${logs} logs through block ${run.target}, in ${output}.\n`)
         }
         exit(0)
       } catch (error) {
         progress.end()
         if (io.signal.aborted) stopped(io, exit, output)
-        else endWith(io, exit, error)
+        else {
+          const checkpoint = output === undefined ? undefined : checkpointOf(output)
+          await endWith(io, exit, { thrown: error, checkpoint })
+        }
       } finally {
         progress.end()
       }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { file, FOLLOW, label, POLL, serviceUnit, timing, token, url } from './values.ts'
+import { file, FOLLOW, label, POLL, serviceUnit, timing, token, url, baseUrl } from './values.ts'
 
 /** What can be set of each collector, under its name. */
 export const collectors = {
@@ -161,7 +161,7 @@ export const collectors = {
   tokens: z
     .strictObject({
       ...timing('60s', '30s', POLL),
-      url: url('the query service that tells of tokens').nullable().default(null),
+      url: baseUrl('the query service that tells of tokens').nullable().default(null),
       apiKeyFile: file('the file with the API key of that service').nullable().default(null),
       watch: z
         .array(token, 'expected a list of tokens')
@@ -170,7 +170,7 @@ export const collectors = {
         })
         .default([])
         .describe(
-          'tokens and holders: {name, contract, standard, fromBlock, decimals, holders: [{name, address, id}]}',
+          'tokens and holders: {name, contract, standard, profile, fromBlock, decimals, holders: [{name, address, id}]}',
         ),
     })
     .refine(({ url: address, watch }) => watch.length === 0 || address !== null, {

@@ -29,6 +29,18 @@ export const url = (description: string) =>
 
 const LISTEN = /^(?:\[(?<v6>[0-9a-fA-F:.]+)\]|(?<host>[^\s:[\]]+)):(?<port>\d{1,5})$/
 
+/** What paths are put behind: a query service. */
+export const baseUrl = (description: string) =>
+  url(description).refine(isBase, {
+    message: 'expected an address alone, like https://host or https://host/prefix',
+  })
+
+const isBase = (text: string): boolean => {
+  if (!URL.canParse(text)) return true
+  const { username, password, search, hash } = new URL(text)
+  return [username, password, search, hash].every((part) => part === '')
+}
+
 export const listen = z
   .string('expected HOST:PORT')
   .transform((text, context) => {
@@ -83,6 +95,8 @@ const holder = z.strictObject({
     .default(null),
 })
 
+const OF_PROFILE = { weth: 'erc20', punks: 'erc721' } as const
+
 /** A token whose holders are watched. */
 export const token = z
   .strictObject({
@@ -90,9 +104,13 @@ export const token = z
     contract: holder.shape.address,
     standard: z.enum(['erc20', 'erc721', 'erc1155'], 'expected erc20, erc721 or erc1155'),
     profile: z.enum(['weth', 'punks'], 'expected weth or punks').nullable().default(null),
-    decimals: z.int().min(0).max(77).optional(),
+    decimals: z.int().min(0).max(255).optional(),
     fromBlock: z.int('expected the number of a block').nonnegative().default(0),
     holders: z.array(holder).min(1, 'expected at least one holder'),
+  })
+  .refine(({ standard, profile }) => profile === null || OF_PROFILE[profile] === standard, {
+    path: ['profile'],
+    message: 'expected weth with erc20, punks with erc721',
   })
   .refine(({ standard, holders }) => holders.every(({ id }) => idFits(standard, id)), {
     path: ['holders'],

@@ -17,7 +17,7 @@ export interface Token {
 
 interface Options extends Token {
   readonly client: QueryClient
-  /** Of the service: a place in one chain is none in another. */
+  /** Of the service: a checkpoint of one chain is none of another. */
   readonly url: string
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -25,7 +25,7 @@ interface Options extends Token {
   readonly fromBlock: number | null
   /** Null for the height at the start. */
   readonly toBlock: number | null
-  /** Where the place is kept, and whether one that is there is gone on from. */
+  /** Where the checkpoint is kept, and whether one that is there is gone on from. */
   readonly checkpoint: { readonly file: string; readonly resume: boolean } | null
   readonly onProgress: (progress: Progress) => void
 }
@@ -39,16 +39,16 @@ export interface Rebuilt {
   readonly target: number
   /** What ended it before its time. */
   readonly broken: QueryError | null
-  /** Whether pages near the head were taken without a hash that shows them to be of one chain. */
-  readonly unguarded: boolean
-  /** Removes the place that was kept: once the balances are where they were wanted. */
+  /** Whether pages near the head were taken without a hash that shows them to be of one chain; null where it is not complete. */
+  readonly unguarded: boolean | null
+  /** Removes the checkpoint: once the balances are where they were wanted. */
   readonly forget: () => Promise<void>
 }
 
 /**
  * The balances of a token from its events. Throws what the client throws, but where the service went away
  * in the middle: what was read until then is told, as what it is. Undefined where it was interrupted.
- * The place is kept after the end, too: asking the contract and writing may fail, or be interrupted.
+ * The checkpoint is kept after the end, too: asking the contract and writing may fail, or be interrupted.
  */
 export const rebuildBalances = async (options: Options): Promise<Rebuilt | undefined> => {
   const { client, url, clock, signal, standard, contract, profile, fromBlock, onProgress } = options
@@ -73,7 +73,7 @@ export const rebuildBalances = async (options: Options): Promise<Rebuilt | undef
     write: async (mark) => checkpoint?.write(mark, ledger.snapshot()),
   })
   const forget = async (): Promise<void> => checkpoint?.remove()
-  let unguarded = false
+  let unguarded: boolean | null = null
   const told = async (complete: boolean, broken: QueryError | null): Promise<Rebuilt> => {
     try {
       const ledgerResult = ledger.result()
@@ -83,11 +83,11 @@ export const rebuildBalances = async (options: Options): Promise<Rebuilt | undef
         through: next - 1,
         target,
         broken,
-        unguarded,
+        unguarded: complete ? unguarded : null,
         forget,
       }
     } catch (error) {
-      // Whoever asks with the other standard, as is advised, has no use for that place.
+      // Whoever asks with the other standard, as is advised, has no use for that checkpoint.
       if (error instanceof StandardError) await forget()
       throw error
     }
@@ -124,7 +124,7 @@ export const rebuildBalances = async (options: Options): Promise<Rebuilt | undef
   } catch (error) {
     const isGone = error instanceof QueryError && ['unreachable', 'no-data'].includes(error.kind)
     if (!signal.aborted) {
-      // That the place can not be written down is the lesser evil of the two.
+      // That the checkpoint can not be written is the lesser evil of the two.
       await marks.keep().catch(() => undefined)
       if (!isGone || next <= (fromBlock ?? 0)) throw error
       return told(false, error)

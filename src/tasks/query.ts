@@ -14,7 +14,7 @@ import { checkOutput, checkpointOf } from './query/output.ts'
 
 interface Options {
   readonly client: QueryClient
-  /** Of the service: a place in one chain is none in another. */
+  /** Of the service: a checkpoint of one chain is none of another. */
   readonly url: string
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -79,16 +79,16 @@ const intoFile = async (
   )
   await checkOutput(file)
   const height = await client.height(signal)
-  const place = await placeOf(file, checkpoint, resume)
-  const target = place?.target ?? Math.min(options.query.toBlock ?? height, height)
-  let logs = place?.logs ?? 0
-  let offset = place?.offset ?? 0
-  // What a run left that was killed after its last step is no place in this one.
-  if (!place) await checkpoint.remove()
+  const begun = await markOf(file, checkpoint, resume)
+  const target = begun?.target ?? Math.min(options.query.toBlock ?? height, height)
+  let logs = begun?.logs ?? 0
+  let offset = begun?.offset ?? 0
+  // What a run left that was killed after its last step is no checkpoint of this one.
+  if (!begun) await checkpoint.remove()
   const growing = await openGrowingFile(file, offset)
   const marks = createMarks({ clock, height, isEager: true, write: checkpoint.write })
   try {
-    if (!place) await growing.append(head)
+    if (!begun) await growing.append(head)
     const run = await client.run(
       { ...options.query, toBlock: target },
       {
@@ -107,7 +107,7 @@ const intoFile = async (
           logs = 0
         },
       },
-      { signal, onProgress, ...(place && { from: place.next, after: place.last }) },
+      { signal, onProgress, ...(begun && { from: begun.next, after: begun.last }) },
     )
     if (!run.complete || signal.aborted) {
       await growing.close()
@@ -124,7 +124,7 @@ const intoFile = async (
 }
 
 /** Where to go on; undefined where nothing was begun. Throws a SourceError where what was begun is not ours to go on with. */
-const placeOf = async (file: string, checkpoint: CheckpointFile, resume: boolean) => {
+const markOf = async (file: string, checkpoint: CheckpointFile, resume: boolean) => {
   const begun = await begunBytes(file)
   if (begun === undefined) return undefined
   if (!resume) throw unfinished(partialOf(file))

@@ -124,8 +124,9 @@ describe('balances', () => {
   })
   it.each([
     [['--from-block', '9', '--to-block', '8'], 'the last block is before the first'],
-    [['--resume'], '--resume needs a place'],
+    [['--resume'], '--resume goes on from a checkpoint'],
     [['--rpc', 'http://127.0.0.1:1'], '--rpc is for --verify'],
+    [['--verify', '5', '--rpc', 'localhost:1'], '--rpc: expected an http or https address'],
     [['--verify', '5', '--from-block', '4'], '--verify compares balances'],
     [['--profile', 'punks'], 'the profile punks is of --standard erc721'],
     [['--format', 'tabl'], 'Did you mean table?'],
@@ -166,7 +167,8 @@ describe('what the contract says', () => {
   it('is not different where the node has no such state any more', async () => {
     const { url } = await node('missing trie node 12ab')
     const { code, err } = await cli(argv(await serve(), '--verify', '1', '--rpc', url))
-    expect(code).toBe(0)
+    // Nothing was borne out.
+    expect(code).toBe(1)
     expect(err).toMatch(
       /0 of 1 are as the contract says; 1 could not be asked: the node has no state of\s+that block \(/,
     )
@@ -195,13 +197,19 @@ describe('a service that goes away', () => {
 
   it('in the middle: what was read is written with its mark, and ends with 4', async () => {
     const server = await serveUntil(4)
-    const { code, out, err } = await hurried(argv(server, '--format', 'json'))
+    const { code, out, err } = await hurried(argv(server, '--format', 'json', '-q'))
     expect(code).toBe(4)
-    const { complete, through } = z
-      .object({ complete: z.boolean(), through: z.number() })
+    const { complete, through, unguarded } = z
+      .object({ complete: z.boolean(), through: z.number(), unguarded: z.null() })
       .parse(JSON.parse(out))
-    expect({ complete, through }).toEqual({ complete: false, through: 3 })
+    // That it is guarded is not known before its end.
+    expect({ complete, through, unguarded }).toEqual({
+      complete: false,
+      through: 3,
+      unguarded: null,
+    })
     expect(err).toContain('NOT COMPLETE: it ends with block 3 of 209.')
+    expect(err).not.toContain('--resume')
   })
   it('leaves no CSV, which has no place for a mark', async () => {
     const file = join(directory, 'holders.csv')
@@ -209,6 +217,7 @@ describe('a service that goes away', () => {
     const { code, err } = await hurried(argv(server, '--format', 'csv', '-o', file))
     expect(code).toBe(4)
     expect(err).toContain('Nothing was written: CSV has no place for that.')
+    expect(err).toContain(`kept in ${file}.checkpoint. The same command with --resume goes on.`)
     await expect(access(file)).rejects.toThrow('ENOENT')
   })
   it('is gone on with from where it was, under the same question alone', async () => {
@@ -233,7 +242,7 @@ describe('a service that goes away', () => {
     expect(await readFile(file, 'utf8')).toBe(`address,balance\n${ADA},35\n${BOB},15\n`)
     await expect(access(`${file}.checkpoint`)).rejects.toThrow('ENOENT')
   })
-  it('is not gone on with from a place that is damaged', async () => {
+  it('is not gone on with from a checkpoint that is damaged', async () => {
     const place = join(directory, 'place')
     const server = await serveUntil(4)
     const words = argv(server, '--checkpoint', place, '--resume')

@@ -48,15 +48,38 @@ describe('height', () => {
     expect({ code: refused.code, out: refused.out }).toEqual({ code: 3, out: '' })
     expect(refused.err).not.toContain('wrong-key-0815')
   })
-  it('refuses an empty key before anybody is asked', async () => {
-    const { url, seen } = await serve()
-    const file = join(directory, 'key')
-    await writeFile(file, '\n')
-    expect((await cli(['height', '--url', url, '--api-key-file', file])).code).toBe(1)
-    const asked = await cli(['height', '--url', url], { env: { CHAIN_AGENT_API_KEY: '' } })
-    expect(asked.code).toBe(3)
-    expect(asked.err).toContain('the API key in CHAIN_AGENT_API_KEY is empty')
-    expect(seen).toEqual([])
+  it.each([[['height']], [['query']], [['balances', '--standard', 'erc20', '--token', TOKEN]]])(
+    'a key that can be none is exit code 3, before anybody is asked: %j',
+    async (words) => {
+      const { url, seen } = await serve()
+      const file = join(directory, 'key')
+      const argv = [...words, '--url', url]
+      await writeFile(file, '\n')
+      const empty = await cli([...argv, '--api-key-file', file])
+      expect(empty).toMatchObject({ code: 3, out: '' })
+      expect(empty.err).toContain(`the file ${file} with the API key is empty`)
+      await writeFile(file, 'two words-0815\n')
+      const odd = await cli([...argv, '--api-key-file', file])
+      expect(odd).toMatchObject({ code: 3, out: '' })
+      expect(odd.err).toContain('Could not use the API key: there is a space')
+      expect(odd.err).not.toContain('words-0815')
+      const unset = await cli(argv, { env: { CHAIN_AGENT_API_KEY: '' } })
+      expect(unset.code).toBe(3)
+      expect(unset.err).toContain('the API key in CHAIN_AGENT_API_KEY is empty')
+      expect(seen).toEqual([])
+    },
+  )
+  it.each([
+    [['--url', 'https://host/?apikey=secret'], '--url: expected an address that ends with its'],
+    [['--url', 'https://user:secret@host/'], '--url: expected an address without a user in it'],
+    [['--url', 'secret'], '--url: expected an http or https address'],
+    [['--url', 'https://host', '--api-key-header', 'Host'], "'--api-key-header <name>' argument"],
+  ])('%j is no configuration, and asked in a wrong way', async (words, expected) => {
+    const { code, out, err } = await cli(['height', ...words])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(expected)
+    expect(err).not.toContain('secret')
+    expect(err).not.toContain('configuration')
   })
 })
 
@@ -129,6 +152,18 @@ describe('query', () => {
     expect({ code: asked.code, out: asked.out }).toEqual({ code: 5, out: '' })
     expect(asked.err).toContain('one log in one place, not two (block 0, index 0)')
   })
+  it('says which field of which log is odd, and what came, without the key', async () => {
+    const logs = history(1).map((log, at) => ({
+      ...log,
+      index: at + 3,
+      data: at === 0 ? `${KEY} =1+1` : log.data,
+    }))
+    const { url } = await serve({ logs })
+    const asked = await cli(['query', '--url', url], { env: { CHAIN_AGENT_API_KEY: KEY } })
+    expect({ code: asked.code, out: asked.out }).toEqual({ code: 5, out: '' })
+    expect(asked.err).toContain('expected hex digits as data of log 3 in block 0')
+    expect(asked.err).toContain('it said: "(struck out) =1+1"')
+  })
   it('asks whether a log was removed, and says it', async () => {
     const logs = history(1).map((log, at) => ({ ...log, removed: at === 1 }))
     const { out } = await query(await serve({ logs }))
@@ -162,6 +197,20 @@ describe('query', () => {
     expect(wrong.code).toBe(2)
     expect(wrong.err).toContain('logs: expected one filter')
     expect(wrong.err).toContain('from_block')
+    expect(wrong.err).not.toContain('configuration')
+    await writeFile(file, '{')
+    expect((await query(await serve(), '--query', file)).err).toContain(`${file}: it is no JSON`)
+    const missing = await query(await serve(), '--query', `${file}.not`)
+    expect(missing).toEqual({
+      code: 2,
+      out: '',
+      err: `error: ${file}.not can not be read: there is no such file\n  what to do: name the file with the query after --query\n`,
+    })
+  })
+  it('is asked in a wrong way with a block that no service can be asked for', async () => {
+    const asked = await query(await serve(), '--from-block', `${Number.MAX_SAFE_INTEGER}`)
+    expect({ code: asked.code, out: asked.out }).toEqual({ code: 2, out: '' })
+    expect(asked.err).toMatch(/^error: The query can not be asked/)
   })
   it.each([
     [['--fields', 'datta'], 'Did you mean data?'],
@@ -192,6 +241,25 @@ describe('query', () => {
     await expect(readFile(`${file}.partial`)).rejects.toThrow('ENOENT')
     await expect(readFile(`${file}.checkpoint`)).rejects.toThrow('ENOENT')
   })
+  it('says how to go on where a checkpoint was written, and only there', async () => {
+    const server = await serve({
+      height: 209,
+      pageBlocks: 2,
+      faults: ({ path, from }) =>
+        path === '/query' && from >= 4 ? { kind: 'reply', status: 200, body: '<html>' } : undefined,
+    })
+    const file = join(directory, 'logs.ndjson')
+    const asked = await query(server, '--output', file)
+    expect(asked.code).toBe(5)
+    expect(asked.err).toContain(
+      `The checkpoint is kept in ${file}.checkpoint. The same command with --resume goes on.\n`,
+    )
+    expect((await query(server)).err).not.toContain('--resume')
+    server.faults = () => ({ kind: 'reply', status: 200, body: '<html>' })
+    const elsewhere = await query(server, '--output', `${file}.2`)
+    expect(elsewhere.code).toBe(5)
+    expect(elsewhere.err).not.toContain('--resume')
+  })
   it('ends with 5 for what is no answer, and shows no key that a server echoes', async () => {
     const server = await serve({ faults: () => ({ kind: 'reply', status: 200, body: '<html>' }) })
     const asked = await query(server)
@@ -209,7 +277,8 @@ describe('a service that tells no hashes', () => {
     { dialect: 'hosted' as const, isTold: false },
   ])('$dialect: that pages near the head are not proved is told: $isTold', async (given) => {
     const { url } = await serve({ dialect: given.dialect, pageLogs: 1 })
-    const query = await cli(['query', '--url', url, '--address', TOKEN])
+    // Without progress is not without what has to be known.
+    const query = await cli(['query', '--url', url, '--address', TOKEN, '--quiet'])
     expect(query.code).toBe(0)
     expect(query.err.includes('Not proved: the service tells no hashes')).toBe(given.isTold)
     const asked = ['balances', '--url', url, '--standard', 'erc20', '--token', TOKEN]

@@ -74,7 +74,7 @@ it('balances: says how to go on, and goes on to the same result', async () => {
   const { code, out, err } = await ended(argv)
   expect({ code, out }).toEqual({ code: 130, out: '' })
   expect(err).toBe(
-    `Interrupted; the place is kept in ${file}.checkpoint. The same command with --resume goes on.\n`,
+    `Interrupted; the checkpoint is kept in ${file}.checkpoint. The same command with --resume goes on.\n`,
   )
   await expect(access(file)).rejects.toThrow('ENOENT')
   server.faults = () => undefined
@@ -198,7 +198,7 @@ it('progress tells how far, how fast and how long, and 100 % to nobody', () => {
   let elapsed = 0
   const pace = createPace({ elapsed: () => elapsed })
   elapsed = 10_000
-  const progress = { from: 100, target: 1099, pages: 1, bytes: 1, retries: 0, waitedMs: 0 }
+  const progress = { from: 100, target: 1099, retries: 0, waitedMs: 0 }
   expect(pace({ ...progress, through: 299, logs: 5000 })).toBe(
     'Block 299 of 1099 (20 %), 5000 logs, 500 logs/s, 20 blocks/s, 40s left',
   )

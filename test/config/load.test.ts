@@ -131,6 +131,18 @@ describe('what cannot be used is named: where, what came, what was expected', ()
       'agent.yaml:2: services.required: expected names that stand in services.units, got ["bft","nope"]',
     ],
     ['- a\n- b', 'agent.yaml:1: expected keys and values'],
+    [
+      'tokens:\n  url: https://host/?key=secret',
+      'agent.yaml:2: tokens.url: expected an address alone, like https://host or https://host/prefix, got "https://host/…"',
+    ],
+    [
+      'tokens:\n  url: https://user:secret@host',
+      'agent.yaml:2: tokens.url: expected an address alone, like https://host or https://host/prefix, got "https://host/…"',
+    ],
+    [
+      `tokens:\n  url: https://host\n  watch:\n    - name: gold\n      contract: '0x${'1'.repeat(40)}'\n      standard: erc20\n      profile: punks\n      holders: [{name: a, address: '0x${'2'.repeat(40)}'}]`,
+      'agent.yaml:7: tokens.watch.0.profile: expected weth with erc20, punks with erc721, got "punks"',
+    ],
   ])('%j', (text, expected) => {
     expect(problemsOf(text)).toBe(expected)
   })

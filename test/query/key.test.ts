@@ -54,8 +54,8 @@ describe('the key', () => {
     '%j is refused before anything is sent',
     (key) => {
       const make = create('http://127.0.0.1:1', key)
-      expect(make).toThrow(ConfigError)
-      expect(make).toThrow('The API key can not be used')
+      expect(make).toThrow(expect.objectContaining({ kind: 'auth' }))
+      expect(make).toThrow('Could not use the API key')
       if (key.trim() === '') expect(make).toThrow('it is empty')
       else expect(make).not.toThrow(key)
     },
@@ -63,7 +63,9 @@ describe('the key', () => {
   it.each(['', 'a b', 'x:y', 'Host', 'Content-Length', 'Transfer-Encoding', 'Connection'])(
     'does not go into a header %j',
     (header) => {
-      expect(create('http://127.0.0.1:1', KEY, header)).toThrow(ConfigError)
+      const make = create('http://127.0.0.1:1', KEY, header)
+      expect(make).toThrow(ConfigError)
+      expect(make).toThrow(`The header ${header} can not carry the API key`)
     },
   )
   it('is struck out where the service sends it back, in whatever form', async () => {

@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Profile, Standard } from '../../tokens/types.ts'
 import {
   readAddress,
+  readAddressOf,
   readBlock,
   type ServiceOptions,
   serviceOptions,
@@ -45,7 +46,11 @@ export const balancesOptions = (command: Command): Command =>
       'ask the contract for so many holders, at the last block',
       readSmall(1, 1000),
     )
-    .option('--rpc <url>', "whom --verify asks; the node's RPC (rpc.url) without it")
+    .option(
+      '--rpc <url>',
+      "whom --verify asks; the node's RPC (rpc.url) without it",
+      readAddressOf('--rpc'),
+    )
     .addOption(
       new Option('--format <format>', 'how it is written')
         .choices(['table', 'csv', 'json'])
@@ -57,9 +62,9 @@ export const balancesOptions = (command: Command): Command =>
         .default(20),
     )
     .option('-o, --output <file>', 'into this file, which is there once it is complete')
-    .option('--checkpoint <file>', 'keep the place there; with --output it is FILE.checkpoint')
-    .option('--resume', 'go on from the place that was kept, where there is one')
-    .option('-q, --quiet', 'without progress and remarks')
+    .option('--checkpoint <file>', 'keep the checkpoint there; with --output it is FILE.checkpoint')
+    .option('--resume', 'go on from the checkpoint, where there is one')
+    .option('-q, --quiet', 'without progress')
 
 const readSmall =
   (least: number, most: number) =>

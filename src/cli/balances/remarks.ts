@@ -26,7 +26,7 @@ export const remarksOf = ({ token, rebuilt, verified }: Look): readonly string[]
           'Hybrid: the contract logs events of two standards; these are the balances of the one that was asked for.',
         ]
       : []),
-    ...(unguarded ? [UNGUARDED] : []),
+    ...(unguarded === true ? [UNGUARDED] : []),
     ...(complete && stats.logs === 0
       ? ['Nothing came: no such event. Is this the contract, and its standard?']
       : []),

@@ -9,9 +9,9 @@ import { csvOf, jsonOf, type Look, tableOf } from './render.ts'
 
 /** Writes the balances where they were asked for, and on standard error what has to be known of them. */
 export const show = async (io: Io, options: Options, look: Look): Promise<void> => {
-  const { format, output, quiet } = options
+  const { format, output } = options
   const style = createStyle(io)
-  const remarks = quiet ? [] : [...remarksOf(look), ...endOf(options, look)]
+  const remarks = [...remarksOf(look), ...endOf(options, look)]
   const lacksMark = format === 'csv' && !look.rebuilt.complete
   if (lacksMark) {
     remarks.push(

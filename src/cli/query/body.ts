@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { ConfigError } from '../../core/errors.ts'
+import { excerpt } from '../../core/errors.ts'
 import { asError } from '../../core/outcome.ts'
 import { LOG_FIELDS, type LogQuery } from '../../query/client/types.ts'
+import { UsageError } from '../usage-error.ts'
 
 const hex = (digits: number) =>
   z
@@ -30,20 +31,14 @@ const schema = z.strictObject({
   }),
 })
 
-/** A query as the body of POST /query, from a file. Throws a ConfigError that names every mistake. */
+/** A query as the body of POST /query, from a file. Throws a UsageError that names every mistake. */
 export const readBody = async (file: string): Promise<LogQuery> => {
-  let value: unknown
-  try {
-    value = JSON.parse(await readFile(file, 'utf8'))
-  } catch (error) {
-    throw new ConfigError(`${file}: ${asError(error).message}`, { cause: error })
-  }
-  const { data, error } = schema.safeParse(value)
+  const { data, error } = schema.safeParse(await readJson(file))
   if (!data) {
-    const problems = error.issues.map(
-      ({ path, message }) => `${file}: ${path.join('.')}: ${message}`,
+    const problems = error.issues.map(({ path, message }) =>
+      [file, ...(path.length > 0 ? [path.join('.')] : []), message].join(': '),
     )
-    throw new ConfigError(problems.join('\n'))
+    throw wrong(problems.join('\n'))
   }
   const [filter] = data.logs
   return {
@@ -54,3 +49,32 @@ export const readBody = async (file: string): Promise<LogQuery> => {
     toBlock: data.to_block ?? null,
   }
 }
+
+const readJson = async (file: string): Promise<unknown> => {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(
+      `${file} can not be read: ${reasonOf(asError(error))}\n  what to do: name the file with the query after --query`,
+    )
+  })
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw wrong(`${file}: it is no JSON: ${excerpt(asError(error).message)}`)
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a directory',
+  EACCES: 'that is not permitted',
+}
+
+const reasonOf = (error: Error): string => {
+  const code = 'code' in error ? String(error.code) : 'it failed'
+  return REASONS[code] ?? code
+}
+
+const wrong = (problems: string): UsageError =>
+  new UsageError(
+    `${problems}\n  what to do: write it as the body of POST /query: from_block, to_block, logs with one filter, field_selection.log`,
+  )

@@ -1,7 +1,10 @@
+import { ConfigError } from '../../core/errors.ts'
 import { asError } from '../../core/outcome.ts'
-import { StandardError } from '../../tokens/errors.ts'
 import { QueryError, type QueryErrorKind } from '../../query/client/errors.ts'
+import { isKept } from '../../tasks/query/output.ts'
+import { StandardError } from '../../tokens/errors.ts'
 import type { ExitCode, Io } from '../io.ts'
+import { UsageError } from '../usage-error.ts'
 
 const CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
   fatal: 1,
@@ -12,14 +15,37 @@ const CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
   unreachable: 1,
 }
 
-/** Says what the client met, and gives its exit code; what is none of its errors is thrown on. */
-export const endWith = (io: Io, exit: (code: ExitCode) => void, thrown: unknown): void => {
+interface Ended {
+  readonly thrown: unknown
+  /** Where the run has its checkpoint, if it has written one. */
+  readonly checkpoint?: string | undefined
+}
+
+/**
+ * Says what the client met, and gives its exit code; what is none of its errors is thrown on. What it
+ * refuses as configuration stood in the command.
+ */
+export const endWith = async (
+  io: Io,
+  exit: (code: ExitCode) => void,
+  { thrown, checkpoint }: Ended,
+): Promise<void> => {
   const error = asError(thrown)
+  if (error instanceof ConfigError) throw new UsageError(error.message, { cause: error })
   if (!(error instanceof QueryError || error instanceof StandardError)) throw error
   io.stderr.write(`${error.message}\n`)
+  // What would be refused again is not gone on with.
+  if (error instanceof QueryError && error.kind !== 'fatal') await sayHowToGoOn(io, checkpoint)
   exit(error instanceof QueryError ? CODES[error.kind] : 2)
 }
 
+/** Where a checkpoint was written, and only there. */
+export const sayHowToGoOn = async (io: Io, checkpoint: string | undefined): Promise<void> => {
+  if (checkpoint === undefined || !(await isKept(checkpoint))) return
+  io.stderr.write(
+    `The checkpoint is kept in ${checkpoint}. The same command with --resume goes on.\n`,
+  )
+}
+
 export const CODES_NOTE = `Exit codes: 0 all of it was read, 1 it could not be done, 2 it was asked for in a wrong way, 3 the key was
-not accepted, 4 what was written is not all, and says so, 5 the service gives no usable answer or does not
-move on, 130 it was interrupted.`
+not accepted, 5 the service gives no usable answer or does not move on, 130 it was interrupted.`

@@ -11,17 +11,23 @@ interface Renderer {
   render(page: Page): { readonly text: string; readonly rows: number }
 }
 
+interface Options {
+  readonly format: RowFormat
+  /** Takes the key out of what the service sent. */
+  readonly strike: (text: string) => string
+}
+
 type Value = string | number | boolean | null
 
 /** A row a log, ordered by block and place in it, whatever the order in the page. */
-export const createRows = (asked: readonly LogField[], format: RowFormat): Renderer => {
+export const createRows = (asked: readonly LogField[], { format, strike }: Options): Renderer => {
   const fields: readonly LogField[] = [
     ...new Set<LogField>(['block_number', 'log_index', ...asked]),
   ]
   return {
     head: format === 'csv' ? csvLine(fields) : '',
     render: (page) => {
-      const rows = rowsOf(page, fields)
+      const rows = rowsOf(page, { fields, strike })
       const lines = rows.map(({ values }) =>
         format === 'csv'
           ? csvLine(values.map((value) => (value === null ? '' : String(value))))
@@ -38,15 +44,30 @@ interface Row {
   readonly values: readonly Value[]
 }
 
-const rowsOf = (page: Page, fields: readonly LogField[]): readonly Row[] => {
+interface Reading extends Pick<Options, 'strike'> {
+  readonly fields: readonly LogField[]
+}
+
+const rowsOf = (page: Page, { fields, strike }: Reading): readonly Row[] => {
   const { data } = pageSchema.safeParse(parsed(page.body))
   if (!data) throw odd('a page of logs')
   const rows = data.data
     .flatMap(({ logs }) => logs ?? [])
     .map((log): Row => {
-      const [block, index] = [numberOf(log['block_number']), numberOf(log['log_index'])]
-      if (typeof block !== 'number' || typeof index !== 'number') throw odd('a log with its place')
-      return { block, index, values: fields.map((field) => READERS[field](log[field])) }
+      const read = (field: LogField): Value => {
+        const came = log[field] ?? null
+        const value = came === null ? null : READERS[field].read(came)
+        if (value !== undefined) return value
+        throw odd(
+          `${READERS[field].expected} as ${field} of ${nameOf(log)}`,
+          strike(JSON.stringify(came)),
+        )
+      }
+      const [block, index] = [read('block_number'), read('log_index')]
+      if (typeof block !== 'number' || typeof index !== 'number') {
+        throw odd('a log with its block_number and log_index', strike(JSON.stringify(log)))
+      }
+      return { block, index, values: fields.map(read) }
     })
     // A server whose end is inclusive sends a block more.
     .filter(({ block }) => block >= page.from && block < page.next)
@@ -72,45 +93,61 @@ const parsed = (body: Uint8Array): unknown => {
   }
 }
 
-const numberOf = (value: unknown): number | null => {
-  if (value === null || value === undefined) return null
+const digits = (value: unknown): number | undefined => {
   const number =
     typeof value === 'string' && /^(?:0x[0-9a-fA-F]+|\d+)$/.test(value) ? Number(value) : value
-  if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number
-  throw odd('a number')
+  const isCount = typeof number === 'number' && Number.isSafeInteger(number) && number >= 0
+  return isCount ? number : undefined
 }
+
+/** Which log it is, as far as that can be told. */
+const nameOf = (log: Readonly<Record<string, unknown>>): string => {
+  const [block, index] = [digits(log['block_number']), digits(log['log_index'])]
+  return `log ${index ?? '(without a number)'} in block ${block ?? '(without a number)'}`
+}
+
+interface Reader {
+  readonly expected: string
+  /** Undefined for what is not expected. */
+  readonly read: (value: unknown) => Value | undefined
+}
+
+const NUMBER: Reader = { expected: 'a number', read: digits }
 
 /** Hex digits alone: what else a server may send would go into a spreadsheet. */
-const hexOf = (value: unknown): string | null => {
-  if (value === null || value === undefined || value === '') return null
-  if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value.toLowerCase()
-  throw odd('hex digits')
+const HEX: Reader = {
+  expected: 'hex digits',
+  read: (value) => {
+    if (value === '') return null
+    const isHex = typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)
+    return isHex ? value.toLowerCase() : undefined
+  },
 }
 
-const truthOf = (value: unknown): boolean | null => {
-  if (value === null || value === undefined) return null
-  if (typeof value === 'boolean') return value
-  throw odd('true or false')
+const TRUTH: Reader = {
+  expected: 'true or false',
+  read: (value) => (typeof value === 'boolean' ? value : undefined),
 }
 
-const READERS: Readonly<Record<LogField, (value: unknown) => Value>> = {
-  removed: truthOf,
-  log_index: numberOf,
-  transaction_index: numberOf,
-  transaction_hash: hexOf,
-  block_hash: hexOf,
-  block_number: numberOf,
-  address: hexOf,
-  data: hexOf,
-  topic0: hexOf,
-  topic1: hexOf,
-  topic2: hexOf,
-  topic3: hexOf,
+const READERS: Readonly<Record<LogField, Reader>> = {
+  removed: TRUTH,
+  log_index: NUMBER,
+  transaction_index: NUMBER,
+  transaction_hash: HEX,
+  block_hash: HEX,
+  block_number: NUMBER,
+  address: HEX,
+  data: HEX,
+  topic0: HEX,
+  topic1: HEX,
+  topic2: HEX,
+  topic3: HEX,
 }
 
-const odd = (expected: string): QueryError =>
+const odd = (expected: string, evidence?: string): QueryError =>
   new QueryError('protocol', {
     doing: 'understand a page of the query service',
     happened: `expected ${expected}`,
+    evidence,
     advice: 'ask the operator of the service',
   })

@@ -1,9 +1,10 @@
+import { UNSETTLED_BLOCKS } from '../../query/client/types.ts'
+
 /**
  * The service gave no hashes by which pages near the head can be seen to be of one chain: a reorganisation
  * between two of them would mix two histories.
  */
-export const UNGUARDED =
-  'Not proved: the service tells no hashes, and the last pages lie where blocks may still be replaced. Ask again in some minutes, or with --to-block 200 below its height.'
+export const UNGUARDED = `Not proved: the service tells no hashes, and the last pages lie where blocks may still be replaced. Ask again in some minutes, or with --to-block ${UNSETTLED_BLOCKS} below its height.`
 
 interface Run {
   readonly target: number

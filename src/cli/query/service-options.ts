@@ -1,5 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { redactUrl } from '../../core/redact.ts'
+import { carriesKey } from '../../query/client/base.ts'
 import type { Service } from '../../tasks/query/service.ts'
+import { UsageError } from '../usage-error.ts'
 
 /** The options of every command that asks a query service. */
 export interface ServiceOptions {
@@ -13,7 +16,7 @@ export const serviceOptions = (command: Command): Command =>
     .requiredOption(
       '--url <url>',
       'where the query service is: /query and /height are below it',
-      readUrl,
+      readAddressOf('--url'),
     )
     .option(
       '--api-key-file <file>',
@@ -31,23 +34,32 @@ export const serviceOf = ({ url, apiKeyFile, apiKeyHeader }: ServiceOptions): Se
   apiKeyHeader: apiKeyHeader ?? null,
 })
 
-const readUrl = (text: string): string => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new InvalidArgumentError('expected an http or https address, like https://query.example')
+/** An address of http or https. What is refused is not repeated: a secret may be in it. */
+export const readAddressOf =
+  (option: '--url' | '--rpc') =>
+  (text: string): string => {
+    const refuse = (why: string): UsageError =>
+      new UsageError(`${option}: expected ${why}\n  it is: ${redactUrl(text)}`)
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    if (!url || !/^https?:$/.test(url.protocol)) {
+      throw refuse('an http or https address, like https://query.example')
+    }
+    // It would stand in the list of processes, where anybody reads it.
+    if (url.username !== '' || url.password !== '') {
+      throw refuse(
+        `an address without a user in it${option === '--url' ? '; keys have --api-key-file' : ''}`,
+      )
+    }
+    // Paths are put behind it.
+    if (option === '--url' && (url.search !== '' || url.hash !== '')) {
+      throw refuse('an address that ends with its path; keys have --api-key-file')
+    }
+    return text
   }
-  // It would stand in the list of processes, where anybody reads it.
-  if (url.username !== '' || url.password !== '') {
-    throw new InvalidArgumentError(
-      'expected an address without a user in it; keys have --api-key-file',
-    )
-  }
-  return text
-}
 
 const readHeader = (text: string): string => {
-  if (/^[A-Za-z0-9-]{1,64}$/.test(text)) return text
-  throw new InvalidArgumentError('expected the name of a header, like X-Api-Key')
+  if (/^[A-Za-z0-9-]{1,64}$/.test(text) && carriesKey(text)) return text
+  throw new InvalidArgumentError('expected the name of a header for a key, like X-Api-Key')
 }
 
 /** A block's number. */

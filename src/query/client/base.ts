@@ -1,5 +1,6 @@
-import { ConfigError } from '../../core/errors.ts'
+import { ConfigError, excerpt } from '../../core/errors.ts'
 import { redactUrl } from '../../core/redact.ts'
+import { QueryError } from './errors.ts'
 
 /** Where the service is; what its errors may show of it; the header with the key. */
 export interface Base {
@@ -16,7 +17,7 @@ interface BaseOptions {
   readonly header?: string | undefined
 }
 
-/** Throws a ConfigError for what can not be used, before anything is sent. */
+/** Throws a ConfigError for what can not be used, a QueryError('auth') for such a key, before anything is sent. */
 export const createBase = ({ url, apiKey, header }: BaseOptions): Base => {
   const checked = checkUrl(url)
   return {
@@ -54,23 +55,28 @@ const checkKey = (text: string): string => {
   return key
 }
 
-const badKey = (why: string): ConfigError =>
-  new ConfigError(
-    `The API key can not be used: ${why}\n  what to do: write the key of the query service, and nothing else, into the file`,
-  )
+const badKey = (why: string): QueryError =>
+  new QueryError('auth', {
+    doing: 'use the API key',
+    happened: why,
+    advice: 'give the key of the query service, and nothing else',
+  })
 
 const HEADER = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 /** Those that say how the request is to be read. */
 const TAKEN =
   /^(?:host|connection|content-.*|transfer-encoding|accept.*|te|trailer|upgrade|expect|user-agent)$/i
 
+/** Whether a header of this name could carry a key. */
+export const carriesKey = (header: string): boolean => HEADER.test(header) && !TAKEN.test(header)
+
 const keyHeader = (key: string, header: string | undefined): Record<string, string> => {
   if (header === undefined || header.toLowerCase() === 'authorization') {
     return { authorization: `Bearer ${key}` }
   }
-  if (!HEADER.test(header) || TAKEN.test(header)) {
+  if (!carriesKey(header)) {
     throw new ConfigError(
-      'The header for the API key can not be used: it is no name of a header that could carry one',
+      `The header ${excerpt(header)} can not carry the API key\n  what to do: name the header that the service wants it in, like X-Api-Key`,
     )
   }
   return { [header.toLowerCase()]: key }

@@ -16,7 +16,7 @@ const RETRIES = 8
 const HEARD_FOR = minute
 const MAX_BYTES = 256 * 1024 * 1024
 
-/** A client of one query service. Throws ConfigError where the address or the key can not be used. */
+/** A client of one query service. Throws ConfigError where the address can not be used, QueryError('auth') where the key can not. */
 export const createQueryClient = (options: ClientOptions): QueryClient => {
   const { url, apiKey, header, clock } = options
   const base = createBase({ url, apiKey, header })
@@ -26,7 +26,7 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
     timeout: options.timeoutMs ?? TIMEOUT,
     maxBytes: options.maxBodyBytes ?? MAX_BYTES,
   })
-  const limiter = options.limiter ?? sharedLimiter(clock, base.url.host, apiKey)
+  const limiter = sharedLimiter(clock, base.url.host, apiKey)
   const ask = createAsk({ exchange, limiter, clock, retries: options.retries ?? RETRIES })
   const tell = createTell('ask the query service for its height', base)
   const height = async (signal: AbortSignal, counters: Counters): Promise<number> =>
@@ -43,6 +43,7 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
     return { told, highest: heard.height }
   }
   return {
+    strike: base.strike,
     height: async (signal) => (await listen(signal, newCounters())).told,
     run: (query, sink, runOptions) =>
       runQuery(

@@ -7,11 +7,15 @@ import { createDeliver, type Deliver, ReorgError } from './deliver.ts'
 import { createFetch, type Fetch } from './fetch.ts'
 import { fetchTip } from './tip.ts'
 import { type Tell } from './tell.ts'
-import { type LogQuery, type PageSink, type RunOptions, type RunResult } from './types.ts'
+import {
+  type LogQuery,
+  type PageSink,
+  type RunOptions,
+  type RunResult,
+  UNSETTLED_BLOCKS,
+} from './types.ts'
 import { createWire } from './wire.ts'
 
-/** Blocks below the height that may still be replaced. */
-const TIP = 200
 const CONCURRENCY = 4
 /** A service that stands still is asked ten times in ten seconds at most, whatever was under way. */
 const MOST_CONCURRENCY = 8
@@ -106,15 +110,13 @@ const prepare = ({ ask, clock, tell, told }: RunParts, { query, sink, options }:
     delivered: (page) => {
       course.through = page.next - 1
       course.seen = Math.max(course.seen, page.archiveHeight ?? -1)
-      const { pages, logs, bytes, retries, waitedMs } = counters
+      const { logs, retries, waitedMs } = counters
       const { through, target } = course
       options.onProgress?.({
         from: course.from,
         through,
         target,
-        pages,
         logs,
-        bytes,
         retries,
         waitedMs,
       })
@@ -175,7 +177,7 @@ const reach = async (
   const { signal } = options
   const { course, counters, fetch, deliver } = tools
   const from = course.through + 1
-  course.settled = height - TIP
+  course.settled = height - UNSETTLED_BLOCKS
   const settled = Math.min(course.target, course.settled)
   const wanted = Math.trunc(options.concurrency ?? CONCURRENCY)
   const concurrency = Math.min(MOST_CONCURRENCY, Math.max(1, wanted || 1))

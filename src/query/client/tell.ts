@@ -11,8 +11,7 @@ const ADVICE: Readonly<Record<QueryErrorKind, string>> = {
     'look whether the address is that of a query service; if it is, try again later or ask its operator',
   'no-progress': 'try again later: what has been fetched so far ends before that block',
   'no-data': 'try again when the service has come that far',
-  unreachable:
-    'look whether the address is right and the service is up; what has been fetched so far can be resumed',
+  unreachable: 'look whether the address is right and the service is up, and try again',
 }
 
 export const createTell =

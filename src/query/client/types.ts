@@ -1,5 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
-import type { Limiter } from './limiter.ts'
+
+/** So many blocks below the height may still be replaced; no reorganisation reaches further. */
+export const UNSETTLED_BLOCKS = 200
 
 /** Every field of a log that the service can be asked for. */
 export const LOG_FIELDS = [
@@ -67,9 +69,7 @@ export interface Progress {
   readonly from: number
   readonly through: number
   readonly target: number
-  readonly pages: number
   readonly logs: number
-  readonly bytes: number
   readonly retries: number
   readonly waitedMs: number
 }
@@ -120,6 +120,8 @@ export interface RunOptions {
 }
 
 export interface QueryClient {
+  /** Takes the key out of what the service sent, before an error shows it. */
+  strike(text: string): string
   height(signal: AbortSignal): Promise<number>
   run(query: LogQuery, sink: PageSink, options: RunOptions): Promise<RunResult>
 }
@@ -138,6 +140,4 @@ export interface ClientOptions {
   readonly retries?: number | undefined
   /** Of one answer, compressed and not; 256 MiB by default. */
   readonly maxBodyBytes?: number | undefined
-  /** By default one for each key and host, shared by all clients with the same clock. */
-  readonly limiter?: Limiter | undefined
 }

@@ -103,7 +103,7 @@ export const fellBack = (target: number): QueryError =>
     doing: 'finish the run that was begun',
     happened: 'the service has fewer blocks now than when it began',
     evidence: `it was to end with block ${target}`,
-    advice: 'try again later, with --resume',
+    advice: 'try again when it has them',
   })
 
 /** What was begun is not begun again by mistake: hours of reading may be in it. */

@@ -1,21 +1,18 @@
 import type { Clock } from '../../core/clock.ts'
-import type { Page } from '../../query/client/types.ts'
+import { type Page, UNSETTLED_BLOCKS } from '../../query/client/types.ts'
 import type { Mark } from './checkpoint.ts'
-
-/** Blocks below the height that a reorganisation may still change: no place to go on from, unless a hash tells which they were. */
-const UNSETTLED = 200
 
 /** Writing may take so much of the time: a twentieth. */
 const PATIENCE = 20
 
-type Place = Pick<Page, 'next' | 'last'>
+type End = Pick<Page, 'next' | 'last'>
 
 interface Marks {
-  /** Before a page that ends there: the settled place is written while what goes with it is as it was then. */
-  before(page: Place): Promise<void>
+  /** Before a page that ends there: the settled mark is written while what goes with it is as it was then. */
+  before(page: End): Promise<void>
   /** After it. */
   passed(mark: Mark): Promise<void>
-  /** Writes the last settled place, where that has not been done. */
+  /** Writes the last settled mark, where that has not been done. */
   keep(): Promise<void>
   /** What was passed is void. */
   forget(): void
@@ -27,18 +24,19 @@ interface Options {
   readonly height: number
   /** Called with a mark to be written; what it takes with it, it takes now. */
   readonly write: (mark: Mark) => Promise<void>
-  /** Whether each page is worth a place of its own, however long writing takes. */
+  /** Whether each page is worth a checkpoint of its own, however long writing takes. */
   readonly isEager: boolean
   /** Never more often than this, in milliseconds. */
   readonly least?: number
 }
 
-/** Decides when the place is written down. */
+/** Decides when the checkpoint is written. */
 export const createMarks = ({ clock, height, write, isEager, least = 0 }: Options): Marks => {
   let pending: Mark | undefined
   let rest = 0
-  const isSettled = ({ next, last }: Place): boolean =>
-    next <= height - UNSETTLED + 1 || (last ?? null) !== null
+  // What may still be replaced is nothing to go on from, unless a hash tells which blocks they were.
+  const isSettled = ({ next, last }: End): boolean =>
+    next <= height - UNSETTLED_BLOCKS + 1 || (last ?? null) !== null
   const keep = async (): Promise<void> => {
     if (!pending) return
     const before = clock.elapsed()

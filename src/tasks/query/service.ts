@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import { createQueryClient } from '../../query/client/client.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import type { QueryClient } from '../../query/client/types.ts'
-import { readSecretFile } from '../../sources/secret-file.ts'
+import { EmptySecretError, readSecretFile } from '../../sources/secret-file.ts'
 
 /** A query service, and how one is let in. */
 export interface Service {
@@ -21,13 +21,12 @@ interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** The client of a service, with its key. Throws a QueryError where there is a key and it is empty. */
+/** The client of a service, with its key. Throws a QueryError('auth') where there is a key and it can not be one. */
 export const openService = async (
   { url, apiKeyFile, apiKeyHeader }: Service,
   { clock, env }: Surroundings,
 ): Promise<QueryClient> => {
-  const apiKey =
-    apiKeyFile === null ? (env[KEY_VARIABLE] ?? null) : await readSecretFile(apiKeyFile, 'API key')
+  const apiKey = apiKeyFile === null ? (env[KEY_VARIABLE] ?? null) : await readKeyFile(apiKeyFile)
   if (apiKey?.trim() === '') {
     throw new QueryError('auth', {
       doing: 'ask the query service',
@@ -41,4 +40,17 @@ export const openService = async (
     ...(apiKeyHeader !== null && { header: apiKeyHeader }),
     clock,
   })
+}
+
+const readKeyFile = async (file: string): Promise<string> => {
+  try {
+    return await readSecretFile(file, 'API key')
+  } catch (error) {
+    if (!(error instanceof EmptySecretError)) throw error
+    throw new QueryError('auth', {
+      doing: 'ask the query service',
+      happened: `the file ${file} with the API key is empty`,
+      advice: 'write the key into it, or leave --api-key-file out for a service without keys',
+    })
+  }
 }

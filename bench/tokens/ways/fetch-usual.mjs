@@ -1,9 +1,9 @@
 import { FIRST_BLOCK, TRANSFER } from '../layout.mjs'
-import { guide } from '../guide.mjs'
+import { usual } from '../usual.mjs'
 
-/** One request after another until the service has no more, as the guide has it. */
+/** One request after another until the service has no more, as is usual. */
 export const begin = ({ url, contract, history }) => {
-  const { page, rows } = guide()
+  const { page, rows } = usual()
   const fetchAll = async () => {
     for (let from = FIRST_BLOCK; from <= history.height;) {
       const query = {

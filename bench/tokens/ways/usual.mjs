@@ -1,6 +1,6 @@
-import { guide } from '../guide.mjs'
+import { usual } from '../usual.mjs'
 
 export const begin = () => {
-  const { page, rows } = guide()
+  const { page, rows } = usual()
   return { rows, page: ({ body }) => page(body.toString()) }
 }

@@ -1,7 +1,7 @@
-// The algorithm of the public guide to token snapshots: parse all, cut the address out, BigInt, Map.
+// The usual way to a token snapshot: parse all, cut the address out, BigInt, Map.
 import { addressOf, balances } from './map.mjs'
 
-export const guide = () => {
+export const usual = () => {
   const { transfer, rows } = balances()
   return {
     rows,
