@@ -16,7 +16,7 @@ import { createExec, type Exec } from './sources/exec.ts'
 import { type Ask, createAsk } from './sources/http.ts'
 import type { Prefix } from './sources/prefix.ts'
 import { revision, version } from './version.ts'
-import { createWatch } from './watch.ts'
+import { type Connect, createWatch } from './watch.ts'
 
 interface Options {
   readonly config: Config
@@ -27,6 +27,7 @@ interface Options {
   /** Who runs programs and asks over HTTP, where it is not the host: in a rehearsal. */
   readonly exec?: Exec
   readonly ask?: Ask
+  readonly connect?: Connect
   /** Whether no other agent shares the process; what is of a shared one is told of none of them. */
   readonly ownsProcess?: boolean
 }
@@ -74,6 +75,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     path,
     exec,
     ask,
+    connect: options.connect,
     checkpoints,
     ownsProcess,
     complain: (message) => {

@@ -20,7 +20,9 @@ import { createKeyReport, createStorageReport } from './sources/report-file.ts'
 import { createRpc } from './sources/rpc.ts'
 import { createStatusTool } from './sources/status.ts'
 import { createStorageTool } from './sources/storage.ts'
-import { createTokenFeeds } from './tasks/token-feed.ts'
+import { type Connect, createTokenFeeds } from './tasks/token-feed.ts'
+
+export type { Connect } from './tasks/token-feed.ts'
 
 interface Options {
   readonly config: Config
@@ -30,6 +32,8 @@ interface Options {
   readonly exec: Exec
   readonly ask: Ask
   readonly checkpoints: Checkpoints
+  /** How a query service is reached for balances, where it is not as always. */
+  readonly connect?: Connect | undefined
   /** Whether no other agent shares the process. */
   readonly ownsProcess: boolean
   /** Follows the journal; for whoever asks once, one that ends. */
@@ -80,7 +84,12 @@ export const createWatch = (options: Options): Watch => {
       readPrefix,
       rpcAt: (url, timeout) => createRpc(ask, url, timeout),
       queryAt: (service, timeout) => createQuery(ask, service, timeout),
-      tokenFeed: createTokenFeeds({ ...config.tokens, directory: config.state.directory, clock }),
+      tokenFeed: createTokenFeeds({
+        ...config.tokens,
+        directory: config.state.directory,
+        clock,
+        connect: options.connect,
+      }),
       nativeAt: (url, timeout) => createNative(ask, url, timeout),
       readStorage:
         createStorageReport(config.storage, clock) ??

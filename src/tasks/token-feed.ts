@@ -10,7 +10,7 @@ import { StandardError } from '../tokens/errors.ts'
 import { createLedger } from '../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../tokens/signatures.ts'
 import type { Ledger } from '../tokens/types.ts'
-import { keptClient } from './tokens/kept-client.ts'
+import { type Connect, keptClient } from './tokens/kept-client.ts'
 import { begin, type State, unlessUnwritable } from './tokens/state.ts'
 import { oneAtATime, type Stretch, within } from './tokens/turns.ts'
 
@@ -20,12 +20,15 @@ interface Options {
   /** Where the checkpoints are kept. */
   readonly directory: string
   readonly clock: Clock
+  readonly connect?: Connect | undefined
 }
 
 /** A ledger may be large: it is not written more often than this, but when the history has been read. */
 const WRITE_EVERY_MS = 10 * minute
 /** In less, ranges that are fetched side by side would mostly be thrown away when it is over. */
 const WORTH_MANY = 10 * second
+
+export type { Connect } from './tokens/kept-client.ts'
 
 export const createTokenFeeds = (options: Options): ((token: WatchedToken) => TokenFeed) => {
   const client = keptClient(options)

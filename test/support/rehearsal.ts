@@ -8,6 +8,7 @@ import { startAgent } from '../../src/agent.ts'
 import { placeSchema, renderConfig } from '../../src/cli/demo-texts.ts'
 import { parseConfigFile } from '../../src/config/file.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { createQueryClient } from '../../src/query/client/client.ts'
 import type { Scenario } from '../../src/simulator/scenario/scenario.ts'
 import { createSimulator } from '../../src/simulator/simulator.ts'
 import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
@@ -78,6 +79,10 @@ export const rehearse = async (
   })
   // Requests are answered in real time, whatever the clock of the rehearsal says.
   const ask = createAsk(systemClock)
+  const counted = <T>(running: Promise<T>): Promise<T> => {
+    busy(running)
+    return running
+  }
   const agent = await startAgent({
     config,
     clock,
@@ -85,9 +90,15 @@ export const rehearse = async (
     path: simulator.binDirectory,
     exec: createStandInExec(simulator.tools),
     ask: (request) => {
-      const answer = ask({ ...request, timeout: 5000 })
-      busy(answer)
-      return answer
+      return counted(ask({ ...request, timeout: 5000 }))
+    },
+    connect: (options) => {
+      const client = createQueryClient({ ...options, clock: systemClock })
+      return {
+        ...client,
+        height: (...asked) => counted(client.height(...asked)),
+        run: (...asked) => counted(client.run(...asked)),
+      }
     },
   })
   const url = `http://127.0.0.1:${agent.address.port}/metrics`

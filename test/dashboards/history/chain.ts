@@ -14,6 +14,7 @@ export const recordChain = (to: Recorder, moment: Moment): void => {
   recordReferences(to, moment)
   recordLedger(to, moment)
   recordLag(to, moment)
+  recordTokens(to, moment)
 }
 
 /** What looks back further than the hours that are told in full is made of: enough for the days before. */
@@ -101,6 +102,17 @@ const recordLedger = (to: Recorder, moment: Moment): void => {
   to.observe('chain_ledger_block_interval_seconds', median(0.39, 3))
   to.observe('chain_ledger_propagation_seconds', median(0.065, 4))
   to.observe('chain_ledger_finality_seconds', median(0.82, 5))
+}
+
+/** A treasury that gets a little with each hour. */
+const recordTokens = (to: Recorder, moment: Moment): void => {
+  const hours = Math.floor(moment.at / 3600)
+  to.gauge('chain_token_balance', 1000 + (hours % 1000), {
+    token: 'gold',
+    holder: 'treasury',
+    id: '',
+  })
+  to.gauge('chain_token_through_block', moment.height - 200, { token: 'gold' })
 }
 
 const recordLag = (to: Recorder, moment: Moment): void => {
