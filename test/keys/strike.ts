@@ -51,7 +51,7 @@ export const runTraced = async (
 }
 
 /** How often, at most, it is tried to hit one call. */
-const MOST_TRIES = 5
+const MOST_TRIES = 15
 
 /**
  * The same on a scene of its own, and until the very call is hit: between two calls on files the thread now
@@ -65,7 +65,7 @@ export const strikeAt = async <T extends { readonly bench: Bench }>(
 ): Promise<T & { readonly ended: Ended }> => {
   for (let tried = 1; tried <= MOST_TRIES; tried += 1) {
     const scene = await make()
-    const nth = target.nth + (SHIFTS[tried - 1] ?? 0)
+    const nth = Math.max(1, target.nth + (SHIFTS[tried % SHIFTS.length] ?? 0))
     const { ended, targets } = await runTraced(scene.bench, argv, {
       target: { ...target, nth },
       what,
@@ -78,7 +78,8 @@ export const strikeAt = async <T extends { readonly bench: Bench }>(
   throw new Error(`in ${MOST_TRIES} runs, not hit: ${target.signature}`)
 }
 
-const SHIFTS = [0, 0, -1, 1, 0]
+/** By tried run: mostly the count is as it was, or one off. */
+const SHIFTS = [1, 0, 0, -1, 1, 0, 2, -1, -2]
 
 const targetsIn = (
   calls: readonly Call[],
