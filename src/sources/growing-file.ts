@@ -1,6 +1,7 @@
 import { access, constants, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
+import { syncFolder } from './durable.ts'
 import { codeOf, isMissing } from './missing.ts'
 
 /** A file that comes into being bit by bit: under its own name only once it is whole. */
@@ -96,7 +97,7 @@ export const openGrowingFile = async (file: string, from = 0): Promise<GrowingFi
         await handle.sync()
         await handle.close()
         await rename(partial, file)
-        await syncDirectory(file)
+        await syncFolder(dirname(file))
       }),
     close: () => doing(() => handle.close()),
   }
@@ -114,7 +115,7 @@ export const replaceFile = async (file: string, parts: readonly Uint8Array[]): P
       await handle.close()
     }
     await rename(next, file)
-    await syncDirectory(file)
+    await syncFolder(dirname(file))
   } catch (error) {
     await rm(next, { force: true }).catch(() => undefined)
     throw failed('write', file, error)
@@ -146,15 +147,6 @@ export const readWhole = async (file: string): Promise<Uint8Array | undefined> =
 }
 
 /** A new name is on the disk when its directory is. */
-const syncDirectory = async (file: string): Promise<void> => {
-  const directory = await open(dirname(file))
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
-}
-
 const failed = (verb: string, file: string, error: unknown): SourceError =>
   new SourceError(
     {
