@@ -44,13 +44,16 @@ const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly adv
   ENOTSUP: { happened: 'the file system there cannot do this' },
   EOPNOTSUPP: { happened: 'the file system there cannot do this' },
   ENOSYS: { happened: 'the system cannot do this' },
+  EISDIR: { happened: 'it is a directory' },
   EXDEV: { happened: 'the two lie on different file systems' },
   ELOOP: { happened: 'it is a symbolic link' },
   EMLINK: { happened: 'the file has too many names' },
 }
 
 /** The system's own messages repeat the path; ours names what to do. */
-const accountOf = (error: unknown): { readonly happened: string; readonly advice?: string } =>
+export const accountOf = (
+  error: unknown,
+): { readonly happened: string; readonly advice?: string } =>
   BY_CODE[codeOf(error)] ?? {
     happened: error instanceof Error && !('code' in error) ? error.message : codeOf(error),
   }

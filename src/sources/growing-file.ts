@@ -2,7 +2,8 @@ import { access, constants, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { syncFolder } from './durable.ts'
-import { codeOf, isMissing } from './missing.ts'
+import { accountOf } from './file-errors.ts'
+import { isMissing } from './missing.ts'
 
 /** A file that comes into being bit by bit: under its own name only once it is whole. */
 export interface GrowingFile {
@@ -151,8 +152,8 @@ const failed = (verb: string, file: string, error: unknown): SourceError =>
   new SourceError(
     {
       doing: `${verb} ${file}`,
-      happened: codeOf(error),
       advice: 'see that the directory is there and may be written, and that the disk is not full',
+      ...accountOf(error),
     },
     { cause: error },
   )
