@@ -167,6 +167,13 @@ it('backups that are noted off this host, and are not here: well, as long as the
   )
 })
 
+it('a backup of another secret is not good, though no public key tells it', async () => {
+  await bench.putKeystore('secp', 'other')
+  const { code, out } = await keysHere(bench, ['verify', '--type', 'secp'])
+  expect(code).toBe(1)
+  expect(out).toContain('ANOTHER key than in')
+})
+
 describe('a keystore of the first version', () => {
   beforeEach(async () => {
     await bench.remove()
