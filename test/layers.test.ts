@@ -24,6 +24,10 @@ const KEYS =
   'What is done with keys knows parsers, and sources as types; files and tool are handed to it.'
 const QUERY =
   'The query client brings pages of logs and knows core alone: no meaning, no file, no other way out.'
+const STORE =
+  'A store of logs knows core and its own engine: where blocks come from and who asks is not its affair.'
+const SERVICE =
+  'The query service takes blocks from a node and answers requests; stores and clocks are handed to it.'
 const TOKENS =
   'Balances are pure: pages in, numbers out; core, what a page is, and a kept keccak only.'
 const MOCK = 'No module mocks: hand the part in.'
@@ -119,6 +123,25 @@ const REFUSED = [
   ['src/query/client/d.ts', "export { execa } from 'execa'", QUERY],
   ['src/query/client/e.ts', "export const ask = async () => fetch('http://x/')", FETCH],
   ['src/query/client/f.ts', "export type { Config } from '../../config/schema.ts'", QUERY],
+  ['src/query/store/a.ts', "export { readFile } from 'node:fs/promises'", STORE],
+  [
+    'src/query/store/duckdb/a.ts',
+    "export { createIngest } from '../../service/ingest/ingest.ts'",
+    STORE,
+  ],
+  ['src/query/store/duckdb/b.ts', "export { execa } from 'execa'", STORE],
+  [
+    'src/query/service/api/a.ts',
+    "export { openDuckDbStore } from '../../store/duckdb/open.ts'",
+    SERVICE,
+  ],
+  ['src/query/service/ingest/a.ts', "export { readRpc } from '../../../sources/rpc.ts'", SERVICE],
+  [
+    'src/query/service/ingest/b.ts',
+    "export { createQueryClient } from '../../client/client.ts'",
+    SERVICE,
+  ],
+  ['src/query/service/ingest/c.ts', "export { readFile } from 'node:fs/promises'", SERVICE],
   ['src/tokens/a.ts', "export { createQueryClient } from '../query/client/client.ts'", TOKENS],
   ['src/tokens/b.ts', "export { readFile } from 'node:fs/promises'", TOKENS],
   ['src/tokens/c.ts', "export { z } from 'zod'", TOKENS],
@@ -137,6 +160,14 @@ const ACCEPTED = [
   [
     'src/query/client/ok.ts',
     "export { request } from 'node:http'\nexport { second } from '../../core/units.ts'",
+  ],
+  [
+    'src/query/store/duckdb/ok.ts',
+    "export { DuckDBInstance } from '@duckdb/node-api'\nexport { StoreError } from '../errors.ts'\nexport { LOG_FIELDS } from '../../log-fields.ts'",
+  ],
+  [
+    'src/query/service/api/ok.ts',
+    "export { gzip } from 'node:zlib'\nexport { StoreError } from '../../store/errors.ts'\nexport type { Observed } from './observed.ts'",
   ],
   [
     'src/tokens/ok.ts',

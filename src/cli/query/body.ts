@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { excerpt } from '../../core/errors.ts'
 import { asError } from '../../core/outcome.ts'
-import { LOG_FIELDS, type LogQuery } from '../../query/client/types.ts'
+import type { LogQuery } from '../../query/client/types.ts'
+import { LOG_FIELDS } from '../../query/log-fields.ts'
 import { UsageError } from '../usage-error.ts'
 
 const hex = (digits: number) =>

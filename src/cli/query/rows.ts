@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { QueryError } from '../../query/client/errors.ts'
-import type { LogField, Page } from '../../query/client/types.ts'
+import type { Page } from '../../query/client/types.ts'
+import type { LogField } from '../../query/log-fields.ts'
 import { csvLine } from './csv.ts'
 
 export type RowFormat = 'ndjson' | 'csv'

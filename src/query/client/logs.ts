@@ -1,6 +1,7 @@
 import { excerptOf, isObject, type Refuse } from './envelope.ts'
 import { parseInteger } from './integers.ts'
-import { LOG_FIELDS, type RawLog } from './types.ts'
+import { LOG_FIELDS } from '../log-fields.ts'
+import type { RawLog } from './types.ts'
 
 /** Every log of an answer, in the order that came. Throws what `refuse` makes where the shape is wrong. */
 export const readLogs = (data: unknown, refuse: Refuse): readonly RawLog[] => {

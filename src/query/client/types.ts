@@ -1,25 +1,8 @@
 import type { Clock } from '../../core/clock.ts'
+import type { LogField } from '../log-fields.ts'
 
 /** So many blocks below the height may still be replaced; no reorganisation reaches further. */
 export const UNSETTLED_BLOCKS = 200
-
-/** Every field of a log that the service can be asked for. */
-export const LOG_FIELDS = [
-  'removed',
-  'log_index',
-  'transaction_index',
-  'transaction_hash',
-  'block_hash',
-  'block_number',
-  'address',
-  'data',
-  'topic0',
-  'topic1',
-  'topic2',
-  'topic3',
-] as const
-
-export type LogField = (typeof LOG_FIELDS)[number]
 
 /** What to fetch. Blocks inclusive at both ends. */
 export interface LogQuery {

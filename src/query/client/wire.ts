@@ -1,5 +1,6 @@
 import { ConfigError } from '../../core/errors.ts'
-import { LOG_FIELDS, type LogQuery } from './types.ts'
+import { LOG_FIELDS } from '../log-fields.ts'
+import type { LogQuery } from './types.ts'
 
 /** The body of a request for the blocks `from` to `end`, both inclusive. */
 export const createWire = (query: LogQuery): ((from: number, end: number) => string) => {

@@ -1,0 +1,116 @@
+import { StoreError } from '../../src/query/store/errors.ts'
+import type {
+  Block,
+  Filter,
+  LogStore,
+  Selection,
+  StoredLog,
+  StoreRange,
+} from '../../src/query/store/store.ts'
+import type { LogField } from '../../src/query/log-fields.ts'
+
+/** The naive filter: what a store must bring. */
+export const keeps = ({ addresses, topics }: Filter, log: StoredLog): boolean =>
+  (addresses.length === 0 || addresses.includes(log.address)) &&
+  topics.every(
+    (values, position) =>
+      values.length === 0 || values.some((value) => value === log.topics[position]),
+  )
+
+const VALUES: Readonly<
+  Record<LogField, (block: Block, log: StoredLog) => string | number | boolean | null>
+> = {
+  removed: () => false,
+  log_index: (_, log) => log.logIndex,
+  transaction_index: (_, log) => log.transactionIndex,
+  transaction_hash: (_, log) => log.transactionHash,
+  block_hash: (block) => block.hash,
+  block_number: (block) => block.number,
+  address: (_, log) => log.address,
+  data: (_, log) => log.data,
+  topic0: (_, log) => log.topics[0] ?? null,
+  topic1: (_, log) => log.topics[1] ?? null,
+  topic2: (_, log) => log.topics[2] ?? null,
+  topic3: (_, log) => log.topics[3] ?? null,
+}
+
+/** A store in memory, as plain as it can be: the oracle of the real ones, and a stand-in where the store is not the matter. */
+export const memoryStore = (): LogStore => {
+  let blocks: readonly Block[] = []
+  const range = (): StoreRange | null => {
+    const [first, last] = [blocks[0], blocks.at(-1)]
+    return first === undefined || last === undefined
+      ? null
+      : { first: first.number, last: last.number, lastHash: last.hash }
+  }
+  return {
+    range: async () => range(),
+    append: async (more) => {
+      const next = [...blocks, ...more]
+      for (const [index, block] of next.entries()) {
+        const before = next[index - 1]
+        if (
+          before !== undefined &&
+          (before.number + 1 !== block.number || before.hash !== block.parentHash)
+        )
+          throw new StoreError('conflict', {
+            doing: `add block ${block.number}`,
+            happened: `it does not follow block ${before.number}`,
+          })
+      }
+      blocks = next
+    },
+    read: async (selection) => {
+      const held = range()
+      if (held === null)
+        throw new StoreError('empty', { doing: 'read logs', happened: 'nothing is held' })
+      if (selection.from < held.first)
+        throw new StoreError(
+          'pruned',
+          { doing: 'read logs', happened: `the first block is ${held.first}` },
+          held.first,
+        )
+      return { ...pageOf(blocks, selection), range: held }
+    },
+    heads: async (numbers) => blocks.filter(({ number }) => numbers.includes(number)),
+    prune: async (firstKept) => {
+      blocks = blocks.filter(
+        (block, index) => block.number >= firstKept || index === blocks.length - 1,
+      )
+    },
+    size: async () => ({
+      bytes: 0,
+      logs: blocks.reduce((sum, { logs }) => sum + logs.length, 0),
+      blocks: blocks.length,
+    }),
+    close: async () => undefined,
+  }
+}
+
+const pageOf = (
+  blocks: readonly Block[],
+  { from, to, filters, fields, maxLogs, maxBytes }: Selection,
+) => {
+  const rows: { readonly block: Block; readonly log: StoredLog }[] = []
+  let next = from
+  let bytes = 0
+  for (const block of blocks.filter(({ number }) => number >= from && number <= to)) {
+    if (next > from && (rows.length >= maxLogs || bytes >= maxBytes)) break
+    for (const log of block.logs.filter((one) => filters.some((filter) => keeps(filter, one)))) {
+      rows.push({ block, log })
+      bytes += fields.reduce(
+        (sum, field) => sum + String(VALUES[field](block, log) ?? '').length,
+        0,
+      )
+    }
+    next = block.number + 1
+  }
+  return {
+    count: rows.length,
+    blocks: rows.map(({ block }) => block.number),
+    columns: new Map(
+      fields.map((field) => [field, rows.map(({ block, log }) => VALUES[field](block, log))]),
+    ),
+    next,
+  }
+}
