@@ -12,6 +12,7 @@ const REAL_PARTS = [
   'shells',
   'sandbox',
   'prometheus',
+  'store',
   'evm',
   'demo',
   'nodes',

@@ -8,6 +8,7 @@ const FILES = [
   'package-lock.json',
   'bench/tokens/package-lock.json',
   'dashboards/render/package-lock.json',
+  'test/chdb/package-lock.json',
   'test/evm/package-lock.json',
   'test/nodes/package-lock.json',
 ]

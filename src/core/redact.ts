@@ -3,10 +3,26 @@
  * (`https://host/v2/KEY`), so only scheme, host and port are left.
  */
 export const redactUrl = (text: string): string => {
+  const cluster = SEVERAL.exec(text)?.groups
+  if (cluster !== undefined) return several(cluster)
   if (!URL.canParse(text)) return '(not a URL)'
   const url = new URL(text)
   const more = url.pathname !== '/' || url.search !== '' || url.username !== '' || url.hash !== ''
   return more ? `${url.protocol}//${url.host}/…` : `${url.protocol}//${url.host}`
+}
+
+/** All servers of a cluster. An `@` behind them would be the end of a password. */
+const SEVERAL =
+  /^(?<scheme>[a-z][a-z0-9+.-]{0,20}:\/\/)(?<user>[^@/?#]*@)?(?<hosts>[^@/?#,]+(?:,[^@/?#,]+)+)(?<rest>[/?#][^@]*)?$/i
+
+const several = ({
+  scheme = '',
+  user = '',
+  hosts = '',
+  rest = '',
+}: Record<string, string>): string => {
+  if (!hosts.split(',').every((host) => URL.canParse(`${scheme}${host}`))) return '(not a URL)'
+  return user === '' && (rest === '' || rest === '/') ? `${scheme}${hosts}` : `${scheme}${hosts}/…`
 }
 
 /** Takes out of a text what must not leave the host: credentials in addresses, and home directories. */

@@ -26,6 +26,35 @@ export const renderDuration = (milliseconds: number): string => {
   return `${milliseconds}ms`
 }
 
+const SIZES: Readonly<Record<string, number>> = {
+  B: 1,
+  kB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KiB: 2 ** 10,
+  MiB: 2 ** 20,
+  GiB: 2 ** 30,
+  TiB: 2 ** 40,
+}
+
+/** `"500GB"`, `"1.5 TiB"` in bytes; undefined when it is not a size with its unit. */
+export const parseBytes = (text: string): number | undefined => {
+  const [, amount, unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?([A-Za-z]{1,3})$/.exec(text.trim()) ?? []
+  const [, factor] =
+    Object.entries(SIZES).find(([name]) => name.toLowerCase() === unit.toLowerCase()) ?? []
+  return amount === undefined || factor === undefined
+    ? undefined
+    : Math.round(Number(amount) * factor)
+}
+
+/** 49s, 12m, 3h: two digits tell enough of how long it takes yet. */
+export const roughly = (seconds: number): string => {
+  if (seconds < 100) return renderDuration(Math.ceil(seconds) * second)
+  if (seconds < 6000) return renderDuration(Math.ceil(seconds / 60) * 60 * second)
+  return renderDuration(Math.ceil(seconds / 3600) * 3600 * second)
+}
+
 /** The node's mark for "never set": 2^64 − 1. It is unknown, not a number. */
 export const SENTINEL = 2n ** 64n - 1n
 

@@ -17,7 +17,7 @@ export const keeps = ({ addresses, topics }: Filter, log: StoredLog): boolean =>
       values.length === 0 || values.some((value) => value === log.topics[position]),
   )
 
-const VALUES: Readonly<
+export const VALUES: Readonly<
   Record<LogField, (block: Block, log: StoredLog) => string | number | boolean | null>
 > = {
   removed: () => false,
@@ -35,7 +35,7 @@ const VALUES: Readonly<
 }
 
 /** A store in memory, as plain as it can be: the oracle of the real ones, and a stand-in where the store is not the matter. */
-export const memoryStore = (): LogStore => {
+export const memoryStore = (chainId = 143): LogStore => {
   let blocks: readonly Block[] = []
   const range = (): StoreRange | null => {
     const [first, last] = [blocks[0], blocks.at(-1)]
@@ -44,8 +44,9 @@ export const memoryStore = (): LogStore => {
       : { first: first.number, last: last.number, lastHash: last.hash }
   }
   return {
-    range: async () => range(),
-    append: async (more) => {
+    chainId,
+    range: promised(range),
+    append: promised((more) => {
       const next = [...blocks, ...more]
       for (const [index, block] of next.entries()) {
         const before = next[index - 1]
@@ -59,8 +60,10 @@ export const memoryStore = (): LogStore => {
           })
       }
       blocks = next
-    },
-    read: async (selection) => {
+    }),
+    read: promised((selection, signal) => {
+      if (signal.aborted)
+        throw new StoreError('aborted', { doing: 'read logs', happened: 'the caller went' })
       const held = range()
       if (held === null)
         throw new StoreError('empty', { doing: 'read logs', happened: 'nothing is held' })
@@ -71,21 +74,28 @@ export const memoryStore = (): LogStore => {
           held.first,
         )
       return { ...pageOf(blocks, selection), range: held }
-    },
-    heads: async (numbers) => blocks.filter(({ number }) => numbers.includes(number)),
-    prune: async (firstKept) => {
+    }),
+    heads: promised((numbers) => blocks.filter(({ number }) => numbers.includes(number))),
+    prune: promised((firstKept) => {
       blocks = blocks.filter(
         (block, index) => block.number >= firstKept || index === blocks.length - 1,
       )
-    },
-    size: async () => ({
+    }),
+    size: promised(() => ({
       bytes: 0,
       logs: blocks.reduce((sum, { logs }) => sum + logs.length, 0),
       blocks: blocks.length,
-    }),
-    close: async () => undefined,
+    })),
+    close: () => Promise.resolve(),
   }
 }
+
+const promised =
+  <Args extends readonly unknown[], T>(act: (...args: Args) => T) =>
+  (...args: Args): Promise<T> =>
+    new Promise((resolve) => {
+      resolve(act(...args))
+    })
 
 const pageOf = (
   blocks: readonly Block[],

@@ -130,6 +130,29 @@ export const attach = async ({ threads, calls, file, injection }: Attachment) =>
   }
 }
 
+/** What to write before a command, so that the given call on the given files befalls it. */
+export const befalling = async (
+  { call, nth, what }: Injection,
+  files: readonly string[],
+): Promise<readonly string[]> => {
+  const { file, env } = await program()
+  const own = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  return [
+    ...(own.length > 0 ? ['env', ...own] : []),
+    file,
+    '-f',
+    '-qq',
+    '-o',
+    '/dev/null',
+    ...Object.keys(env).flatMap((name) => ['-E', name]),
+    ...files.flatMap((path) => ['-P', path]),
+    '-e',
+    `trace=${call}`,
+    '-e',
+    `inject=${call}:${what}:when=${nth}`,
+  ]
+}
+
 /** Runs a program with all that it starts, and tells what it called. */
 export const trace = async (
   argv: readonly string[],

@@ -40,6 +40,12 @@ export interface StoreIdentity {
   readonly scope: Filter
 }
 
+/** What a store is opened for. Null where the node is away and its chain id not known: then the store opens only where it was made before, else StoreError('empty'). */
+export interface WantedIdentity {
+  readonly chainId: number | null
+  readonly scope: Filter
+}
+
 /** What to read. Blocks inclusive at both ends. */
 export interface Selection {
   readonly from: number
@@ -85,6 +91,8 @@ export interface StoreSize {
 
 /** Final blocks in order, without a gap. One process writes, and reads while it writes. */
 export interface LogStore {
+  /** Of the chain that it was made for. */
+  readonly chainId: number
   /** Null while it is empty. */
   range(): Promise<StoreRange | null>
   /**

@@ -1,0 +1,71 @@
+import { chmod, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { StoreError } from '../errors.ts'
+import type { StoreIdentity, WantedIdentity } from '../store.ts'
+import { openEngine, type EngineOptions } from './engine.ts'
+import { explained } from './explain.ts'
+import { makeTables } from './schema.ts'
+
+/**
+ * Where the store lies, which is made where there is none. It is made beside its place and moved there once it is whole:
+ * killed in between, there is none, and not one that nobody can open.
+ */
+export const placeOf = async (
+  directory: string,
+  { chainId, scope }: WantedIdentity,
+  options: EngineOptions,
+): Promise<string> => {
+  const file = join(directory, 'duckdb', 'logs.duckdb')
+  return explained('open the store', async () => {
+    if (await isThere(file)) return file
+    if (chainId === null) throw neverMade()
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    // A folder that was there before may be open to others.
+    await chmod(dirname(file), 0o700)
+    await make(file, { chainId, scope }, options)
+    return file
+  })
+}
+
+const isThere = async (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+      throw error
+    },
+  )
+
+const make = async (
+  file: string,
+  identity: StoreIdentity,
+  options: EngineOptions,
+): Promise<void> => {
+  const fresh = `${file}.new`
+  for (const remains of [fresh, `${fresh}.wal`, `${file}.wal`]) await rm(remains, { force: true })
+  const engine = await openEngine(fresh, options)
+  try {
+    const connection = await engine.connect()
+    try {
+      await makeTables(connection, identity)
+    } finally {
+      connection.closeSync()
+    }
+  } finally {
+    engine.close()
+  }
+  await rename(fresh, file)
+  const folder = await open(dirname(file))
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+const neverMade = (): StoreError =>
+  new StoreError('empty', {
+    doing: 'open the store',
+    happened: 'there is none yet, and the chain for which to make it is not known',
+    advice: 'it is made once the node tells its chain id',
+  })

@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { afterEach, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/core/clock.ts'
+import { Secret } from '../../../src/core/secret.ts'
+import { StoreError } from '../../../src/query/store/errors.ts'
+import { literal } from '../../../src/query/store/clickhouse/hex.ts'
+import { createServers } from '../../../src/query/store/clickhouse/servers.ts'
+import { parsePlace } from '../../../src/query/store/clickhouse/url.ts'
+
+const PASSWORD = 'open-sesame'
+let close = (): Promise<void> => Promise.resolve()
+afterEach(async () => close())
+
+/** What asking comes to when the server answers like this. */
+const asking = async (answer: (response: ServerResponse) => void, timeout = 5000) => {
+  const server = createServer((_, response) => answer(response)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  close = async () => {
+    server.closeAllConnections()
+    server.close()
+    await once(server, 'close')
+  }
+  const place = server.address()
+  if (place === null || typeof place === 'string') throw new Error('not a TCP port')
+  const servers = createServers({
+    place: parsePlace(`clickhouse://127.0.0.1:${place.port}/x`),
+    clock: systemClock,
+    password: new Secret(PASSWORD),
+    timeout,
+    inserting: {},
+    replicas: null,
+  })
+  return servers.ask('SELECT 1').catch((error: unknown) => {
+    if (error instanceof StoreError) return { kind: error.kind, message: error.message }
+    throw error
+  })
+}
+
+describe('what ClickHouse answers', () => {
+  it('is rows of texts', async () => {
+    expect(await asking((response) => response.end('1\ta\n2\tb\n'))).toEqual([
+      ['1', 'a'],
+      ['2', 'b'],
+    ])
+  })
+
+  it('is no answer when it is cut', async () => {
+    const cut = await asking((response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('1\n')
+      setTimeout(() => response.destroy(), 20)
+    })
+    expect(cut).toMatchObject({ kind: 'unavailable' })
+  })
+
+  it('is no answer when it does not come', async () => {
+    const silence = await asking(() => undefined, 50)
+    expect(silence).toMatchObject({ kind: 'unavailable' })
+    expect(JSON.stringify(silence)).toContain('no answer in time')
+  })
+
+  it.each([
+    [
+      500,
+      'Code: 279, e.displayText() = DB::NetException: All connection tries failed',
+      'unavailable',
+    ],
+    [500, 'Code: 192, e.displayText() = DB::Exception: Unknown user x', 'broken'],
+    [404, 'Code: 60. DB::Exception: Unknown table expression', 'broken'],
+    [503, 'upstream is away', 'unavailable'],
+  ])('%i %s', async (status, text, kind) => {
+    const refusal = await asking((response) =>
+      response.writeHead(status).end(`${text} ${PASSWORD}`),
+    )
+    expect(refusal).toMatchObject({ kind })
+    expect(JSON.stringify(refusal)).toContain(text.slice(-20))
+    expect(JSON.stringify(refusal)).not.toContain(PASSWORD)
+  })
+})
+
+describe('what gets into a statement', () => {
+  it('is bytes told as hex, and nothing else', () => {
+    expect(literal('0x00ff27', 3)).toBe(String.raw`'\x00\xff\x27'`)
+    for (const text of ['', '0x', '0x00ff2', '0x00FF27', "0x'; --", '0x00ff2700'])
+      expect(() => literal(text, 3)).toThrow(RangeError)
+  })
+})

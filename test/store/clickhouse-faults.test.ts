@@ -1,0 +1,208 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { systemClock } from '../../src/core/clock.ts'
+import { openClickHouseStore } from '../../src/query/store/clickhouse/store.ts'
+import type { Block, LogStore } from '../../src/query/store/store.ts'
+import { clickHousePlace, type ClickHousePlace } from '../support/clickhouse-place.ts'
+import { probeClickHouse, startClickHouse, type ClickHouse } from '../support/clickhouse.ts'
+import { startMeddler, type Fate, type Meddler } from '../support/meddler.ts'
+import { memoryStore } from '../support/memory-store.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { randomChain } from '../support/store-chain.ts'
+import { columnsOf, IDENTITY, kindOf, never, WHOLE } from '../support/store-pages.ts'
+
+const describeReal = await requireRealPart('ClickHouse', probeClickHouse)
+
+const CHAIN = randomChain({ seed: 5, from: 0, blocks: 60, logs: 20 })
+/** The same numbers with other logs: what a writer that died must not leave among ours. */
+const OTHER = randomChain({ seed: 6, from: 0, blocks: 60, logs: 20 })
+
+const expectHeld = async (store: LogStore, blocks: readonly Block[]): Promise<void> => {
+  const naive = memoryStore()
+  await naive.append(blocks)
+  const expected = await naive.read(WHOLE, never())
+  const found = await store.read(WHOLE, never())
+  expect(columnsOf(found)).toEqual(columnsOf(expected))
+  expect(await store.range()).toEqual(await naive.range())
+  const [size, right] = [await store.size(), await naive.size()]
+  expect({ logs: size.logs, blocks: size.blocks }).toEqual({
+    logs: right.logs,
+    blocks: right.blocks,
+  })
+}
+
+const ledgerIs =
+  (fate: Fate) =>
+  (statement: string): Fate =>
+    statement.startsWith('INSERT INTO chain_blocks') ? fate : 'pass'
+
+describeReal('ClickHouse when something breaks', () => {
+  let servers: ClickHouse
+  let place: ClickHousePlace
+  let meddler: Meddler
+
+  beforeAll(async () => {
+    servers = await startClickHouse(2)
+    meddler = await startMeddler(servers.addresses[0] ?? '')
+  })
+  afterAll(async () => {
+    await meddler.stop()
+    await servers.stop()
+  })
+  beforeEach(async () => {
+    meddler.meddle(() => 'pass')
+    place = await clickHousePlace(servers)
+  })
+  afterEach(async () => place.remove())
+
+  /** With the first server behind the meddler. */
+  const meddled = async (timeout = 20_000): Promise<LogStore> =>
+    openClickHouseStore(place.url.replace(servers.addresses[0] ?? '', meddler.address), {
+      identity: IDENTITY,
+      clock: systemClock,
+      password: servers.password,
+      timeout,
+    })
+  const rows = async (): Promise<number> => {
+    const database = new URL(place.url.replace(/^clickhouse:.*\//, 'http://x/')).pathname.slice(1)
+    return Number(await servers.ask(`SELECT count() FROM ${database}.chain_logs`))
+  }
+
+  it('never shows what a writer wrote that died before the ledger', async () => {
+    const writer = await meddled()
+    await writer.append(CHAIN.slice(0, 10))
+    const before = await rows()
+    meddler.meddle(ledgerIs('lost'))
+    const dying = OTHER.slice(10, 20).map((block, index) =>
+      index === 0 ? { ...block, parentHash: CHAIN[9]?.hash ?? '' } : block,
+    )
+    expect(await kindOf(writer.append(dying))).toBe('unavailable')
+    // They are there, and nobody's.
+    expect(await rows()).toBeGreaterThan(before)
+    const next = await place.open(IDENTITY)
+    await expectHeld(next, CHAIN.slice(0, 10))
+    await next.append(CHAIN.slice(10, 20))
+    await expectHeld(next, CHAIN.slice(0, 20))
+    await next.close()
+    await expectHeld(await place.open(IDENTITY), CHAIN.slice(0, 20))
+  })
+
+  it('holds a block once, though it was entered twice', async () => {
+    const writer = await meddled(700)
+    await writer.append(CHAIN.slice(0, 10))
+    meddler.meddle(ledgerIs('kept'))
+    expect(await kindOf(writer.append(CHAIN.slice(10, 30)))).toBe('unavailable')
+    meddler.meddle(() => 'pass')
+    expect(await writer.range()).toMatchObject({ first: 0, last: 9 })
+    await writer.append(CHAIN.slice(10, 20))
+    await meddler.release()
+    await expectHeld(writer, CHAIN.slice(0, 20))
+    await expectHeld(await place.open(IDENTITY), CHAIN.slice(0, 20))
+    await writer.append(CHAIN.slice(20, 40))
+    await expectHeld(writer, CHAIN.slice(0, 40))
+    await expectHeld(await place.open(IDENTITY), CHAIN.slice(0, 40))
+  })
+
+  it('looks what there is after an answer was lost', async () => {
+    const writer = await meddled()
+    meddler.meddle(ledgerIs('answer lost'))
+    expect(await kindOf(writer.append(CHAIN.slice(0, 10)))).toBe('unavailable')
+    meddler.meddle(() => 'pass')
+    expect(await writer.range()).toMatchObject({ first: 0, last: 9 })
+    expect(await kindOf(writer.append(CHAIN.slice(0, 10)))).toBe('conflict')
+    await writer.append(CHAIN.slice(10, 20))
+    await expectHeld(writer, CHAIN.slice(0, 20))
+  })
+
+  it.each([0, 1])('is whole again after kill -9 of server %i', async (server) => {
+    const store = await place.open(IDENTITY)
+    let killed: Promise<void> | undefined
+    let failures = 0
+    for (let at = 0; at < CHAIN.length;) {
+      if (at === 20) killed ??= servers.kill(server)
+      const kind = await kindOf(store.append(CHAIN.slice(at, at + 5)))
+      if (kind === 'no error') {
+        at += 5
+        continue
+      }
+      expect(kind).toBe('unavailable')
+      failures += 1
+      await killed
+      // Half of the truth is no answer.
+      expect(await kindOf(store.read(WHOLE, never()))).toBe('unavailable')
+      expect(await kindOf(place.open(IDENTITY))).toBe('unavailable')
+      await servers.revive(server)
+      at = ((await store.range())?.last ?? -1) + 1
+    }
+    expect(failures).toBe(1)
+    await expectHeld(store, CHAIN)
+    await expectHeld(await place.open(IDENTITY), CHAIN)
+  })
+
+  it('is not opened where a server has lost its logs', async () => {
+    const store = await place.open(IDENTITY)
+    await store.append(CHAIN)
+    const database = place.url.replace(/^.*\/(\w+)\?.*$/, '$1')
+    await servers.ask(`DROP TABLE ${database}.chain_logs_local`, 1)
+    expect(await kindOf(store.read(WHOLE, never()))).toMatch(/^(?:unavailable|broken)$/)
+    expect(await kindOf(place.open(IDENTITY))).toBe('broken')
+  })
+
+  it('is written by one at a time', async () => {
+    const [one, other] = [await place.open(IDENTITY), await place.open(IDENTITY)]
+    await one.append(CHAIN.slice(0, 10))
+    expect(await kindOf(other.append(CHAIN.slice(0, 10)))).toBe('no error')
+    expect(await kindOf(one.append(CHAIN.slice(10, 20)))).toBe('broken')
+    await expectHeld(await place.open(IDENTITY), CHAIN.slice(0, 10))
+  })
+
+  it('says who refused, and not the password', async () => {
+    const { url } = place
+    const wrong = openClickHouseStore(url.replace('chain@', 'nobody@'), {
+      identity: IDENTITY,
+      clock: systemClock,
+      password: servers.password,
+    })
+    const error: unknown = await wrong.catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ kind: 'broken' })
+    expect(String(error)).toContain(servers.addresses[0])
+    expect(String(error)).not.toContain(servers.password.reveal())
+  })
+
+  it('makes nothing for a chain that nobody knows', async () => {
+    expect(await kindOf(place.open({ ...IDENTITY, chainId: null }))).toBe('empty')
+    const database = place.url.replace(/^.*\/(\w+)\?.*$/, '$1')
+    expect(await servers.ask(`SHOW TABLES FROM ${database}`)).toBe('')
+    const store = await place.open(IDENTITY)
+    await store.close()
+    expect((await place.open({ ...IDENTITY, chainId: null })).chainId).toBe(143)
+  })
+
+  it('asks all servers that it was made for, or none', async () => {
+    await (await place.open(IDENTITY)).close()
+    const alone = place.url.replace(/,[\d.:]+/, '')
+    const options = { identity: IDENTITY, clock: systemClock, password: servers.password }
+    expect(await kindOf(openClickHouseStore(alone, options))).toBe('broken')
+    const single = alone.replace(/cluster=\w+&/, '')
+    expect(await kindOf(openClickHouseStore(single, options))).toBe('identity')
+  })
+
+  it('takes ten thousand addresses and topics', async () => {
+    const store = await place.open(IDENTITY)
+    await store.append(CHAIN)
+    const many = randomChain({ seed: 9, from: 0, blocks: 900, logs: 30 }).flatMap(
+      ({ logs }) => logs,
+    )
+    const topics = [...new Set(many.flatMap((log) => log.topics))].slice(0, 10_000)
+    const addresses = [...new Set(many.map(({ transactionHash }) => transactionHash.slice(0, 42)))]
+    const filters = [
+      { addresses: [], topics: [topics] },
+      { addresses, topics: [] },
+    ]
+    const naive = memoryStore()
+    await naive.append(CHAIN)
+    const expected = await naive.read({ ...WHOLE, filters }, never())
+    const found = await store.read({ ...WHOLE, filters }, never())
+    expect(found.count).toBeGreaterThan(0)
+    expect(columnsOf(found)).toEqual(columnsOf(expected))
+  })
+})
