@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
+import { systemClock } from '../../src/core/clock.ts'
+import { accountsFor } from '../../src/query/service/ingest/bloom.ts'
+import { readChainId } from '../../src/query/service/ingest/chain-id.ts'
+import { createHeaders } from '../../src/query/service/ingest/headers.ts'
+import { createIngest } from '../../src/query/service/ingest/ingest.ts'
+import { createReceipts } from '../../src/query/service/ingest/receipts.ts'
+import { createRpc } from '../../src/query/service/ingest/rpc.ts'
+import { createTransport } from '../../src/query/service/ingest/transport.ts'
+import { type Block, type StoredLog } from '../../src/query/store/store.ts'
+import { eventually } from '../support/eventually.ts'
+import { watchedStore } from '../query/ingest/run.ts'
+import { memoryStore } from '../support/memory-store.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { type Chain, chainOf, type Deployed } from './chain.ts'
+import { compiled } from './contracts.ts'
+import { type EvmNode, probeHardhat, startHardhat } from './hardhat.ts'
+
+const describe = await requireRealPart('evm', probeHardhat)
+
+const number = z.string().transform(Number)
+const receiptSchema = z.object({
+  logs: z.array(
+    z
+      .object({
+        logIndex: number,
+        transactionIndex: number,
+        transactionHash: z.string(),
+        address: z.string(),
+        topics: z.array(z.string()),
+        data: z.string(),
+      })
+      .transform((log): StoredLog => ({ ...log, address: log.address.toLowerCase() })),
+  ),
+})
+const blockSchema = z.object({
+  number,
+  hash: z.string(),
+  parentHash: z.string(),
+  timestamp: number,
+  transactions: z.array(z.string()),
+})
+
+/** Out of the receipt of each transaction: another way than that of the ingest. */
+const truthOf = async (chain: Chain, height: number): Promise<readonly Block[]> => {
+  const blocks: Block[] = []
+  for (let block = 0; block <= height; block += 1) {
+    const asked = await chain.ask('eth_getBlockByNumber', [`0x${block.toString(16)}`, false])
+    const { transactions, ...head } = blockSchema.parse(asked)
+    const logs: StoredLog[] = []
+    for (const hash of transactions) {
+      const receipt = await chain.ask('eth_getTransactionReceipt', [hash])
+      logs.push(...receiptSchema.parse(receipt).logs)
+    }
+    blocks.push({ ...head, logCount: logs.length, logs })
+  }
+  return blocks
+}
+
+describe('the ingest from a real node', () => {
+  let node: EvmNode
+  let chain: Chain
+  let coin: Deployed
+  let multi: Deployed
+
+  const churn = async (blocks: number): Promise<void> => {
+    for (let block = 0; block < blocks; block += 1) {
+      await chain.send(
+        [coin, multi].map((to) => ({ to, method: 'churn(uint256)', args: [BigInt(block * 20)] })),
+      )
+    }
+  }
+
+  beforeAll(async () => {
+    node = await startHardhat()
+    chain = await chainOf(node.url)
+    const contracts = await compiled()
+    const deploy = (name: string): Promise<Deployed> => {
+      const contract = contracts.get(name)
+      if (contract === undefined) throw new Error(`there is no contract ${name}`)
+      return chain.deploy(contract, [20_261_121n])
+    }
+    coin = await deploy('Coin')
+    multi = await deploy('Multi')
+    await churn(10)
+  })
+  afterAll(async () => {
+    await node.stop()
+  })
+
+  it('brings what the receipts tell, while blocks keep coming, and nothing else', async () => {
+    const chainId = await readChainId({ rpcUrl: node.url, clock: systemClock }, LIVING)
+    const { store, appended } = watchedStore(memoryStore(chainId))
+    expect(store.chainId).toBe(143)
+    const stop = new AbortController()
+    const ingest = createIngest({
+      rpcUrl: node.url,
+      store,
+      scope: { addresses: [], topics: [] },
+      fromBlock: 0,
+      retention: 'unbounded',
+      clock: systemClock,
+      pollEvery: 50,
+      behindAfter: null,
+    })
+    const running = ingest.run(stop.signal)
+    await eventually(
+      () => ingest.state(),
+      ({ phase }) => phase === 'tail',
+    )
+    await churn(6)
+    const height = await chain.height()
+    const state = await eventually(
+      () => ingest.state(),
+      ({ indexed }) => indexed === height,
+    )
+    stop.abort()
+    await running
+    // Also: no filter in a header of a real node has been found wrong.
+    expect(Object.values(state.errors)).toEqual([0, 0, 0, 0, 0, 0, 0])
+    const truth = await truthOf(chain, height)
+    expect(appended.flat()).toEqual(truth)
+    expect(state.logs).toBe(truth.reduce((sum, { logCount }) => sum + logCount, 0))
+    expect(state.logs).toBeGreaterThan(1000)
+  })
+
+  it('sees any log that is missing by the filter in the header, and reads all by receipts', async () => {
+    const transport = { rpcUrl: node.url, clock: systemClock, timeout: 10_000, maxBytes: 2 ** 24 }
+    const rpc = createRpc(createTransport(transport), node.url)
+    const headers = createHeaders(rpc)
+    const receipts = createReceipts(rpc)
+    const truth = await truthOf(chain, await chain.height())
+    let caught = 0
+    let tried = 0
+    for (const block of truth) {
+      const [head] = await headers.take(block.number, block.number, LIVING)
+      if (head === undefined) throw new Error('no header')
+      expect((await receipts(head, LIVING)).flatMap(({ logs }) => logs)).toEqual(block.logs)
+      expect(accountsFor(head.bloom, block.logs)).toBe(true)
+      if (block.logCount === 0) continue
+      expect(accountsFor(head.bloom, [])).toBe(false)
+      tried += 1
+      if (!accountsFor(head.bloom, block.logs.slice(0, -1))) caught += 1
+    }
+    // The last may have nothing in it that others have not, too.
+    expect(caught).toBeGreaterThan(tried / 2)
+  })
+})
+
+const LIVING = new AbortController().signal

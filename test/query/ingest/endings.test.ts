@@ -1,0 +1,164 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type IngestState } from '../../../src/query/service/ingest/state.ts'
+import { hex, type RpcLog } from '../../support/rpc-chain.ts'
+import {
+  type RpcFault,
+  type RpcFaults,
+  type RpcNode,
+  type RpcNodeOptions,
+  startRpcNode,
+} from '../../support/rpc-node.ts'
+import { ingestUntil, watchedStore } from './run.ts'
+
+let node: RpcNode | undefined
+const given = async (options: RpcNodeOptions): Promise<RpcNode> => {
+  node = await startRpcNode(options)
+  return node
+}
+afterEach(async () => {
+  await node?.close()
+  node = undefined
+})
+
+const has =
+  (block: number) =>
+  ({ indexed }: IngestState): boolean =>
+    indexed === block
+
+const asked = (from: RpcNode, method: string) => from.seen.filter((call) => call.method === method)
+const result = (value: unknown): RpcFault => ({ kind: 'result', change: () => value })
+const changed = (values: object): RpcFault => ({
+  kind: 'result',
+  change: (right) =>
+    typeof right === 'object' && right !== null ? { ...right, ...values } : right,
+})
+const cut: RpcFault = {
+  kind: 'result',
+  change: (right) => (Array.isArray(right) ? right.slice(0, -1) : right),
+}
+const refused = (message: string, code = -32_601): RpcFault => ({ kind: 'error', code, message })
+
+/** The whole chain must come in as it is. */
+const wholly = async (from: RpcNode) => {
+  const { appended, store } = watchedStore()
+  const { height, block } = from.chain
+  const ran = await ingestUntil({ node: from, store }, has(height))
+  expect(appended.flat()).toEqual(Array.from({ length: height + 1 }, (_, at) => block(at)))
+  return ran
+}
+
+describe('the end of a block whose filter is full', () => {
+  /** Of blocks 0...7 the last has three logs, in two transactions, and one transaction without. */
+  const full = async (faults: RpcFaults): Promise<RpcNode> => {
+    const from = await given({ height: 7 })
+    from.faults = (call) =>
+      faults(call) ??
+      (call.method === 'eth_getBlockByNumber'
+        ? changed({ logsBloom: Number(call.params[0]) % 4 === 0 ? null : `0x${'f'.repeat(512)}` })
+        : undefined)
+    return from
+  }
+
+  it('is told by the receipts behind, and all is read where logs are missing', async () => {
+    const from = await full(({ method, nth }) =>
+      method === 'eth_getLogs' && nth === 0 ? cut : undefined,
+    )
+    const { state } = await wholly(from)
+    expect(state.errors.incomplete).toBe(1)
+    expect(asked(from, 'eth_getBlockReceipts').map(({ params }) => params)).toEqual([['0x7']])
+  })
+
+  it('is also in the middle of a transaction', async () => {
+    const logs = ({ method, nth }: { method: string; nth: number }): RpcFault | undefined =>
+      method === 'eth_getLogs' && nth === 0
+        ? { kind: 'result', change: (right) => (Array.isArray(right) ? right.slice(0, -2) : right) }
+        : undefined
+    const { state } = await wholly(await full(logs))
+    expect(state.errors.incomplete).toBe(1)
+  })
+
+  it('costs one small request where all is well', async () => {
+    const from = await full(() => undefined)
+    const { state } = await wholly(from)
+    expect(Object.values(state.errors)).toEqual([0, 0, 0, 0, 0, 0, 0])
+    expect(asked(from, 'eth_getTransactionReceipt').map(({ params }) => params)).toEqual(
+      from.chain
+        .transactions(7)
+        .slice(1)
+        .map((hash) => [hash]),
+    )
+    expect(asked(from, 'eth_getBlockReceipts')).toEqual([])
+  })
+
+  it.each([
+    ['refuses', refused('Method not found')],
+    ['does not have', result(null)],
+  ])(
+    'is taken as it came where the node %s single receipts, and that is said once',
+    async (_, no) => {
+      const from = await full(({ method }) =>
+        method === 'eth_getTransactionReceipt' ? no : undefined,
+      )
+      from.chain.setHeight(3)
+      const { store } = watchedStore()
+      const { notices } = await ingestUntil({ node: from, store }, ({ indexed }) => {
+        if (indexed === 3) from.chain.setHeight(7)
+        return indexed === 7
+      })
+      expect(notices).toEqual([
+        'this node gives no receipts of single transactions: of a block with very many logs, none tells whether the last have come',
+      ])
+    },
+  )
+})
+
+describe('logs of the chain itself, behind all transactions', () => {
+  const own = (from: RpcNode, before: RpcLog): RpcLog => ({
+    ...before,
+    logIndex: hex(Number(before.logIndex) + 1),
+    transactionIndex: hex(from.chain.transactions(3).length),
+    transactionHash: from.chain.hash(3),
+  })
+  const withOwn = (from: RpcNode): RpcFaults => {
+    const last = from.chain.rpcLogs(3).at(-1)
+    if (last === undefined) throw new Error('block 3 has logs')
+    const more = own(from, last)
+    return ({ method, params }) => {
+      if (method === 'eth_getBlockReceipts') {
+        const right = from.chain.receipts(Number(params[0]))
+        const receipt = { ...right[0], transactionHash: more.transactionHash, logs: [more] }
+        return result(Number(params[0]) === 3 ? [...right, receipt] : right)
+      }
+      if (method !== 'eth_getLogs') return undefined
+      return {
+        kind: 'result',
+        change: (right) =>
+          (Array.isArray(right) ? right : []).flatMap((log: RpcLog) =>
+            log.blockNumber === '0x3' && log.logIndex === last.logIndex ? [log, more] : [log],
+          ),
+      }
+    }
+  }
+
+  it('are kept', async () => {
+    const from = await given({ height: 20 })
+    from.faults = withOwn(from)
+    const { appended, store } = watchedStore()
+    const { state } = await ingestUntil({ node: from, store }, has(20))
+    expect(appended.flat().map(({ logCount }) => logCount)).toEqual(
+      Array.from({ length: 21 }, (_, at) => (at === 3 ? 4 : at % 4)),
+    )
+    expect(Object.values(state.errors)).toEqual([0, 0, 0, 0, 0, 0, 0])
+  })
+
+  it('are kept where all has to be read by receipts', async () => {
+    const from = await given({ height: 20 })
+    const faults = withOwn(from)
+    from.faults = (call) => (call.method === 'eth_getLogs' ? refusedAsTooMuch : faults(call))
+    const { appended, store } = watchedStore()
+    await ingestUntil({ node: from, store }, has(20))
+    expect(appended.flat()[3]?.logs.at(-1)).toMatchObject({ logIndex: 3, transactionIndex: 3 })
+  })
+
+  const refusedAsTooMuch = refused('response exceeds size limit')
+})

@@ -1,0 +1,210 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createBusy } from '../../../src/query/service/ingest/busy.ts'
+import { createIngest } from '../../../src/query/service/ingest/ingest.ts'
+import { type IngestState } from '../../../src/query/service/ingest/state.ts'
+import { eventually } from '../../support/eventually.ts'
+import { jumpingClock } from '../../support/jumping-clock.ts'
+import { contract, topic } from '../../support/rpc-chain.ts'
+import { type RpcNode, type RpcNodeOptions, startRpcNode } from '../../support/rpc-node.ts'
+import { ANY, ingestUntil, watchedStore } from './run.ts'
+
+let node: RpcNode | undefined
+const given = async (options: RpcNodeOptions): Promise<RpcNode> => {
+  node = await startRpcNode(options)
+  return node
+}
+afterEach(async () => {
+  await node?.close()
+  node = undefined
+})
+
+const has =
+  (block: number) =>
+  ({ indexed }: IngestState): boolean =>
+    indexed === block
+
+const to = (last: number, first = 0): readonly number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index)
+
+describe('an ingest', () => {
+  it('brings every final block and log, one request at a time', async () => {
+    const from = await given({ height: 1500 })
+    const { appended, store } = watchedStore()
+    const { state } = await ingestUntil({ node: from, store }, has(1500))
+    expect(appended.flat()).toEqual(to(1500).map(from.chain.block))
+    // 0 + 1 + 2 + 3 in each four of 1,500 blocks, and none in the one more.
+    expect(state).toMatchObject({ first: 0, indexed: 1500, blocks: 1501, logs: 375 * 6 })
+    expect(state).toMatchObject({
+      nodeHeight: 1500,
+      indexedTimestamp: 1_700_101_500,
+      trouble: null,
+    })
+    expect(from.most).toBe(1)
+    const ranges = from.seen
+      .filter(({ method }) => method === 'eth_getLogs')
+      .map(({ params }) => JSON.stringify(params))
+    // Eight at first, then twice as many each time.
+    expect(ranges.slice(0, 2)).toEqual([
+      '[{"fromBlock":"0x0","toBlock":"0x7"}]',
+      '[{"fromBlock":"0x8","toBlock":"0x17"}]',
+    ])
+  })
+
+  it('never asks for more than a thousand blocks at a time', async () => {
+    const from = await given({ height: 3100, logsIn: () => 0 })
+    const { appended, store } = watchedStore()
+    await ingestUntil({ node: from, store }, has(3100))
+    expect(Math.max(...appended.map((blocks) => blocks.length))).toBe(1000)
+  })
+
+  it('hands over one part after the other, and reads the next meanwhile', async () => {
+    const from = await given({ height: 200 })
+    const { store, appended } = watchedStore()
+    let open = 0
+    let most = 0
+    const slow = {
+      ...store,
+      append: async (...blocks: Parameters<typeof store.append>) => {
+        open += 1
+        most = Math.max(most, open)
+        const asked = from.seen.length
+        await eventually(
+          () => from.seen.length,
+          (now) => now > asked || blocks[0].at(-1)?.number === 200,
+          { every: 1 },
+        )
+        await store.append(...blocks)
+        open -= 1
+      },
+    }
+    await ingestUntil({ node: from, store: slow }, has(200))
+    expect({ most, count: appended.flat().length }).toEqual({ most: 1, count: 201 })
+  })
+
+  // A question for logs keeps the node busy for 300 ms, one for the tip for 100.
+  it.each([
+    // (300 + 100) / 0.2 is 2,000, and 300 / 0.2 is 1,500: less 300 or 400 for the node, and 100 for the write.
+    // The tip is asked again when five seconds have passed: in the fifth step.
+    { nodeShare: 0.2, writing: 100, rests: [1500, 1100, 1100, 1100, 1500] },
+    // What is written for long is rest enough, but for the steps that ask for the tip: 2,000 - 400 - 1,200.
+    { nodeShare: 0.2, writing: 1200, rests: [400, 0, 0, 0, 400] },
+    { nodeShare: undefined, writing: 100, rests: [300, 200, 200, 200, 200] },
+    { nodeShare: undefined, writing: 400, rests: [0, 0, 0, 0, 0] },
+    { nodeShare: 1, writing: 0, rests: [0, 0, 0, 0, 0] },
+  ])('rests as long as the node had work beyond its share: $nodeShare, $writing', async (row) => {
+    const from = await given({ height: 250 })
+    const { store } = watchedStore()
+    const clock = jumpingClock()
+    let worked = 0
+    from.faults = ({ method }) => {
+      if (method === 'eth_getLogs') worked += 300
+      if (method === 'eth_chainId') worked += 100
+      return undefined
+    }
+    const slow = {
+      ...store,
+      append: async (...blocks: Parameters<typeof store.append>) => {
+        worked += row.writing
+        await store.append(...blocks)
+      },
+    }
+    const late = { ...clock, elapsed: () => clock.elapsed() + worked }
+    const share = row.nodeShare === undefined ? {} : { nodeShare: row.nodeShare }
+    const { waits } = await ingestUntil(
+      { node: from, store: slow, clock: late, ...share },
+      has(250),
+    )
+    // Steps of 8, 16, 32, 64 and 128 blocks; the last three are no more back-fill, and followed at once.
+    expect(waits).toEqual(row.rests.filter((ms) => ms > 0))
+  })
+
+  it('counts what the node did not answer as work of the node, too', async () => {
+    const clock = jumpingClock()
+    const never = new AbortController().signal
+    const busy = createBusy(async (body, signal) => {
+      await clock.sleep(Number(body), signal)
+      if (body === '40') throw new Error('cut off')
+      return { status: 200, text: '', wait: null }
+    }, clock)
+    await busy.post('300', never)
+    await clock.sleep(1000, never)
+    await expect(busy.post('40', never)).rejects.toThrow('cut off')
+    expect(busy.total()).toBe(340)
+  })
+
+  it('goes on as blocks become final, each asked for by its hash', async () => {
+    const from = await given({ height: 10 })
+    const { appended, store } = watchedStore()
+    const clock = jumpingClock()
+    const grown: IngestState['phase'][] = []
+    await ingestUntil({ node: from, store, clock }, (state) => {
+      if (state.indexed === 10) from.chain.setHeight(12)
+      if (state.indexed === 12) from.chain.setHeight(13)
+      grown.push(state.phase)
+      return state.indexed === 13
+    })
+    expect(appended.flat()).toEqual(to(13).map(from.chain.block))
+    const asked = from.seen.filter(({ method }) => method === 'eth_getLogs').slice(-3)
+    expect(asked.map(({ params }) => params)).toEqual(
+      [11, 12, 13].map((block) => [{ blockHash: from.chain.hash(block) }]),
+    )
+    // One question a second at the tip.
+    expect(clock.waits).toEqual([1000, 1000])
+    expect(grown.at(-1)).toBe('tail')
+  })
+
+  it('goes on after what the store holds, whatever the first block is said to be', async () => {
+    const from = await given({ height: 20 })
+    const { appended, store } = watchedStore()
+    await ingestUntil({ node: from, store, fromBlock: 5 }, has(20))
+    from.chain.setHeight(30)
+    const { state } = await ingestUntil({ node: from, store, fromBlock: 0 }, has(30))
+    expect(appended.flat().map(({ number }) => number)).toEqual(to(30, 5))
+    expect(state).toMatchObject({ first: 5, blocks: 10 })
+  })
+
+  it('keeps what is within the scope, and says how many logs the block has', async () => {
+    const from = await given({ height: 40 })
+    const { appended, store } = watchedStore()
+    const scope = {
+      addresses: [contract(0), contract(2).toUpperCase().replace('0X', '0x')],
+      topics: [[topic(2)], [], [topic(7)]],
+    }
+    await ingestUntil({ node: from, store, scope, retention: {} }, has(40))
+    const kept = appended.flat()
+    expect(kept.map(({ logCount }) => logCount)).toEqual(to(40).map((block) => block % 4))
+    expect(kept).toEqual(
+      to(40).map((number) => {
+        const block = from.chain.block(number)
+        const logs = block.logs.filter(({ address }) => address === contract(2))
+        return { ...block, logs }
+      }),
+    )
+    expect(kept.flatMap(({ logs }) => logs).length).toBeGreaterThan(10)
+  })
+
+  it('does not begin unbounded unless told so', () => {
+    const { store } = watchedStore()
+    const options = { rpcUrl: 'http://127.0.0.1:1', store, fromBlock: 0, clock: jumpingClock() }
+    expect(() => createIngest({ ...options, scope: ANY, retention: {} })).toThrow('--unbounded')
+    const empty = { addresses: [], topics: [[], []] }
+    expect(() => createIngest({ ...options, scope: empty, retention: {} })).toThrow('--unbounded')
+    const some = { addresses: [contract(0)], topics: [] }
+    for (const bounded of [
+      { scope: ANY, retention: 'unbounded' },
+      { scope: ANY, retention: { blocks: 1 } },
+      { scope: ANY, retention: { bytes: 1 } },
+      { scope: some, retention: {} },
+    ] as const) {
+      expect(createIngest({ ...options, ...bounded }).state().phase).toBe('starting')
+    }
+  })
+
+  it('says that it is stopped, and leaves nothing half done', async () => {
+    const from = await given({ height: 10 })
+    const { store } = watchedStore()
+    const { state, error } = await ingestUntil({ node: from, store }, has(10))
+    expect({ phase: state.phase, error }).toEqual({ phase: 'stopped', error: undefined })
+    expect(await store.range()).toMatchObject({ first: 0, last: 10 })
+  })
+})

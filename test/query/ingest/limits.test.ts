@@ -1,0 +1,188 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { refusalOf } from '../../../src/query/service/ingest/refusal.ts'
+import { createSizer } from '../../../src/query/service/ingest/sizer.ts'
+import { createTransport } from '../../../src/query/service/ingest/transport.ts'
+import { type IngestState } from '../../../src/query/service/ingest/state.ts'
+import { jumpingClock } from '../../support/jumping-clock.ts'
+import {
+  type Call,
+  type RpcFault,
+  type RpcNode,
+  type RpcNodeOptions,
+  startRpcNode,
+} from '../../support/rpc-node.ts'
+import { ingestUntil, watchedStore } from './run.ts'
+
+let node: RpcNode | undefined
+const given = async (options: RpcNodeOptions): Promise<RpcNode> => {
+  node = await startRpcNode(options)
+  return node
+}
+afterEach(async () => {
+  await node?.close()
+  node = undefined
+})
+
+const has =
+  (block: number) =>
+  ({ indexed }: IngestState): boolean =>
+    indexed === block
+
+/** As nodes and services say it: what they mean is that less is to be asked for. */
+const TOO_LARGE = [
+  'block range too large',
+  'response exceeds size limit',
+  'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range and no limit on the response size',
+  'query returned more than 10000 results',
+  'query exceeds max results 20000, retry with the range 1-2',
+  'query timeout exceeded',
+  'exceed maximum block range: 5000',
+  'block range is too wide',
+  'eth_getLogs is limited to a 10,000 range',
+  'eth_getLogs and eth_newFilter are limited to a 10,000 blocks range',
+  'requested too many blocks from 1 to 9999, maximum is set to 2048',
+  'Block range limit exceeded. See more details',
+  'logs matched by query exceeds limit of 10000',
+  'backend response too large',
+  'Request body too large',
+  'batch size exceeded',
+  'the batch is limited to 100 requests',
+  'context deadline exceeded',
+]
+
+const OVERLOAD = [
+  'overloaded, try again later',
+  'Too Many Requests',
+  'daily request count exceeded, request rate limited',
+  'rate limit exceeded',
+  'Your app has exceeded its compute units per second capacity',
+  'project ID request rate exceeded: request limit reached',
+  'server is busy',
+]
+
+/** Of a node that takes so many blocks at a time. */
+const takes =
+  (most: number, message: string, code: number) =>
+  ({ method, params }: Call): RpcFault | undefined => {
+    const [from, to] = JSON.stringify(params).match(/0x[0-9a-f]+/g) ?? []
+    return method === 'eth_getLogs' && to !== undefined && Number(to) - Number(from) >= most
+      ? { kind: 'error', code, message }
+      : undefined
+  }
+
+describe('what the node means', () => {
+  it.each(TOO_LARGE)('is that less be asked for: %s', (words) => {
+    for (const code of [-32_005, -32_000, -32_602, null]) {
+      expect(refusalOf(code, words)).toBe('too large')
+    }
+  })
+
+  it.each(OVERLOAD)('is to be left alone: %s', (words) => {
+    for (const code of [-32_005, -32_000, -32_601, null]) {
+      expect(refusalOf(code, words)).toBe('overload')
+    }
+  })
+
+  it.each([
+    [-32_601, 'Method not found', 'no'],
+    [-32_005, 'no', 'overload'],
+    [-32_602, 'invalid argument 0: hex string without 0x prefix', 'unknown tag'],
+    [-39_001, 'finalized block not found', 'no'],
+    [-32_603, 'Internal error', 'no'],
+  ] as const)('is told from the words first: %d %s', (code, words, meaning) => {
+    expect(refusalOf(code, words)).toBe(meaning)
+  })
+})
+
+describe('the number of blocks in a request', () => {
+  it('is halved without a pause until the node answers, and is no failure', async () => {
+    const from = await given({ height: 300, faults: takes(10, 'block range too large', -32_602) })
+    const { appended, store } = watchedStore()
+    const { state, waits } = await ingestUntil({ node: from, store }, has(300))
+    expect(appended.flat()).toHaveLength(301)
+    expect(Math.max(...appended.map((blocks) => blocks.length))).toBeLessThanOrEqual(10)
+    expect(Object.values(state.errors)).toEqual([0, 0, 0, 0, 0, 0, 0])
+    expect(waits).toEqual([])
+    // It is tried again, but seldom: 16, and 20 % of the answers at most.
+    const asked = from.seen.filter(({ method }) => method === 'eth_getLogs')
+    expect(asked.length).toBeLessThan(appended.length * 1.2)
+  })
+
+  it('falls to the receipts where one block is too much', async () => {
+    const from = await given({ height: 12 })
+    const heavy = (params: readonly unknown[]): boolean => {
+      const text = JSON.stringify(params)
+      return (
+        text.includes(from.chain.hash(5)) ||
+        text.includes(from.chain.hash(7)) ||
+        (text.includes('fromBlock') && !text.includes('0x8'))
+      )
+    }
+    from.faults = ({ method, params }) =>
+      method === 'eth_getLogs' && heavy(params)
+        ? { kind: 'error', code: -32_000, message: 'response exceeds size limit' }
+        : undefined
+    const { appended, store } = watchedStore()
+    const { state, notices } = await ingestUntil({ node: from, store }, has(12))
+    expect(appended.flat()).toEqual(Array.from({ length: 13 }, (_, at) => from.chain.block(at)))
+    expect(notices).toEqual([
+      'there are blocks with too many logs for one answer: their receipts are read',
+    ])
+    expect(Object.values(state.errors)).toEqual([0, 0, 0, 0, 0, 0, 0])
+  })
+
+  it('is doubled at first, and grows slowly once something was refused', () => {
+    const sizer = createSizer({ first: 8, most: 1000, characters: 1_000_000 })
+    const seen = Array.from({ length: 9 }, () => {
+      sizer.came(sizer.size(), 1000)
+      return sizer.size()
+    })
+    expect(seen).toEqual([16, 32, 64, 128, 256, 512, 1000, 1000, 1000])
+    sizer.refused(1000)
+    const after = Array.from({ length: 10 }, () => {
+      sizer.came(sizer.size(), 1000)
+      return sizer.size()
+    })
+    expect(after).toEqual([500, 500, 500, 500, 500, 500, 500, 625, 782, 978])
+  })
+
+  it('follows the length of the answers, and never falls below one', () => {
+    const sizer = createSizer({ first: 8, most: 1000, characters: 1_000_000 })
+    sizer.came(8, 4_000_000)
+    expect(sizer.size()).toBe(2)
+    sizer.came(2, 3_000_000)
+    expect(sizer.size()).toBe(1)
+    sizer.refused(1)
+    expect(sizer.size()).toBe(1)
+  })
+
+  it('does not grow by what is asked for at the tip', () => {
+    const sizer = createSizer({ first: 8, most: 1000, characters: 1_000_000 })
+    for (let turn = 0; turn < 20; turn += 1) sizer.came(1, 100)
+    expect(sizer.size()).toBe(8)
+  })
+})
+
+describe('an answer', () => {
+  it.each(['plain', 'packed'] as const)(
+    'is not taken beyond a number of bytes: %s',
+    async (form) => {
+      const from = await given({ height: 0 })
+      if (form === 'plain') {
+        from.faults = () => ({ kind: 'reply', status: 200, body: ' '.repeat(5000), headers: {} })
+      } else {
+        from.faults = () => ({ kind: 'result', change: () => ' '.repeat(5000) })
+      }
+      const post = createTransport({
+        rpcUrl: from.url,
+        clock: jumpingClock(),
+        timeout: 30_000,
+        maxBytes: 4000,
+      })
+      const body = JSON.stringify({ id: 1, method: 'eth_chainId', params: [] })
+      await expect(post(body, new AbortController().signal)).rejects.toMatchObject({
+        name: 'TooLargeError',
+      })
+    },
+  )
+})

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { createKeeper, type Retention } from '../../../src/query/service/ingest/retention.ts'
+import { memoryStore } from '../../support/memory-store.ts'
+import { jumpingClock } from '../../support/jumping-clock.ts'
+import { createRpcChain } from '../../support/rpc-chain.ts'
+import { startRpcNode } from '../../support/rpc-node.ts'
+import { ingestUntil, watchedStore } from './run.ts'
+
+const chain = createRpcChain()
+
+/** Adds blocks one by one, a second each, and says with which block the store begins after each. */
+const begins = async (
+  retention: Retention,
+  count: number,
+  bytesOf: (blocks: number, most: number) => number = (blocks) => blocks * 10,
+) => {
+  const clock = jumpingClock()
+  const store = memoryStore()
+  let most = 0
+  let measured = 0
+  const sized = {
+    ...store,
+    size: async () => {
+      measured += 1
+      const size = await store.size()
+      return { ...size, bytes: bytesOf(size.blocks, most) }
+    },
+  }
+  const keeper = createKeeper({ store: sized, retention, clock })
+  const firsts: number[] = []
+  for (let number = 0; number < count; number += 1) {
+    await store.append([chain.block(number)])
+    most = Math.max(most, (await store.size()).blocks)
+    const range = await store.range()
+    if (range !== null) firsts.push((await keeper.tidy(range)).first)
+    await clock.sleep(1000, new AbortController().signal)
+  }
+  return { firsts, measured, store }
+}
+
+describe('retention', () => {
+  it('by blocks keeps at least so many, and a twentieth more', async () => {
+    const { firsts, store } = await begins({ blocks: 100 }, 250)
+    for (const [last, first] of firsts.entries()) {
+      const held = last - first + 1
+      expect(held).toBeGreaterThanOrEqual(Math.min(100, last + 1))
+      expect(held).toBeLessThan(105)
+    }
+    expect(await store.range()).toMatchObject({ first: 150, last: 249 })
+    expect(new Set(firsts).size).toBe(31)
+  })
+
+  it('by blocks keeps one, too', async () => {
+    const { firsts } = await begins({ blocks: 1 }, 5)
+    expect(firsts).toEqual([0, 1, 2, 3, 4])
+  })
+
+  it('by bytes forgets a twentieth more than it must, and does not measure each time', async () => {
+    const { firsts, measured } = await begins({ bytes: 3000 }, 600)
+    for (const [last, first] of firsts.entries()) expect((last - first + 1) * 10).toBeLessThan(3110)
+    expect((600 - (firsts.at(-1) ?? 0)) * 10).toBeGreaterThanOrEqual(2850)
+    expect(measured).toBeLessThan(100)
+  })
+
+  it('by bytes never forgets the newest', async () => {
+    const { firsts } = await begins({ bytes: 1 }, 300)
+    expect(firsts.at(-1)).toBe(290 - 99)
+  })
+
+  it('by bytes does not empty a store that gives no space back, but uses it anew', async () => {
+    const { firsts } = await begins({ bytes: 3000 }, 1500, (_, most) => most * 10)
+    const last = 1499
+    const held = last - (firsts.at(-1) ?? 0) + 1
+    expect(held).toBeGreaterThan(270)
+    expect(held).toBeLessThan(330)
+  })
+
+  it('without bounds forgets nothing', async () => {
+    expect((await begins('unbounded', 150)).firsts.at(-1)).toBe(0)
+    expect((await begins({}, 150)).firsts.at(-1)).toBe(0)
+  })
+
+  it('spares an empty store what would be forgotten at once', async () => {
+    const node = await startRpcNode({ height: 500 })
+    const { store, appended } = watchedStore()
+    const options = { node, store, retention: { blocks: 50 } }
+    const { state } = await ingestUntil(options, ({ indexed }) => indexed === 500)
+    expect(appended.flat()[0]?.number).toBe(451)
+    expect(state).toMatchObject({ first: 451, indexed: 500 })
+    await node.close()
+  })
+})
