@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../src/core/clock.ts'
+import { Secret } from '../../../src/core/secret.ts'
+import { createQueryClient } from '../../../src/query/client/client.ts'
+import { skim } from '../../../src/query/client/skim.ts'
+import { LOG_FIELDS } from '../../../src/query/log-fields.ts'
+import { keeps, memoryStore } from '../../support/memory-store.ts'
+import { ask, startQueryApi } from '../../support/query-api.ts'
+import { keepPages } from '../../support/query-run.ts'
+import { diceOf, oneOf, randomChain, randomFilter } from '../../support/store-chain.ts'
+
+const KEY = 'a-key-of-this-test'
+
+/** What the client is asked for, and what it must bring. */
+const randomRun = (seed: number) => {
+  const dice = diceOf(seed)
+  const first = dice(20)
+  const chain = randomChain({ seed: seed + 1, from: first, blocks: 20 + dice(400), logs: 5 })
+  const last = chain.at(-1)?.number ?? 0
+  const from = first + dice(chain.length)
+  const to = oneOf(dice, [null, from, from + dice(100), last, last + 3])
+  const filter = randomFilter(dice)
+  const end = Math.min(last, to ?? last)
+  const expected = chain
+    .filter(({ number }) => number >= from && number <= end)
+    .flatMap((block) =>
+      block.logs
+        .filter((log) => keeps(filter, log))
+        .map((log) => ({
+          blockNumber: block.number,
+          logIndex: log.logIndex,
+          address: log.address,
+          topics: [0, 1, 2, 3].map((position) => log.topics[position] ?? null),
+          data: log.data,
+          removed: false,
+        })),
+    )
+  const limits = {
+    pageLogs: oneOf(dice, [1, 7, 40, 20_000]),
+    pageBytes: oneOf(dice, [500, 20_000, 4_000_000]),
+  }
+  const concurrency = 1 + dice(8)
+  return { chain, last, from, to, end, filter, expected, limits, concurrency }
+}
+
+describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dialect) => {
+  it(
+    'have every log once, in order, whatever the chain, the filter and the pages',
+    { timeout: 60_000 },
+    async () => {
+      for (let seed = 0; seed < 30; seed += 1) {
+        const run = randomRun(1000 + 2 * seed)
+        const store = memoryStore()
+        await store.append(run.chain)
+        const { limits, last, from, to, end, filter } = run
+        const api = await startQueryApi({
+          store,
+          dialect,
+          limits,
+          height: () => last,
+          keys: [new Secret(KEY)],
+        })
+        const client = createQueryClient({ url: api.url, apiKey: KEY, clock: systemClock })
+        const { sink, pages, logs } = keepPages()
+        const query = { ...filter, fields: LOG_FIELDS, fromBlock: from, toBlock: to }
+        const { signal } = new AbortController()
+        try {
+          expect(await client.height(signal)).toBe(last)
+          const result = await client.run(query, sink, { signal, concurrency: run.concurrency })
+          expect([seed, logs()]).toEqual([seed, run.expected])
+          expect(result).toMatchObject({ complete: true, from, through: end, target: end })
+          // Only a hosted service tells hashes: then each page is seen to follow on the one before.
+          if (dialect === 'hosted') expect(result.stats.unguarded).toBe(0)
+          expect(result.stats).toMatchObject({ retries: 0, reorgs: 0 })
+          expect(pages.at(-1)?.next).toBe(end + 1)
+          expect(api.complaints).toEqual([])
+        } finally {
+          await api.close()
+        }
+      }
+    },
+  )
+
+  it('go the fast way: a page is read without being parsed', async () => {
+    const chain = randomChain({ seed: 5, from: 1, blocks: 30 })
+    const api = await startQueryApi({ dialect, blocks: chain })
+    const got = await ask(api, {
+      from_block: 1,
+      to_block: 30,
+      logs: [{}],
+      field_selection: { log: ['log_index', 'block_number', 'data'] },
+    })
+    await api.close()
+    const refuse = (happened: string): Error => new Error(happened)
+    const total = got.text.split('"log_index"').length - 1
+    expect(skim(Buffer.from(got.text), 30, refuse)).toMatchObject({ logs: total, beyond: 0 })
+    // An inclusive service sends the block after the last one along; it is cut off.
+    const beyond = chain[28]?.logs.length ?? 0
+    const cut = skim(Buffer.from(got.text), 28, refuse)
+    expect(cut?.beyond).toBe(dialect === 'spec' ? beyond + (chain[29]?.logs.length ?? 0) : beyond)
+    expect(cut?.trimmed?.toString().split('"log_index"')).toHaveLength(
+      total - (cut?.beyond ?? 0) + 1,
+    )
+  })
+
+  it('a key that is none of the service is told as such', async () => {
+    const api = await startQueryApi({ dialect, keys: [new Secret(KEY)] })
+    const client = createQueryClient({ url: api.url, apiKey: 'another', clock: systemClock })
+    await expect(client.height(new AbortController().signal)).rejects.toMatchObject({
+      kind: 'auth',
+    })
+    await api.close()
+  })
+})

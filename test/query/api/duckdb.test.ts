@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { systemClock } from '../../../src/core/clock.ts'
+import { openDuckDbStore } from '../../../src/query/store/duckdb/store.ts'
+import { randomBody } from '../../support/query-bodies.ts'
+import { checkBody, createCore } from '../../support/query-fuzz.ts'
+import { diceOf, randomChain } from '../../support/store-chain.ts'
+
+it('on DuckDB, too, an answer is that of a naive filter, byte by byte', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'query-api-'))
+  const identity = { chainId: 1, scope: { addresses: [], topics: [] } }
+  const store = await openDuckDbStore(folder, { identity, clock: systemClock })
+  try {
+    const chain = randomChain({ seed: 5, from: 3, blocks: 22, logs: 6 })
+    await store.append(chain)
+    const dice = diceOf(77)
+    let pages = 0
+    for (const dialect of ['spec', 'hosted'] as const) {
+      const fuzzed = { store, chain, dialect }
+      const core = createCore(fuzzed)
+      for (let each = 0; each < 60; each += 1) {
+        const body = randomBody({ dice, dialect, chain })
+        const course = await checkBody(body, core, fuzzed).catch((error: unknown) => {
+          throw new Error(body.toString('utf8'), { cause: error })
+        })
+        pages += course.pages
+      }
+    }
+    expect(pages).toBeGreaterThan(60)
+  } finally {
+    await store.close()
+    await rm(folder, { recursive: true })
+  }
+}, 30_000)

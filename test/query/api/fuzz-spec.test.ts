@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest'
+import { fuzzDialect } from '../../support/query-fuzz-run.ts'
+
+it(
+  'any body in our dialect is answered as a naive filter would have it, or refused as it must be',
+  { timeout: 3_600_000 },
+  async () => {
+    await expect(fuzzDialect('spec')).resolves.toBeUndefined()
+  },
+)

@@ -1,0 +1,250 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterEach, describe, expect, it } from 'vitest'
+import { Secret } from '../../../src/core/secret.ts'
+import { createBudgets } from '../../../src/query/service/api/rate.ts'
+import { takesGzip } from '../../../src/query/service/api/packing.ts'
+import { eventually } from '../../support/eventually.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+import {
+  ask,
+  askRaw,
+  codeOf,
+  plainChain,
+  type QueryApi,
+  RIGHT,
+  startQueryApi,
+} from '../../support/query-api.ts'
+
+let api: QueryApi | undefined
+
+const serve = async (options: Parameters<typeof startQueryApi>[0] = {}): Promise<QueryApi> =>
+  (api = await startQueryApi({ blocks: plainChain(5, 30), ...options }))
+
+afterEach(async () => {
+  await api?.close()
+  api = undefined
+})
+
+const A_LOG = {
+  logIndex: 0,
+  transactionIndex: 0,
+  transactionHash: `0x${'7a'.repeat(32)}`,
+  address: `0x${'da'.repeat(20)}`,
+  topics: [],
+  data: `0x${'00'.repeat(32)}`,
+}
+
+const LOGS = Array.from({ length: 200 }, (_, logIndex) => ({ ...A_LOG, logIndex }))
+
+describe('GET /height', () => {
+  it('tells the last block; HEAD tells as much without a body', async () => {
+    const served = await serve()
+    const got = await askRaw(served, { method: 'GET', path: '/height?now' })
+    expect([got.status, got.text]).toEqual([200, '{"height":30}'])
+    expect(got.headers).toMatchObject({
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      'content-length': '13',
+    })
+    const head = await askRaw(served, { method: 'HEAD', path: '/height' })
+    expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', '13'])
+  })
+})
+
+describe('OPTIONS', () => {
+  it('tells what may be asked, and needs no key', async () => {
+    const served = await serve({ keys: [new Secret('k')] })
+    for (const [path, allow] of [
+      ['/query', 'POST, OPTIONS'],
+      ['/height', 'GET, HEAD, OPTIONS'],
+    ] as const) {
+      const got = await askRaw(served, { method: 'OPTIONS', path })
+      expect([got.status, got.headers.allow, got.text]).toEqual([204, allow, ''])
+    }
+  })
+})
+
+describe('keys', () => {
+  it('any of them, by either header', async () => {
+    const served = await serve({ keys: [new Secret('One'), new Secret('two')] })
+    for (const headers of [
+      { authorization: 'Bearer One' },
+      { authorization: 'bearer  two' },
+      { 'x-api-key': 'two' },
+      { 'x-api-key': 'One', authorization: 'Bearer other' },
+    ])
+      expect((await ask(served, RIGHT, headers)).status).toBe(200)
+  })
+
+  it('each key has a budget of its own', async () => {
+    const keys = [new Secret('One'), new Secret('two')]
+    const served = await serve({ keys, limits: { requestsPerMinute: 1 } })
+    const statuses = []
+    for (const key of ['One', 'One', 'two', 'two'])
+      statuses.push((await ask(served, RIGHT, { 'x-api-key': key })).status)
+    expect(statuses).toEqual([200, 429, 200, 429])
+  })
+})
+
+describe('budgets', () => {
+  const leftOf = (headers: Readonly<Record<string, string>>) => [
+    headers['x-ratelimit-remaining'],
+    headers['x-ratelimit-reset'],
+  ]
+
+  it('are for a minute from the first request on', async () => {
+    const clock = manualClock()
+    const take = createBudgets({ perMinute: 2, clock })
+    expect(leftOf(take('a'))).toEqual(['1', '60'])
+    await clock.advance(50_500)
+    expect(leftOf(take('a'))).toEqual(['0', '10'])
+    expect(() => take('a')).toThrow('more than 2 requests within a minute')
+    expect(leftOf(take('b'))).toEqual(['1', '60'])
+    await clock.advance(9500)
+    expect(leftOf(take('a'))).toEqual(['1', '60'])
+    expect(leftOf(take('b'))).toEqual(['0', '51'])
+  })
+
+  it('are forgotten, the oldest first, where too many come', () => {
+    const take = createBudgets({ perMinute: 1, clock: manualClock(), most: 2 })
+    for (const name of ['a', 'b', 'c']) expect(leftOf(take(name))).toEqual(['0', '60'])
+    for (const name of ['b', 'c']) expect(() => take(name)).toThrow('more than 1')
+    expect(leftOf(take('a'))).toEqual(['0', '60'])
+  })
+})
+
+describe('gzip', () => {
+  it('only where it is asked for, and worth it', async () => {
+    const served = await serve({ blocks: plainChain(5, 30, { 10: LOGS }) })
+    const plain = await ask(served, RIGHT)
+    const packed = await ask(served, RIGHT, { 'accept-encoding': 'br, gzip' })
+    expect(packed.headers['content-encoding']).toBe('gzip')
+    expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 10)
+    expect(packed.text).toBe(plain.text)
+    expect(plain.headers['content-encoding']).toBeUndefined()
+    for (const { headers } of [plain, packed]) expect(headers.vary).toBe('Accept-Encoding')
+    const little = await ask(served, { ...RIGHT, from_block: 11 }, { 'accept-encoding': 'gzip' })
+    expect(little.headers['content-encoding']).toBeUndefined()
+    expect(served.answered.map(({ bytes, logs }) => [bytes, logs])).toEqual([
+      [plain.bytes.length, 200],
+      [packed.bytes.length, 200],
+      [little.bytes.length, 0],
+    ])
+  })
+
+  it.each([
+    [undefined, false],
+    ['', false],
+    ['identity', false],
+    ['gzip', true],
+    ['GZIP;q=0.5', true],
+    ['gzip;q=0', false],
+    ['*', true],
+    ['gzip; q=0.0, *', false],
+    ['deflate, *;q=0', false],
+    ['x-gzip', true],
+  ])('Accept-Encoding: %s', (accepted, expected) => {
+    expect(takesGzip(accepted)).toBe(expected)
+  })
+})
+
+/** One log with more data than the machine's buffers take between two programs. */
+const HUGE = [{ ...A_LOG, data: `0x${'00'.repeat(8_000_000)}` }]
+
+describe('what clients do not take', () => {
+  it('is not sent any further after a while, and nothing is counted as sent', async () => {
+    const served = await serve({ blocks: plainChain(5, 30, { 10: HUGE }), limits: { sendMs: 100 } })
+    const body = JSON.stringify(RIGHT)
+    const socket = connect(served.port, '127.0.0.1')
+    socket.pause()
+    socket.write(
+      `POST /query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    await eventually(
+      () => served.answered.length,
+      (count) => count === 1,
+      { every: 5 },
+    )
+    expect(served.answered[0]).toMatchObject({ code: 499, bytes: 0, logs: 0 })
+    socket.destroy()
+  })
+
+  it('is forgotten when its connection is gone, also what stood behind another answer', async () => {
+    const served = await serve({
+      blocks: plainChain(5, 30, { 10: HUGE }),
+      limits: { unsentBytes: 20_000_000 },
+    })
+    const body = JSON.stringify(RIGHT)
+    const socket = connect(served.port, '127.0.0.1')
+    socket.pause()
+    const head = `POST /query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
+    socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`.repeat(3))
+    const small = { ...RIGHT, from_block: 11 }
+    await eventually(
+      async () => (await ask(served, small)).status,
+      (status) => status === 503,
+      { every: 5 },
+    )
+    const others = served.answered.length
+    socket.destroy()
+    await eventually(
+      () => served.answered.slice(others),
+      (answered) => answered.length === 3,
+      { every: 5 },
+    )
+    expect(served.answered.slice(others).map(({ code }) => code)).toEqual([499, 499, 499])
+    expect((await ask(served, small)).status).toBe(200)
+  })
+
+  it('lies here packed alone, where it is sent packed', async () => {
+    setFlagsFromString('--expose-gc')
+    const memory = (): number => {
+      runInNewContext('gc()')
+      return process.memoryUsage().arrayBuffers / 1e6
+    }
+    const data = `0x${randomBytes(12_000_000).toString('hex')}`
+    const served = await serve({ blocks: plainChain(5, 30, { 10: [{ ...A_LOG, data }] }) })
+    const before = memory()
+    const socket = connect(served.port, '127.0.0.1')
+    const body = JSON.stringify(RIGHT)
+    socket.write(
+      `POST /query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    await once(socket, 'readable')
+    // 24 MB as they are, 14 packed, and some of those are with the kernel.
+    await eventually(memory, (now) => now - before < 20)
+    expect(served.answered).toEqual([])
+    socket.destroy()
+  })
+
+  it('is not piled up: while too much of it lies here, nothing more is made', async () => {
+    const served = await serve({
+      blocks: plainChain(5, 30, { 10: HUGE }),
+      limits: { unsentBytes: 1_000_000 },
+    })
+    const sent = request({
+      port: served.port,
+      method: 'POST',
+      path: '/query',
+      headers: { 'content-type': 'application/json' },
+    })
+    const response = await new Promise<IncomingMessage>((resolve) => {
+      sent.once('response', resolve).end(JSON.stringify(RIGHT))
+    })
+    const small = { ...RIGHT, from_block: 11 }
+    const got = await ask(served, small)
+    expect([got.status, codeOf(got), got.headers['retry-after']]).toEqual([503, 'busy', '1'])
+    response.resume()
+    await once(response, 'end')
+    await eventually(
+      async () => (await ask(served, small)).status,
+      (status) => status === 200,
+      { every: 5 },
+    )
+  })
+})

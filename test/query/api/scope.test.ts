@@ -1,0 +1,116 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { StoreError } from '../../../src/query/store/errors.ts'
+import { memoryStore } from '../../support/memory-store.ts'
+import {
+  ask,
+  codeOf,
+  errorOf,
+  plainChain,
+  type QueryApi,
+  startQueryApi,
+  storeWith,
+} from '../../support/query-api.ts'
+
+const TOKEN = `0x${'da'.repeat(20)}`
+const OTHER = `0x${'0e'.repeat(20)}`
+const TRANSFER = `0x${'dd'.repeat(32)}`
+const ALICE = `0x${'0a'.repeat(32)}`
+const BOB = `0x${'0b'.repeat(32)}`
+
+/** Blocks 8 to 60; a log in 12. */
+const CHAIN = plainChain(8, 60, {
+  12: [
+    {
+      logIndex: 0,
+      transactionIndex: 0,
+      transactionHash: TRANSFER,
+      address: TOKEN,
+      topics: [TRANSFER, ALICE, BOB],
+      data: '0x',
+    },
+  ],
+})
+
+let api: QueryApi | undefined
+
+const serve = async (options: Parameters<typeof startQueryApi>[0] = {}): Promise<QueryApi> =>
+  (api = await startQueryApi({ blocks: CHAIN, ...options }))
+
+afterEach(async () => {
+  await api?.close()
+  api = undefined
+})
+
+describe('a service of some contracts and events', () => {
+  const scope = { addresses: [TOKEN], topics: [[TRANSFER], [], [ALICE, BOB]] }
+  const asking = (logs: unknown) => ({
+    from_block: 10,
+    to_block: 12,
+    logs,
+    field_selection: { log: ['log_index'] },
+  })
+
+  it.each([
+    ['exactly those', [{ address: [TOKEN], topics: [[TRANSFER], [], [BOB, ALICE]] }]],
+    ['fewer', [{ address: [TOKEN], topics: [[TRANSFER], [BOB], [BOB], []] }]],
+  ])('answers %s', async (_, logs) => {
+    expect((await ask(await serve({ scope }), asking(logs))).status).toBe(200)
+  })
+
+  it.each([
+    ['logs[0].address', [{}]],
+    ['logs[0].address', [{ address: [TOKEN, OTHER], topics: [[TRANSFER], [], [BOB]] }]],
+    ['logs[0].topics[0]', [{ address: [TOKEN] }]],
+    ['logs[0].topics[2]', [{ address: [TOKEN], topics: [[TRANSFER], [ALICE]] }]],
+    [
+      'logs[1].topics[2]',
+      [
+        { address: [TOKEN], topics: [[TRANSFER], [], [BOB]] },
+        { address: [TOKEN], topics: [[TRANSFER], [], [BOB, TRANSFER]] },
+      ],
+    ],
+  ])('refuses what goes beyond: %s', async (path, logs) => {
+    const got = await ask(await serve({ scope }), asking(logs))
+    expect([got.status, errorOf(got)]).toEqual([
+      400,
+      {
+        code: 'not_indexed',
+        path,
+        message: `this service keeps only logs of ${TOKEN} with topic0 ${TRANSFER} with topic2 ${ALICE} or ${BOB}`,
+      },
+    ])
+  })
+})
+
+describe('a store that answers what can not be', () => {
+  it.each([
+    ['covers nothing', { next: 10 }],
+    ['covers more than there is', { next: 62 }],
+    ['has a row from elsewhere', { blocks: [9] }],
+    ['has fewer rows than it says', { count: 2 }],
+    ['leaves a column out', { columns: new Map() }],
+  ])('%s: no answer is made of it', async (_, wrong) => {
+    const store = memoryStore()
+    await store.append(CHAIN)
+    const read: typeof store.read = async (selection, signal) => ({
+      ...(await store.read(selection, signal)),
+      ...wrong,
+    })
+    const served = await serve({ store: storeWith({ read }, store), blocks: [] })
+    const body = { from_block: 10, to_block: 13, logs: [{}], field_selection: { log: ['data'] } }
+    expect(codeOf(await ask(served, body))).toBe('internal')
+    expect(served.complaints).toHaveLength(1)
+  })
+
+  it('an error that is none of a store is no answer, either', async () => {
+    const served = await serve({
+      dialect: 'hosted',
+      store: storeWith({
+        range: async () => Promise.reject(new StoreError('broken', { doing: 'x', happened: 'y' })),
+      }),
+      blocks: [],
+    })
+    const got = await ask(served, { from_block: 1, to_block: 1, logs: [{}] })
+    expect([got.status, codeOf(got)]).toEqual([503, 'unavailable'])
+  })
+})

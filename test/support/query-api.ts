@@ -1,0 +1,143 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
+import { gunzipSync } from 'node:zlib'
+import { z } from 'zod'
+import { systemClock } from '../../src/core/clock.ts'
+import { createQueryApi, type QueryApiOptions } from '../../src/query/service/api/api.ts'
+import { apiServerOptions } from '../../src/query/service/api/limits.ts'
+import type { Observed } from '../../src/query/service/api/observed.ts'
+import type { Block, LogStore } from '../../src/query/store/store.ts'
+import { memoryStore } from './memory-store.ts'
+
+export type Answered = Parameters<Observed['answered']>[0]
+
+interface Options extends Partial<QueryApiOptions> {
+  readonly blocks?: readonly Block[]
+}
+
+/** The API over a store in memory, on a real port, in a server with the limits that it asks for. */
+export const startQueryApi = async ({ blocks = [], ...options }: Options = {}) => {
+  const store = options.store ?? memoryStore()
+  if (blocks.length > 0) await store.append(blocks)
+  const answered: Answered[] = []
+  const complaints: Error[] = []
+  const handler = createQueryApi({
+    store,
+    scope: { addresses: [], topics: [] },
+    height: () => blocks.at(-1)?.number ?? null,
+    dialect: 'spec',
+    keys: [],
+    clock: systemClock,
+    observed: { answered: (answer) => answered.push(answer) },
+    complain: (error) => complaints.push(error),
+    ...options,
+  })
+  const server = createServer(apiServerOptions, handler)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    store,
+    answered,
+    complaints,
+    close: async () => {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+export type QueryApi = Awaited<ReturnType<typeof startQueryApi>>
+
+export interface Got {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** As sent. */
+  readonly bytes: Buffer
+  readonly text: string
+}
+
+interface Asking {
+  readonly method?: string
+  readonly path?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+}
+
+/** One request, word for word. */
+export const askRaw = async (
+  { port }: { readonly port: number },
+  { method = 'POST', path = '/query', headers, body }: Asking,
+): Promise<Got> => {
+  const type = body === undefined ? {} : { 'content-type': 'application/json' }
+  const sent = request({ port, host: '127.0.0.1', method, path, headers: { ...type, ...headers } })
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    sent.once('response', resolve).once('error', reject).end(body)
+  })
+  const chunks: Buffer[] = []
+  const stream: AsyncIterable<Buffer> = response
+  for await (const chunk of stream) chunks.push(chunk)
+  const bytes = Buffer.concat(chunks)
+  const isPacked = response.headers['content-encoding'] === 'gzip'
+  const text = (isPacked ? gunzipSync(bytes) : bytes).toString('utf8')
+  return { status: response.statusCode ?? 0, headers: response.headers, bytes, text }
+}
+
+/** A query that is right, to be made wrong in one place. */
+export const RIGHT = {
+  from_block: 10,
+  to_block: 20,
+  logs: [{}],
+  field_selection: { log: ['data'] },
+}
+
+export const ask = async (
+  api: { readonly port: number },
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Got> =>
+  askRaw(api, { body: typeof body === 'string' ? body : JSON.stringify(body), headers })
+
+/** Blocks without logs, but for those that are given. */
+export const plainChain = (
+  from: number,
+  to: number,
+  logs: Readonly<Record<number, Block['logs']>> = {},
+): readonly Block[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => {
+    const number = from + index
+    return {
+      number,
+      hash: hashOf(number),
+      parentHash: hashOf(number - 1),
+      timestamp: 1_700_000_000 + number,
+      logCount: logs[number]?.length ?? 0,
+      logs: logs[number] ?? [],
+    }
+  })
+
+export const hashOf = (block: number): string => `0x${block.toString(16).padStart(64, '0')}`
+
+/** A store in which some calls do something else. */
+export const storeWith = (changes: Partial<LogStore>, store = memoryStore()): LogStore => ({
+  ...store,
+  ...changes,
+})
+
+/** What is said of an error, whose shape is always the same. */
+export const errorOf = ({ text }: { readonly text: string }) => ERROR.parse(JSON.parse(text)).error
+
+export const codeOf = (got: { readonly text: string }): string => errorOf(got).code
+
+const ERROR = z.strictObject({
+  error: z.strictObject({
+    code: z.string(),
+    message: z.string(),
+    path: z.string().nullable(),
+    first_block: z.int().optional(),
+  }),
+})

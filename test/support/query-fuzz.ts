@@ -1,0 +1,162 @@
+import { systemClock } from '../../src/core/clock.ts'
+import { answer } from '../../src/query/service/api/answer.ts'
+import type { Dialect } from '../../src/query/service/api/asked.ts'
+import { QUERY_LIMITS, type QueryLimits } from '../../src/query/service/api/limits.ts'
+import { readRequest } from '../../src/query/service/api/request.ts'
+import { jsonReply, refusalReply, type Reply } from '../../src/query/service/api/reply.ts'
+import { refusalOf } from '../../src/query/service/api/trouble.ts'
+import type { Block, LogStore } from '../../src/query/store/store.ts'
+import {
+  expectedBlocks,
+  expectedLogs,
+  ORACLE_LIMITS,
+  type Row,
+  type Wanted,
+  wantedOf,
+} from './query-oracle.ts'
+
+/** Small enough that most answers take several pages. */
+export const FUZZ_LIMITS: QueryLimits = {
+  ...QUERY_LIMITS,
+  ...ORACLE_LIMITS,
+  pageLogs: 4,
+  pageBytes: 2000,
+}
+
+interface Fuzzed {
+  readonly store: LogStore
+  readonly chain: readonly Block[]
+  readonly dialect: Dialect
+}
+
+const scope = { addresses: [], topics: [] }
+const signal = new AbortController().signal
+
+/** What the handler does with a body, without HTTP. */
+export const createCore = ({ store, dialect }: Fuzzed) => {
+  const rules = { scope, dialect, limits: FUZZ_LIMITS }
+  const options = { store, dialect, limits: FUZZ_LIMITS, clock: systemClock }
+  return async (bytes: Buffer): Promise<Reply> => {
+    try {
+      const { body, logs } = await answer(readRequest(bytes, rules), options, signal)
+      return jsonReply(body, logs)
+    } catch (error) {
+      return refusalReply(refusalOf(error, () => undefined))
+    }
+  }
+}
+
+export type Core = ReturnType<typeof createCore>
+
+/** What came of a body, for counting. */
+export interface Course {
+  readonly status: number
+  readonly pages: number
+  readonly logs: number
+}
+
+/** Asks until there is no more, and throws where a byte is not as the oracle has it. */
+export const checkBody = async (bytes: Buffer, core: Core, fuzzed: Fuzzed): Promise<Course> => {
+  const { chain, dialect } = fuzzed
+  const first = chain[0]?.number ?? 0
+  const wanted = wantedOf(bytes, dialect, chain.at(-1)?.number ?? 0)
+  const reply = await core(bytes)
+  const isPruned =
+    wanted && wanted.from < first && (dialect === 'spec' || wanted.end >= wanted.from)
+  const status = wanted === undefined ? 400 : isPruned ? 410 : 200
+  if (reply.status !== status) throw new Error(`${reply.status} where ${status} was expected`)
+  if (wanted === undefined || isPruned) {
+    const text = reply.body.toString('utf8')
+    if (!ERROR.test(text)) throw new Error(`what kind of error is ${text}`)
+    return { status, pages: 0, logs: 0 }
+  }
+  return walk({ reply, bytes, core, wanted, chain, dialect })
+}
+
+const TEXT = String.raw`"(?:[^"\\]|\\.)*"`
+const ERROR = new RegExp(
+  String.raw`^\{"error":\{"code":"[a-z_]+","message":${TEXT},"path":(?:null|${TEXT})(?:,"first_block":\d+)?\}\}$`,
+)
+
+interface Walk extends Omit<Fuzzed, 'store'> {
+  readonly reply: Reply
+  readonly bytes: Buffer
+  readonly core: Core
+  readonly wanted: Wanted
+}
+
+/** Page by page: each has exactly what lies in its blocks, begins where the last one ended, and the last one ends at the end. */
+const walk = async (walking: Walk): Promise<Course> => {
+  const { core, wanted, chain, dialect } = walking
+  const logs = expectedLogs(chain, wanted)
+  const blocks = expectedBlocks(chain, wanted, logs)
+  const write = dialect === 'spec' ? specPage : hostedPage
+  let { reply } = walking
+  let { from } = wanted
+  for (let pages = 1; ; pages += 1) {
+    const text = reply.body.toString('utf8').replace(/_time":\d+/, '_time":0')
+    const told = /"next_block":(\d+)/.exec(text)?.[1]
+    const next = told === undefined ? Math.max(from, wanted.end + 1) : Number(told)
+    const isInside = ({ block }: Row): boolean => block >= from && block < next
+    const inside = logs.filter(isInside)
+    const page = {
+      chain,
+      from,
+      next,
+      end: wanted.end,
+      logs: inside,
+      blocks: blocks.filter(isInside),
+    }
+    const expected = write({ ...page, hasLogs: wanted.fields.length > 0 })
+    if (text !== expected)
+      throw new Error(`page from ${from}:\n${text}\nwhere was expected\n${expected}`)
+    if (next > wanted.end) return { status: 200, pages, logs: logs.length }
+    if (next <= from || told === undefined) throw new Error(`${next} after ${from} leads nowhere`)
+    const isFull = inside.filter(({ block }) => block < next - 1).length >= FUZZ_LIMITS.pageLogs
+    if (isFull) throw new Error('a block was begun on a full page')
+    from = next
+    reply = await core(nextRequest(walking.bytes, from))
+  }
+}
+
+const UTF8 = new TextDecoder()
+
+const nextRequest = (bytes: Buffer, from: number): Buffer => {
+  const body: unknown = JSON.parse(UTF8.decode(bytes))
+  return Buffer.from(JSON.stringify(Object.assign({}, body, { from_block: from })))
+}
+
+interface Page {
+  readonly chain: readonly Block[]
+  readonly from: number
+  readonly next: number
+  readonly end: number
+  readonly logs: readonly Row[]
+  readonly blocks: readonly Row[]
+  /** Whether anything of a log is told. */
+  readonly hasLogs: boolean
+}
+
+const listOf = (rows: readonly Row[]): string => rows.map(({ json }) => json).join(',')
+
+const specPage = ({ chain, next, end, logs }: Page): string => {
+  const blocks = [...new Set(logs.map(({ block }) => block))]
+  const data = blocks.map((one) => {
+    const rows = logs.filter(({ block }) => block === one)
+    return `{"logs":[${listOf(rows)}],"block":${one}}`
+  })
+  const more = next <= end ? `"next_block":${next},` : ''
+  return `{"data":[${data.join(',')}],${more}"archive_height":${chain.at(-1)?.number}}`
+}
+
+const hostedPage = ({ chain, from, next, logs, blocks, hasLogs }: Page): string => {
+  const rows = hasLogs ? logs : []
+  const batch = `{"blocks":[${listOf(blocks)}],"transactions":[],"logs":[${listOf(rows)}],"traces":[]}`
+  const first = chain.find(({ number }) => number === from)
+  const last = chain.find(({ number }) => number === next - 1)
+  const guard =
+    next > from && first && last
+      ? `{"block_number":${last.number},"timestamp":${last.timestamp},"hash":"${last.hash}","first_block_number":${from},"first_parent_hash":"${first.parentHash}"}`
+      : 'null'
+  return `{"data":[${rows.length + blocks.length > 0 ? batch : ''}],"archive_height":${chain.at(-1)?.number},"next_block":${next},"total_execution_time":0,"rollback_guard":${guard}}`
+}

@@ -1,0 +1,79 @@
+import { loadConfig } from '../../src/config/load.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
+import type { LogStore } from '../../src/query/store/store.ts'
+import { serveQuery } from '../../src/tasks/serve-query.ts'
+import { eventually } from './eventually.ts'
+import { type Exposition, scrape } from './scrape.ts'
+
+/** Time that passes fast: what takes a minute takes a second. */
+const hurriedClock = (factor = 60): Clock => ({
+  now: () => systemClock.now(),
+  elapsed: () => systemClock.elapsed() * factor,
+  sleep: (ms, signal) => systemClock.sleep(ms / factor, signal),
+})
+
+interface Wanted {
+  readonly rpcUrl: string
+  readonly store: LogStore
+  readonly settings?: Readonly<Record<string, unknown>>
+  readonly clock?: Clock
+}
+
+export interface QueryService {
+  /** Where queries go, and where it tells of itself. */
+  readonly url: string
+  readonly operations: string
+  /** `level text` of each line of its log. */
+  readonly lines: readonly string[]
+  look(): Promise<Exposition>
+  /** The status and body of /-/ready. */
+  ready(): Promise<string>
+  /** Ends it in good order; throws what it threw. */
+  stop(): Promise<void>
+}
+
+/** `serve-query` without a process of its own. */
+export const startQueryService = async (wanted: Wanted): Promise<QueryService> => {
+  const { rpcUrl, store, settings = {}, clock = hurriedClock() } = wanted
+  const lines: string[] = []
+  const put =
+    (level: string) =>
+    (text: string): void => {
+      lines.push(`${level} ${text}`)
+    }
+  const own = { listen: '127.0.0.1:0', metricsListen: '127.0.0.1:0', behindAfter: 'never' }
+  const given = { rpc: { url: rpcUrl }, serveQuery: { ...own, ...settings } }
+  const file = { name: 'test', value: given, lineOf: () => 1 }
+  const { config } = loadConfig({ file, env: {}, flags: [] })
+  const stopping = new AbortController()
+  const ended = serveQuery({
+    config,
+    clock,
+    log: { info: put('info'), warn: put('warn'), error: put('error') },
+    signal: stopping.signal,
+    open: () => Promise.resolve(store),
+  })
+  const stop = async (): Promise<void> => {
+    stopping.abort()
+    await ended
+  }
+  const urls = await Promise.race([
+    ended.then(() => [] as const),
+    eventually(
+      () => lines.flatMap((line) => line.match(/http:\/\/[\d.:]+/g) ?? []),
+      (found) => found.length === 2,
+    ),
+  ])
+  const [url = '', operations = ''] = urls
+  return {
+    url,
+    operations,
+    lines,
+    stop,
+    look: () => scrape(`${operations}/metrics`),
+    ready: async () => {
+      const response = await fetch(`${operations}/-/ready`)
+      return `${response.status} ${(await response.text()).trim()}`
+    },
+  }
+}
