@@ -94,7 +94,10 @@ const mistakeIn = (options: Options): string | undefined => {
   if (sample !== undefined && fromBlock > 0 && standard !== 'erc721') {
     return '--verify compares balances, and with --from-block they are changes alone: leave one of them out'
   }
-  if (toBlock < fromBlock) return 'the last block is before the first'
+  if (options.createdIn !== undefined && options.fromBlock !== undefined) {
+    return '--created-in says that nothing was before that block, --from-block leaves out what was: one of them'
+  }
+  if (toBlock < (options.createdIn ?? fromBlock)) return 'the last block is before the first'
   if (resume && checkpoint === undefined && output === undefined) {
     return '--resume goes on from a checkpoint: --checkpoint or --output'
   }
@@ -127,7 +130,8 @@ const rebuild = async ({ io, options, token, file, say }: Asked): Promise<Rebuil
     url: options.url,
     clock: io.clock,
     signal: io.signal,
-    fromBlock: options.fromBlock ?? null,
+    fromBlock: options.createdIn ?? options.fromBlock ?? null,
+    fullHistory: (options.fromBlock ?? 0) === 0,
     toBlock: options.toBlock ?? null,
     checkpoint: file === undefined ? null : { file, resume: options.resume ?? false },
     onProgress: (now) => {

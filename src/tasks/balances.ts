@@ -21,8 +21,10 @@ interface Options extends Token {
   readonly url: string
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Null for the whole history. */
+  /** Null for the first block of the chain. */
   readonly fromBlock: number | null
+  /** Whether the contract had no event before. */
+  readonly fullHistory: boolean
   /** Null for the height at the start. */
   readonly toBlock: number | null
   /** Where the checkpoint is kept, and whether one that is there is gone on from. */
@@ -51,9 +53,20 @@ export interface Rebuilt {
  * The checkpoint is kept after the end, too: asking the contract and writing may fail, or be interrupted.
  */
 export const rebuildBalances = async (options: Options): Promise<Rebuilt | undefined> => {
-  const { client, url, clock, signal, standard, contract, profile, fromBlock, onProgress } = options
+  const {
+    client,
+    url,
+    clock,
+    signal,
+    standard,
+    contract,
+    profile,
+    fromBlock,
+    fullHistory,
+    onProgress,
+  } = options
   const topics = topicsOf(standard, profile)
-  const asked = { standard, contract, profile, fromBlock, toBlock: options.toBlock }
+  const asked = { standard, contract, profile, fromBlock, fullHistory, toBlock: options.toBlock }
   const checkpoint = options.checkpoint
     ? openCheckpoint(options.checkpoint.file, identityOf({ service: url, ...asked }))
     : undefined
@@ -61,8 +74,7 @@ export const rebuildBalances = async (options: Options): Promise<Rebuilt | undef
   const found = await checkpoint?.read()
   if (found && !options.checkpoint?.resume) throw unfinished(options.checkpoint?.file ?? '')
   const target = found?.mark.target ?? Math.min(options.toBlock ?? height, height)
-  const create = () =>
-    createLedger({ standard, contract, profile, fullHistory: (fromBlock ?? 0) === 0 })
+  const create = () => createLedger({ standard, contract, profile, fullHistory })
   let ledger = create()
   if (found) ledger.restore(found.payload)
   let next = found?.mark.next ?? fromBlock ?? 0

@@ -128,6 +128,8 @@ describe('balances', () => {
     [['--rpc', 'http://127.0.0.1:1'], '--rpc is for --verify'],
     [['--verify', '5', '--rpc', 'localhost:1'], '--rpc: expected an http or https address'],
     [['--verify', '5', '--from-block', '4'], '--verify compares balances'],
+    [['--created-in', '4', '--from-block', '4'], '--created-in says that nothing was before'],
+    [['--created-in', '9', '--to-block', '8'], 'the last block is before the first'],
     [['--profile', 'punks'], 'the profile punks is of --standard erc721'],
     [['--format', 'tabl'], 'Did you mean table?'],
     [['--decimals', '1.5'], 'a number from 0 to 255'],

@@ -175,6 +175,19 @@ describe('what has to be known stands on standard error, for CSV too', () => {
     const argv = words(await serve(), 'erc20', '--from-block', '0', '--format', 'json')
     expect(JSON.parse((await cli(argv)).out)).toMatchObject({ partial: false, supply: '50' })
   })
+  it('nor does --created-in, which asks for nothing before that block', async () => {
+    const server = await serve()
+    const argv = words(server, 'erc20', '--created-in', '1', '--format', 'json')
+    expect(JSON.parse((await cli(argv)).out)).toMatchObject({ partial: false, supply: '40' })
+    expect(server.seen.find(({ path }) => path === '/query')?.body).toContain('"from_block":1,')
+  })
+  it('nor can it hide that somebody had something before', async () => {
+    const logs = [transfer({ block: 3 }, { from: ADA, to: BOB, value: 5n })]
+    const argv = words(await serve({ logs }), 'erc20', '--created-in', '2', '--format', 'json')
+    const { out, err } = await cli(argv)
+    expect(JSON.parse(out)).toMatchObject({ partial: false, nonConserving: true, supply: null })
+    expect(err).toContain('Not conserving')
+  })
 })
 
 describe('what the contract says', () => {

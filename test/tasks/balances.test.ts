@@ -45,6 +45,7 @@ it('that the place can not be written does not hide why it ended', async () => {
     clock: clockOf(),
     signal,
     fromBlock: null,
+    fullHistory: true,
     toBlock: null,
     checkpoint: { file: join(directory, 'place'), resume: false },
     onProgress: () => undefined,

@@ -13,6 +13,7 @@ export interface Options extends ServiceOptions {
   readonly token: string
   readonly profile?: Profile
   readonly fromBlock?: number
+  readonly createdIn?: number
   readonly toBlock?: number
   readonly decimals?: number
   readonly checksum?: true
@@ -38,6 +39,11 @@ export const balancesOptions = (command: Command): Command =>
       new Option('--profile <name>', 'a token with events of its own').choices(['weth', 'punks']),
     )
     .option('--from-block <number>', 'leave out what was before: the result is partial', readBlock)
+    .option(
+      '--created-in <number>',
+      'the block that created the contract: nothing was before, and the result is whole',
+      readBlock,
+    )
     .option('--to-block <number>', "the last block; the service's height without it", readBlock)
     .option('--decimals <number>', 'amounts too, as units with so many decimals', readSmall(0, 255))
     .option('--checksum', 'addresses with the capitals of EIP-55')
