@@ -1,0 +1,93 @@
+// What all ways are filled with and asked for: the same for the same number of logs.
+
+export const FIRST_BLOCK = 1_000_000
+export const LOGS_PER_BLOCK = 100
+/** Blocks that are added at once. */
+export const BATCH = 1000
+const CONTRACTS = 20_000
+const TOPICS = 64
+const HOLDERS = 1_000_000
+
+/** Numbers in [0, 1): mulberry32. */
+const random = (seed) => {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}
+
+const scratch = Buffer.alloc(64)
+
+const hex = (next, bytes) => {
+  for (let at = 0; at < bytes; at += 4) scratch.writeUInt32LE(Math.floor(next() * 4294967296), at)
+  return scratch.toString('hex', 0, bytes)
+}
+
+const word = (number) => `0x${number.toString(16).padStart(64, '0')}`
+
+const seeds = random(1)
+const contracts = Array.from({ length: CONTRACTS }, () => `0x${hex(seeds, 20)}`)
+const topics = Array.from({ length: TOPICS }, () => `0x${hex(seeds, 32)}`)
+let holders
+
+/** Blocks in batches. Contracts zipf-like, three logs in four of one topic, values of 18 decimals, two logs a transaction. */
+export function* batches(logs) {
+  holders ??= Array.from({ length: HOLDERS }, () => `0x${'0'.repeat(24)}${hex(seeds, 20)}`)
+  const next = random(2)
+  const holder = () => holders[Math.floor(next() ** 3 * HOLDERS)]
+  let batch = []
+  for (let at = 0; at < logs / LOGS_PER_BLOCK; at += 1) {
+    const number = FIRST_BLOCK + at
+    const kept = []
+    let transactionIndex = -1
+    let transactionHash = ''
+    for (let logIndex = 0; logIndex < LOGS_PER_BLOCK; logIndex += 1) {
+      if (logIndex === 0 || next() < 0.5) {
+        transactionIndex += 1
+        transactionHash = `0x${hex(next, 32)}`
+      }
+      kept.push({
+        logIndex,
+        transactionIndex,
+        transactionHash,
+        address: contracts[Math.floor(next() ** 4 * CONTRACTS)],
+        topics: [
+          next() < 0.75 ? topics[0] : topics[Math.floor(next() ** 3 * TOPICS)],
+          holder(),
+          holder(),
+        ],
+        data: `0x${hex(next, 9).padStart(64, '0')}`,
+      })
+    }
+    batch.push({
+      number,
+      hash: word(number),
+      parentHash: word(number - 1),
+      timestamp: 1_700_000_000 + at,
+      logCount: LOGS_PER_BLOCK,
+      logs: kept,
+    })
+    if (batch.length === BATCH) {
+      yield batch
+      batch = []
+    }
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** A contract that takes one log in twelve, others that take ever less; the first of them also in a few blocks. */
+export const questions = (logs) => {
+  const last = FIRST_BLOCK + logs / LOGS_PER_BLOCK - 1
+  const whole = { from: FIRST_BLOCK, to: last, topic: topics[0] }
+  const middle = Math.floor((FIRST_BLOCK + last) / 2)
+  return [
+    { name: 'hot', ...whole, address: contracts[0] },
+    { name: 'hot, 1,000 blocks', ...whole, address: contracts[0], from: middle, to: middle + 999 },
+    { name: 'sparse', ...whole, address: contracts[300] },
+    { name: 'cold', ...whole, address: contracts[CONTRACTS - 1] },
+    { name: 'absent', ...whole, address: `0x${'00'.repeat(20)}` },
+  ]
+}
