@@ -104,8 +104,22 @@ export const KERNELS = ['running', 'pending'] as const
 export const MAINTENANCE_REASONS = ['upgrade', 'hardware', 'network', 'other'] as const
 export const FAILURE_KINDS = ['source', 'parse', 'timeout', 'internal'] as const
 export const LINE_RESULTS = ['parsed', 'ignored', 'unparsed'] as const
+/** What the ingest of the query service is at. */
+export const INGEST_PHASES = ['starting', 'back-fill', 'tail', 'waiting', 'stopped'] as const
+/** Why a step of it failed. */
+export const INGEST_FAILURES = [
+  'unreachable',
+  'overload',
+  'refused',
+  'incomplete',
+  'unlinked',
+  'nonsense',
+  'store',
+] as const
+/** What the query service is asked for; all but the two is `other`. */
+const QUERY_PATHS = ['/query', '/height', 'other'] as const
 
-/** The chapters of the catalogue, named after the collector that fills them. */
+/** The chapters of the catalogue, named after the collector that fills them; `queryService` is filled by another process. */
 export const chapters = {
   rpc: {
     chain_rpc_up: gauge(
@@ -620,6 +634,44 @@ export const chapters = {
       result: ['accepted', 'failed'],
     }),
   },
+  queryService: {
+    chain_query_service_node_height: gauge(
+      'Finalized block of the node as it was last told; absent until it was, and while the node is silent.',
+    ),
+    chain_query_service_height: gauge('Last block that is indexed; all from the first on are.'),
+    chain_query_service_first_block: gauge('First block that is held.'),
+    chain_query_service_indexed_block_timestamp_seconds: gauge(
+      'Time that the last indexed block itself carries.',
+    ),
+    chain_query_service_phase: gauge(
+      'What the ingest is at, as a state set; exactly one is 1, and waiting is for a node that is behind or does not answer.',
+      { phase: INGEST_PHASES },
+    ),
+    chain_query_service_blocks_indexed_total: counter('Blocks that were indexed by this run.'),
+    chain_query_service_logs_indexed_total: counter('Logs that were indexed by this run.'),
+    chain_query_service_ingest_errors_total: counter('Steps of the ingest that failed.', {
+      kind: INGEST_FAILURES,
+    }),
+    chain_query_service_requests_total: tally(
+      'Answers, by status code; 499 is a client that left before its answer.',
+      { path: QUERY_PATHS, code: open },
+    ),
+    chain_query_service_request_duration_seconds: histogram(
+      'From a request to the end of its answer.',
+      [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      { path: QUERY_PATHS },
+    ),
+    chain_query_service_response_bytes_total: tally('Bytes of answers as they were sent.', {
+      path: QUERY_PATHS,
+    }),
+    chain_query_service_logs_returned_total: tally('Logs in answers.'),
+    chain_query_service_store_bytes: gauge('Space that the store takes on disk.'),
+    chain_query_service_store_limit_bytes: gauge(
+      'Bound on that space; absent where it is not bounded by bytes.',
+    ),
+    chain_query_service_store_logs: gauge('Logs that are held.'),
+    chain_query_service_store_blocks: gauge('Blocks that are held.'),
+  },
 } as const
 
 type Chapters = typeof chapters
@@ -633,7 +685,11 @@ type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) exten
 /** The catalogue without its chapters: name → definition. */
 type Catalogue = UnionToIntersection<Merge<Chapters>>
 
-export const metrics: Readonly<Record<MetricName, MetricDefinition>> = {
+/** What the query service exposes; it is another process. */
+export const serviceMetrics = chapters.queryService
+
+/** What the agent exposes. */
+export const agentMetrics = {
   ...chapters.rpc,
   ...chapters.reference,
   ...chapters.services,
@@ -651,6 +707,11 @@ export const metrics: Readonly<Record<MetricName, MetricDefinition>> = {
   ...chapters.tokens,
   ...chapters.derived,
   ...chapters.agent,
+}
+
+export const metrics: Readonly<Record<MetricName, MetricDefinition>> = {
+  ...agentMetrics,
+  ...serviceMetrics,
 }
 
 export interface MetricDefinition {

@@ -21,11 +21,20 @@ const SHORTHANDS = [
 const NONE: readonly string[] = []
 
 export const configOptions = (command: Command) =>
+  withSettings(
+    withFile(command.optionsGroup('Configuration:'))
+      .option('--prefix <word>', "the maker's word before units and tools, or auto")
+      .option('--listen <host:port>', 'where to serve /metrics'),
+  ).optionsGroup('')
+
+/** Those that a command takes which does not watch the node. */
+export const fewConfigOptions = (command: Command) => withSettings(withFile(command))
+
+const withFile = (command: Command) =>
+  command.option('-c, --config <file>', 'configuration file (YAML); also CHAIN_AGENT_CONFIG')
+
+const withSettings = (command: Command) =>
   command
-    .optionsGroup('Configuration:')
-    .option('-c, --config <file>', 'configuration file (YAML); also CHAIN_AGENT_CONFIG')
-    .option('--prefix <word>', "the maker's word before units and tools, or auto")
-    .option('--listen <host:port>', 'where to serve /metrics')
     .option('--rpc-url <url>', "the node's JSON-RPC")
     .option('--log-level <level>', 'trace, debug, info, warn, error or silent')
     .option(
@@ -34,7 +43,6 @@ export const configOptions = (command: Command) =>
       (value: string, before: readonly string[]) => [...before, value],
       NONE,
     )
-    .optionsGroup('')
 
 /** What was said on the command line, as the configuration takes it. */
 export const flagsOf = (options: ConfigOptions): Inputs['flags'] => [

@@ -25,6 +25,7 @@ import { recoverCommand } from './recover.ts'
 import { replayCommand } from './replay.ts'
 import { runbookCommand } from './runbook.ts'
 import { runCommand } from './run.ts'
+import { serveQueryCommand } from './serve-query.ts'
 import { simulateCommand } from './simulate.ts'
 import { statusCommand } from './status.ts'
 import { UsageError } from './usage-error.ts'
@@ -48,6 +49,7 @@ const COMMANDS = [
   balancesCommand,
   queryCommand,
   heightCommand,
+  serveQueryCommand,
   maintenanceCommand,
   keysCommand,
   keysReportCommand,

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import { pino } from 'pino'
 import { startAgent } from '../agent.ts'
 import { readConfig } from '../config/index.ts'
 import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
 import type { ExitCode, Io } from './io.ts'
+import { createLog } from './log.ts'
 
 /** `chain-agent run`: watch the node until stopped. */
 export const runCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -19,15 +19,7 @@ Examples:
     )
     .action(async (options: ConfigOptions) => {
       const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
-      const log = pino(
-        {
-          level: config.log.level,
-          base: null,
-          timestamp: pino.stdTimeFunctions.isoTime,
-          formatters: { level: (level) => ({ level }) },
-        },
-        io.stdout,
-      )
+      const log = createLog(config, io)
       const agent = await startAgent({
         config,
         clock: io.clock,

@@ -178,7 +178,8 @@ const hint = (word: string, candidates: readonly string[]): string => {
 /** What came, as far as it may be seen: where an address belongs, anything may be one with a key in it. */
 const show = (path: readonly PropertyKey[], value: unknown): string => {
   if (value === undefined) return 'its default'
-  const isOddAddress = path.at(-1) === 'url' && typeof value === 'string' && !HARMLESS.test(value)
+  const mayBeAddress = path.at(-1) === 'url' || path.at(-1) === 'store'
+  const isOddAddress = mayBeAddress && typeof value === 'string' && !HARMLESS.test(value)
   return isOddAddress ? 'something else' : JSON.stringify(maskAddresses(value))
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { collectors } from './collector-keys.ts'
+import { serveQuery } from './serve-query-keys.ts'
 import { file, listen, reference } from './values.ts'
 
 /** Everything that can be set, with the default for a standard node. Descriptions become the example file. */
@@ -76,6 +77,7 @@ export const schema = z.strictObject({
     })
     .prefault({}),
   ...collectors,
+  serveQuery,
 })
 
 /** The configuration as the agent uses it: durations in milliseconds, everything present. */

@@ -4,7 +4,7 @@ import { parseDuration } from '../core/units.ts'
 const HOUR = 3_600_000
 
 /** Durations are written with their unit and become milliseconds. */
-const duration = (byDefault: string, description: string) =>
+export const duration = (byDefault: string, description: string) =>
   z
     .string('expected a duration like 2s, 500ms or 5m')
     .transform((text, context) => {
@@ -41,17 +41,24 @@ const isBase = (text: string): boolean => {
   return [username, password, search, hash].every((part) => part === '')
 }
 
-export const listen = z
-  .string('expected HOST:PORT')
-  .transform((text, context) => {
-    const { v6, host, port } = LISTEN.exec(text)?.groups ?? {}
-    const name = v6 ?? host
-    if (name !== undefined && Number(port) <= 65_535) return { host: name, port: Number(port) }
-    context.addIssue('expected HOST:PORT, like 127.0.0.1:9843 or [::1]:9843')
-    return z.NEVER
-  })
-  .prefault('127.0.0.1:9843')
-  .describe('where /metrics is served; loopback unless you say otherwise')
+export const listenAt = (byDefault: string, description: string) =>
+  z
+    .string('expected HOST:PORT')
+    .transform((text, context) => {
+      const { v6, host, port } = LISTEN.exec(text)?.groups ?? {}
+      const name = v6 ?? host
+      if (name !== undefined && Number(port) <= 65_535) return { host: name, port: Number(port) }
+      const own = byDefault.slice(byDefault.lastIndexOf(':'))
+      context.addIssue(`expected HOST:PORT, like 127.0.0.1${own} or [::1]${own}`)
+      return z.NEVER
+    })
+    .prefault(byDefault)
+    .describe(description)
+
+export const listen = listenAt(
+  '127.0.0.1:9843',
+  'where /metrics is served; loopback unless you say otherwise',
+)
 
 /** A word that is fit for a label: it ends up in every series about the thing. */
 export const label = z
@@ -73,21 +80,24 @@ export const reference = z
     path: ['apiKeyFile'],
     message: 'expected with kind: query alone',
   })
-  .transform(({ name, url: address, kind, apiKeyFile = null }) => ({
+  .transform(({ name, url: where, kind, apiKeyFile = null }) => ({
     // A name and never the address: addresses carry keys, and a label is public.
-    name: name ?? new URL(address).hostname,
-    url: address,
+    name: name ?? new URL(where).hostname,
+    url: where,
     kind,
     apiKeyFile,
   }))
 
+/** Of a contract or an account, in lower case from here on. */
+export const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'expected an address: 0x and 40 hex digits')
+  .transform((text) => text.toLowerCase())
+
 /** A holder of a token; `id` for a token of its own, or for one kind of many. */
 const holder = z.strictObject({
   name: label,
-  address: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{40}$/, 'expected an address: 0x and 40 hex digits')
-    .transform((text) => text.toLowerCase()),
+  address,
   id: z
     .union([z.int().nonnegative(), z.string().regex(/^\d{1,78}$/)], 'expected the id of a token')
     .transform(BigInt)
@@ -101,7 +111,7 @@ const OF_PROFILE = { weth: 'erc20', punks: 'erc721' } as const
 export const token = z
   .strictObject({
     name: label,
-    contract: holder.shape.address,
+    contract: address,
     standard: z.enum(['erc20', 'erc721', 'erc1155'], 'expected erc20, erc721 or erc1155'),
     profile: z.enum(['weth', 'punks'], 'expected weth or punks').nullable().default(null),
     decimals: z.int().min(0).max(255).optional(),

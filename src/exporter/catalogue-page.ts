@@ -28,6 +28,8 @@ const INTRODUCTION: Readonly<Record<keyof typeof chapters, string>> = {
     'Balances of configured holders (`tokens.watch`), rebuilt from events that a query service gives; off without a token. They end 200 blocks below the height of the service, where no reorganisation reaches. Absent while the history is still being read, and where the events do not explain the balances. `id` is empty but for a token of its own.',
   derived: 'What follows from the other chapters: the figures that decide an incident.',
   agent: 'The agent itself. `process_*` and `nodejs_*` come on top.',
+  queryService:
+    'The query service, `chain-agent serve-query`: a process of its own with a /metrics of its own, `serveQuery.metricsListen`; `process_*` and `nodejs_*` of that process come on top. Counters begin at 0 with each run.',
 }
 
 /** The text of docs/metrics.md. */

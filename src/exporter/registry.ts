@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Recorder } from '../core/recorder.ts'
-import { type MetricDefinition, metrics, type Sample } from '../metrics.ts'
+import { agentMetrics, type MetricDefinition, type Sample } from '../metrics.ts'
 
 /** The exposition as Prometheus reads it, and the media type to send it with. */
 export interface Exposition {
@@ -31,12 +31,14 @@ const LEFT_OUT = [
 interface Options {
   /** Whether the process is the agent's alone: only then is its memory told as the agent's. */
   readonly ownsProcess?: boolean
+  /** What the process exposes: the metrics of the agent, or of a service. */
+  readonly catalogue?: Readonly<Record<string, MetricDefinition>>
 }
 
 /** Puts the catalogue into prom-client. The only importer of it. `complain` hears of duplicate series. */
 export const createExposition = (
   complain: (message: string) => void,
-  { ownsProcess = true }: Options = {},
+  { ownsProcess = true, catalogue = agentMetrics }: Options = {},
 ): Exposition => {
   const registry = new Registry()
   if (ownsProcess) collectDefaultMetrics({ register: registry })
@@ -48,7 +50,7 @@ export const createExposition = (
   >()
   const tallies = new Map<string, Counter>()
   const histograms = new Map<string, Histogram>()
-  for (const [name, definition] of Object.entries(metrics)) {
+  for (const [name, definition] of Object.entries(catalogue)) {
     const options = optionsOf(name, definition, registry)
     if (definition.type === 'histogram')
       histograms.set(name, forget(new Histogram(options), options))

@@ -49,6 +49,7 @@ const NO_REPORTS = [
   'balances',
   'query',
   'height',
+  'serve-query',
   'demo',
   'help',
   'completion',

@@ -53,6 +53,11 @@ describe('what is shown of an address', () => {
     ['https://user:secret@node.example', 'https://node.example/…'],
     ['https://node.example/?key=SECRET', 'https://node.example/…'],
     ['nonsense', '(not a URL)'],
+    ['clickhouse://a:8123,b:8123', 'clickhouse://a:8123,b:8123'],
+    ['clickhouse://user@a:8123,[::1]:8123/logs?cluster=c', 'clickhouse://a:8123,[::1]:8123/…'],
+    ['clickhouse://user:SECRET@a,b/logs', 'clickhouse://a,b/…'],
+    ['clickhouse://user:SEC,RET/SECRET@a,b/logs', '(not a URL)'],
+    ['clickhouse://user:1,2/SECRET@a,b/logs', '(not a URL)'],
   ])('%s', (url, expected) => {
     expect(redactUrl(url)).toBe(expected)
   })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createExposition } from '../../src/exporter/registry.ts'
-import { sample, type Sample } from '../../src/metrics.ts'
+import { sample, type Sample, serviceMetrics } from '../../src/metrics.ts'
 
 const ours = async (text: Promise<string>): Promise<readonly string[]> =>
   (await text).split('\n').filter((line) => line.startsWith('chain_'))
@@ -68,4 +68,14 @@ test('label values are escaped', async () => {
   const { render } = exposition()
   const [line] = await ours(render([sample('chain_service_active', 1, { service: 'a"b\\c\nd' })]))
   expect(line).toBe('chain_service_active{service="a\\"b\\\\c\\nd"} 1')
+})
+
+test('what the agent exposes is nothing of the service, and the other way round', async () => {
+  const told = async (text: Promise<string>): Promise<readonly string[]> =>
+    [...(await text).matchAll(/^# HELP (chain_(?:query_service|rpc)_)/gm)].map(
+      ([, part = '']) => part,
+    )
+  const service = createExposition(() => undefined, { catalogue: serviceMetrics })
+  expect(new Set(await told(exposition().render([])))).toEqual(new Set(['chain_rpc_']))
+  expect(new Set(await told(service.render([])))).toEqual(new Set(['chain_query_service_']))
 })

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { metrics } from '../../src/metrics.ts'
+import { agentMetrics } from '../../src/metrics.ts'
 import type { Seen } from './half.ts'
 
 /** What cannot change while one agent watches one node, and why. */
@@ -18,7 +18,7 @@ const BUDGET = 800
 
 /** Every metric is seen, and with more than one value in some scenario; a node has so many series at most. */
 export const expectWholeCatalogue = (parts: readonly Seen[]): void => {
-  const names = Object.keys(metrics)
+  const names = Object.keys(agentMetrics)
   const isIn = (name: string, of: 'moved' | 'present') => parts.some((part) => name in part[of])
   expect(names.filter((name) => !isIn(name, 'present'))).toEqual([])
   expect(names.filter((name) => !isIn(name, 'moved') && !(name in CONSTANT))).toEqual([])

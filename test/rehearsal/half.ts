@@ -2,7 +2,7 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
-import { metrics } from '../../src/metrics.ts'
+import { agentMetrics } from '../../src/metrics.ts'
 import { parseDuration } from '../../src/core/units.ts'
 import type { Scenario } from '../../src/simulator/scenario/scenario.ts'
 import { listScenarios } from '../../src/simulator/scenario/scenarios.ts'
@@ -66,7 +66,7 @@ const expectNoBug = async (scenario: Scenario, { moved, present, most }: Seen): 
     const lines = linesByMetric(exposition)
     for (const name of lines.keys()) Object.assign(present, { [name]: scenario.name })
     if (second < WARM_S) continue
-    for (const name of Object.keys(metrics)) {
+    for (const name of Object.keys(agentMetrics)) {
       seen.set(name, (seen.get(name) ?? new Set()).add((lines.get(name) ?? []).join('\n')))
     }
     // A bug of ours is told apart from whatever is wrong with the node.
@@ -100,7 +100,7 @@ const linesByMetric = ({ text }: Exposition): ReadonlyMap<string, readonly strin
   const found = new Map<string, string[]>()
   for (const line of text.split('\n')) {
     const [, name = ''] = /^([a-z_]+?)(?:_bucket|_sum|_count)?(?:\{| )/.exec(line) ?? []
-    if (name in metrics) found.set(name, [...(found.get(name) ?? []), line])
+    if (name in agentMetrics) found.set(name, [...(found.get(name) ?? []), line])
   }
   return found
 }

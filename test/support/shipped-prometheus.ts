@@ -44,6 +44,8 @@ interface Options {
   /** Of deploy/prometheus/. */
   readonly file: string
   readonly groups: readonly TargetGroup[]
+  /** What stands in query-services/nodes.yaml. */
+  readonly queryServices?: readonly TargetGroup[]
   /** HOST:PORT of what the file writes to, where it does. */
   readonly victoria?: string
 }
@@ -55,6 +57,7 @@ interface Options {
 export const startShipped = async ({
   file,
   groups,
+  queryServices = [],
   victoria = '127.0.0.1:8428',
 }: Options): Promise<ShippedPrometheus> => {
   const directory = await installShipped()
@@ -62,6 +65,7 @@ export const startShipped = async ({
   const target: ShippedPrometheus['target'] = async (name, entries) =>
     writeFile(join(directory, 'targets', name), stringify(entries))
   await target('nodes.yaml', groups)
+  await writeFile(join(directory, 'query-services/nodes.yaml'), stringify(queryServices))
   await rewrite(join(directory, file), [
     ['127.0.0.1:9090', address],
     ['127.0.0.1:9093', `127.0.0.1:${await freePort()}`],

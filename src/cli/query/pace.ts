@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import { renderDuration, second } from '../../core/units.ts'
+import { roughly, second } from '../../core/units.ts'
 import type { Progress } from '../../query/client/types.ts'
 
 /** How far a query has come, in one line. */
@@ -20,11 +20,4 @@ export const createPace = ({ elapsed }: Pick<Clock, 'elapsed'>): ((now: Progress
       ...(waitedMs >= second ? [`waited ${roughly(waitedMs / second)}`] : []),
     ].join(', ')
   }
-}
-
-/** 49 s, 12m, 3h: two digits tell enough. */
-const roughly = (seconds: number): string => {
-  if (seconds < 100) return renderDuration(Math.ceil(seconds) * second)
-  if (seconds < 6000) return renderDuration(Math.ceil(seconds / 60) * 60 * second)
-  return renderDuration(Math.ceil(seconds / 3600) * 3600 * second)
 }

@@ -4,7 +4,12 @@ import type { Command } from 'commander'
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Now: what is wrong, and what to do': ['check', 'status', 'monlog', 'recover', 'runbook'],
   'Look: what was, and what is written': ['ledger', 'logs', 'events', 'replay'],
-  'Query: what contracts have logged, from a query service': ['balances', 'query', 'height'],
+  'Query: what contracts have logged, from a query service': [
+    'balances',
+    'query',
+    'height',
+    'serve-query',
+  ],
   'Keep: what an operator sees to': ['maintenance', 'bundle', 'keys', 'keys-report'],
   'Run: the agent itself': ['run', 'config'],
   'Rehearse: without a node': ['demo', 'simulate', 'parse'],

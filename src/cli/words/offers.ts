@@ -20,7 +20,7 @@ export const listOffers = async (program: Words): Promise<Offers> => {
     key: keys.map(({ path }) => `${path}=`),
     service: services,
     command: program.commands.map(({ name }) => name),
-    collector: Object.keys(chapters).filter((name) => name !== 'agent'),
+    collector: Object.keys(chapters).filter((name) => name !== 'agent' && name !== 'queryService'),
     level: schema.shape.log.def.innerType.shape.level.def.innerType.options,
   }
 }

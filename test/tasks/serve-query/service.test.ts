@@ -1,0 +1,153 @@
+import { afterEach, expect, it } from 'vitest'
+import { serviceMetrics } from '../../../src/metrics.ts'
+import type { LogStore } from '../../../src/query/store/store.ts'
+import { eventually } from '../../support/eventually.ts'
+import { memoryStore } from '../../support/memory-store.ts'
+import { type QueryService, startQueryService } from '../../support/query-service.ts'
+import { contract } from '../../support/rpc-chain.ts'
+import { type RpcNode, startRpcNode } from '../../support/rpc-node.ts'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+interface Started {
+  readonly node: RpcNode
+  readonly service: QueryService
+}
+
+const start = async (
+  settings: Readonly<Record<string, unknown>>,
+  { store = memoryStore(), height = 50 }: { store?: LogStore; height?: number } = {},
+): Promise<Started> => {
+  const node = await startRpcNode({ height })
+  closing.push(node.close)
+  const service = await startQueryService({ rpcUrl: node.url, store, settings })
+  closing.push(service.stop)
+  return { node, service }
+}
+
+const ask = async ({ url }: QueryService, body: unknown): Promise<string> => {
+  const response = await fetch(`${url}/query`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return `${response.status} ${await response.text()}`
+}
+const heightOf = async ({ url }: QueryService): Promise<unknown> =>
+  (await fetch(`${url}/height`)).json()
+const reaches = (service: QueryService, height: number) =>
+  eventually(
+    () => heightOf(service),
+    (seen) => JSON.stringify(seen) === `{"height":${height}}`,
+  )
+const ALL = { from_block: 0, logs: [{}], field_selection: { log: ['data'] } }
+
+/** Space that follows what is held. */
+const measured = (): LogStore => {
+  const store = memoryStore()
+  const size = async () => ({ ...(await store.size()), bytes: 1000 * (await store.size()).blocks })
+  return { ...store, size }
+}
+
+/** Lines of each metric; the parts of a histogram belong to it. */
+const linesOf = (text: string, name: string): string =>
+  text
+    .split('\n')
+    .filter((line) => new RegExp(`^${name}(?:_bucket|_sum|_count)?[{ ]`).test(line))
+    .join('\n')
+
+/** What one run cannot change. */
+const CONSTANT = ['chain_query_service_store_limit_bytes']
+
+it('every metric of the catalogue is there and moves, in few series, and none of the agent', async () => {
+  const settings = { retentionBlocks: 120, retentionBytes: '10MB' }
+  const { node, service } = await start(settings, { store: measured() })
+  await eventually(service.ready, (seen) => seen.startsWith('200'))
+  expect(await ask(service, ALL)).toMatch(/^200/)
+  const before = await eventually(service.look, ({ value }) =>
+    [
+      value('chain_query_service_store_blocks') === 51,
+      // 0, 1, 2, 3 and again, in blocks 0 to 50.
+      value('chain_query_service_store_logs') === 75,
+      value('chain_query_service_phase', { phase: 'tail' }) === 1,
+    ].every(Boolean),
+  )
+  // A fault of the node, and more blocks than are kept.
+  let faults = 1
+  node.faults = () => {
+    faults -= 1
+    return faults < 0 ? undefined : { kind: 'reply', status: 429, body: '' }
+  }
+  node.chain.setHeight(400)
+  await reaches(service, 400)
+  expect(await ask(service, { ...ALL, from_block: 390 })).toMatch(/^200/)
+  await fetch(`${service.url}/elsewhere`)
+  const after = await eventually(
+    service.look,
+    ({ value }) => (value('chain_query_service_store_logs') ?? 75) !== 75,
+  )
+
+  const names = Object.keys(serviceMetrics)
+  const lines = (seen: { readonly text: string }) =>
+    new Map(names.map((name) => [name, linesOf(seen.text, name)]))
+  expect(names.filter((name) => lines(before).get(name) === '')).toEqual([])
+  const isSame = (name: string): boolean => lines(before).get(name) === lines(after).get(name)
+  // It was at the tip before and after.
+  const still = names.filter((name) => isSame(name) && name !== 'chain_query_service_phase')
+  expect(still).toEqual(CONSTANT)
+  expect(after.value('chain_query_service_ingest_errors_total', { kind: 'overload' })).toBe(1)
+  expect(after.value('chain_query_service_height')).toBe(400)
+  expect(after.value('chain_query_service_first_block')).toBeGreaterThan(200)
+  const code = { path: '/query', code: '200' }
+  expect(after.value('chain_query_service_requests_total', code)).toBe(2)
+  expect(after.value('chain_query_service_requests_total', { path: 'other' })).toBe(1)
+  const series = after.text.split('\n').filter((line) => /^[a-z]/.test(line))
+  expect(series.filter((line) => !/^(?:chain_query_service_|process_|nodejs_)/.test(line))).toEqual(
+    [],
+  )
+  expect(series.length).toBeLessThan(120)
+})
+
+it('is ready once it is near the node, and serves what it holds while the node is away', async () => {
+  const { node, service } = await start({ unbounded: true }, { height: 500 })
+  await reaches(service, 500)
+  expect(await service.ready()).toBe('200 The service is ready.')
+  expect((await fetch(`${service.operations}/-/healthy`)).status).toBe(200)
+  await node.close()
+  closing.shift()
+  await eventually(
+    () => service.lines.join('\n'),
+    (seen) => /warn could not ask the node/.test(seen),
+  )
+  expect(await heightOf(service)).toEqual({ height: 500 })
+  expect(await ask(service, { ...ALL, from_block: 499 })).toMatch(/^200.*"archive_height":500/)
+})
+
+it('refuses queries once the chain is another than what is held, and says so', async () => {
+  const { node, service } = await start({ contracts: [contract(1)] })
+  await reaches(service, 50)
+  node.chain.fork(40)
+  node.chain.setHeight(60)
+  await eventually(service.ready, (seen) => seen.includes('the ingest has stopped'))
+  expect(await ask(service, ALL)).toBe(
+    '503 {"error":{"code":"stopped","message":"the service has stopped to follow the chain; its log says why","path":null}}\n',
+  )
+  expect(service.lines.filter((line) => line.startsWith('error'))).toHaveLength(1)
+  const { value } = await service.look()
+  expect(value('chain_query_service_phase', { phase: 'stopped' })).toBe(1)
+  expect(value('chain_query_service_ingest_errors_total', { kind: 'unlinked' })).toBe(1)
+  expect(value('chain_query_service_requests_total', { path: '/query', code: '503' })).toBe(1)
+})
+
+it.each([
+  [{ listen: '0.0.0.0:0' }, 1],
+  [{ listen: '127.0.0.1:0' }, 0],
+])('an address for everybody without keys is worth a warning: %j', async (settings, warnings) => {
+  const { service } = await start({ unbounded: true, ...settings })
+  expect(service.lines.filter((line) => /^warn .*--api-keys-file/.test(line))).toHaveLength(
+    warnings,
+  )
+})
