@@ -82,5 +82,9 @@ export const WITHOUT_ROW: ReadonlyMap<string, string> = new Map([
     'ChainStatesyncFrozen',
     'half an hour without progress, by the clock: only promtool can wait for it',
   ],
+  [
+    'ChainQueryServiceStopped',
+    'is told by another process; its own tests take it that far: a fork below what was final',
+  ],
   ['ChainUptimeBudgetFast', 'asks for an hour of history: only promtool can wait for it'],
 ])

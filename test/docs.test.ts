@@ -7,6 +7,12 @@ import { rules } from './alerts/files.ts'
 import { parseConfigFile } from '../src/config/file.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { metrics } from '../src/metrics.ts'
+import {
+  DISTRIBUTED_LOGS,
+  LEDGER,
+  LOCAL_LOGS,
+  STATE,
+} from '../src/query/store/clickhouse/schema.ts'
 import { listScenarios } from '../src/simulator/scenario/scenarios.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -24,7 +30,9 @@ const PAGES = ['README.md', 'CONTRIBUTING.md', ...inFolder('docs')].filter((file
 )
 
 /** Words that begin like a metric and are a label, or the beginning of several. */
-const OTHER_WORDS = ['chain_id', 'chain_rpc']
+const OTHER_WORDS = ['chain_id', 'chain_rpc', 'chain_query_service']
+/** What the query service calls its tables in ClickHouse. */
+const TABLES = [LOCAL_LOGS, DISTRIBUTED_LOGS, LEDGER, STATE]
 /** What Prometheus knows a histogram by. */
 const SERIES = Object.entries(metrics).flatMap(([metric, { type }]) =>
   type === 'histogram' ? ['sum', 'count', 'bucket'].map((part) => `${metric}_${part}`) : [],
@@ -38,7 +46,7 @@ describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s',
     [...text.matchAll(pattern)].map(([, found = '']) => found)
 
   test('names only metrics that there are', () => {
-    const known = [...Object.keys(metrics), ...SERIES, ...OTHER_WORDS]
+    const known = [...Object.keys(metrics), ...SERIES, ...OTHER_WORDS, ...TABLES]
     // What a command greps for may be the beginning of a name: test/alerts/runbooks.test.ts sees to that.
     const named = all(/^(?!.*grep)(.*)$/gm).flatMap(
       (line) => line.match(/(?:\w+:)?\bchain_[a-z_]+[a-z](?::\w+)?/g) ?? [],

@@ -149,6 +149,40 @@ describe('a real Alertmanager with our configuration', () => {
     ])
   })
 
+  it('does not tell that the query service waits for a node that is behind, and tells what else it has', async () => {
+    const source = on('ChainBehind', 'warning', { component: 'sync' })
+    await listeners.post(source)
+    expect(
+      await hear([
+        source,
+        on('ChainQueryServiceStalled', 'warning', { component: 'services' }),
+        on('ChainQueryServiceBehind', 'warning', { component: 'services' }),
+        on('ChainQueryServiceErrors', 'warning', { component: 'services' }),
+        on('ChainQueryServiceStalled', 'warning', {
+          component: 'services',
+          instance: `other-${instance}`,
+        }),
+      ]),
+    ).toEqual([
+      `chat ChainBehind ${instance}`,
+      `chat ChainQueryServiceErrors ${instance}`,
+      `chat ChainQueryServiceStalled other-${instance}`,
+    ])
+  })
+
+  it('tells of a query service that has stopped once, not that it stands, is behind and refuses as well', async () => {
+    const source = on('ChainQueryServiceStopped', 'critical', { phase: 'stopped' })
+    await listeners.post(source)
+    expect(
+      await hear([
+        source,
+        on('ChainQueryServiceStalled', 'warning', { component: 'services' }),
+        on('ChainQueryServiceBehind', 'warning', { component: 'services' }),
+        on('ChainQueryServiceErrors', 'warning', { component: 'services' }),
+      ]),
+    ).toEqual([`pager ChainQueryServiceStopped ${instance}`])
+  })
+
   it('does not hold back an alert without an instance for another without one', async () => {
     const without = { job, instance: '', component: 'agent' }
     const source = labelsOf('ChainOfAll', 'critical', without)

@@ -46,11 +46,11 @@ const writeOut = (expression: string): readonly string[] => {
 const extended = (basic: string): string =>
   basic.replaceAll(/\\?[()|]/g, (found) => (found.length === 2 ? found.slice(1) : `\\${found}`))
 
-/** What the commands of a page look for in the agent's own metrics. */
+/** What the commands of a page look for in the metrics of the agent, or of the query service. */
 const lookedFor = (page: string): readonly string[] =>
   page
     .split('\n')
-    .filter((line) => line.includes('localhost:9843/metrics'))
+    .filter((line) => /localhost:(?:9843|9144)\/metrics/.test(line))
     .flatMap((line) => [...line.matchAll(/grep (-E )?(?:'([^']*)'|([a-z_]+))/g)])
     .flatMap(([, isExtended, quoted, word]) => {
       const expression = quoted ?? word ?? ''

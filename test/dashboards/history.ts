@@ -5,6 +5,7 @@ import { createRecorder, type Recorder } from './history/recorder.ts'
 import { recordChain, recordBefore } from './history/chain.ts'
 import { recordConsensus } from './history/consensus.ts'
 import { recordHost } from './history/host.ts'
+import { recordQueryService } from './history/query-service.ts'
 import { recordServices } from './history/services.ts'
 import { recordStorage } from './history/storage.ts'
 
@@ -65,6 +66,7 @@ const createTarget = (
     recordServices(full, moment, now)
     recordStorage(full, moment)
     recordHost(full, moment)
+    recordQueryService(full, moment)
     full.move({ at, elapsed, isWritten: true })
     full.other('up', isScraped ? 1 : 0)
     full.other('scrape_duration_seconds', isScraped ? 0.03 : 10)

@@ -96,6 +96,16 @@ describe('the configurations of deploy/prometheus', () => {
     expect(kept.test('prometheus_build_info;prometheus')).toBe(false)
   })
 
+  it('the example of query services has a node of the other example, at the port of its metrics', async () => {
+    const schema = z.array(
+      z.object({ targets: z.array(z.string()), labels: z.strictObject({ node: z.string() }) }),
+    )
+    const text = await readFile(join(SHIPPED, 'query-services/nodes.yaml'), 'utf8')
+    expect(schema.parse(parse(text))).toEqual([
+      { targets: ['10.0.0.11:9144'], labels: { node: 'node-a' } },
+    ])
+  })
+
   it('the example of targets names each node once, at the port of the agent', async () => {
     const groups = z
       .array(
@@ -122,7 +132,9 @@ chain_native_statesync_active 0
 describe('a real Prometheus with fleet.yml', () => {
   const stops: (() => unknown)[] = []
   let prometheus: ShippedPrometheus
-  let agents: Readonly<Record<'a' | 'b' | 'many' | 'other' | 'nameless', ExpositionServer>>
+  let agents: Readonly<
+    Record<'a' | 'b' | 'many' | 'other' | 'nameless' | 'service', ExpositionServer>
+  >
 
   beforeAll(async () => {
     const overLimit = Array.from({ length: 1001 }, (_, index) => `chain_x{n="${index}"} 1\n`)
@@ -132,6 +144,7 @@ describe('a real Prometheus with fleet.yml', () => {
       many: await serveExposition(overLimit.join('')),
       other: await serveExposition(says(300)),
       nameless: await serveExposition(says(400)),
+      service: await serveExposition('chain_query_service_height 90\nprocess_open_fds 20\n'),
     }
     for (const agent of Object.values(agents)) stops.push(agent.close)
     prometheus = await startShipped({
@@ -143,6 +156,7 @@ describe('a real Prometheus with fleet.yml', () => {
         { targets: [`127.0.0.1:${await freePort()}`], labels: { node: 'node-gone' } },
         { targets: [agents.nameless.address], labels: {} },
       ],
+      queryServices: [{ targets: [agents.service.address], labels: { node: 'node-b' } }],
     })
     stops.push(prometheus.stop)
   })
@@ -176,6 +190,18 @@ describe('a real Prometheus with fleet.yml', () => {
       job: 'chain-agent',
       cluster: 'mainnet',
     })
+  })
+
+  it('takes what a query service tells as told of its node, and not its process or whether it is up', async () => {
+    expect(await seeByNode('chain_query_service_height{job="chain-agent"}', 1)).toEqual({
+      'node-b': 90,
+    })
+    for (const own of ['up', 'process_open_fds']) {
+      const series = await prometheus.query(`${own}{instance="node-b"}`)
+      expect(series.map(({ labels }) => labels['job'])).toContain('chain-query-service')
+    }
+    const misplaced = 'process_open_fds{job="chain-agent"} or up{job="chain-query-service"} == 0'
+    expect(await prometheus.query(misplaced)).toEqual([])
   })
 
   it('takes a node that is gone, and one over the limit of series, for down', async () => {

@@ -44,7 +44,7 @@ test('the configuration for Prometheus is the one that is shipped, with the targ
   const shipped: unknown = parse(
     await readFile(join(import.meta.dirname, '../../deploy/prometheus/fleet.yml'), 'utf8'),
   )
-  const [ours, itself] = schema.parse(shipped).scrape_configs
+  const [ours, ...others] = schema.parse(shipped).scrape_configs
   expect(ours).toMatchObject({ job_name: 'chain-agent', sample_limit: 1000 })
   const places = { targetsFile: '/run/targets.json', front: 'http://127.0.0.1:9843' }
   const { rule_files: rules, ...written } = schema.parse(parse(await readScrapeConfig(places)))
@@ -52,7 +52,7 @@ test('the configuration for Prometheus is the one that is shipped, with the targ
     global: schema.parse(shipped).global,
     scrape_configs: [
       { ...ours, file_sd_configs: [{ files: ['/run/targets.json'] }] },
-      itself,
+      ...others,
       { job_name: 'chain-fleet', static_configs: [{ targets: ['127.0.0.1:9843'] }] },
     ],
   })

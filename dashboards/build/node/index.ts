@@ -5,6 +5,7 @@ import { consensus } from './consensus.ts'
 import { execution } from './execution.ts'
 import { glance } from './glance.ts'
 import { host } from './host.ts'
+import { queryService } from './query-service.ts'
 import { rpc } from './rpc.ts'
 import { security } from './security.ts'
 import { services } from './services.ts'
@@ -30,6 +31,7 @@ export const node = () =>
       execution,
       host,
       security,
+      queryService,
       agent,
     ],
   })

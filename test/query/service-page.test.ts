@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { describe, expect, it } from 'vitest'
+import { alerts } from '../alerts/files.ts'
+import { serveQueryOptions } from '../../src/cli/serve-query/options.ts'
+import { parseConfigFile } from '../../src/config/file.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { API_MAX_CONNECTIONS, QUERY_LIMITS } from '../../src/query/service/api/limits.ts'
+import { LOG_FIELDS } from '../../src/query/log-fields.ts'
+import { planOf } from '../../src/tasks/serve-query/plan.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+const page = read('docs/query-service.md')
+const many = (count: number): string => count.toLocaleString('en-US')
+const MiB = 1024 * 1024
+
+describe('docs/query-service.md', () => {
+  it('tells the limits as they are', () => {
+    const { bodyBytes, values, filters, pageBytes, pageLogs, pageMs } = QUERY_LIMITS
+    const { concurrent, waiting, waitMs, unsentBytes, sendMs } = QUERY_LIMITS
+    for (const words of [
+      `${pageBytes / MiB} MiB, ${many(pageLogs)} logs or ${pageMs / 1000} seconds`,
+      `${bodyBytes / MiB} MiB, ${filters} filters, ${many(values)} addresses and topics`,
+      `${concurrent} reads, ${waiting} that wait for ${waitMs / 1000} seconds; ${API_MAX_CONNECTIONS} connections`,
+      `${unsentBytes / MiB} MiB together; one is given up after ${sendMs / 60_000} minutes`,
+    ])
+      expect(page).toContain(words)
+  })
+
+  it('names every reason to refuse, with its status', () => {
+    const reasons = [
+      ...read('src/query/service/api/refusal.ts').matchAll(/^ {2}([a-z_]+): (\d{3}),$/gm),
+    ].map(([, code = '', status = '']) => ({ code, status }))
+    expect(reasons.length).toBeGreaterThan(15)
+    const rows = page.split('\n').filter((line) => line.startsWith('| '))
+    const isTold = ({ code, status }: (typeof reasons)[number]): boolean =>
+      rows.some((row) => row.includes(`\`${code}\``) && row.includes(status))
+    // A fault of ours is not for a table of what came.
+    expect(reasons.filter((one) => !isTold(one)).map(({ code }) => code)).toEqual(['internal'])
+  })
+
+  it('names every field of a log', () => {
+    const [, few = ''] = /Only the fields that are asked for come:([^.]+)\./.exec(page) ?? []
+    const named = LOG_FIELDS.filter((field) => !/^topic[1-3]$/.test(field))
+    expect(named.filter((field) => !few.includes(`\`${field}\``))).toEqual([])
+    expect(few).toContain('`topic3`')
+  })
+
+  it('shows configurations that can be used, and options that there are', () => {
+    const files = [/<<'END'\n([\s\S]+?)END\n/, /```yaml\n(# \/etc[\s\S]+?)```/].map((shown) =>
+      parseConfigFile('query-service.md', shown.exec(page)?.[1] ?? ''),
+    )
+    const [service, agent] = files.map((file) => loadConfig({ file, env: {}, flags: [] }).config)
+    expect(service && planOf(service).retention).toEqual({ bytes: 200e9 })
+    expect(Object.keys(agent?.host.directories ?? {})).toEqual(['ledger', 'wal', 'query'])
+    const known = serveQueryOptions(new Command()).options.map(({ long }) => long)
+    const [, ofService = ''] = /## Five minutes([\s\S]+)## What it does not do/.exec(page) ?? []
+    const others = ['--url', '--standard', '--token', '--verify', '--api-key-file', '--created-in']
+    // Those of useradd are on a line of their own.
+    const asked = ofService
+      .replace(/^useradd .*$/m, '')
+      .match(/(?<=[\s`(])--[a-z]+(?:-[a-z]+)*/g)
+      ?.filter((option) => !known.includes(option) && !others.includes(option))
+    expect(asked?.filter((option) => option !== '--now')).toEqual([])
+  })
+
+  it('counts its alerts', () => {
+    const own = new Set(
+      alerts.filter(({ file }) => file === 'query-service').map(({ alert }) => alert),
+    )
+    expect(own.size).toBe(8)
+    expect(page).toContain('[eight alerts](runbooks/index.md#query-service)')
+  })
+})
