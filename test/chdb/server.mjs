@@ -7,7 +7,7 @@ import { Session } from 'chdb'
 const [, , directory] = process.argv
 await mkdir(join(directory, 'data'), { recursive: true })
 const session = new Session(join(directory, 'data'))
-const ask = async (statement) => session.queryAsync(statement, { format: 'TabSeparated' })
+const ask = async (statement) => await session.queryAsync(statement, { format: 'TabSeparated' })
 
 /** Of the HTTP interface, not of the engine. */
 const NO_SETTING = ['database', 'query', 'wait_end_of_query', 'buffer_size']
