@@ -130,7 +130,8 @@ export const writingContract = (bench: StoreBench): void => {
     expect(Math.min(...looks)).toBeGreaterThan(0)
   })
 
-  it.runIf(durable)('refuses to be another store than it was made', async () => {
+  if (!durable) return
+  it('refuses to be another store than it was made', async () => {
     const scope = { addresses: [contract(2), contract(1)], topics: [[word(1)], [], [word(3)]] }
     await bench.renew({ chainId: 7, scope })
     await store().append(randomChain({ seed: 71, from: 0, blocks: 2 }))
