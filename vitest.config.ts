@@ -33,6 +33,9 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...REAL_PARTS.map((part) => `test/${part}/**`), '**/node_modules/**'],
           sequence: { groupOrder: 0 },
+          // A limit that catches a hang alone: on a busy machine a test may take ten times as long.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       ...REAL_PARTS.map((name, index) => ({

@@ -1,5 +1,5 @@
-// Writes the files that repeat what the code knows. With --check it writes nothing, and fails
-// where a committed file is not what would be written. A word as argument: only files whose name begins with it.
+// Writes the generated files. With --check it writes nothing and fails if a committed file differs.
+// An argument limits it to files whose path begins with it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderCliPage, renderManualPage } from '../dist/cli/words/cli-page.js'
@@ -8,15 +8,21 @@ import { renderCatalogue } from '../dist/exporter/catalogue-page.js'
 import { renderPatternPage } from '../dist/parsers/log-pattern-page.js'
 import { renderScenarioPage } from '../dist/simulator/scenario/scenario-page.js'
 import { DASHBOARDS } from '../.cache/dashboards/build.js'
+import { renderOverview } from './pictures/overview.mjs'
+import { renderQueryService } from './pictures/query-service.mjs'
+import { renderTerminal } from './pictures/terminal.mjs'
 import { renderRunbookIndex } from './runbook-index.mjs'
 
 const GENERATED = {
   'docs/chain-agent.1': renderManualPage,
   'docs/cli.md': renderCliPage,
   'docs/metrics.md': renderCatalogue,
+  'docs/overview.svg': renderOverview,
   'docs/patterns.md': renderPatternPage,
+  'docs/query-service.svg': renderQueryService,
   'docs/runbooks/index.md': renderRunbookIndex,
   'docs/scenarios.md': renderScenarioPage,
+  'docs/terminal.svg': renderTerminal,
   'config.example.yaml': renderExampleConfig,
   ...DASHBOARDS,
 }
@@ -37,7 +43,7 @@ for (const [file, render] of Object.entries(GENERATED)) {
   if (read(file) === text) continue
   if (process.argv.includes('--check')) {
     process.exitCode = 1
-    console.error(`${file} is not what the code says; write it anew: npm run generate`)
+    console.error(`${file} differs from the generated text; run: npm run generate`)
   } else {
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, text)

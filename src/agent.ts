@@ -1,9 +1,11 @@
-import { setMaxListeners } from 'node:events'
 import type { Logger } from 'pino'
+import { severityOf } from './collectors/severity.ts'
+import { changedKeys } from './config/changed.ts'
 import type { Config } from './config/schema.ts'
 import type { Clock } from './core/clock.ts'
 import { type News, newsOf } from './core/event.ts'
-import { supervise } from './core/supervise.ts'
+import { createReloader, type Reloaded } from './core/reload.ts'
+import { createSupervisor } from './core/supervise.ts'
 import { createChangeLog } from './exporter/change-log.ts'
 import { renderEvents } from './exporter/events-page.ts'
 import type { Address } from './exporter/listening.ts'
@@ -35,9 +37,17 @@ interface Options {
 
 export interface Agent {
   readonly address: Address
+  /**
+   * Reads the configuration and applies it. Collectors whose settings are the same keep running; the others are
+   * started again. An invalid configuration is logged and changes nothing. Never rejects.
+   */
+  reload(read: () => Config): Promise<void>
   /** Ends collectors, children and server, and writes what must outlive them. */
   stop(): Promise<void>
 }
+
+/** Keys of other commands. */
+const NOT_OF_AGENT = /^(?:serveQuery|names)\./
 
 /** How often we look for collectors that have fallen silent, in milliseconds. */
 const WATCH_EVERY = 5000
@@ -47,9 +57,6 @@ export const startAgent = async (options: Options): Promise<Agent> => {
   const { config, clock, log, path } = options
   const { exec = createExec({ clock, path }), ask = createAsk(clock), ownsProcess = true } = options
   const stopping = new AbortController()
-  // Every collector listens to it, some of them twice: Node takes more than ten for a leak.
-  setMaxListeners(100, stopping.signal)
-  const context = { clock, signal: stopping.signal }
   const startedAt = clock.now()
 
   const checkpoints = createCheckpoints(config.state.directory, (error) => {
@@ -70,8 +77,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     },
   })
   const changeLog = createChangeLog(log)
-  const { board, exposition, offered, prefix } = createWatch({
-    config,
+  const { board, exposition, offer, prefix } = createWatch({
     clock,
     path,
     exec,
@@ -83,14 +89,17 @@ export const startAgent = async (options: Options): Promise<Agent> => {
       log.error(message)
     },
     notice: (change) => {
-      changeLog(change)
-      events.add(newsOf(change))
+      const severity = severityOf(change)
+      changeLog(change, severity)
+      events.add(newsOf(change, severity))
     },
     onPrefix: (found) => {
       logPrefix(log, found)
     },
   })
 
+  const offered = offer(config)
+  const reloader = createReloader({ clock, log, program: 'agent' })
   const buildInfo: Sample = sample('chain_agent_build_info', 1, {
     version,
     revision,
@@ -103,7 +112,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
       complain: (error) => {
         log.error(error)
       },
-      metrics: () => exposition.render([buildInfo, ...board.samples()]),
+      metrics: () => exposition.render([buildInfo, ...reloader.samples(), ...board.samples()]),
       status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.standings()),
       events: async (query) => renderEvents(await events.all(), query),
       waitingFor: () =>
@@ -115,14 +124,9 @@ export const startAgent = async (options: Options): Promise<Agent> => {
   )
 
   events.add(ownNews(startedAt, `started, version ${version}`))
-  const running = [
-    ...offered.flatMap(({ collector, enabled }) => {
-      if (enabled) return [supervise(collector, board, context)]
-      board.dismiss(collector)
-      return []
-    }),
-    watch(),
-  ]
+  const supervisor = createSupervisor(board, clock)
+  await supervisor.run(offered)
+  const watching = watch()
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       await clock.sleep(WATCH_EVERY, stopping.signal)
@@ -130,11 +134,32 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     }
   }
 
+  let current = config
+  const apply = async (next: Config): Promise<Reloaded> => {
+    // The listener is open, and these files are in use, until the agent ends.
+    const inForce = {
+      ...next,
+      listen: current.listen,
+      state: current.state,
+      events: current.events,
+    }
+    const wanted = offer(inForce)
+    log.level = inForce.log.level
+    const applied = changedKeys(current, inForce).filter((key) => !NOT_OF_AGENT.test(key))
+    current = inForce
+    return {
+      applied,
+      pending: changedKeys(inForce, next),
+      collectors: await supervisor.run(wanted),
+    }
+  }
+
   return {
     address: server.address,
+    reload: (read) => reloader.run(async () => apply(read())),
     stop: async () => {
       stopping.abort()
-      await Promise.all([...running, server.close()])
+      await Promise.all([supervisor.stop(), watching, server.close()])
       events.add(ownNews(clock.now(), 'stopped'))
       await Promise.all([checkpoints.flush(), events.flush()])
       exec.killAll()
@@ -149,6 +174,7 @@ const ownNews = (at: number, to: string): News => ({
   subject: null,
   from: null,
   to,
+  severity: 'info',
   isFirstSight: false,
 })
 

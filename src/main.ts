@@ -1,22 +1,26 @@
 #!/usr/bin/env node
 import { runCli } from './cli/index.ts'
 import { READER_GONE } from './cli/io.ts'
-import { environment } from './config/index.ts'
+import { environment, INSTALLED_CONFIG } from './config/index.ts'
 import { systemClock } from './core/clock.ts'
 import { second } from './core/units.ts'
 
 const stopping = new AbortController()
 let askedAt = Infinity
-// A terminal that is closed sends SIGHUP.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    // Whoever asks again means it. At the same moment it is one wish: a terminal and npm both pass on
-    // one Ctrl-C, and timeout(1) signals its child and then the child's group.
-    if (systemClock.elapsed() - askedAt > second) process.exit(130)
-    askedAt = Math.min(askedAt, systemClock.elapsed())
-    stopping.abort()
-  })
+const stop = (): void => {
+  // A second request ends the process at once. Signals within a second are one request: a terminal and npm
+  // both pass on one Ctrl-C, and timeout(1) signals its child and then the child's group.
+  if (systemClock.elapsed() - askedAt > second) process.exit(130)
+  askedAt = Math.min(askedAt, systemClock.elapsed())
+  stopping.abort()
 }
+process.on('SIGINT', stop)
+process.on('SIGTERM', stop)
+// Closing a terminal sends SIGHUP to its commands. A service manager sends it to reload a configuration.
+let hangup = stop
+process.on('SIGHUP', () => {
+  hangup()
+})
 
 let isOutputLost = false
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -36,8 +40,12 @@ const code = await runCli(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   env: environment,
+  installedConfig: INSTALLED_CONFIG,
   clock: systemClock,
   signal: stopping.signal,
+  onHangup: (listener) => {
+    hangup = listener
+  },
 })
 // What a full disk has to say of the last line comes a turn later.
 await new Promise((resolve) => {

@@ -318,7 +318,9 @@ export const chapters = {
     chain_status_block_number: gauge('Height of consensus as reported.'),
     chain_status_external_block_number: gauge('Height elsewhere as reported.'),
     chain_status_block_difference: gauge('Difference of heights as reported.'),
-    chain_status_statesync_progress_ratio: gauge('Progress of statesync as reported.'),
+    chain_status_statesync_progress_ratio: gauge(
+      'Progress of statesync as reported; absent while the reported target is 0.',
+    ),
     chain_status_statesync_progress_block: gauge('Block that statesync has reached.'),
     chain_status_statesync_target_block: gauge('Block that statesync goes to.'),
     chain_status_cleanup_activated: gauge('Whether the clean-up timer is activated.'),
@@ -557,17 +559,17 @@ export const chapters = {
       'Blocks that the node can still fall behind before peers no longer serve it by blocksync.',
     ),
     chain_blocksync_window_remaining_seconds: gauge(
-      'The same in time, at the measured rate, for a node that stands still.',
+      'The same in time, at the measured rate, for a stalled node.',
     ),
     chain_statesync_eta_seconds: gauge(
-      'Until statesync is done, by its pace; absent while it stands.',
+      'Until statesync is done, by its pace; absent while it is stalled.',
     ),
     chain_statesync_last_progress_timestamp_seconds: gauge('When statesync last moved.'),
     chain_storage_seconds_until_compaction: gauge(
       'Until the database reaches the threshold of compaction, by its growth.',
     ),
     chain_native_zombie: gauge(
-      'Whether the metrics of consensus stand still while the node moves on.',
+      'Whether the metrics of consensus do not change while the node moves on.',
     ),
     chain_duty_expected_slots: gauge('Rounds that should have been led, by stake, in the window.'),
     chain_duty_slots: gauge('Rounds that were led in the window, by how they ended.', {
@@ -634,6 +636,14 @@ export const chapters = {
       result: ['accepted', 'failed'],
     }),
   },
+  reload: {
+    chain_agent_config_last_reload_successful: gauge(
+      'Whether the last attempt to load the configuration succeeded.',
+    ),
+    chain_agent_config_last_reload_success_timestamp_seconds: gauge(
+      'When the configuration was last loaded without an error.',
+    ),
+  },
   queryService: {
     chain_query_service_node_height: gauge(
       'Finalized block of the node as it was last told; absent until it was, and while the node is silent.',
@@ -686,7 +696,7 @@ type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) exten
 type Catalogue = UnionToIntersection<Merge<Chapters>>
 
 /** What the query service exposes; it is another process. */
-export const serviceMetrics = chapters.queryService
+export const serviceMetrics = { ...chapters.queryService, ...chapters.reload }
 
 /** What the agent exposes. */
 export const agentMetrics = {
@@ -707,6 +717,7 @@ export const agentMetrics = {
   ...chapters.tokens,
   ...chapters.derived,
   ...chapters.agent,
+  ...chapters.reload,
 }
 
 export const metrics: Readonly<Record<MetricName, MetricDefinition>> = {

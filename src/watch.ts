@@ -3,6 +3,7 @@ import { readForks } from './config/forks.ts'
 import type { Config } from './config/schema.ts'
 import { Board, type Change } from './core/board.ts'
 import type { Clock } from './core/clock.ts'
+import { createReuse } from './core/reuse.ts'
 import { createExposition, type Exposition } from './exporter/registry.ts'
 import { type JournalEntry, parseJournalEntry } from './parsers/journal.ts'
 import type { Checkpoints } from './sources/checkpoint.ts'
@@ -25,7 +26,6 @@ import { type Connect, createTokenFeeds } from './tasks/token-feed.ts'
 export type { Connect } from './tasks/token-feed.ts'
 
 interface Options {
-  readonly config: Config
   readonly clock: Clock
   /** The search path for programs. */
   readonly path: string
@@ -44,63 +44,75 @@ interface Options {
   readonly onPrefix?: (found: Prefix) => void
 }
 
-/** Collectors and the board they write on. Nothing runs yet: that is for who has asked for them. */
+/** Collectors and the board they write on. The caller runs the collectors. */
 export interface Watch {
   readonly board: Board
   readonly exposition: Exposition
-  readonly offered: readonly Offered[]
+  /**
+   * The collectors for a configuration. For the next configuration, those that it does not change are the same
+   * objects. Throws a ConfigError, and changes nothing then, where the file of forks is invalid.
+   */
+  offer(config: Config): readonly Offered[]
   /** The maker's word; null until something has told it. */
   prefix(): string | null
 }
 
 /** Puts sources, parsers and collectors together, for the agent and for whoever asks once. */
 export const createWatch = (options: Options): Watch => {
-  const { config, clock, path, exec, ask, checkpoints } = options
+  const { clock, path, exec, ask, checkpoints } = options
   const { journal = createJournal({ exec, parse: parseJournalEntry }) } = options
   const board = new Board(clock, options.notice)
   const exposition = createExposition(options.complain, options)
   let prefix: Prefix | undefined
-  const findPrefix = createPrefix({ exec, path, configured: config.prefix })
-  const readPrefix: ReadPrefix = async (signal) => {
-    const found = await findPrefix(signal)
-    if (found.word !== prefix?.word || found.from !== prefix.from) options.onPrefix?.(found)
-    prefix = found
-    return found
+  const createReadPrefix = (configured: string): ReadPrefix => {
+    const findPrefix = createPrefix({ exec, path, configured })
+    return async (signal) => {
+      const found = await findPrefix(signal)
+      if (found.word !== prefix?.word || found.from !== prefix.from) options.onPrefix?.(found)
+      prefix = found
+      return found
+    }
   }
-  const tool = (name: string) => async (signal: AbortSignal) =>
-    `${(await readPrefix(signal)).word}-${name}`
+  const readPrefixFor = createReuse<ReadPrefix>()
+  const collectorsFor = createCollectors()
   return {
     board,
     exposition,
     prefix: () => prefix?.word ?? null,
-    offered: createCollectors({
-      config,
-      clock,
-      recorder: exposition.recorder,
-      exec,
-      journal,
-      readOldest: createReadOldest({ exec, parse: parseJournalEntry }),
-      checkpoints,
-      readPrefix,
-      rpcAt: (url, timeout) => createRpc(ask, url, timeout),
-      queryAt: (service, timeout) => createQuery(ask, service, timeout),
-      tokenFeed: createTokenFeeds({
-        ...config.tokens,
-        directory: config.state.directory,
+    offer: (config) => {
+      const forks = readForks(config.version.forksFile)
+      const readPrefix = readPrefixFor([config.prefix], () => createReadPrefix(config.prefix))
+      const tool = (name: string) => async (signal: AbortSignal) =>
+        `${(await readPrefix(signal)).word}-${name}`
+      return collectorsFor({
+        config,
         clock,
-        connect: options.connect,
-      }),
-      nativeAt: (url, timeout) => createNative(ask, url, timeout),
-      readStorage:
-        createStorageReport(config.storage, clock) ??
-        createStorageTool({ exec, command: tool('mpt'), devices: config.storage.devices }),
-      readStatus: createStatusTool({ exec, command: tool('status') }),
-      host: createHostSources(config.host),
-      forks: readForks(config.version.forksFile),
-      keyFiles,
-      readKeyReport: createKeyReport(config.keys, clock),
-      published: () => board.samples(),
-      heartbeatTo: (urlFile, timeout) => createHeartbeat({ ask, urlFile, timeout }),
-    }),
+        recorder: exposition.recorder,
+        exec,
+        journal,
+        readOldest: createReadOldest({ exec, parse: parseJournalEntry }),
+        checkpoints,
+        readPrefix,
+        rpcAt: (url, timeout) => createRpc(ask, url, timeout),
+        queryAt: (service, timeout) => createQuery(ask, service, timeout),
+        tokenFeed: createTokenFeeds({
+          ...config.tokens,
+          directory: config.state.directory,
+          clock,
+          connect: options.connect,
+        }),
+        nativeAt: (url, timeout) => createNative(ask, url, timeout),
+        readStorage:
+          createStorageReport(config.storage, clock) ??
+          createStorageTool({ exec, command: tool('mpt'), devices: config.storage.devices }),
+        readStatus: createStatusTool({ exec, command: tool('status') }),
+        host: createHostSources(config.host),
+        forks,
+        keyFiles,
+        readKeyReport: createKeyReport(config.keys, clock),
+        published: () => board.samples(),
+        heartbeatTo: (urlFile, timeout) => createHeartbeat({ ask, urlFile, timeout }),
+      })
+    },
   }
 }

@@ -13,7 +13,7 @@ const COLLECTORS =
 const EXPORTER =
   'The exporter reads the board: no collector, no source; prom-client in registry.ts only.'
 const SIMULATOR =
-  'The simulator knows core and Node alone: what it shares with the agent it could not contradict.'
+  'The simulator imports core, Node and a hash function only: it must not share code with the agent that it tests.'
 const CLI = 'A command talks to the agent, the board and its own parts; it obtains no bytes itself.'
 const CORE = 'The core knows the catalogue and Node; time has one source, core/clock.ts.'
 const ENV = 'The environment is read in config/ and handed on by main.ts only.'

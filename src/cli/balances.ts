@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { readConfig } from '../config/index.ts'
 import { SourceError } from '../core/errors.ts'
 import { QueryError } from '../query/client/errors.ts'
+import type { Retry } from '../query/client/types.ts'
 import { rebuildBalances, type Rebuilt, type Token } from '../tasks/balances.ts'
 import { type Verified, verifyBalances } from '../tasks/balances/verify.ts'
 import { checkOutput, checkpointOf, isKept } from '../tasks/query/output.ts'
@@ -9,10 +9,12 @@ import { openService } from '../tasks/query/service.ts'
 import { standardOf } from '../tokens/signatures.ts'
 import { balancesOptions, type Options } from './balances/options.ts'
 import { show } from './balances/show.ts'
+import { loadFor } from './config-options.ts'
 import { type ExitCode, type Io, READER_GONE } from './io.ts'
 import { createProgress } from './page/progress.ts'
 import { CODES_NOTE, endWith, sayHowToGoOn } from './query/ending.ts'
 import { createPace } from './query/pace.ts'
+import { createRetryNotices } from './query/retry-notices.ts'
 import { serviceOf } from './query/service-options.ts'
 
 type Exit = (code: ExitCode) => void
@@ -50,7 +52,12 @@ Examples:
       }
       try {
         if (output !== undefined) await checkOutput(output)
-        const rebuilt = await rebuild({ io, options, token, file, say })
+        const notice = createRetryNotices(io, options.url)
+        const onRetry = (retry: Retry): void => {
+          progress.end()
+          notice(retry)
+        }
+        const rebuilt = await rebuild({ io, options, token, file, say, onRetry })
         if (!rebuilt) {
           await interrupted(io, exit, { file })
           return
@@ -111,7 +118,7 @@ const mistakeIn = (options: Options): string | undefined => {
 /** Null where nobody is to be asked. */
 const rpcOf = (io: Io, { verify: sample, rpc }: Options): string | null => {
   if (sample === undefined) return null
-  return rpc ?? readConfig(undefined, { env: io.env, flags: [] }).config.rpc.url
+  return rpc ?? loadFor(io, undefined).config.rpc.url
 }
 
 interface Asked {
@@ -120,13 +127,15 @@ interface Asked {
   readonly token: Token
   readonly file: string | undefined
   readonly say: (text: string) => void
+  readonly onRetry: (retry: Retry) => void
 }
 
-const rebuild = async ({ io, options, token, file, say }: Asked): Promise<Rebuilt | undefined> => {
+const rebuild = async (asked: Asked): Promise<Rebuilt | undefined> => {
+  const { io, options, token, file, say, onRetry } = asked
   const pace = createPace(io.clock)
   return rebuildBalances({
     ...token,
-    client: await openService(serviceOf(options), io),
+    client: await openService(serviceOf(options), { ...io, onRetry }),
     url: options.url,
     clock: io.clock,
     signal: io.signal,

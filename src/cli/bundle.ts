@@ -1,16 +1,15 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { readConfig } from '../config/index.ts'
 import type { Config } from '../config/schema.ts'
 import { renderSettings } from '../config/show.ts'
 import { ParseError, SourceError } from '../core/errors.ts'
 import { hour } from '../core/units.ts'
-import { gatherBundle, stampOf, writeBundle } from '../tasks/bundle.ts'
+import { checkBundleFile, gatherBundle, stampOf, writeBundle } from '../tasks/bundle.ts'
 import { preflight } from '../tasks/preflight.ts'
 import type { Picture } from '../verdict/picture.ts'
 import { renderContents, renderWritten } from './bundle/render.ts'
 import { verdictText } from './bundle/verdict-text.ts'
-import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { configOptions, type ConfigOptions, configOf } from './config-options.ts'
 import type { ExitCode, Io } from './io.ts'
 import { readMoment } from './moment.ts'
 import { createProgress } from './page/progress.ts'
@@ -27,11 +26,11 @@ interface Options extends ConfigOptions {
 /** `chain-agent bundle`: what somebody who helps needs to know, in one file, without secrets. */
 export const bundleCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('bundle'))
-    .description('write an archive for support, with secrets struck out')
+    .description('write an archive for support, with secrets redacted')
     .option('-o, --output <file>', 'the archive; chain-agent-bundle-TIME.tar.gz here without it')
     .option(
       '-S, --since <time>',
-      'logs from then on, at most 5,000 lines or 2 MB a service; an hour without it',
+      'logs from then on, at most 5,000 lines or 2 MiB per service; an hour without it',
       readMoment(io.clock),
     )
     .option('--no-logs', 'without the logs of the services')
@@ -42,8 +41,8 @@ export const bundleCommand = (io: Io, exit: (code: ExitCode) => void): Command =
 In it: the verdict with its evidence, what every collector has read, the metrics, the configuration
 in force, versions, what systemd says of the units, the agent's events, and the newest lines of each
 service's log. Never in it: key files, the environment file, commands and environment of units.
-Whatever looks like a secret is struck out, and the manifest counts how often. Nothing is sent: look
-through it before you send it. Only you may read the file, and no file is overwritten.
+Whatever looks like a secret is redacted, and the manifest counts the redactions of each class. Nothing is
+sent: look through it before you send it. Only you may read the file, and no file is overwritten.
 
 Examples:
   chain-agent bundle
@@ -51,12 +50,13 @@ Examples:
   chain-agent bundle --list --no-logs`,
     )
     .action(async (options: Options) => {
-      const { config, settings } = readConfig(options.config, {
-        env: io.env,
-        flags: flagsOf(options),
-      })
+      const { config, settings } = configOf(io, options)
       const { clock, signal, standIns } = io
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
+      const fileAt = (at: number): string =>
+        resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
+      // Before it collects for seconds.
+      if (!options.list) await checkBundleFile(fileAt(clock.now()))
       const picture = await pictureOf(io, options, config)
       const progress = createProgress(io)
       try {
@@ -82,8 +82,7 @@ Examples:
         const style = createStyle(io)
         if (options.list) io.stdout.write(renderContents(members, style))
         else {
-          const name = `chain-agent-bundle-${stampOf(members.createdAt)}.tar.gz`
-          const file = resolve(options.output ?? name)
+          const file = fileAt(members.createdAt)
           const bytes = await writeBundle(file, members, clock)
           io.stdout.write(renderWritten({ file, bytes, members }, style))
         }

@@ -1,14 +1,14 @@
 import { Command } from 'commander'
-import { readConfig } from '../config/index.ts'
+import { describeSource } from '../config/show.ts'
 import { toJson } from '../core/json.ts'
 import { preflight } from '../tasks/preflight.ts'
 import { type Fact, survey } from '../verdict/survey.ts'
 import { judge, type Verdict } from '../verdict/verdict.ts'
-import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { configOptions, type ConfigOptions, configOf } from './config-options.ts'
 import { gathered } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
 import { createStyle } from './page/style.ts'
-import { factLines, findingLines, verdictLine } from './page/verdict.ts'
+import { checkLines } from './page/verdict.ts'
 import { askNodeWith } from './picture.ts'
 
 type Options = ConfigOptions & { readonly json?: true }
@@ -22,8 +22,8 @@ export const checkCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
       'after',
       `
 It reads and changes nothing: every collector of the agent makes one attempt, and the host is asked
-what the agent needs of it. It takes some seconds. Run it as the user whose agent it is: another may
-read more, or less.
+what the agent needs of it. It takes some seconds. Run it as the agent's user: another user may have
+other permissions.
 
 Exit codes: 0 the node does its work and nothing asks for you, 1 something asks for attention,
 2 the node does not do its work, or whether it does cannot be told. During announced maintenance
@@ -31,11 +31,11 @@ only keys and exposed ports count.
 
 Examples:
   chain-agent check
-  sudo -u chain-agent chain-agent check --config /etc/chain-agent/config.yaml
+  sudo -u chain-agent chain-agent check
   chain-agent check --json | jq '.findings[] | {severity, says}'`,
     )
     .action(async (options: Options) => {
-      const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
+      const { config, source } = configOf(io, options)
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
       const { clock, signal, standIns } = io
       const found = await gathered(io, exit, async () => {
@@ -46,21 +46,14 @@ Examples:
       if (!found) return
       const { picture, more } = found
       const verdict = judge(picture, more)
-      const facts = survey(picture)
+      const facts = [...survey(picture), { matter: 'configuration', says: describeSource(source) }]
       io.stdout.write(options.json ? renderJson(verdict, facts) : render(io, verdict, facts))
       exit(verdict.exitCode)
     })
 
 const render = (io: Io, verdict: Verdict, facts: readonly Fact[]): string => {
   const style = createStyle(io)
-  return [
-    verdictLine(verdict, style),
-    '',
-    ...findingLines(verdict.findings, style),
-    'What was found',
-    ...factLines(facts, style),
-    '',
-  ].join('\n')
+  return `${checkLines(verdict, facts, style).join('\n')}\n`
 }
 
 const renderJson = ({ word, sentence, exitCode, findings }: Verdict, facts: readonly Fact[]) => {

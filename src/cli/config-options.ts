@@ -1,5 +1,7 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type LoadedConfig, readConfig } from '../config/index.ts'
 import type { Inputs } from '../config/load.ts'
+import type { Io } from './io.ts'
 
 /** The options that every command with a configuration takes. */
 export interface ConfigOptions {
@@ -31,7 +33,10 @@ export const configOptions = (command: Command) =>
 export const fewConfigOptions = (command: Command) => withSettings(withFile(command))
 
 const withFile = (command: Command) =>
-  command.option('-c, --config <file>', 'configuration file (YAML); also CHAIN_AGENT_CONFIG')
+  command.option(
+    '-c, --config <file>',
+    'configuration file (YAML); default: CHAIN_AGENT_CONFIG, else /etc/chain-agent/config.yaml',
+  )
 
 const withSettings = (command: Command) =>
   command
@@ -40,9 +45,27 @@ const withSettings = (command: Command) =>
     .option(
       '--set <key=value>',
       'set any key of the configuration, as in --set rpc.interval=1s; repeatable',
-      (value: string, before: readonly string[]) => [...before, value],
+      (value: string, before: readonly string[]) => {
+        if (!/^[^=]+=/.test(value)) {
+          throw new InvalidArgumentError('expected KEY=VALUE, like rpc.interval=1s')
+        }
+        return [...before, value]
+      },
       NONE,
     )
+
+/** The configuration of a command: file, environment, flags. Throws a ConfigError. */
+export const loadFor = (
+  { env, installedConfig }: Pick<Io, 'env' | 'installedConfig'>,
+  file: string | undefined,
+  flags: Inputs['flags'] = [],
+): LoadedConfig => readConfig(file, { env, flags, installed: installedConfig })
+
+/** The same for a command with `configOptions`. */
+export const configOf = (
+  io: Pick<Io, 'env' | 'installedConfig'>,
+  options: ConfigOptions,
+): LoadedConfig => loadFor(io, options.config, flagsOf(options))
 
 /** What was said on the command line, as the configuration takes it. */
 export const flagsOf = (options: ConfigOptions): Inputs['flags'] => [
@@ -52,7 +75,7 @@ export const flagsOf = (options: ConfigOptions): Inputs['flags'] => [
   }),
   ...options.set.map((text) => {
     const at = text.indexOf('=')
-    const path = at < 0 ? text : text.slice(0, at)
-    return { path, value: at < 0 ? 'true' : text.slice(at + 1), typed: `--set ${path}` }
+    const path = text.slice(0, at)
+    return { path, value: text.slice(at + 1), typed: `--set ${path}` }
   }),
 ]

@@ -1,5 +1,6 @@
 import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { figure } from '../core/format.ts'
 
 const PATIENCE_MS = 2000
 
@@ -18,13 +19,17 @@ export const renderStatusLine = (metrics: string): string => {
     const line = metrics.split('\n').find((candidate) => candidate.startsWith(`${series} `))
     return line?.slice(series.length + 1).trim() ?? '-'
   }
+  const number = (series: string): string => {
+    const found = value(series)
+    return found === '-' ? found : figure(Number(found))
+  }
   const services = [...metrics.matchAll(/^chain_service_active\{service="([^"]*)"\} ([01])$/gm)]
   const active = services.filter(([, , state]) => state === '1').map(([, service]) => service)
   return [
-    `height ${value('chain_rpc_block_number{tag="latest"}')}`,
-    `difference ${value('chain_block_difference')}`,
+    `height ${number('chain_rpc_block_number{tag="latest"}')}`,
+    `difference ${number('chain_block_difference')}`,
     `rpc up ${value('chain_rpc_up')}`,
-    `ledger ${value('chain_ledger_seq_num{event="proposed"}')}`,
+    `ledger ${number('chain_ledger_seq_num{event="proposed"}')}`,
     `active ${active.length === 0 ? '-' : active.join(' ')}`,
   ].join('  ')
 }

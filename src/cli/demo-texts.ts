@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { z } from 'zod'
+import { shellQuote } from '../core/shell-quote.ts'
+import { TOKENS } from '../simulator/chain/token-events.ts'
 
 /** Where the simulator says that its parts are: the line that `simulate --json` prints. */
 export const placeSchema = z.object({
@@ -10,6 +12,7 @@ export const placeSchema = z.object({
   otelUrl: z.string(),
   binDirectory: z.string(),
   ownPublicKey: z.string(),
+  firstServiceBlock: z.number(),
   prefix: z.string(),
   nodeDirectory: z.string(),
   backupDirectory: z.string(),
@@ -46,10 +49,10 @@ const QUICK = {
   version: '5s',
 } as const
 
-/** What the simulated query service knows of. */
+/** The token whose balances the agent exports. */
 const TOKEN = {
   name: 'demo',
-  contract: '0x70ce000000000000000000000000000000000001',
+  contract: TOKENS.erc20,
   standard: 'erc20',
   holders: [
     { name: 'first', address: `0x${'a1'.repeat(20)}` },
@@ -80,13 +83,23 @@ export const renderConfig = (
       { name: 'other-rpc', url: referenceUrl, kind: 'rpc' },
       { name: 'query-service', url: referenceUrl, kind: 'query' },
     ],
-    ...(hasTokens && { tokens: { ...at['tokens'], url: referenceUrl, watch: [TOKEN] } }),
+    ...(hasTokens && {
+      tokens: { ...at['tokens'], url: referenceUrl, watch: [TOKEN] },
+      serveQuery: {
+        store: join(directory, 'event-logs'),
+        contracts: Object.values(TOKENS),
+        fromBlock: files.firstServiceBlock,
+      },
+    }),
     rpc: { ...at['rpc'], url: rpcUrl },
     native: { ...at['native'], url: nativeUrl, fallbackUrl: otelUrl },
     host: { ...at['host'], ...files.host },
     version: { ...at['version'], forksFile: files.forksFile },
   })
 }
+
+/** Where `serve-query` listens by default. */
+const SERVICE = 'http://127.0.0.1:8181'
 
 interface Welcome {
   readonly scenario: string
@@ -95,26 +108,40 @@ interface Welcome {
   readonly wanted: number
   readonly description: string
   readonly logFile: string
+  readonly config: string
   readonly place: Place
   readonly pid: number | undefined
 }
 
-/** What the demo says when both run. */
+/** What the demo prints when node and agent run. */
 export const renderWelcome = (welcome: Welcome): string => {
-  const { scenario, description, port, logFile, place, pid, wanted } = welcome
+  const { scenario, description, port, logFile, config, place, pid, wanted } = welcome
+  const { firstServiceBlock: first } = place
   const agent = `http://127.0.0.1:${port}`
   return [
     `Scenario "${scenario}": ${description}`,
     ...(wanted === 0 || wanted === port ? [] : [`Port ${wanted} is taken; the agent has ${port}.`]),
     '',
+    `  page       ${agent}/`,
     `  metrics    ${agent}/metrics`,
     `  status     ${agent}/api/v1/status`,
     `  readiness  ${agent}/-/ready`,
     `  log        ${logFile}`,
     `  node       ${place.rpcUrl}, tools in ${place.binDirectory}`,
-    `  pid        ${pid} is the node: kill it, and see its values vanish`,
+    `  pid        ${pid} is the node: kill it to see its series disappear`,
     '',
-    'Ctrl-C ends both.',
+    'In a second terminal:',
+    '',
+    `  export PATH=${shellQuote(place.binDirectory)}:$PATH`,
+    `  export CHAIN_AGENT_CONFIG=${shellQuote(config)}`,
+    '  chain-agent check',
+    '',
+    'Event logs and token balances there:',
+    '',
+    '  chain-agent serve-query &',
+    `  chain-agent balances --url ${SERVICE} --standard erc20 --token ${TOKENS.erc20} --created-in ${first}`,
+    '',
+    'Press Ctrl-C to stop node and agent.',
     '',
   ].join('\n')
 }

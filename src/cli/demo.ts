@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { loadScenario } from '../simulator/scenario/scenarios.ts'
 import { type Child, startChild } from './child.ts'
+import { openDemoShell, writeLauncher } from './demo-shell.ts'
 import { readStatusLine } from './demo-line.ts'
 import { type Place, placeSchema, renderConfig, renderWelcome } from './demo-texts.ts'
 import { freePort } from './free-port.ts'
@@ -17,6 +18,7 @@ interface Options {
   readonly scenario: string
   readonly fleet?: number
   readonly list?: true
+  readonly shell?: true
   readonly at: number
   readonly prefix: string
   readonly port: number
@@ -34,6 +36,12 @@ export const demoCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
     )
     .option('--at <duration>', 'begin so far into the scenario: 90s, 5m', readSpan, 0)
     .option('--list', 'list the scenarios, or the fates of the fleet, and end')
+    .addOption(
+      new Option(
+        '--shell',
+        'open a shell in which chain-agent uses the demo; the demo stops when the shell exits',
+      ).conflicts(['fleet', 'list']),
+    )
     .option('--prefix <word>', 'the word before the names of units and tools', readPrefix, 'chain')
     .option(
       '--port <port>',
@@ -52,6 +60,7 @@ Examples:
   chain-agent demo --list
   chain-agent demo --scenario service-crash
   chain-agent demo --scenario stalled --at 2m
+  chain-agent demo --shell
   chain-agent demo --fleet 100
   chain-agent demo --fleet 100 --list`
 
@@ -93,6 +102,7 @@ const demo = async (io: Io, options: Options): Promise<ExitCode> => {
     const port = await freePort(options.port)
     const config = join(directory, 'agent.yaml')
     await writeFile(config, renderConfig(place, { directory, port }))
+    await writeLauncher(place.binDirectory)
     const agent = startChild({
       args: ['run', '--config', config],
       env: { PATH: place.binDirectory, HOME: directory },
@@ -108,12 +118,18 @@ const demo = async (io: Io, options: Options): Promise<ExitCode> => {
         description,
         port,
         logFile,
+        config,
         place,
         pid: simulator.process.pid,
       }),
     )
-    await watch(io, { simulator, agent, metricsUrl: `http://127.0.0.1:${port}/metrics` })
-    return io.signal.aborted ? 0 : await sayDead(io, 'agent', logFile)
+    const pair = { simulator, agent, metricsUrl: `http://127.0.0.1:${port}/metrics` }
+    if (options.shell) {
+      const { binDirectory } = place
+      const watched = async (shellIo: Io): Promise<void> => watch(shellIo, pair)
+      if (!(await openDemoShell(io, { directory, binDirectory, config, watch: watched }))) return 1
+    } else await watch(io, pair)
+    return io.signal.aborted || !agent.hasEnded() ? 0 : await sayDead(io, 'agent', logFile)
   } finally {
     for (const child of children) await child.stop()
     await log.close()

@@ -1,11 +1,11 @@
-import { Command, InvalidArgumentError } from 'commander'
-import { readConfig } from '../config/index.ts'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../config/schema.ts'
 import { SourceError } from '../core/errors.ts'
 import { type Event, eventAsJson } from '../core/event.ts'
+import { isAtLeast, SEVERITIES, type Severity } from '../core/severity.ts'
 import { second } from '../core/units.ts'
 import { type Events, readEvents } from '../tasks/events.ts'
-import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { configOptions, type ConfigOptions, configOf } from './config-options.ts'
 import { eventLines, headline } from './events/page.ts'
 import { gathered } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
@@ -17,6 +17,8 @@ interface Options extends ConfigOptions {
   readonly lines: number
   readonly follow?: true
   readonly collector?: string
+  readonly severity: Severity
+  readonly all?: true
   readonly json?: true
   readonly color: boolean
 }
@@ -29,6 +31,12 @@ export const eventsCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .option('-n, --lines <count>', 'the newest so many', readCount, 100)
     .option('-f, --follow', 'go on with those that come, until Ctrl-C')
     .option('--collector <name>', 'of one collector alone; `agent` is the agent itself')
+    .addOption(
+      new Option('--severity <severity>', 'only changes of at least this severity')
+        .choices(SEVERITIES)
+        .default('info'),
+    )
+    .option('--all', 'also the first reading of each subject that has no fault')
     .option('--json', 'as JSON; with -f a line each')
     .option('--no-color', 'without colours')
     .addHelpText(
@@ -37,20 +45,25 @@ export const eventsCommand = (io: Io, exit: (code: ExitCode) => void): Command =
 Oldest first. The running agent tells them; where none runs, they come from the file that it has left in
 state.directory. It keeps the newest ten thousand (events.keep), and a restart of it repeats nothing.
 
+The severity is that of the new state: critical (marked with a cross, or x in ASCII), warning (!) or info.
+A recovery is info.
+
 Examples:
   chain-agent events
   chain-agent events --since 1d -n 1000 --collector services
+  chain-agent events --since 1d --severity warning
   chain-agent events -f
   chain-agent events --json | jq -r '.events[] | select(.subject == "bft") | .at + " " + .to'`,
     )
     .action(async (options: Options) => {
-      const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
+      const { config } = configOf(io, options)
       // Who follows ends it with Ctrl-C, however soon.
       const end = options.follow ? () => exit(0) : exit
       const told = await gathered(io, end, () => readEvents(askWith(io, config, options)))
       if (!told) return
       const wanted = wantedOf(told.events, options)
       const shown = wanted.slice(-options.lines)
+      const hidden = wantedOf(told.events, { ...options, all: true }).length - wanted.length
       const style = createStyle(io, { color: options.color })
       const print = (lines: readonly string[]): void => {
         if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`)
@@ -62,7 +75,9 @@ Examples:
       if (options.json && !options.follow) print([asJson(told, shown)])
       else {
         if (!options.json)
-          print(headline({ ...told, ...options, wanted, shown }, config.state.directory, style))
+          print(
+            headline({ ...told, ...options, wanted, shown, hidden }, config.state.directory, style),
+          )
         print(render(shown))
       }
       if (options.follow) {
@@ -81,8 +96,22 @@ const askWith = (io: Io, config: Config, { since }: Pick<Options, 'since'>) => (
   ...io.standIns,
 })
 
-const wantedOf = (events: readonly Event[], { collector }: Options): readonly Event[] =>
-  collector === undefined ? events : events.filter((event) => event.collector === collector)
+type Filter = Pick<Options, 'collector' | 'severity'> & { readonly all?: boolean }
+
+const wantedOf = (
+  events: readonly Event[],
+  { collector, severity, all = false }: Filter,
+): readonly Event[] =>
+  events.filter(
+    (event) =>
+      (collector === undefined || event.collector === collector) &&
+      isAtLeast(event.severity, severity) &&
+      (all || !isFirstReading(event)),
+  )
+
+/** At the first start of an agent there is one for each subject. The agent's own events are no readings. */
+const isFirstReading = ({ collector, from, severity }: Event): boolean =>
+  from === null && severity === 'info' && collector !== 'agent'
 
 const EVERY_MS = second
 

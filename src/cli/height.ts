@@ -3,6 +3,7 @@ import { openService } from '../tasks/query/service.ts'
 import { gathered } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
 import { endWith } from './query/ending.ts'
+import { createRetryNotices } from './query/retry-notices.ts'
 import { type ServiceOptions, serviceOf, serviceOptions } from './query/service-options.ts'
 
 interface Options extends ServiceOptions {
@@ -17,8 +18,11 @@ export const heightCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .addHelpText(
       'after',
       `
-Exit codes: 0 it told, 1 it did not answer or has no block yet, 2 it was asked for in a wrong way, 3 the key
-was not accepted, 5 what came is no height, 130 it was interrupted.
+A request that fails is sent again, with waits of up to 5 s in between; each wait is reported on standard error.
+A connection that is refused on this host fails at once.
+
+Exit codes: 0 the height was printed, 1 the service did not answer or has no block yet, 2 usage error, 3 the key
+was not accepted, 5 the answer is not a height, 130 interrupted.
 
 Examples:
   chain-agent height --url https://query.example
@@ -26,7 +30,8 @@ Examples:
     )
     .action(async (options: Options) => {
       try {
-        const client = await openService(serviceOf(options), io)
+        const onRetry = createRetryNotices(io, options.url)
+        const client = await openService(serviceOf(options), { ...io, onRetry })
         const interrupted = (): void => {
           exit(130)
         }

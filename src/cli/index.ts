@@ -97,9 +97,9 @@ when it could not be done, and 2 when it was asked for in a wrong way; where one
 
 Examples:
   chain-agent check                        # verdict, evidence, what to do
-  chain-agent status --watch               # the node at a glance, again and again
-  watch -d chain-agent monlog              # the last minute of consensus
-  chain-agent logs bft -f                  # what consensus writes, secrets struck out
+  chain-agent status --watch               # the node at a glance, refreshed
+  chain-agent monlog --watch               # the last minute of consensus, refreshed
+  chain-agent logs bft -f                  # what consensus writes, secrets redacted
   chain-agent maintenance start 30m --reason upgrade
   chain-agent help status                  # how a command is used`
 

@@ -10,10 +10,14 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   /**
-   * Aborts on Ctrl-C, on SIGTERM and on SIGHUP, and with `READER_GONE` where nobody reads on. A command
-   * ends in good order when it does.
+   * Aborts on Ctrl-C, on SIGTERM and on SIGHUP, and with `READER_GONE` when the reader of the output is gone.
+   * The command then shuts down cleanly.
    */
   readonly signal: AbortSignal
+  /** The configuration file to read where none is named, if it exists. */
+  readonly installedConfig?: string
+  /** Makes SIGHUP call the listener instead of aborting `signal`. */
+  readonly onHangup?: (listener: () => void) => void
   readonly standIns?: StandIns
 }
 

@@ -1,7 +1,6 @@
 import { Command } from 'commander'
-import { readConfig } from '../config/index.ts'
 import { readKeysReport } from '../tasks/keys-report.ts'
-import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { configOptions, type ConfigOptions, configOf } from './config-options.ts'
 import type { ExitCode, Io } from './io.ts'
 
 /** `chain-agent keys-report`: for a unit that may read what the agent may not. */
@@ -19,7 +18,7 @@ Examples:
   sudo chain-agent keys-report --config /etc/chain-agent/config.yaml`,
     )
     .action(async (options: ConfigOptions) => {
-      const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
+      const { config } = configOf(io, options)
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
       io.stdout.write(await readKeysReport({ config, clock: io.clock, path, signal: io.signal }))
       exit(0)

@@ -33,6 +33,6 @@ records the arguments of programs.
 Examples:
   sudo chain-agent keys backup
   sudo chain-agent keys verify
-  sudo chain-agent keys export --recipient age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
+  sudo chain-agent keys export --recipient age1YOUR-RECIPIENT
   sudo chain-agent keys restore --dry-run`,
     )

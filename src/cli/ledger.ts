@@ -1,9 +1,9 @@
+import { figure } from '../core/format.ts'
 import { createReadStream } from 'node:fs'
 import { Command } from 'commander'
-import { readConfig } from '../config/index.ts'
 import { readNames } from '../config/names.ts'
 import { type LedgerBatch, readLedger } from '../tasks/ledger.ts'
-import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { configOptions, type ConfigOptions, configOf } from './config-options.ts'
 import { readCount } from './count.ts'
 import { isInterrupted, sayInterrupted } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
@@ -68,7 +68,7 @@ Examples:
           exitCode: 2,
         })
       }
-      const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
+      const { config } = configOf(io, options)
       const { clock, signal } = io
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
       const hasStretch = since !== undefined || until !== undefined || file !== undefined
@@ -90,7 +90,7 @@ Examples:
           progress.end()
           await page.show(batch)
           blocks = batch.summary.blocks
-          if (!follow) progress.say(`${blocks} blocks`)
+          if (!follow) progress.say(`${figure(blocks)} blocks`)
         }
         progress.end()
         if (!follow && isInterrupted(io)) {

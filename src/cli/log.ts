@@ -1,9 +1,10 @@
-import { type Logger, pino } from 'pino'
+import { fstatSync } from 'node:fs'
+import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config/schema.ts'
 import type { Io } from './io.ts'
 
-/** The log of what runs until it is stopped: a line of JSON each. */
-export const createLog = ({ log }: Config, { stdout }: Io): Logger =>
+/** The log of a command that runs until it is stopped: one line of JSON per entry. */
+export const createLog = ({ log }: Config, io: Pick<Io, 'stdout' | 'env'>): Logger =>
   pino(
     {
       level: log.level,
@@ -11,5 +12,28 @@ export const createLog = ({ log }: Config, { stdout }: Io): Logger =>
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }) },
     },
-    stdout,
+    isJournal(io) ? withPriority(io.stdout) : io.stdout,
   )
+
+/** Whether the output is the journal: systemd sets `JOURNAL_STREAM` to its device and inode (systemd.exec(5)). */
+const isJournal = ({ stdout, env }: Pick<Io, 'stdout' | 'env'>): boolean => {
+  const stream = env['JOURNAL_STREAM']
+  if (stream === undefined || !('fd' in stdout) || typeof stdout.fd !== 'number') return false
+  const { dev, ino } = fstatSync(stdout.fd, { bigint: true })
+  return stream === `${dev}:${ino}`
+}
+
+/** The priorities of sd-daemon(3) by the levels of pino; journald removes the prefix from the line. */
+const PRIORITIES: Readonly<Record<number, number>> = { 10: 7, 20: 7, 30: 6, 40: 4, 50: 3, 60: 2 }
+
+const withPriority = (stdout: Io['stdout']): DestinationStream => {
+  const destination = {
+    // Pino then sets `lastLevel` before each write.
+    [pino.symbols.needsMetadataGsym]: true,
+    lastLevel: pino.levels.values['info'] ?? 0,
+    write: (line: string): void => {
+      stdout.write(`<${PRIORITIES[destination.lastLevel] ?? 6}>${line}`)
+    },
+  }
+  return destination
+}

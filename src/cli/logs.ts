@@ -1,7 +1,6 @@
 import { Argument, Command, Option } from 'commander'
-import { readConfig } from '../config/index.ts'
 import { openLogs, type ShownLine } from '../tasks/logs.ts'
-import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { configOptions, type ConfigOptions, configOf } from './config-options.ts'
 import { readCount } from './count.ts'
 import { isInterrupted, sayInterrupted } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
@@ -27,7 +26,7 @@ export const logsCommand = (io: Io, exit: (code: ExitCode) => void): Command => 
   const moment = readMoment(io.clock)
   const command = configOptions(new Command('logs'))
   return command
-    .description("print a service's log, with secrets struck out")
+    .description("print a service's log, with secrets redacted")
     .addArgument(
       new Argument(
         '<service>',
@@ -54,7 +53,7 @@ export const logsCommand = (io: Io, exit: (code: ExitCode) => void): Command => 
     .addHelpText(
       'after',
       `
-Passwords, tokens, keys, what follows their names, and long hex digits are struck out; public keys,
+Passwords, tokens, keys, what follows their names, and long hex digits are redacted; public keys,
 ids that are cut short, and hashes behind a name that says so stay. Times are UTC.
 
 Examples:
@@ -67,7 +66,7 @@ Examples:
       if (follow && until !== undefined) {
         command.error('error: --follow goes on, and --until ends; say one of them', { exitCode: 2 })
       }
-      const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
+      const { config } = configOf(io, options)
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
       const { clock, signal } = io
       const logs = openLogs({ config, clock, path, signal, ...io.standIns })

@@ -1,19 +1,19 @@
+import { figure } from '../core/format.ts'
 import { Command, Option } from 'commander'
-import { readConfig } from '../config/index.ts'
-import { type KeyNames, readNames } from '../config/names.ts'
-import { ConfigError } from '../core/errors.ts'
+import { readNames } from '../config/names.ts'
 import { toJson } from '../core/json.ts'
 import { parseDuration } from '../core/units.ts'
 import { analyseLog } from '../tasks/monlog.ts'
 import type { MonlogReport } from '../tasks/monlog/report.ts'
 import { LONGEST_MS, type Since } from '../tasks/monlog/stretch.ts'
-import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { configOptions, type ConfigOptions, configOf } from './config-options.ts'
 import type { ExitCode, Io } from './io.ts'
 import { readMoment } from './moment.ts'
-import { renderReport } from './monlog/page.ts'
-import { createNameOf, type NameOf, shownLine } from './monlog/words.ts'
+import { renderReport, type Show, shortLine } from './monlog/page.ts'
+import { createNameOf, shownLine } from './monlog/words.ts'
 import { createProgress } from './page/progress.ts'
 import { createStyle } from './page/style.ts'
+import { readWatchSeconds, watch } from './watch.ts'
 
 interface MonlogOptions extends ConfigOptions {
   readonly raw?: true
@@ -23,14 +23,19 @@ interface MonlogOptions extends ConfigOptions {
   readonly until?: number
   readonly file?: string
   readonly json?: true
+  /** Seconds; true is the default. */
+  readonly watch?: number | true
 }
+
+/** Reading a minute of a log under DEBUG takes seconds of CPU time. */
+const USUAL_SECONDS = 10
 
 /** `chain-agent monlog`: what the consensus log of the last 60 seconds says. */
 export const monlogCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('monlog'))
     .description('analyse the last 60 seconds of the consensus log: verdict, findings, what to do')
-    .option('-r, --raw', 'also the newest 10 lines of the log, secrets struck out')
-    .option('-n, --names', 'names in the place of keys, from the file that names.file tells')
+    .option('-r, --raw', 'also the newest 10 lines of the log, complete, secrets redacted')
+    .option('-n, --names', 'names instead of keys, from the file that names.file sets')
     .option('--no-color', 'without colour')
     .addOption(
       new Option('--since <time>', 'begin there: 10m, or a time in UTC; an hour back at most')
@@ -43,55 +48,79 @@ export const monlogCommand = (io: Io, exit: (code: ExitCode) => void): Command =
         .default(undefined, 'now'),
     )
     .option('--file <file|->', "a file in the journal's place, or - for standard input")
-    .option('--json', 'as JSON')
+    .option('--json', 'as JSON; with --watch one document per line')
+    .addOption(
+      new Option('--watch [seconds]', `refresh every N seconds (default ${USUAL_SECONDS})`)
+        .argParser(readWatchSeconds)
+        .conflicts(['until', 'file']),
+    )
     .addHelpText(
       'after',
       `
 Each minute is looked at by itself, and --since is rounded up to whole minutes. The verdict is that of
-the newest minute; what was found before it is told with its time. --file takes what
+the newest minute; what was found before it is told with its time. Without names.file, -n shows keys.
+--file takes what
 \`journalctl -u UNIT --all -o json\` prints, or the lines as the service wrote them, and ends with the
-newest line in it. The last 60 seconds of a node under DEBUG take a second or two to read.
+newest line in it. The last 60 seconds of a node under DEBUG take a second or two to read. --watch
+needs a fraction of the CPU time of \`watch chain-agent monlog\`, which starts a process each time.
 
 Exit codes: 0 blocks are processed and committed, 1 something asks for attention, 2 they are not, or
 that cannot be told.
 
 Examples:
   chain-agent monlog
-  watch -d chain-agent monlog --no-color
+  chain-agent monlog --watch
   chain-agent monlog -r -n
   chain-agent monlog --since 15m
   chain-agent monlog --since '2026-05-02 08:00' --until '2026-05-02 08:10'
   zcat node.log.gz | chain-agent monlog --file -`,
     )
     .action(async (options: MonlogOptions, command: Command) => {
-      const inputs = { env: io.env, flags: flagsOf(options) }
-      const { config } = readConfig(options.config, inputs)
-      const nameOf = createNameOf(options.names ? namesOf(config.names.file) : new Map())
-      const times = timesOf(options, io, command)
-      const progress = createProgress(io)
-      const report = await analyseLog({
-        config,
-        ...times,
-        clock: io.clock,
-        path: io.env['PATH'] ?? '/usr/bin:/bin',
-        signal: io.signal,
-        recording:
-          options.file === '-' ? { name: 'standard input', bytes: io.stdin } : options.file,
-        onLines: (lines) => progress.say(`Reading the log: ${lines.toLocaleString('en-US')} lines`),
-        ...io.standIns,
-      }).finally(progress.end)
+      const { config } = configOf(io, options)
+      const { file: namesFile } = config.names
+      const names = options.names && namesFile !== null ? readNames(namesFile) : undefined
+      const page = {
+        style: createStyle(io, { color: options.color }),
+        nameOf: createNameOf(names ?? new Map()),
+        lacksNames: options.names === true && names === undefined,
+        ownKey: config.node.publicKey,
+        wantsRaw: options.raw === true,
+      }
+      const read = async (): Promise<MonlogReport> => {
+        const times = timesOf(options, io, command)
+        const progress = createProgress(io)
+        return await analyseLog({
+          config,
+          ...times,
+          clock: io.clock,
+          path: io.env['PATH'] ?? '/usr/bin:/bin',
+          signal: io.signal,
+          recording:
+            options.file === '-' ? { name: 'standard input', bytes: io.stdin } : options.file,
+          onLines: (lines) => progress.say(`Reading the log: ${figure(lines)} lines`),
+          ...io.standIns,
+        }).finally(progress.end)
+      }
+      const linesOf = (report: MonlogReport): readonly string[] => {
+        if (options.json) return [JSON.stringify(toJson(asJson(report, page)))]
+        const isPiped = !('isTTY' in io.stdout && io.stdout.isTTY === true)
+        return options.watch !== undefined && isPiped
+          ? [shortLine(report, page.style)]
+          : renderReport(report, page)
+      }
+      if (options.watch !== undefined) {
+        // Only the journal is read: no tool of the node runs.
+        const look = async () => ({ lines: linesOf(await read()), isOfNode: false })
+        await watch(io, { look, seconds: options.watch === true ? USUAL_SECONDS : options.watch })
+        exit(0)
+        return
+      }
+      const report = await read()
       if (io.signal.aborted) {
         exit(2)
         return
       }
-      const { publicKey: ownKey } = config.node
-      const wantsRaw = options.raw === true
-      const style = createStyle(io, { color: options.color })
-      io.stdout.write(
-        options.json
-          ? `${JSON.stringify(toJson(asJson(report, nameOf, wantsRaw)))}\n`
-          : renderReport(report, { style, nameOf, ownKey, wantsRaw }),
-      )
+      io.stdout.write(`${linesOf(report).join('\n')}\n`)
       exit(report.verdict.exitCode)
     })
 
@@ -103,16 +132,15 @@ const readSince =
     return ago === undefined ? { at: readMoment(clock)(text) } : { ago }
   }
 
-const namesOf = (file: string | null): KeyNames => {
-  if (file !== null) return readNames(file)
-  throw new ConfigError(
-    'names.file is not set, and -n shows the names in it\n' +
-      '  what to do: copy networks/names.example.yaml, fill it, and say --set names.file=/path/to/it',
-  )
-}
-
 /** When to begin and to end, by the clock of this moment. Of a file, the end may be known only by its last line. */
-const timesOf = ({ since, until, file }: MonlogOptions, io: Io, command: Command) => {
+const timesOf = (
+  { since, until, file, watch: follows }: MonlogOptions,
+  io: Io,
+  command: Command,
+) => {
+  if (follows !== undefined && since && 'at' in since) {
+    command.error('error: with --watch, --since takes a time span such as 10m')
+  }
   const end = until ?? (file === undefined ? io.clock.now() : undefined)
   const length = since && ('ago' in since ? since.ago : (end ?? Number.NaN) - since.at)
   if (length !== undefined && length <= 0) command.error('error: --since is not before --until')
@@ -123,9 +151,9 @@ const timesOf = ({ since, until, file }: MonlogOptions, io: Io, command: Command
 }
 
 /** The newest lines only where they were asked for, and then as on the page. */
-const asJson = (report: MonlogReport, nameOf: NameOf, wantsRaw: boolean) => ({
+const asJson = (report: MonlogReport, { nameOf, wantsRaw }: Pick<Show, 'nameOf' | 'wantsRaw'>) => ({
   ...report,
   newest: wantsRaw
-    ? report.newest.map(({ at, text }) => ({ at, text: shownLine(text, nameOf, 400) }))
+    ? report.newest.map(({ at, text }) => ({ at, text: shownLine(text, nameOf) }))
     : null,
 })

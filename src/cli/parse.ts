@@ -1,7 +1,9 @@
+import { size as sizeOf } from '../core/format.ts'
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { Argument, Command } from 'commander'
 import { ParseError, SourceError } from '../core/errors.ts'
+import { accountOf } from '../core/file-errors.ts'
 import { toJson } from '../core/json.ts'
 import { type Format, formats } from '../parsers/index.ts'
 import type { ExitCode, Io } from './io.ts'
@@ -64,7 +66,11 @@ const parseLines = (io: Io, format: Format, text: string): boolean => {
       io.stderr.write(`line ${at + 1}: ${error.message}\n`)
     }
   }
-  if (understood === 0) io.stderr.write(`Nothing of ${format.name} in ${lines} lines.\n`)
+  if (understood === 0) {
+    const count =
+      lines === 1 ? '1 line was read, and it is not' : `${lines} lines were read, and none is`
+    io.stderr.write(`${count} in the format ${format.name}.\n`)
+  }
   return understood > 0
 }
 
@@ -81,15 +87,14 @@ const readAll = async (input: Readable, name: string): Promise<string> => {
       if (size > MAX_BYTES) {
         throw new SourceError({
           doing: `read ${name}`,
-          happened: `it is larger than ${MAX_BYTES} bytes`,
+          happened: `it is larger than ${sizeOf(MAX_BYTES)}`,
         })
       }
       chunks.push(bytes)
     }
   } catch (error) {
     if (error instanceof SourceError) throw error
-    const happened = error instanceof Error ? error.message : String(error)
-    throw new SourceError({ doing: `read ${name}`, happened }, { cause: error })
+    throw new SourceError({ doing: `read ${name}`, ...accountOf(error) }, { cause: error })
   }
   return Buffer.concat(chunks).toString('utf8')
 }

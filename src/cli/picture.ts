@@ -1,22 +1,27 @@
-import { readConfig } from '../config/index.ts'
+import type { ConfigSource } from '../config/index.ts'
 import type { Config } from '../config/schema.ts'
 import { ParseError, SourceError } from '../core/errors.ts'
 import { askAgent } from '../tasks/ask-agent.ts'
 import { askNode } from '../tasks/ask-node.ts'
 import type { Picture } from '../verdict/picture.ts'
-import { type ConfigOptions, flagsOf } from './config-options.ts'
+import { type ConfigOptions, configOf } from './config-options.ts'
 import type { Io } from './io.ts'
 import { createProgress } from './page/progress.ts'
 
 interface Found {
   readonly picture: Picture
   readonly config: Config
+  readonly source: ConfigSource | null
 }
 
 /** What is known of the node: by the running agent, or else by asking the node itself, which takes seconds. */
 export const readPicture = async (io: Io, options: ConfigOptions): Promise<Found> => {
-  const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
-  return { config, picture: (await askAgentOf(io, config)) ?? (await askNodeWith(io, config)) }
+  const { config, source } = configOf(io, options)
+  return {
+    config,
+    source,
+    picture: (await askAgentOf(io, config)) ?? (await askNodeWith(io, config)),
+  }
 }
 
 /** Whoever else answers in the agent's place must not keep us from the node; that he does is said. */

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { SourceError } from '../core/errors.ts'
+import { accountOf } from '../core/file-errors.ts'
 import { nearest } from '../core/nearest.ts'
 import type { LogQuery } from '../query/client/types.ts'
 import { LOG_FIELDS, type LogField } from '../query/log-fields.ts'
@@ -12,6 +13,7 @@ import { createProgress } from './page/progress.ts'
 import { readBody } from './query/body.ts'
 import { CODES_NOTE, endWith } from './query/ending.ts'
 import { createPace } from './query/pace.ts'
+import { createRetryNotices } from './query/retry-notices.ts'
 import { createRows, type RowFormat } from './query/rows.ts'
 import {
   readAddress,
@@ -108,11 +110,18 @@ Examples:
       }
       const progress = createProgress(io)
       const pace = createPace(io.clock)
+      const notice = createRetryNotices(io, options.url)
       try {
-        const client = await openService(serviceOf(options), io)
+        const client = await openService(serviceOf(options), {
+          ...io,
+          onRetry: (retry) => {
+            progress.end()
+            notice(retry)
+          },
+        })
         const { run, logs } = await fetchLogs({
           client,
-          ...createRows(query.fields, { format, strike: client.strike }),
+          ...createRows(query.fields, { format, redact: client.redact }),
           url: options.url,
           clock: io.clock,
           signal: io.signal,
@@ -153,7 +162,7 @@ const print = async (io: Io, text: string): Promise<void> => {
   const lost = io.stdout.errored
   // A reader that has gone away has had enough: the signal ends that.
   if (!lost || lost.message.includes('EPIPE')) return
-  throw new SourceError({ doing: 'write the rows', happened: lost.message })
+  throw new SourceError({ doing: 'write the rows', ...accountOf(lost) })
 }
 
 const stopped = (io: Io, exit: (code: ExitCode) => void, output: string | undefined): void => {

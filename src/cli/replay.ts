@@ -1,9 +1,9 @@
+import { figure } from '../core/format.ts'
 import { Command, Option } from 'commander'
-import { readConfig } from '../config/index.ts'
 import { nearest } from '../core/nearest.ts'
 import { type Replayed, replay } from '../tasks/replay.ts'
 import { incidentsOf } from '../verdict/incidents/incidents.ts'
-import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { configOptions, type ConfigOptions, configOf } from './config-options.ts'
 import { sayInterrupted } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
 import { readMoment } from './moment.ts'
@@ -57,7 +57,7 @@ Examples:
   ssh node journalctl --all -o json --since -1h | chain-agent replay --file -`,
     )
     .action(async (options: Options, command: Command) => {
-      const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
+      const { config } = configOf(io, options)
       const services = servicesOf(options.services, Object.keys(config.services.units))
       if (typeof services === 'string') command.error(`error: ${services}`)
       const { since, until, file } = options
@@ -78,7 +78,7 @@ Examples:
           ...(until !== undefined && { until }),
           ...(typeof services === 'object' && { services }),
           onProgress: (at, entries) => {
-            progress.say(`Looking back: ${new Date(at).toISOString()}, ${entries} lines`)
+            progress.say(`Looking back: ${new Date(at).toISOString()}, ${figure(entries)} lines`)
           },
           ...io.standIns,
         })

@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { startAgent } from '../agent.ts'
-import { readConfig } from '../config/index.ts'
-import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { configOptions, type ConfigOptions, configOf } from './config-options.ts'
 import type { ExitCode, Io } from './io.ts'
 import { createLog } from './log.ts'
 
@@ -12,20 +11,33 @@ export const runCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
     .addHelpText(
       'after',
       `
+SIGHUP (systemctl reload) reloads the configuration: file, environment and options. If it is invalid, the agent
+logs the error and keeps the previous one. Only collectors whose settings changed are started again, and no line
+is lost. The log names the keys that need a restart: listen, state.directory, events.keep.
+
 Examples:
   chain-agent run
   chain-agent run --config /etc/chain-agent/config.yaml
   chain-agent run --listen 127.0.0.1:9900 --set ledger.enabled=false`,
     )
     .action(async (options: ConfigOptions) => {
-      const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
+      const read = () => configOf(io, options).config
+      const config = read()
       const log = createLog(config, io)
-      const agent = await startAgent({
+      const starting = startAgent({
         config,
         clock: io.clock,
         log,
         path: io.env['PATH'] ?? '/usr/bin:/bin',
       })
+      io.onHangup?.(() => {
+        // What goes wrong at the start is reported below.
+        void starting.then(
+          (agent) => agent.reload(read),
+          () => undefined,
+        )
+      })
+      const agent = await starting
       const { host, port } = agent.address
       log.info(`Serving http://${host.includes(':') ? `[${host}]` : host}:${port}/metrics`)
       if (!io.signal.aborted) {

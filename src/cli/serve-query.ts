@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { readConfig } from '../config/index.ts'
 import { serveQuery } from '../tasks/serve-query.ts'
+import { loadFor } from './config-options.ts'
 import type { ExitCode, Io } from './io.ts'
 import { createLog } from './log.ts'
 import { flagsOfService, type Options, serveQueryOptions } from './serve-query/options.ts'
@@ -22,6 +22,10 @@ Without --api-keys-file whoever reaches --listen is answered: leave it on loopba
 speaks TLS. While the node is away, what is held is served. Ctrl-C ends it in good order; killed, it goes on where it
 was.
 
+SIGHUP (systemctl reload) reloads the configuration: log.level, and of serveQuery apiKeysFile (and the keys in the
+file), rateLimit and readyLag. The log names all other keys that changed: they need a restart. If the configuration
+is invalid, the service logs the error and keeps the previous one.
+
 Examples:
   chain-agent serve-query --store ./logs --contract 0x1111111111111111111111111111111111111111
   chain-agent serve-query --store ./logs --topic 'Transfer(address,address,uint256)' --retention-bytes 500GB
@@ -30,7 +34,14 @@ Examples:
   chain-agent serve-query --config /etc/chain-agent/query-service.yaml --dialect hosted --api-keys-file /etc/chain-agent/query-keys`,
     )
     .action(async (options: Options) => {
-      const { config } = readConfig(options.config, { env: io.env, flags: flagsOfService(options) })
-      await serveQuery({ config, clock: io.clock, log: createLog(config, io), signal: io.signal })
+      const read = () => loadFor(io, options.config, flagsOfService(options)).config
+      const config = read()
+      await serveQuery({
+        config,
+        clock: io.clock,
+        log: createLog(config, io),
+        signal: io.signal,
+        ...(io.onHangup && { reloads: { on: io.onHangup, read } }),
+      })
       exit(0)
     })

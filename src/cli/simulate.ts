@@ -131,6 +131,7 @@ const renderJson = ({
   otelUrl,
   binDirectory,
   ownPublicKey,
+  firstServiceBlock,
   prefix,
   nodeDirectory,
   backupDirectory,
@@ -139,7 +140,7 @@ const renderJson = ({
   host,
 }: Simulator): string => {
   const files = { nodeDirectory, backupDirectory, environmentFile, forksFile, host }
-  return `${JSON.stringify({ rpcUrl, referenceUrl, nativeUrl, otelUrl, binDirectory, ownPublicKey, prefix, ...files })}\n`
+  return `${JSON.stringify({ rpcUrl, referenceUrl, nativeUrl, otelUrl, binDirectory, ownPublicKey, firstServiceBlock, prefix, ...files })}\n`
 }
 
 const renderText = (simulator: Simulator, scenario: string): string =>

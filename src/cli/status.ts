@@ -1,7 +1,6 @@
-import { Command, InvalidArgumentError } from 'commander'
-import { readConfig } from '../config/index.ts'
+import { Command } from 'commander'
 import { firstLine, judge } from '../verdict/verdict.ts'
-import { configOptions, type ConfigOptions, flagsOf } from './config-options.ts'
+import { configOptions, type ConfigOptions, configOf } from './config-options.ts'
 import { gathered } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'
 import { createStyle, type Style } from './page/style.ts'
@@ -12,7 +11,7 @@ import { type Page, renderPage } from './status/page.ts'
 import { createView, joined, type Section } from './status/section.ts'
 import { ALL, meant, SECTIONS, sectionsFor } from './status/sections.ts'
 import { oneLine, utc } from './status/texts.ts'
-import { type Look, watch } from './status/watch.ts'
+import { type Look, readWatchSeconds, watch } from './watch.ts'
 
 interface StatusOptions extends ConfigOptions {
   readonly json?: true
@@ -28,16 +27,21 @@ export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .description('how it stands with the node: from the running agent, or by asking once')
     .argument('[section]', 'a section, a service such as bft, or all; an overview without it')
     .option('--json', 'as JSON; all sections, unless one is named')
-    .option('--watch [seconds]', 'again and again, every 2 seconds unless told', readSeconds)
+    .option(
+      '--watch [seconds]',
+      `refresh every N seconds (default ${USUAL_SECONDS})`,
+      readWatchSeconds,
+    )
     .addHelpText('after', helpText)
     .action(async (asked: string | undefined, options: StatusOptions, command: Command) => {
       const sections = asked === undefined ? [] : sectionsOf(asked, { io, options, command })
       const look = async (): Promise<Look> => {
-        const { picture, config } = await readPicture(io, options)
+        const { picture, config, source } = await readPicture(io, options)
         const page = {
           view: createView(picture),
           verdict: judge(picture),
           listen: config.listen,
+          source,
           sections,
         }
         return { lines: linesOf(page, io, options), isOfNode: picture.origin === 'node' }
@@ -87,7 +91,7 @@ interface Asking {
 }
 
 const sectionsOf = (asked: string, { io, options, command }: Asking): readonly Section[] => {
-  const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
+  const { config } = configOf(io, options)
   const sections = sectionsFor(asked, config)
   if (sections.length > 0) return sections
   const near = meant(asked, config)
@@ -95,14 +99,6 @@ const sectionsOf = (asked: string, { io, options, command }: Asking): readonly S
   return command.error(
     `error: there is no section or service '${oneLine(asked)}'\n` +
       (near === undefined ? `Sections: ${others}, ${ALL}.` : `(Did you mean ${near}?)`),
-  )
-}
-
-const readSeconds = (text: string): number => {
-  const seconds = Number(text)
-  if (/^\d+(\.\d+)?$/.test(text) && seconds >= 1 && seconds <= 86_400) return seconds
-  throw new InvalidArgumentError(
-    'expected seconds from 1 on, such as 5; a section stands before --watch',
   )
 }
 

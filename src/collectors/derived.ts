@@ -7,18 +7,21 @@ import type { Checkpoint } from '../sources/checkpoint.ts'
 import { COMPACTION_THRESHOLD } from './parts/compaction.ts'
 import { createBlockRate } from './parts/derived/block-rate.ts'
 import { createLag } from './parts/derived/lag.ts'
-import { createDuties, type DutiesReading } from './parts/derived/duties.ts'
+import type { Duties, DutiesReading } from './parts/derived/duties.ts'
 import { createGrowth } from './parts/derived/growth.ts'
 import { createIdentity } from './parts/derived/identity.ts'
 import * as views from './parts/derived/views.ts'
 import type { OwnKey } from './parts/own-key.ts'
 import type { SlotCount } from './parts/derived/slots.ts'
+import { STALE_BLOCK_S } from './parts/derived/verdict.ts'
 import { createStatesyncPace, type Pace } from './parts/derived/statesync-pace.ts'
 
 interface Parts {
   /** What the other collectors have published. */
   readonly published: () => Iterable<Sample>
   readonly slots: SlotCount
+  /** Duties by these slots: it outlives the collector, as the count of slots does. */
+  readonly duties: Duties
   readonly ownKey: OwnKey
   /** So far behind, in blocks, peers still serve a node block by block. */
   readonly blocksyncWindow: number
@@ -28,6 +31,10 @@ interface Parts {
 
 interface Reading {
   readonly blocksPerSecond: number | null
+  /** Since the time of the newest block; null while statesync runs. */
+  readonly blockAgeSeconds: number | null
+  readonly blocksBehind: number | null
+  readonly storageUsedRatio: number | null
   readonly windowBlocks: number | null
   readonly windowSeconds: number | null
   readonly statesync: Pace
@@ -38,15 +45,18 @@ interface Reading {
 }
 
 const SAVE_EVERY_MS = minute
+/** Ten seconds at the usual three blocks a second. */
+const BEHIND_BLOCKS = 30
+/** As in the alert ChainStorageFull: the database shortens its history from 80 % on, and has failed to. */
+const FULL_RATIO = 0.85
 
 /** What follows from the others: the figures that decide an incident. It asks nobody but the board. */
 export const derived = (parts: Parts): Collector<Reading> => {
-  const { published, slots, ownKey, blocksyncWindow, checkpoint, timing } = parts
+  const { published, slots, duties, ownKey, blocksyncWindow, checkpoint, timing } = parts
   const rateOf = createBlockRate()
   const lagOf = createLag()
   const paceOf = createStatesyncPace()
   const growth = createGrowth()
-  const duties = createDuties()
   const isActive = createIdentity()
   let savedAt: number | undefined
 
@@ -63,6 +73,10 @@ export const derived = (parts: Parts): Collector<Reading> => {
   const save = (elapsed: number): void => {
     if (savedAt !== undefined && elapsed - savedAt < SAVE_EVERY_MS) return
     savedAt = elapsed
+    saveNow()
+  }
+
+  const saveNow = (): void => {
     checkpoint.save({ growth: growth.memory(), duties: duties.memory(), key: ownKey.get() })
   }
 
@@ -90,6 +104,9 @@ export const derived = (parts: Parts): Collector<Reading> => {
     save(elapsed)
     return {
       blocksPerSecond: rate,
+      blockAgeSeconds: newest === undefined || isSyncing(known) ? null : now / second - newest.time,
+      blocksBehind: isSyncing(known) ? null : lag,
+      storageUsedRatio: used ?? null,
       windowBlocks,
       windowSeconds: windowBlocks === null || rate === null ? null : windowBlocks / rate,
       statesync: paceOf(views.statesyncProgress(known), { elapsed, now }),
@@ -110,16 +127,39 @@ export const derived = (parts: Parts): Collector<Reading> => {
         context,
         report,
       )
+      saveNow()
     },
     samples,
-    states: ({ windowBlocks, zombie }) => ({
-      ...(windowBlocks === null ? {} : { 'blocksync window': windowState(windowBlocks) }),
-      ...(zombie === null
-        ? {}
-        : { "the node's own metrics": zombie ? 'stand still while the node moves' : 'move' }),
-    }),
+    states: derivedStates,
   }
 }
+
+type StateFigures = Pick<
+  Reading,
+  'windowBlocks' | 'zombie' | 'blockAgeSeconds' | 'blocksBehind' | 'storageUsedRatio'
+>
+
+export const derivedStates = ({
+  windowBlocks,
+  zombie,
+  blockAgeSeconds,
+  blocksBehind,
+  storageUsedRatio,
+}: StateFigures): Readonly<Record<string, string>> => ({
+  ...(blockAgeSeconds !== null && {
+    'new blocks': blockAgeSeconds > STALE_BLOCK_S ? `none for ${STALE_BLOCK_S} s` : 'arriving',
+  }),
+  ...(blocksBehind !== null && {
+    'distance to the network': `${blocksBehind > BEHIND_BLOCKS ? 'more than' : 'at most'} ${BEHIND_BLOCKS} blocks`,
+  }),
+  ...(storageUsedRatio !== null && {
+    database: `${storageUsedRatio > FULL_RATIO ? 'above' : 'below'} ${FULL_RATIO * 100} % used`,
+  }),
+  ...(windowBlocks === null ? {} : { 'blocksync window': windowState(windowBlocks) }),
+  ...(zombie === null
+    ? {}
+    : { "the node's own metrics": zombie ? 'unchanged while the node moves on' : 'move' }),
+})
 
 /** In words, not in figures: a line in the log for each step down. */
 const windowState = (blocks: number): string =>

@@ -12,7 +12,7 @@ import { portsAspect } from './parts/host/ports.ts'
 import { processAspects } from './parts/host/processes.ts'
 import { processorAspects } from './parts/host/processors.ts'
 import type { MainPids } from './parts/main-pids.ts'
-import type { Names } from './parts/names.ts'
+import type { ReadPath } from './parts/names.ts'
 
 /** What was seen, by aspect. */
 export type HostReading = ReadonlyMap<string, Sight>
@@ -20,7 +20,7 @@ export type HostReading = ReadonlyMap<string, Sight>
 interface Parts extends HostSources {
   readonly exec: Exec
   readonly clock: Clock
-  readonly names: Names
+  readonly readPath: ReadPath
   readonly mainPids: MainPids
   readonly ports: readonly number[]
   readonly directories: Readonly<Record<string, string>>

@@ -13,11 +13,13 @@ import { logs } from './logs.ts'
 import { maintenance } from './maintenance.ts'
 import { native } from './native.ts'
 import { chooseExaminer } from './parts/keys/report.ts'
-import { createLifecycle } from './parts/lifecycle/count.ts'
+import { createLifecycle, type Lifecycle } from './parts/lifecycle/count.ts'
 import { createMainPids } from './parts/main-pids.ts'
 import { AGREEMENT_WINDOW } from '../core/agreement.ts'
-import { createNames } from './parts/names.ts'
-import { createOwnKey } from './parts/own-key.ts'
+import { createReuse } from '../core/reuse.ts'
+import { createNames, createReadPath, type Names } from './parts/names.ts'
+import { createOwnKey, type OwnKey } from './parts/own-key.ts'
+import { createDuties } from './parts/derived/duties.ts'
 import { createSlotCount } from './parts/derived/slots.ts'
 import { reference } from './reference.ts'
 import { requestTimeout } from './parts/request.ts'
@@ -41,154 +43,216 @@ export interface Offered {
   readonly role: 'reads' | 'concludes' | 'tells'
 }
 
-/** Every collector there is. To add one: its file, a line here, its rows in the catalogue, its keys in the schema. */
-export const createCollectors = (around: Surroundings): readonly Offered[] => {
-  const { config, clock, recorder, exec, journal, checkpoints, readPrefix, rpcAt, queryAt } = around
-  const names = createNames(readPrefix)
-  const starts = createLifecycle(recorder, Object.keys(config.services.units))
-  const listening = (name: string) => ({ journal, recorder, checkpoint: checkpoints.open(name) })
-  const { units, timers, required } = config.services
-  const { urlFile } = config.heartbeat
-  const ownKey = createOwnKey(config.node.publicKey)
-  const mainPids = createMainPids()
-  const slots = createSlotCount()
-  return [
-    offer(config.rpc, (timing) =>
-      rpc({ node: rpcAt(config.rpc.url, requestTimeout(timing, 2)), recorder, clock, timing }),
-    ),
-    offer(
-      // Nothing to look at is not a failure: without references the collector is off.
-      { ...config.reference, enabled: config.reference.enabled && config.references.length > 0 },
-      (timing) => {
-        const timeout = requestTimeout(timing, 1)
-        return reference({
-          node: rpcAt(config.rpc.url, timeout),
-          references: config.references.map(({ name, url, kind, apiKeyFile }) =>
-            kind === 'rpc'
-              ? { name, kind, source: rpcAt(url, timeout) }
-              : { name, kind, source: queryAt({ url, apiKeyFile }, timeout) },
-          ),
-          window: AGREEMENT_WINDOW,
-          timing,
-        })
-      },
-    ),
-    offer(config.services, (timing) =>
-      services({ exec, names, units, timers, required, lifecycle: starts, mainPids, timing }),
-    ),
-    offer(config.lifecycle, (timing) =>
-      lifecycle({ listening: listening('lifecycle'), names, units, lifecycle: starts, timing }),
-    ),
-    offer(config.ledger, (timing) =>
-      ledger({
-        listening: listening('ledger'),
-        names,
-        unit: config.ledger.unit,
-        ownKey,
-        slots,
-        timing,
-      }),
-    ),
-    offer(config.consensus, (timing) =>
-      consensus({
-        listening: listening('consensus'),
-        exec,
-        clock,
-        names,
-        unit: config.consensus.unit,
-        timing,
-      }),
-    ),
-    offer(config.execution, (timing) =>
-      execution({
-        listening: listening('execution'),
-        exec,
-        clock,
-        names,
-        unit: config.execution.unit,
-        timing,
-      }),
-    ),
-    offer(
-      // Without units, journalctl would follow those of the whole host.
-      { ...config.logs, enabled: config.logs.enabled && Object.keys(config.logs.units).length > 0 },
-      (timing) =>
-        logs({ ...around, units: config.logs.units, listening: listening('logs'), names, timing }),
-    ),
-    offer(config.storage, (timing) =>
-      storage({ read: around.readStorage, recorder, clock, timing }),
-    ),
-    offer(config.status, (timing) =>
-      status({
-        read: around.readStatus,
-        recorder,
-        ownKey,
-        servesAsReference: config.references.length === 0,
-        timing,
-      }),
-    ),
-    offer(
-      config.host,
-      (timing) => {
-        const { ports, directories } = config.host
-        const nodeDirectory = config.node.directory
-        const own = { mainPids, ports, directories, nodeDirectory, timing }
-        return host({ ...around.host, ...own, exec, clock, names })
-      },
-      'concludes',
-    ),
-    offer(config.native, (timing) => {
-      const at = (url: string): Native => around.nativeAt(url, requestTimeout(timing, 2))
-      return native({ ...config.native, at, readPrefix, recorder, clock, timing })
-    }),
-    offer(config.keys, (timing) =>
-      keys({ examine: chooseExaminer({ ...around, places: config.node }), timing }),
-    ),
-    offer(
-      config.version,
-      (timing) => version({ ...around, ...config.version, timing }),
-      'concludes',
-    ),
-    offer(
-      config.derived,
-      (timing) =>
-        derived({
-          published: around.published,
-          slots,
-          ownKey,
-          blocksyncWindow: config.derived.blocksyncWindow,
-          checkpoint: checkpoints.open('derived'),
-          timing,
-        }),
-      'concludes',
-    ),
-    offer(
-      // Without a token it is off. A history is not read in the moment in which somebody asks once.
-      { ...config.tokens, enabled: config.tokens.enabled && config.tokens.watch.length > 0 },
-      (timing) => tokens({ watch: config.tokens.watch, feedOf: around.tokenFeed, timing }),
-      'tells',
-    ),
-    offer(config.maintenance, (timing) =>
-      maintenance({ checkpoint: checkpoints.open('maintenance'), timing }),
-    ),
-    offer(
-      // To nobody is not a failure: without an address the collector is off.
-      { ...config.heartbeat, enabled: config.heartbeat.enabled && urlFile !== null },
-      (timing) =>
-        heartbeat({
-          send: around.heartbeatTo(urlFile ?? '', requestTimeout(timing, 1)),
-          published: around.published,
-          recorder,
-          clock,
-          timing,
-        }),
-      'tells',
-    ),
-  ]
+type CollectorName = {
+  [Key in keyof Config]: Config[Key] extends Timing & { readonly enabled: boolean } ? Key : never
+}[keyof Config]
+
+interface Offer {
+  /** What it uses besides its own section of the configuration and what is the same in every configuration. */
+  readonly uses?: readonly unknown[]
+  /** Whether there is anything to do. A collector without work is off, not failing. */
+  readonly hasWork?: boolean
+  readonly role?: Offered['role']
 }
 
-const offer = (
-  { enabled, interval, timeout }: Timing & { readonly enabled: boolean },
-  create: (timing: Timing) => Collector<unknown>,
-  role: Offered['role'] = 'reads',
-): Offered => ({ enabled, collector: create({ interval, timeout }), role })
+/**
+ * Every collector there is. To add one: its file, an entry here, its rows in the catalogue, its keys in the schema.
+ *
+ * The function that it returns can be called again for another configuration. It returns the same collector
+ * where nothing that the collector uses has changed, and a new one where something has. What several collectors
+ * share is kept, so that those that keep running and those that are replaced still work on the same data.
+ */
+export const createCollectors = (): ((around: Surroundings) => readonly Offered[]) => {
+  const namesFor = createReuse<Names>()
+  const startsFor = createReuse<Lifecycle>()
+  const ownKeyFor = createReuse<OwnKey>()
+  const collectorsFor = new Map<string, ReturnType<typeof createReuse<Collector<unknown>>>>()
+  const mainPids = createMainPids()
+  const slots = createSlotCount()
+  const duties = createDuties()
+
+  return (around) => {
+    const { config, clock, recorder, exec, journal, checkpoints, readPrefix, rpcAt, queryAt } =
+      around
+    const { units, timers, required } = config.services
+    const { urlFile } = config.heartbeat
+    const { publicKey, ...places } = config.node
+    const labels = Object.keys(units)
+    const names = namesFor([readPrefix], () => createNames(readPrefix))
+    const starts = startsFor([labels], () => createLifecycle(recorder, labels))
+    const ownKey = ownKeyFor([publicKey], () => createOwnKey(publicKey))
+    const servesAsReference = config.references.length === 0
+    const listening = (name: string) => ({ journal, recorder, checkpoint: checkpoints.open(name) })
+
+    const offer = (
+      name: CollectorName,
+      create: (timing: Timing) => Collector<unknown>,
+      { uses = [], hasWork = true, role = 'reads' }: Offer = {},
+    ): Offered => {
+      const { enabled, interval, timeout } = config[name]
+      const reuse = collectorsFor.get(name) ?? createReuse<Collector<unknown>>()
+      collectorsFor.set(name, reuse)
+      return {
+        enabled: enabled && hasWork,
+        collector: reuse([config[name], ...uses], () => create({ interval, timeout })),
+        role,
+      }
+    }
+
+    return [
+      offer('rpc', (timing) =>
+        rpc({ node: rpcAt(config.rpc.url, requestTimeout(timing, 2)), recorder, clock, timing }),
+      ),
+      offer(
+        'reference',
+        (timing) => {
+          const timeout = requestTimeout(timing, 1)
+          return reference({
+            node: rpcAt(config.rpc.url, timeout),
+            references: config.references.map(({ name, url, kind, apiKeyFile }) =>
+              kind === 'rpc'
+                ? { name, kind, source: rpcAt(url, timeout) }
+                : { name, kind, source: queryAt({ url, apiKeyFile }, timeout) },
+            ),
+            window: AGREEMENT_WINDOW,
+            timing,
+          })
+        },
+        { uses: [config.references, config.rpc.url], hasWork: config.references.length > 0 },
+      ),
+      offer(
+        'services',
+        (timing) =>
+          services({ exec, names, units, timers, required, lifecycle: starts, mainPids, timing }),
+        { uses: [names, starts] },
+      ),
+      offer(
+        'lifecycle',
+        (timing) =>
+          lifecycle({ listening: listening('lifecycle'), names, units, lifecycle: starts, timing }),
+        { uses: [names, starts, units] },
+      ),
+      offer(
+        'ledger',
+        (timing) =>
+          ledger({
+            listening: listening('ledger'),
+            names,
+            unit: config.ledger.unit,
+            ownKey,
+            slots,
+            timing,
+          }),
+        { uses: [names, ownKey] },
+      ),
+      offer(
+        'consensus',
+        (timing) =>
+          consensus({
+            listening: listening('consensus'),
+            exec,
+            clock,
+            names,
+            unit: config.consensus.unit,
+            timing,
+          }),
+        { uses: [names] },
+      ),
+      offer(
+        'execution',
+        (timing) =>
+          execution({
+            listening: listening('execution'),
+            exec,
+            clock,
+            names,
+            unit: config.execution.unit,
+            timing,
+          }),
+        { uses: [names] },
+      ),
+      offer(
+        'logs',
+        (timing) =>
+          logs({
+            ...around,
+            units: config.logs.units,
+            listening: listening('logs'),
+            names,
+            timing,
+          }),
+        // Without units, journalctl would follow those of the whole host.
+        { uses: [names], hasWork: Object.keys(config.logs.units).length > 0 },
+      ),
+      offer('storage', (timing) => storage({ read: around.readStorage, recorder, clock, timing }), {
+        uses: [readPrefix],
+      }),
+      offer(
+        'status',
+        (timing) =>
+          status({ read: around.readStatus, recorder, ownKey, servesAsReference, timing }),
+        { uses: [readPrefix, ownKey, servesAsReference] },
+      ),
+      offer(
+        'host',
+        (timing) => {
+          const { ports, directories } = config.host
+          const own = { mainPids, ports, directories, nodeDirectory: places.directory, timing }
+          const readPath = createReadPath(readPrefix, around.keyFiles)
+          return host({ ...around.host, ...own, exec, clock, readPath })
+        },
+        { uses: [readPrefix, places.directory], role: 'concludes' },
+      ),
+      offer(
+        'native',
+        (timing) => {
+          const at = (url: string): Native => around.nativeAt(url, requestTimeout(timing, 2))
+          return native({ ...config.native, at, readPrefix, recorder, clock, timing })
+        },
+        { uses: [readPrefix] },
+      ),
+      offer('keys', (timing) => keys({ examine: chooseExaminer({ ...around, places }), timing }), {
+        uses: [readPrefix, places],
+      }),
+      offer('version', (timing) => version({ ...around, ...config.version, timing }), {
+        uses: [readPrefix, around.forks],
+        role: 'concludes',
+      }),
+      offer(
+        'derived',
+        (timing) =>
+          derived({
+            published: around.published,
+            slots,
+            duties,
+            ownKey,
+            blocksyncWindow: config.derived.blocksyncWindow,
+            checkpoint: checkpoints.open('derived'),
+            timing,
+          }),
+        { uses: [ownKey], role: 'concludes' },
+      ),
+      offer(
+        'tokens',
+        (timing) => tokens({ watch: config.tokens.watch, feedOf: around.tokenFeed, timing }),
+        // A single check does not read a history.
+        { hasWork: config.tokens.watch.length > 0, role: 'tells' },
+      ),
+      offer('maintenance', (timing) =>
+        maintenance({ checkpoint: checkpoints.open('maintenance'), timing }),
+      ),
+      offer(
+        'heartbeat',
+        (timing) =>
+          heartbeat({
+            send: around.heartbeatTo(urlFile ?? '', requestTimeout(timing, 1)),
+            published: around.published,
+            recorder,
+            clock,
+            timing,
+          }),
+        { hasWork: urlFile !== null, role: 'tells' },
+      ),
+    ]
+  }
+}

@@ -30,7 +30,7 @@ interface Parts {
 interface Reading extends Heard {
   readonly trouble: Trouble
   /** Service → time of its oldest entry, in milliseconds since the epoch. */
-  readonly oldest: ReadonlyMap<string, number>
+  readonly oldestEntryAt: ReadonlyMap<string, number>
 }
 
 /** One follower for all of them. */
@@ -80,10 +80,14 @@ export const logs = (parts: Parts): Collector<Reading> => {
     run: async (context, report) => {
       const listen = follow<Heard, Reading>(
         open,
-        { lastEntryAt: null, trouble: {}, oldest: new Map() },
+        { lastEntryAt: null, trouble: {}, oldestEntryAt: new Map() },
         (_, heard) => {
           oldest.refresh(whole, context)
-          return { ...heard, trouble: count.trouble(context.clock.now()), oldest: oldest.read() }
+          return {
+            ...heard,
+            trouble: count.trouble(context.clock.now()),
+            oldestEntryAt: oldest.read(),
+          }
         },
       )
       await listen(context, report)
@@ -93,9 +97,9 @@ export const logs = (parts: Parts): Collector<Reading> => {
   }
 }
 
-const samples = ({ oldest, ...heard }: Reading): readonly Sample[] => [
+const samples = ({ oldestEntryAt, ...heard }: Reading): readonly Sample[] => [
   ...heardSamples(SERVICE, heard),
-  ...[...oldest].map(([service, at]) =>
+  ...[...oldestEntryAt].map(([service, at]) =>
     sample('chain_log_oldest_entry_timestamp_seconds', at / 1000, { service }),
   ),
 ]

@@ -46,7 +46,7 @@ export const maintenance = ({ checkpoint, timing }: Parts): Collector<Reading> =
 
 const unreadable = (): SourceError =>
   new SourceError({
-    doing: 'read whether maintenance was announced',
-    happened: 'the file cannot be read, or is not what we wrote',
-    advice: 'announce it again, or say `chain-agent maintenance end`',
+    doing: 'read the maintenance window',
+    happened: 'the file cannot be read, or was not written by chain-agent',
+    advice: 'set the window again, or run `chain-agent maintenance end`',
   })

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { type Collector, poll, type Timing } from '../core/collector.ts'
 import type { Recorder } from '../core/recorder.ts'
-import { minute } from '../core/units.ts'
+import { minute, second } from '../core/units.ts'
 import { BLOCK_TAGS, REFUSALS, type Sample, sample, sampleIfKnown } from '../metrics.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../parsers/rpc.ts'
 import type { Rpc } from '../sources/rpc.ts'
@@ -16,13 +16,19 @@ interface Info {
   readonly netVersion: string | null
 }
 
+interface TimedBlock {
+  readonly number: bigint
+  /** The block's own time, in milliseconds since the epoch. */
+  readonly at: number
+}
+
 export type RpcReading =
   | { readonly up: false; readonly reason: Refusal; readonly detail: string }
   | {
       readonly up: true
       readonly blockNumber: bigint
       /** What the node has under each tag; null where it did not say. */
-      readonly blocks: Readonly<Record<(typeof BLOCK_TAGS)[number], Block | null>>
+      readonly blocks: Readonly<Record<(typeof BLOCK_TAGS)[number], TimedBlock | null>>
       /** Null until the height has grown before our eyes. */
       readonly lastAdvanceAt: number | null
       readonly info: Info
@@ -105,7 +111,7 @@ export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcRead
     return {
       up: true,
       blockNumber: height.value,
-      blocks: { latest: valueOf(latest), safe: valueOf(safe), finalized: valueOf(finalized) },
+      blocks: { latest: timed(latest), safe: timed(safe), finalized: timed(finalized) },
       lastAdvanceAt,
       info: info?.value ?? { clientVersion: null, chainId: null, netVersion: null },
     }
@@ -132,7 +138,7 @@ const samples: Collector<RpcReading>['samples'] = (reading) => {
     sample('chain_rpc_up', 1),
     ...BLOCK_TAGS.flatMap((tag) => [
       ...sampleIfKnown('chain_rpc_block_number', numbers[tag]?.number, { tag }),
-      ...sampleIfKnown('chain_rpc_block_timestamp_seconds', blocks[tag]?.timestamp, { tag }),
+      ...sampleIfKnown('chain_rpc_block_timestamp_seconds', inSeconds(blocks[tag]?.at), { tag }),
     ]),
     ...sampleIfKnown(
       'chain_rpc_last_advance_timestamp_seconds',
@@ -141,6 +147,14 @@ const samples: Collector<RpcReading>['samples'] = (reading) => {
     ...infoSamples(info),
   ]
 }
+
+const timed = (reply: Reply<Block | null>): TimedBlock | null => {
+  const block = valueOf(reply)
+  return block && { number: block.number, at: Number(block.timestamp) * second }
+}
+
+const inSeconds = (milliseconds: number | undefined): number | undefined =>
+  milliseconds === undefined ? undefined : milliseconds / second
 
 const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)
 

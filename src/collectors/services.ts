@@ -108,9 +108,14 @@ const isExpected = (
 
 const hasEnded = (state: Unit['activeState']): boolean => state === 'inactive' || state === 'failed'
 
-const describe = ({ loadState, activeState, result, exit }: Unit): string => {
-  if (loadState === 'not-found') return 'not found'
-  if (loadState === 'masked') return 'masked'
+type Service = ServicesReading['services'][number]
+
+/** A unit that is not expected to run is not in trouble when it does not. */
+const describe = ({ loadState, activeState, result, exit, expected }: Service): string => {
+  const unless = expected ? '' : ' (not enabled)'
+  if (loadState === 'not-found') return `not found${unless}`
+  if (loadState === 'masked') return `masked${unless}`
+  if (activeState === 'inactive') return `inactive${unless}`
   if (activeState !== 'failed' || result === null) return activeState
   return `failed (${result}${exit === null ? '' : ` ${exit.status}`})`
 }
@@ -134,7 +139,7 @@ const samples: Collector<ServicesReading>['samples'] = ({
       }),
       ...sampleIfKnown('chain_service_last_exit_status', unit.exit?.status, { service }),
       ...sampleIfKnown('chain_service_memory_bytes', unit.memoryBytes, { service }),
-      ...sampleIfKnown('chain_service_cpu_seconds_total', cpuSeconds(unit), { service }),
+      ...sampleIfKnown('chain_service_cpu_seconds_total', unit.cpuSeconds, { service }),
       ...sampleIfKnown('chain_service_tasks', unit.tasks, { service }),
     ]
   }),
@@ -151,6 +156,3 @@ const samples: Collector<ServicesReading>['samples'] = ({
 
 const inSeconds = (milliseconds: number | null): number | null =>
   milliseconds === null ? null : milliseconds / 1000
-
-const cpuSeconds = ({ cpuNanoseconds }: Unit): number | null =>
-  cpuNanoseconds === null ? null : Number(cpuNanoseconds) / 1e9

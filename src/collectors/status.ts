@@ -46,7 +46,7 @@ export const status = ({
     'reported consensus': consensus.status ?? 'unknown',
     'reported mode': consensus.mode ?? 'unknown',
     'reported RPC': rpc.status ?? 'unknown',
-    'reported statesync': statesync.targetBlock === null ? 'none' : 'under way or done',
+    'reported statesync': (statesync.targetBlock ?? 0n) === 0n ? 'none' : 'under way or done',
   }),
 })
 
@@ -95,9 +95,14 @@ const samples = (report: StatusReport): readonly Sample[] => {
     ...sampleIfKnown('chain_status_block_number', consensus.blockNumber),
     ...sampleIfKnown('chain_status_external_block_number', consensus.externalBlockNumber),
     ...sampleIfKnown('chain_status_block_difference', consensus.blockDifference),
-    ...sampleIfKnown('chain_status_statesync_progress_ratio', statesync.progressRatio),
-    ...sampleIfKnown('chain_status_statesync_progress_block', statesync.progressBlock),
-    ...sampleIfKnown('chain_status_statesync_target_block', statesync.targetBlock),
+    // Without a target there is no progress to measure: 0 of 0 would look like a statesync that has not begun.
+    ...(statesync.targetBlock === 0n
+      ? []
+      : [
+          ...sampleIfKnown('chain_status_statesync_progress_ratio', statesync.progressRatio),
+          ...sampleIfKnown('chain_status_statesync_progress_block', statesync.progressBlock),
+          ...sampleIfKnown('chain_status_statesync_target_block', statesync.targetBlock),
+        ]),
     ...sampleIfKnown('chain_status_cleanup_activated', cleanup.activated),
     ...sampleIfKnown('chain_status_cleanup_previous_seconds', cleanup.previousSeconds),
     ...sampleIfKnown('chain_status_cleanup_next_seconds', cleanup.nextSeconds),

@@ -1,23 +1,62 @@
+import { statSync } from 'node:fs'
 import { parseConfigFile } from './file.ts'
 import { readForks } from './forks.ts'
 import { type Inputs, loadConfig, type Loaded } from './load.ts'
 import { readText } from './read-text.ts'
 
-/** The environment of the process; nobody else reads it. */
+/** The environment of the process; no other module reads it. */
 export const environment: Readonly<Record<string, string | undefined>> = process.env
 
-/** Loads the configuration that a command was given. Throws a ConfigError; nothing has been started then. */
+/** The configuration file of an installed agent, read by every command that is given no other. */
+export const INSTALLED_CONFIG = '/etc/chain-agent/config.yaml'
+
+/** The configuration file in use; null where only defaults, environment and flags apply. */
+export interface ConfigSource {
+  readonly path: string
+  readonly chosenBy: '--config' | 'CHAIN_AGENT_CONFIG' | 'default path'
+}
+
+export interface ConfigInputs extends Pick<Inputs, 'env' | 'flags'> {
+  /** Read where neither the command line nor the environment names a file, if it exists. */
+  readonly installed?: string | undefined
+}
+
+export interface LoadedConfig extends Loaded {
+  readonly source: ConfigSource | null
+}
+
+/** Loads the configuration of a command. Throws a ConfigError; nothing has been started then. */
 export const readConfig = (
   path: string | undefined,
-  { env, flags }: Pick<Inputs, 'env' | 'flags'>,
-): Loaded => {
-  // An empty variable is how a unit file says "none".
-  const named = path ?? (env['CHAIN_AGENT_CONFIG'] || undefined)
+  { env, flags, installed }: ConfigInputs,
+): LoadedConfig => {
+  const source = sourceOf(path, { env, installed })
   const file =
-    named === undefined
-      ? undefined
-      : parseConfigFile(named, readText(named, 'the configuration file'))
-  const loaded = loadConfig({ file, env, flags })
-  readForks(loaded.config.version.forksFile) // a mistake in it is one of the configuration
-  return loaded
+    source && parseConfigFile(source.path, readText(source.path, 'the configuration file'))
+  const loaded = loadConfig({ file: file ?? undefined, env, flags })
+  readForks(loaded.config.version.forksFile) // an error in it is a configuration error
+  return { ...loaded, source }
+}
+
+/** `--config`, then the environment, then the installed file. */
+const sourceOf = (
+  path: string | undefined,
+  { env, installed }: Omit<ConfigInputs, 'flags'>,
+): ConfigSource | null => {
+  if (path !== undefined) return { path, chosenBy: '--config' }
+  // An empty variable is how a unit file unsets it.
+  const named = env['CHAIN_AGENT_CONFIG']
+  if (named) return { path: named, chosenBy: 'CHAIN_AGENT_CONFIG' }
+  return installed !== undefined && exists(installed)
+    ? { path: installed, chosenBy: 'default path' }
+    : null
+}
+
+/** A file in a directory that this user may not search counts: reading it explains what is missing. */
+const exists = (path: string): boolean => {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return true
+  }
 }

@@ -77,7 +77,7 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
       )
   }
 
-  const parsed = schema.safeParse(tree)
+  const parsed = schema.safeParse(tree, { error: expectation })
   const where = (path: readonly PropertyKey[]): string => {
     const origin = originOf(path, origins)
     if (origin !== undefined) return origin
@@ -132,12 +132,29 @@ const setAt = (tree: Tree, path: string, value: unknown): void => {
   node[steps.at(-1) ?? path] = value
 }
 
-const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>
+export const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
     (node, step) =>
       typeof node === 'object' && node !== null ? Reflect.get(node, step) : undefined,
     tree,
   )
+
+/** What was expected, where the schema has no message of its own. */
+const expectation: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code === 'invalid_type') return EXPECTED[issue.expected] ?? `expected ${issue.expected}`
+  if (issue.code === 'invalid_value') return `expected one of ${issue.values.join(', ')}`
+  return undefined
+}
+
+const EXPECTED: Readonly<Record<string, string>> = {
+  array: 'expected a list',
+  boolean: 'expected true or false',
+  int: 'expected a whole number',
+  number: 'expected a number',
+  object: 'expected keys and values',
+  record: 'expected keys and values',
+  string: 'expected text',
+}
 
 /** An issue inside a value that was set as a whole (a list, say) belongs to whoever set it. */
 const originOf = (

@@ -52,13 +52,13 @@ export const schema = z.strictObject({
         .nullable()
         .default(null)
         .describe("the node's secp public key; tells its own blocks and timeouts from the others'"),
-      directory: file('where the node keeps its configuration, its keys and its ledger').default(
-        '/home/{prefix}/{prefix}-bft',
-      ),
+      directory: file(
+        "the node's directory: configuration, keys, ledger. {prefix} in paths: see docs/keys.md",
+      ).default('/home/{prefix}/{prefix}-bft'),
       environmentFile: file(
         "the node's environment file, with the password of its keystores",
       ).default('/home/{prefix}/.env'),
-      backupDirectory: file('where the backups of its keys lie').default('/opt/{prefix}/backup'),
+      backupDirectory: file('the directory of the key backups').default('/opt/{prefix}/backup'),
     })
     .prefault({}),
   references: z

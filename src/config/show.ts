@@ -1,6 +1,11 @@
 import { stringify } from 'yaml'
 import { maskAddresses } from '../core/redact.ts'
+import type { ConfigSource } from './index.ts'
 import type { Setting } from './load.ts'
+
+/** The configuration file in use and what chose it, in one line. */
+export const describeSource = (source: ConfigSource | null): string =>
+  source ? `${source.path} (${source.chosenBy})` : 'none: defaults, environment and flags only'
 
 /** The effective configuration as YAML that can be used again; each value says who set it. */
 export const renderSettings = (settings: readonly Setting[]): string => {

@@ -27,7 +27,7 @@ export const url = (description: string) =>
     )
     .describe(description)
 
-const LISTEN = /^(?:\[(?<v6>[0-9a-fA-F:.]+)\]|(?<host>[^\s:[\]]+)):(?<port>\d{1,5})$/
+const LISTEN = /^(?:\[(?<v6>[0-9a-fA-F:.]+)\]|(?<host>[^\s:[\]]*)):(?<port>\d{1,5})$/
 
 /** What paths are put behind: a query service. */
 export const baseUrl = (description: string) =>
@@ -47,9 +47,13 @@ export const listenAt = (byDefault: string, description: string) =>
     .transform((text, context) => {
       const { v6, host, port } = LISTEN.exec(text)?.groups ?? {}
       const name = v6 ?? host
-      if (name !== undefined && Number(port) <= 65_535) return { host: name, port: Number(port) }
+      if (name !== undefined && Number(port) <= 65_535) {
+        return { host: name === '' ? '::' : name, port: Number(port) }
+      }
       const own = byDefault.slice(byDefault.lastIndexOf(':'))
-      context.addIssue(`expected HOST:PORT, like 127.0.0.1${own} or [::1]${own}`)
+      context.addIssue(
+        `expected HOST:PORT, like 127.0.0.1${own}, [::1]${own}, or ${own} for every address`,
+      )
       return z.NEVER
     })
     .prefault(byDefault)
@@ -57,7 +61,7 @@ export const listenAt = (byDefault: string, description: string) =>
 
 export const listen = listenAt(
   '127.0.0.1:9843',
-  'where /metrics is served; loopback unless you say otherwise',
+  'address of /metrics; :9843 listens on every address of the host',
 )
 
 /** A word that is fit for a label: it ends up in every series about the thing. */

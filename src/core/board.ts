@@ -60,12 +60,18 @@ export class Board {
     this.#notice = notice
   }
 
-  /** Gives a collector its place, and the function it reports through. */
+  /**
+   * Gives a collector its place, and the function it reports through. A collector that is started again
+   * with other settings keeps its failure counters and known states; its readings are gone.
+   */
   admit<Reading>(collector: Collector<Reading>): Report<Reading> {
     const { name, help, timing } = collector
-    const failures = { source: 0, parse: 0, timeout: 0, internal: 0 }
+    const before = this.#entries.get(name)
+    const failures = before?.failures ?? { source: 0, parse: 0, timeout: 0, internal: 0 }
+    const states = before?.states ?? new Map<string | undefined, string>()
     const nextDue = (): number => this.#clock.elapsed() + staleAfter(timing)
-    const entry: Entry = { name, help, timing, failures, states: new Map(), due: nextDue() }
+    const entry: Entry = { name, help, timing, failures, states, due: nextDue() }
+    this.#disabled.delete(name)
     this.#entries.set(name, entry)
     return (outcome) => {
       entry.last = outcome
@@ -86,6 +92,7 @@ export class Board {
 
   /** Remembers a collector that the configuration turns off: off is not broken. */
   dismiss({ name, help }: Pick<Collector<unknown>, 'name' | 'help'>): void {
+    this.#entries.delete(name)
     this.#disabled.set(name, { help })
   }
 

@@ -1,5 +1,5 @@
 import type { FAILURE_KINDS } from '../metrics.ts'
-import { strikeLog } from './redact-log.ts'
+import { redactLog } from './redact-log.ts'
 
 /** The parts of an error that an operator reads at night, in the order in which he needs them. */
 interface Account {
@@ -76,7 +76,7 @@ const EXCERPT = 200
 /** The beginning of a text on one line, without secrets and what a terminal would obey, for use in messages. */
 export const excerpt = (text: string): string => {
   // Before it is cut: half a secret would not be recognised.
-  const whole = strikeLog(text.trim().slice(0, 8 * EXCERPT))
+  const whole = redactLog(text.trim().slice(0, 8 * EXCERPT))
   const line = whole.slice(0, EXCERPT).replaceAll(/\s*\n\s*/g, ' ⏎ ')
   return whole.length > EXCERPT ? `${line}…` : line
 }

@@ -1,6 +1,8 @@
 import type { Change } from './board.ts'
 import { excerpt } from './errors.ts'
+import { printable } from './printable.ts'
 import { redact } from './redact.ts'
+import type { Severity } from './severity.ts'
 
 /** A change of state as it is kept, fit to be shown. */
 export interface Event {
@@ -14,6 +16,8 @@ export interface Event {
   /** Null where nothing was known before. */
   readonly from: string | null
   readonly to: string
+  /** How bad the new state is. */
+  readonly severity: Severity
 }
 
 /** One that is to be kept. */
@@ -22,12 +26,14 @@ export type News = Omit<Event, 'id'> & {
   readonly isFirstSight: boolean
 }
 
-export const newsOf = ({ at, collector, subject, from, to }: Change): News => ({
+export const newsOf = ({ at, collector, subject, from, to }: Change, severity: Severity): News => ({
   at,
   collector,
-  subject: subject === undefined ? null : fit(subject),
+  // The agent's own words: `password backup` is the name of a file that is watched.
+  subject: subject === undefined ? null : printable(redact(subject)),
   from: from === undefined ? null : fit(from),
   to: fit(to),
+  severity,
   isFirstSight: from === undefined,
 })
 
@@ -35,11 +41,12 @@ export const newsOf = ({ at, collector, subject, from, to }: Change): News => ({
 const fit = (text: string): string => excerpt(redact(text.slice(0, 8192)))
 
 /** As it stands in the file and in the API. */
-export const eventAsJson = ({ id, at, collector, subject, from, to }: Event) => ({
+export const eventAsJson = ({ id, at, collector, subject, from, to, severity }: Event) => ({
   id,
   at: new Date(at).toISOString(),
   collector,
   subject,
   from,
   to,
+  severity,
 })

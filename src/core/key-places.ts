@@ -2,21 +2,63 @@
 export const KEY_TYPES = ['secp', 'bls'] as const
 export type KeyType = (typeof KEY_TYPES)[number]
 
-/** Where the node's secrets lie; `{prefix}` stands for the maker's word. */
+/** Paths of the node's secrets; `{prefix}` is the name prefix. */
 export interface KeyFolders {
   readonly directory: string
   readonly environmentFile: string
   readonly backupDirectory: string
 }
 
-/** The folders with the maker's word in them. */
-export const fillFolders = (folders: KeyFolders, word: string): KeyFolders => {
-  const fill = (template: string): string => template.replaceAll('{prefix}', word)
-  return {
-    directory: fill(folders.directory),
-    environmentFile: fill(folders.environmentFile),
-    backupDirectory: fill(folders.backupDirectory),
+/** The prefix in the paths that the node's interface fixes, whatever the prefix of its units and tools. */
+const FIXED_PREFIX = 'monad'
+
+interface PathLookup {
+  /** The name prefix of the node's units and tools. */
+  readonly prefix: string
+  readonly files: {
+    /** As of `KeyFiles`: facts, or why there are none. */
+    look(path: string): Promise<unknown>
   }
+}
+
+/**
+ * A path of the node: with the name prefix of its units. If that path does not exist and the one with the
+ * fixed prefix does, the latter.
+ */
+export const resolvePath = async (template: string, lookup: PathLookup): Promise<string> =>
+  fill(template, (await findPrefix(template, lookup)) ?? lookup.prefix)
+
+/** The folders that exist. What does not exist yet goes where the node's directory is. */
+export const resolveFolders = async (
+  { directory, environmentFile, backupDirectory }: KeyFolders,
+  lookup: PathLookup,
+): Promise<KeyFolders> => {
+  const templates = [directory, environmentFile, backupDirectory] as const
+  // All at once: on a file system that hangs, each of them may wait.
+  const [node, environment, backup] = await Promise.all(
+    templates.map(async (template) => findPrefix(template, lookup)),
+  )
+  const otherwise = node ?? lookup.prefix
+  return {
+    directory: fill(directory, otherwise),
+    environmentFile: fill(environmentFile, environment ?? otherwise),
+    backupDirectory: fill(backupDirectory, backup ?? otherwise),
+  }
+}
+
+const fill = (template: string, prefix: string): string => template.replaceAll('{prefix}', prefix)
+
+/** The prefix with which the path exists; null if neither does, or if that is hidden. */
+const findPrefix = async (
+  template: string,
+  { prefix, files }: PathLookup,
+): Promise<string | null> => {
+  const [usual, fixed] = [fill(template, prefix), fill(template, FIXED_PREFIX)]
+  if (usual === fixed) return prefix
+  const found = await files.look(usual)
+  // A file system that fails or hangs does not make the path absent.
+  if (found !== 'none' && found !== 'barred') return prefix
+  return typeof (await files.look(fixed)) === 'object' ? FIXED_PREFIX : null
 }
 
 export const keystoreOf = ({ directory }: KeyFolders, type: KeyType): string =>

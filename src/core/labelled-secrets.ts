@@ -9,7 +9,9 @@ const WITH_SIGN =
 /** Too short to be looked for within words: `pass=`, `pw: `. */
 const SHORT = '(?<![a-z0-9])(?:pass|pw|sk)(?![\\w-])'
 
-const SIGN = String.raw`(?:\s{0,8}(?:->|\u2192|=>|:=|%3[ad]|[=:]|\s(?:is|was)\s)\s{0,8}|>)`
+/** What a sentence says of a secret without showing it: `API key is needed`, `token expired`. */
+const STATUS = String.raw`(?:needed|required|missing|expired|invalid|wrong|unknown|empty|revoked|not)(?=[\s.,;:!?)]|$)`
+const SIGN = String.raw`(?:\s{0,8}(?:->|\u2192|=>|:=|%3[ad]|[=:]|\s(?:is|was)\s(?!\s{0,8}${STATUS}))\s{0,8}|>)`
 /** Whose it is: `password for keystore: X`. */
 const WHOSE = String.raw`(?:\s(?:for|of|to)\s[\w./-]{1,64}(?=\s{0,8}[=:-]))?`
 
@@ -20,13 +22,23 @@ export interface Label {
   readonly reach: 'word' | 'line'
 }
 
+/** The scheme is no secret: `Authorization: Bearer (redacted)`. */
+const REDACTED_CREDENTIALS = String.raw`(?:bearer|basic) \(redacted\)`
+
 const labels = (words: string, sign: string): Label => ({
-  pattern: new RegExp(String.raw`(?:${words})[\w-]{0,64}\\{0,4}["']?${sign}(\\{0,4})`, 'gi'),
+  pattern: new RegExp(
+    String.raw`(?:${words})[\w-]{0,64}\\{0,4}["']?${sign}(?!${REDACTED_CREDENTIALS})(\\{0,4})`,
+    'gi',
+  ),
   reach: 'word',
 })
 /** Headers, and settings of units: of these, all that follows is the value. */
 const TO_THE_END: readonly Label[] = [
-  { pattern: /(?:authorization|cookie)\\{0,4}["']?\s{0,8}[=:]\s{0,8}(\\{0,4})/gi, reach: 'line' },
+  {
+    pattern:
+      /(?:authorization|cookie)\\{0,4}["']?\s{0,8}[=:]\s{0,8}(?:(?:bearer|basic)\s{1,8})?(\\{0,4})/gi,
+    reach: 'line',
+  },
   { pattern: /(?:PASSWORD|PASSPHRASE|IKM)=(\\{0,4})/g, reach: 'line' },
 ]
 const AFTER_SIGN = labels(`${ALWAYS}|${WITH_SIGN}|${SHORT}`, WHOSE + SIGN)
@@ -34,7 +46,7 @@ const AFTER_SIGN = labels(`${ALWAYS}|${WITH_SIGN}|${SHORT}`, WHOSE + SIGN)
 export const WITH_OR_WITHOUT_SIGN: readonly Label[] = [
   ...TO_THE_END,
   AFTER_SIGN,
-  labels(ALWAYS, String.raw`\s{1,8}(?!(?:is|was)\s|->|\u2192)`),
+  labels(ALWAYS, String.raw`\s{1,8}(?!\s{0,8}(?:(?:is|was)\s|->|\u2192|${STATUS}))`),
 ]
 export const ONLY_WITH_SIGN: readonly Label[] = [...TO_THE_END, AFTER_SIGN]
 
@@ -45,7 +57,7 @@ export const SUSPICIOUS = new RegExp(
 )
 
 /** Puts a mark in the place of each value, and leaves its label and its quotation marks. */
-export const strikeValues = (text: string, label: Label, mark: () => string): string => {
+export const redactValues = (text: string, label: Label, mark: () => string): string => {
   const parts: string[] = []
   let from = 0
   for (const found of text.matchAll(label.pattern)) {
@@ -53,14 +65,21 @@ export const strikeValues = (text: string, label: Label, mark: () => string): st
     // Of a label inside a value that is gone already.
     if (found.index < from || begin >= text.length) continue
     const value = valueAt(text, begin, { escape: found[1] ?? '', reach: label.reach })
-    if (value.end <= value.begin || MARKED.test(text.slice(value.begin, value.begin + 16))) continue
+    if (value.end <= value.begin || isMarked(text.slice(value.begin, value.end), label)) continue
     parts.push(text.slice(from, value.begin), mark())
     from = value.end
   }
   return parts.join('') + text.slice(from)
 }
 
-const MARKED = /^\((?:struck out|hex digits|long word)\)/
+const MARKED = /^\((?:redacted|hex digits|long word)\)/
+
+/** Of a value that reaches to the end of the line, what follows the mark is secret, too. */
+const isMarked = (value: string, { reach }: Label): boolean => {
+  const [mark = ''] = MARKED.exec(value) ?? []
+  return mark !== '' && (reach === 'word' || mark === value)
+}
+
 /** A structure: `{…`, `[…`, `Secret { …`, `Secret(…`. */
 const STRUCTURE = /\w{0,64}(?:\s?[{[]|\()/y
 /** To where the text ends that it stands in. */

@@ -10,7 +10,20 @@ export const isSpared = (digits: string, before: string): boolean => {
 /** Execution's line of a block calls the block's id just `id`. */
 const BLOCK_LINE = /__exec_block,bl= {0,20}\d{1,20},id=$/
 const LABEL = /(?:^|[^\w-])([\w-]{1,40})\\{0,4}["']?\s{0,2}[=:(]?\s{0,2}(?:Some\()?\\{0,4}["']?$/
-const HASHES = new Set(['hash', 'root', 'parent', 'tx', 'blockhash', 'block id', 'parent id'])
+const HASHES = new Set([
+  'hash',
+  'root',
+  'parent',
+  'tx',
+  'blockhash',
+  'block id',
+  'parent id',
+  'topic',
+  'topic0',
+  'topic1',
+  'topic2',
+  'topic3',
+])
 const COMMITS = new Set(['commit', 'revision'])
 const INVOCATIONS = new Set(['invocation', 'invocation id'])
 

@@ -1,14 +1,21 @@
 /** Longer words are no misspelling of ours, and would cost the square of their length. */
 const MAX_LENGTH = 60
 
-/** The candidate that a misspelt word most likely meant; undefined when none is near. */
+/** Shorter words begin too many candidates. */
+const MIN_PREFIX = 3
+
+/** The candidate that a misspelt or unfinished word most likely meant; undefined when none is near. */
 export const nearest = (word: string, candidates: Iterable<string>): string | undefined => {
-  const [best] = [...candidates]
+  const all = [...candidates]
+  const [best] = all
     .map((candidate) => ({ candidate, distance: editDistance(fold(word), fold(candidate)) }))
     .toSorted((a, b) => a.distance - b.distance)
-  return best && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3))
-    ? best.candidate
-    : undefined
+  if (best && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3))) {
+    return best.candidate
+  }
+  return word.length < MIN_PREFIX
+    ? undefined
+    : all.find((candidate) => candidate.startsWith(fold(word)))
 }
 
 const fold = (word: string): string => word.slice(0, MAX_LENGTH).toLowerCase()

@@ -1,15 +1,15 @@
 import {
   type Label,
   ONLY_WITH_SIGN,
-  strikeValues,
+  redactValues,
   SUSPICIOUS,
   WITH_OR_WITHOUT_SIGN,
 } from './labelled-secrets.ts'
 import { isLongWord, isPathLike, isSpared } from './log-words.ts'
 import { printable } from './printable.ts'
-import { redactUrl } from './redact.ts'
+import { REDACTED, redactUrl } from './redact.ts'
 
-export const STRUCK_KINDS = [
+export const REDACTION_KINDS = [
   'address',
   'phrase',
   'labelled',
@@ -18,18 +18,18 @@ export const STRUCK_KINDS = [
   'long word',
 ] as const
 
-/** Why something was struck out. */
-export type Struck = (typeof STRUCK_KINDS)[number]
-type Count = (kind: Struck) => void
+/** Why something was redacted. */
+export type RedactionKind = (typeof REDACTION_KINDS)[number]
+type Count = (kind: RedactionKind) => void
 
 /**
  * Strikes out of a line of a log what may be a secret, and leaves what an operator reads it for:
  * public keys, ids that are cut short, and hashes behind a label that names them as such. What a
  * label calls a secret goes, whatever it looks like. Nothing is left that a terminal would obey.
  */
-export const strikeLog = (line: string, count: Count = () => undefined): string =>
-  strikeWords(
-    strikeLabelled(strikeAddresses(readable(line), count), WITH_OR_WITHOUT_SIGN, count),
+export const redactLog = (line: string, count: Count = () => undefined): string =>
+  redactWords(
+    redactLabelled(redactAddresses(readable(line), count), WITH_OR_WITHOUT_SIGN, count),
     count,
   )
 
@@ -37,11 +37,11 @@ export const strikeLog = (line: string, count: Count = () => undefined): string 
  * The same for a text of our own, line by line: there a label and its value stand on both sides of a
  * sign, and a word that merely follows another is none.
  */
-export const strikeDocument = (text: string, count: Count = () => undefined): string =>
+export const redactDocument = (text: string, count: Count = () => undefined): string =>
   readable(text)
     .split('\n')
     .map((line) =>
-      strikeWords(strikeLabelled(strikeAddresses(line, count), ONLY_WITH_SIGN, count), count),
+      redactWords(redactLabelled(redactAddresses(line, count), ONLY_WITH_SIGN, count), count),
     )
     .join('\n')
 
@@ -64,18 +64,18 @@ const readable = (text: string): string =>
 
 const ADDRESS = /[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]+/gi
 /** `user:password@host` without a scheme. */
-const LOGIN = /(?<![\w.+-])([\w.+-]{1,64}):(?!\(struck out\))[^\s@/"'\\]{1,256}@(?=[\w[])/g
+const LOGIN = /(?<![\w.+-])([\w.+-]{1,64}):(?!\(redacted\))[^\s@/"'\\]{1,256}@(?=[\w[])/g
 
-const strikeAddresses = (text: string, count: Count): string =>
+const redactAddresses = (text: string, count: Count): string =>
   text
     .replaceAll(ADDRESS, (address) => {
       const shown = redactUrl(address)
       if (shown.endsWith('/\u2026') && shown !== address) count('address')
-      return shown === '(not a URL)' ? struck('address', count) : shown
+      return shown === '(not a URL)' ? mark('address', count) : shown
     })
-    .replaceAll(LOGIN, (_, user: string) => `${user}:${struck('address', count)}@`)
+    .replaceAll(LOGIN, (_, user: string) => `${user}:${mark('address', count)}@`)
 
-const MARK = String.raw`\((?:struck out|hex digits|long word)\)`
+const MARK = String.raw`\((?:redacted|hex digits|long word)\)`
 const PHRASE = new RegExp(
   `((?:mnemonic|(?:seed|recovery)[-_ ]?(?:phrase|words))\\w{0,32})(?! ${MARK}$)[^]*`,
   'gi',
@@ -85,22 +85,24 @@ const BETWEEN = String.raw`(?:\s{1,4}|\s?\\{0,4}["']?\s?[,;]\s?\\{0,4}["']?|\s?[
 const WORDS = new RegExp(`\\b(?:[a-z]{3,8}${BETWEEN}){11,}[a-z]{3,8}\\b`, 'gi')
 const CREDENTIALS = new RegExp(`\\b(bearer|basic)\\s+(?!${MARK})[^\\s"']+`, 'gi')
 
-const strikeLabelled = (text: string, labels: readonly Label[], count: Count): string => {
+const redactLabelled = (text: string, labels: readonly Label[], count: Count): string => {
   const before = text
-    .replaceAll(PHRASE, (_, label: string) => `${label} ${struck('phrase', count)}`)
-    .replaceAll(WORDS, () => struck('phrase', count))
-    .replaceAll(CREDENTIALS, (_, label: string) => `${label} ${struck('credentials', count)}`)
+    .replaceAll(PHRASE, (_, label: string) => `${label} ${mark('phrase', count)}`)
+    .replaceAll(WORDS, () => mark('phrase', count))
+    .replaceAll(CREDENTIALS, (_, label: string) => `${label} ${mark('credentials', count)}`)
   return labels.reduce(
-    (left, label) => strikeValues(left, label, () => struck('labelled', count)),
+    (left, label) => redactValues(left, label, () => mark('labelled', count)),
     before,
   )
 }
 
 const HEX = /(?:0x)?[0-9a-f]{64,}/gi
 const WITH_SLASHES = /(?<![\w.+-])[A-Za-z0-9+/]{24,}={0,2}(?![\w.-])/g
+/** An address of a contract or an account: public, as no private key is that short. */
+const CONTRACT = /^0x[0-9a-f]{40}$/i
 const LONG = /[A-Za-z0-9+_-]{16,}={0,2}/g
 
-const strikeWords = (text: string, count: Count): string => {
+const redactWords = (text: string, count: Count): string => {
   // Where a line speaks of such things, no hex digits in it are taken for harmless.
   const isSuspicious = SUSPICIOUS.test(text)
   return text
@@ -111,13 +113,16 @@ const strikeWords = (text: string, count: Count): string => {
     })
     .replaceAll(WITH_SLASHES, (word) => (isPathLike(word) ? word : longWord(count)))
     .replaceAll(LONG, (word, at: number, whole: string) =>
-      isLongWord(word, whole.slice(Math.max(0, at - 96), at)) ? longWord(count) : word,
+      isLongWord(word, whole.slice(Math.max(0, at - 96), at)) &&
+      (isSuspicious || !CONTRACT.test(word))
+        ? longWord(count)
+        : word,
     )
 }
 
-const struck = (kind: Struck, count: Count): string => {
+const mark = (kind: RedactionKind, count: Count): string => {
   count(kind)
-  return '(struck out)'
+  return REDACTED
 }
 
 const longWord = (count: Count): string => {

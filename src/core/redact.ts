@@ -1,3 +1,6 @@
+/** What is put in the place of a secret. */
+export const REDACTED = '(redacted)'
+
 /**
  * What may be shown of an address. Keys hide in user names, passwords, paths and queries alike
  * (`https://host/v2/KEY`), so only scheme, host and port are left.

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { inspect } from 'node:util'
+import { REDACTED } from './redact.ts'
 
 const SHOWN = '(secret)'
 
@@ -22,11 +23,11 @@ export class Secret {
   }
 
   /** The text without this secret in it, whatever a tool has printed around it, as it is or escaped. */
-  strikeFrom(text: string): string {
+  redactFrom(text: string): string {
     const forms = [this.#text, JSON.stringify(this.#text).slice(1, -1), this.#text.trim()]
     return forms
       .filter((form) => form !== '')
-      .reduce((struck, form) => struck.replaceAll(form, '(struck out)'), text)
+      .reduce((left, form) => left.replaceAll(form, REDACTED), text)
   }
 
   toString(): string {

@@ -1,8 +1,66 @@
+import { setMaxListeners } from 'node:events'
 import type { Board } from './board.ts'
+import type { Clock } from './clock.ts'
 import type { Collector, Context, Timing } from './collector.ts'
 import { SourceError } from './errors.ts'
 import { attempt } from './outcome.ts'
 import { second } from './units.ts'
+
+interface Selected {
+  readonly collector: Collector<unknown>
+  readonly enabled: boolean
+}
+
+interface Running {
+  readonly collector: Collector<unknown>
+  readonly stopping: AbortController
+  readonly ended: Promise<void>
+}
+
+export interface Supervisor {
+  /**
+   * Makes this selection run: collectors that already run as they are here keep running, all others are
+   * stopped and, where enabled, started. Returns the names of those that were started or stopped.
+   */
+  run(selection: readonly Selected[]): Promise<readonly string[]>
+  stop(): Promise<void>
+}
+
+export const createSupervisor = (board: Board, clock: Clock): Supervisor => {
+  const running = new Map<string, Running>()
+  let isStopped = false
+
+  const start = (collector: Collector<unknown>): void => {
+    const stopping = new AbortController()
+    // Reads in progress listen to it: Node reports a leak at more than ten.
+    setMaxListeners(100, stopping.signal)
+    const ended = supervise(collector, board, { clock, signal: stopping.signal })
+    running.set(collector.name, { collector, stopping, ended })
+  }
+  const stop = async ({ collector, stopping, ended }: Running): Promise<void> => {
+    stopping.abort()
+    await ended
+    running.delete(collector.name)
+  }
+  const apply = async ({ collector, enabled }: Selected): Promise<readonly string[]> => {
+    const { name } = collector
+    const before = running.get(name)
+    const isChanged = before?.collector !== (enabled ? collector : undefined)
+    if (before && isChanged) await stop(before)
+    if (isStopped) return []
+    if (!enabled) board.dismiss(collector)
+    else if (isChanged) start(collector)
+    return isChanged ? [name] : []
+  }
+
+  return {
+    run: async (selection) => (await Promise.all(selection.map(apply))).flat(),
+    stop: async () => {
+      isStopped = true
+      await Promise.all([...running.values()].map(stop))
+    },
+  }
+}
 
 /** Keeps one collector running until the signal aborts, waiting longer each time it ends early. */
 export const supervise = async <Reading>(

@@ -48,13 +48,6 @@ export const parseBytes = (text: string): number | undefined => {
     : Math.round(Number(amount) * factor)
 }
 
-/** 49s, 12m, 3h: two digits tell enough of how long it takes yet. */
-export const roughly = (seconds: number): string => {
-  if (seconds < 100) return renderDuration(Math.ceil(seconds) * second)
-  if (seconds < 6000) return renderDuration(Math.ceil(seconds / 60) * 60 * second)
-  return renderDuration(Math.ceil(seconds / 3600) * 3600 * second)
-}
-
 /** The node's mark for "never set": 2^64 − 1. It is unknown, not a number. */
 export const SENTINEL = 2n ** 64n - 1n
 

@@ -23,11 +23,13 @@ const INTRODUCTION: Readonly<Record<keyof typeof chapters, string>> = {
   keys: 'Keystores, their backups and their password, by what the file system says of them. Content is checked where this user may read it, and kept nowhere; `unverified` is a file that is there, and private, and whose content this user may not read.',
   host: 'What the node needs from its host and node_exporter does not say.',
   native:
-    "The node's own metrics, asked at `native.url`, else at `native.fallbackUrl`: only what nothing else gives. Metrics that stand still are absent here, and `chain_native_frozen` is 1.",
+    "The node's own metrics, asked at `native.url`, else at `native.fallbackUrl`: only what nothing else gives. Metrics that do not change are absent here, and `chain_native_frozen` is 1.",
   tokens:
     'Balances of configured holders (`tokens.watch`), rebuilt from events that a query service gives; off without a token. They end 200 blocks below the height of the service, where no reorganisation reaches. Absent while the history is still being read, and where the events do not explain the balances. `id` is empty but for a token of its own.',
   derived: 'What follows from the other chapters: the figures that decide an incident.',
   agent: 'The agent itself. `process_*` and `nodejs_*` come on top.',
+  reload:
+    'The configuration of the agent and of the query service. Each reads it when it starts, and again on SIGHUP (`systemctl reload`).',
   queryService:
     'The query service, `chain-agent serve-query`: a process of its own with a /metrics of its own, `serveQuery.metricsListen`; `process_*` and `nodejs_*` of that process come on top. Counters begin at 0 with each run.',
 }

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import { asError } from '../core/outcome.ts'
+import { MAX_HEADER_BYTES } from './listening.ts'
 
 /** What every process of ours shows. Every function only looks; none reads from the node. */
 export interface CommonView {
@@ -31,7 +32,11 @@ const compress = promisify(gzip)
 
 /** /metrics, /-/healthy and /-/ready, and what is added to them. */
 export const createPages = (view: CommonView, words: Words): Pages => {
-  const app = express().disable('x-powered-by').disable('etag').enable('case sensitive routing')
+  const app = express()
+    .disable('x-powered-by')
+    .disable('etag')
+    .enable('case sensitive routing')
+    .set('json spaces', 2)
   const add = (path: string, handler: RequestHandler): void => {
     // express answers HEAD with it, too
     app.get(path, async (request, response, next) => {
@@ -71,7 +76,7 @@ export const createPages = (view: CommonView, words: Words): Pages => {
       app.use((_request, response) => {
         response.status(404).type('text').send(`${words.unknown}\n`)
       })
-      const server = createServer({ maxHeaderSize: 8192, requestTimeout: 10_000 }, app)
+      const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 10_000 }, app)
       server.maxConnections = 64
       return server
     },

@@ -4,7 +4,7 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http'
-import { type Address, type Listening, listenOn } from './listening.ts'
+import { type Address, type Listening, listenOn, MAX_HEADER_BYTES } from './listening.ts'
 import { type CommonView, createPages } from './pages.ts'
 
 /** What a service tells of itself, on an address apart from what it serves. */
@@ -33,7 +33,10 @@ interface Serving {
 
 /** What it serves. */
 export const serveRequests = (serving: Serving): Promise<Listening> => {
-  const server = createServer(serving.options, serving.handler)
+  const server = createServer(
+    { ...serving.options, maxHeaderSize: MAX_HEADER_BYTES },
+    serving.handler,
+  )
   server.maxConnections = serving.maxConnections
   return listenOn(
     server,

@@ -1,8 +1,11 @@
 import type { Standing } from '../core/board.ts'
-import { toJson } from '../core/json.ts'
+import { toApiJson } from '../core/json.ts'
 import { redact, redactAll } from '../core/redact.ts'
 
-/** The body of /api/v1/status. 64-bit values are decimal strings, unknown is null. */
+/**
+ * The body of /api/v1/status. Moments are RFC 3339, durations are numbers of seconds, 64-bit values are
+ * decimal strings, unknown is null.
+ */
 export const renderStatus = (
   agent: { readonly version: string; readonly startedAt: number; readonly prefix: string | null },
   standings: Iterable<Standing>,
@@ -22,7 +25,7 @@ export const renderStatus = (
         lastSuccessAt: lastSuccessAt === undefined ? null : new Date(lastSuccessAt).toISOString(),
         error: error ? redact(error.message) : null,
         // A directory of somebody's home is nobody else's business.
-        reading: redactAll(toJson(reading)),
+        reading: redactAll(toApiJson(reading)),
       },
     ]),
   ),

@@ -10,37 +10,66 @@ export const isAge = (bytes: Uint8Array): boolean => {
 
 const ARMOR = '-----BEGIN AGE ENCRYPTED FILE-----'
 
-/** For whom, and where that was said: that alone is shown where it is none. */
+/** `place` is where the recipient was given: an error names it instead of a text that may be a secret. */
 export interface Recipient {
   readonly text: string
   readonly place: string
 }
 
-/** Throws a SourceError that says where the recipient stands which is none, and not what stands there. */
-export const encryptFor = async (
-  recipients: readonly Recipient[],
-  text: Secret,
-  options: { readonly isArmored: boolean },
-): Promise<Uint8Array | string> => {
+/**
+ * Recipients printed in public documentation. Operators copy them from there, and then only the authors of
+ * those pages, or every reader of them, can decrypt the file.
+ */
+const EXAMPLES: ReadonlyMap<string, string> = new Map([
+  // https://github.com/FiloSottile/age, README.md
+  ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p', "age's README"],
+  ['age1lggyhqrw2nlhcxprm67z43rta597azn8gknawjehu9d9dl0jq3yqqvfafg', "age's README"],
+  ['age1yhm4gctwfmrpz87tdslm550wrx6m79y9f2hdzt0lndjnehwj0ukqrjpyx5', "age's README"],
+  // The same, doc/age.1.ronn and doc/age-keygen.1.ronn: printed with their identities.
+  ['age1gde3ncmahlqd9gg50tanl99r960llztrhfapnmx853s4tjum03uqfssgdh', 'the man page age(1)'],
+  ['age1lvyvwawkr0mcnnnncaghunadrqkmuf9e6507x9y920xxpp866cnql7dp2z', 'the man page age-keygen(1)'],
+  // The same, age_test.go: ExampleEncrypt. The repository contains its identity.
+  ['age1cy0su9fwf3gf9mw868g5yut09p6nytfmmnktexz2ya5uqg9vl9sss4euqm', "age's Go package"],
+  // https://github.com/getsops/sops, README.rst
+  ['age1yt3tfqlfrwdwx0z0ynwplcr6qxcxfaqycuprpmy89nr83ltx74tqdpszlw', "sops' README"],
+  ['age1s3cqcks5genc6ru8chl0hkkd04zmxvczsvdxq99ekffe4gmvjpzsedk23c', "sops' README"],
+  ['age1qe5lxzzeppw5k79vxn3872272sgy224g2nzqlzy3uljs84say3yqgvd0sw', "sops' README"],
+])
+
+export type Encrypt = (text: Secret, isArmored: boolean) => Promise<Uint8Array | string>
+
+/** Throws a SourceError that names the place of an invalid recipient, and not its text. */
+export const createEncrypt = (recipients: readonly Recipient[]): Encrypt => {
   const encrypter = new Encrypter()
-  for (const { text: recipient, place } of recipients) {
+  for (const { text, place } of recipients) {
+    const example = EXAMPLES.get(text.toLowerCase())
+    if (example !== undefined) {
+      const happened = `it is the public example of ${example}; you do not have its identity`
+      throw rejectRecipient(place, happened)
+    }
     try {
-      encrypter.addRecipient(recipient)
+      encrypter.addRecipient(text)
     } catch {
-      const isIdentity = recipient.toUpperCase().startsWith('AGE-SECRET-KEY-')
-      throw new SourceError({
-        doing: `encrypt for the recipient in ${place}`,
-        happened: isIdentity
-          ? 'it is a secret identity'
-          : 'it is no recipient that begins with age1',
-        advice:
-          '`age-keygen -y KEYFILE` prints the recipient; keys of ssh and plugins only age itself takes',
-      })
+      const isIdentity = text.toUpperCase().startsWith('AGE-SECRET-KEY-')
+      const happened = isIdentity
+        ? 'it is a secret identity, not a recipient'
+        : 'it is not a valid age recipient (age1...); SSH keys and plugins are not supported'
+      throw rejectRecipient(place, happened)
     }
   }
-  const bytes = await encrypter.encrypt(text.reveal())
-  return options.isArmored ? armor.encode(bytes) : bytes
+  return async (text, isArmored) => {
+    const bytes = await encrypter.encrypt(text.reveal())
+    return isArmored ? armor.encode(bytes) : bytes
+  }
 }
+
+const rejectRecipient = (place: string, happened: string): SourceError =>
+  new SourceError({
+    doing: `encrypt for the recipient in ${place}`,
+    happened,
+    advice:
+      'create a key pair where the vault is: `age-keygen -o KEYFILE` prints its recipient, `age-keygen -y KEYFILE` prints it again',
+  })
 
 /** `identities`: the file that `age-keygen` writes. Throws a SourceError that shows nothing of either. */
 export const decryptWith = async (

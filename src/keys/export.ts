@@ -3,7 +3,8 @@ import { SourceError } from '../core/errors.ts'
 import { backupOf, type KeyType } from '../core/key-places.ts'
 import { Secret } from '../core/secret.ts'
 import { findPasswordProblem } from '../parsers/keystore-password.ts'
-import { encryptFor, type Recipient } from './age.ts'
+import type { Encrypt } from './age.ts'
+import { type KnownKeys, refuseOtherKey } from './identity.ts'
 import { keyIn, type Kit } from './kit.ts'
 import { unfinishedName } from './unfinished.ts'
 
@@ -19,18 +20,19 @@ export interface Exported {
 
 interface Order {
   readonly keys: readonly Exported['key'][]
-  readonly recipients: readonly Recipient[]
+  readonly encrypt: Encrypt
+  readonly known: KnownKeys
   readonly folder: string
   readonly isArmored: boolean
 }
 
 /**
- * Encrypts backups as they are, after a look whether they are some. Nothing is written where one of them
- * cannot be: throws a SourceError. No file is overwritten.
+ * Encrypts backups as they are, if each contains a key, and the key of this node as far as that is known.
+ * Throws a SourceError otherwise, and writes nothing then. No file is overwritten.
  */
 export const exportKeys = async (
   kit: Kit,
-  { keys, recipients, folder, isArmored }: Order,
+  { keys, encrypt, known, folder, isArmored }: Order,
 ): Promise<readonly Exported[]> => {
   const { files } = kit
   const sealed = []
@@ -40,7 +42,11 @@ export const exportKeys = async (
     if (await files.look(file)) throw isThere(file)
     const text = new Secret((await files.read(from)).toString('utf8'))
     const told = whatIsIn(text, key, from)
-    const content = await encryptFor(recipients, text, { isArmored })
+    if (key !== 'password') {
+      const doing = `export the ${key} backup ${from}`
+      refuseOtherKey(known[key], told.publicKey, { doing, advice: OTHER_ADVICE })
+    }
+    const content = await encrypt(text, isArmored)
     sealed.push({ exported: { key, from, file, ...told }, content })
   }
   const written: string[] = []
@@ -68,6 +74,8 @@ const writeNew = async (kit: Kit, file: string, content: string | Uint8Array): P
   }
 }
 
+const OTHER_ADVICE =
+  'check it with `chain-agent keys verify`; `chain-agent keys backup` writes the key that the node has now; to encrypt this file all the same, use `age` itself'
 const ADVICE = 'make one: `chain-agent keys backup`'
 
 const whatIsIn = (text: Secret, key: Exported['key'], from: string) => {

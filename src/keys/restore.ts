@@ -21,6 +21,10 @@ export interface Plan {
   readonly whyUnknown: string | null
 }
 
+/** The public key of the backup, as far as it is known before its keystore is made. */
+export const publicKeyOf = ({ source, held }: Plan): string | null =>
+  source.key.publicKey ?? (held?.isSame === true ? held.publicKey : null)
+
 /** A keystore that was made and proven, and is in no place yet. */
 export interface Prepared {
   readonly plan: Plan

@@ -20,7 +20,7 @@ const PATIENCE = { atLeast: 180 * minute, intervals: 10 }
 /**
  * Parses what `chronyc -c tracking` prints: one line of values. Throws a ParseError. With `now`, in
  * milliseconds since the epoch, it tells whether chrony still hears its servers: without any of them it
- * goes on for days with the same offset and `Normal`, and only the reference time stands.
+ * goes on for days with the same offset and `Normal`, and only the reference time does not change.
  */
 export const parseTracking = (text: string, now: number | null = null): ClockState => {
   const fields = text.trim().split(',')

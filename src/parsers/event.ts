@@ -8,6 +8,8 @@ const schema = z.object({
   subject: z.string().nullable(),
   from: z.string().nullable(),
   to: z.string(),
+  /** Agents before this one did not write it. */
+  severity: z.enum(['critical', 'warning', 'info']).default('info'),
 })
 
 const pageSchema = z.object({

@@ -5,19 +5,29 @@ import { parseU64 } from '../core/units.ts'
 /** What one line of the ledger stream tells, in every version since v0.9; null is what the version leaves out. */
 export type LedgerEvent = ProposedBlock | FinalizedBlock | Timeout
 
-export interface LedgerBlock {
+/** What every line of the stream has. */
+interface LedgerLine {
+  /** As the program wrote it: RFC 3339 in UTC. Null where the line has none. */
+  readonly timestamp: string | null
+  /** `INFO`, or another level. */
+  readonly level: string
   readonly round: bigint
+  /** The secp public key of the round's leader: 66 hex digits, lower case. */
+  readonly author: string
+  /** Host and port of the leader. Null where the program does not know it. */
+  readonly authorAddress: string | null
+  /** When the line was written, in milliseconds since the epoch. */
+  readonly writtenAt: number
+}
+
+export interface LedgerBlock extends LedgerLine {
   /** Missing in v0.10.0 to v0.10.3. */
   readonly parentRound: bigint | null
   /** Missing early in v0.9. */
   readonly epoch: bigint | null
   readonly seqNum: bigint
-  /** The proposer's secp public key: 66 hex digits, lower case. */
-  readonly author: string
   /** The block's own time, in milliseconds since the epoch. */
   readonly blockAt: number
-  /** When the line was written, in milliseconds since the epoch. */
-  readonly writtenAt: number
 }
 
 export interface ProposedBlock extends LedgerBlock {
@@ -29,12 +39,8 @@ export interface FinalizedBlock extends LedgerBlock {
   readonly event: 'finalized'
 }
 
-export interface Timeout {
+export interface Timeout extends LedgerLine {
   readonly event: 'timeout'
-  readonly round: bigint
-  /** The leader who timed out. */
-  readonly author: string
-  readonly writtenAt: number
 }
 
 /** Printed as text (Rust's Debug) in every version so far; a plain number is understood too. */
@@ -52,14 +58,22 @@ const publicKey = z
   .transform((key) => key.replace(/^0x/, '').toLowerCase())
 const orNull = <T extends z.ZodType>(type: T) => type.nullish().transform((value) => value ?? null)
 
-const block = {
+const optionalText = z.string().nullish().catch(null)
+
+const common = {
   round: u64,
+  author: publicKey,
+  now_ts_ms: milliseconds,
+  author_address: optionalText,
+  // The same until v0.10.3
+  author_dns: optionalText,
+}
+const block = {
+  ...common,
   parent_round: orNull(u64),
   epoch: orNull(u64),
   seq_num: u64,
-  author: publicKey,
   block_ts_ms: milliseconds,
-  now_ts_ms: milliseconds,
 }
 const fields = z.discriminatedUnion('message', [
   z.object({ message: z.literal('proposed_block'), num_tx: u64, ...block }),
@@ -67,12 +81,12 @@ const fields = z.discriminatedUnion('message', [
   // `skipped_block` until v0.10.3
   z.object({
     message: z.enum(['timeout', 'skipped_block']),
-    round: u64,
-    author: publicKey,
-    now_ts_ms: milliseconds,
+    ...common,
   }),
 ])
+const MESSAGES = ['proposed_block', 'finalized_block', 'timeout', 'skipped_block']
 const line = z.object({
+  timestamp: optionalText,
   level: z.string(),
   target: z.string(),
   fields: z.object({ message: z.string() }),
@@ -81,36 +95,46 @@ const line = z.object({
 const WHAT = 'a line of the ledger stream'
 
 /**
- * Parses one line. Null for lines that are not the stream's: warnings of the program, panics, what
- * systemd says of the unit. Throws a ParseError for one that is the stream's and not understood,
- * unknown messages included: a message that we pass over in silence once meant "0 missed".
+ * Parses one line. Null for lines that are not part of the stream: warnings of the program, panics, lines
+ * of systemd about the unit. The level of a block or timeout does not matter. Throws a ParseError for a line
+ * of the stream that is not understood, unknown messages at INFO included: an ignored message once meant
+ * "0 missed".
  */
 export const parseLedgerLine = (text: string): LedgerEvent | null => {
   if (!text.startsWith('{')) return null
   const raw = tryJson(text)
   if (raw === undefined) throw new ParseError(WHAT, 'a whole JSON object', text)
   const { data: head } = line.safeParse(raw)
-  if (!head?.target.endsWith('ledger_tail') || head.level !== 'INFO') return null
+  if (!head?.target.endsWith('ledger_tail')) return null
+  if (head.level !== 'INFO' && !MESSAGES.includes(head.fields.message)) return null
   const { data, error } = z.object({ fields }).safeParse(raw)
   if (!data) throw new ParseError(WHAT, expectation(error), text)
-  return eventOf(data.fields)
+  return eventOf(data.fields, head)
 }
 
-const eventOf = (said: z.output<typeof fields>): LedgerEvent => {
-  const { round, author, now_ts_ms: writtenAt } = said
-  if (!('seq_num' in said)) return { event: 'timeout', round, author, writtenAt }
-  const common = {
-    round,
-    parentRound: said.parent_round,
-    epoch: said.epoch,
-    seqNum: said.seq_num,
-    author,
-    blockAt: said.block_ts_ms,
-    writtenAt,
+const eventOf = (
+  read: z.output<typeof fields>,
+  { timestamp, level }: z.output<typeof line>,
+): LedgerEvent => {
+  const ofLine: LedgerLine = {
+    timestamp: timestamp ?? null,
+    level,
+    round: read.round,
+    author: read.author,
+    authorAddress: read.author_address || read.author_dns || null,
+    writtenAt: read.now_ts_ms,
   }
-  return said.message === 'proposed_block'
-    ? { event: 'proposed', ...common, transactions: said.num_tx }
-    : { event: 'finalized', ...common }
+  if (!('seq_num' in read)) return { event: 'timeout', ...ofLine }
+  const ofBlock = {
+    ...ofLine,
+    parentRound: read.parent_round,
+    epoch: read.epoch,
+    seqNum: read.seq_num,
+    blockAt: read.block_ts_ms,
+  }
+  return read.message === 'proposed_block'
+    ? { event: 'proposed', ...ofBlock, transactions: read.num_tx }
+    : { event: 'finalized', ...ofBlock }
 }
 
 const tryJson = (text: string): unknown => {

@@ -67,7 +67,8 @@ const CLEANUP: readonly LogPattern[] = [
     text: 'No new files detected. Skipping',
     severity: 'warning',
     means: 'The clean-up deleted nothing, because the ledger had no new file for 20 minutes.',
-    advice: 'See why the node stands; until it goes on, watch the free space of its file system.',
+    advice:
+      'See why the node is stalled; until it advances again, watch the free space of its file system.',
   },
   {
     name: 'cleanup_completed',

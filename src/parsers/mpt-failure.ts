@@ -33,7 +33,7 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /MAP_FAILED/,
-    'no free huge pages of 2 MB, or the sandbox forbids them: see HugePages_Free in /proc/meminfo',
+    'no free huge pages of 2 MiB, or the sandbox forbids them: see HugePages_Free in /proc/meminfo',
   ],
   [/--storage is required/, 'name a device in storage.devices'],
 ]

@@ -55,7 +55,7 @@ export interface StatusReport {
     /** As printed, which need not be the difference of the two above. */
     readonly blockDifference: bigint | null
   }
-  /** All null while the target is 0: this process never had to sync. */
+  /** As reported. A target of 0 means that this process has not needed statesync. */
   readonly statesync: {
     readonly progressRatio: number | null
     readonly progressBlock: bigint | null
@@ -83,8 +83,6 @@ export const parseStatusReport = (text: string): StatusReport => {
   }
   const { word, u64, i64, hex } = readersOf(outline)
   const value = (path: string): string => outline.values.get(path) ?? ''
-  const targetBlock = u64('statesync.target')
-  const synced = targetBlock !== 0n
   const [, used = '', percent] = /^([^(]*?)(?: \((.*%)\))?$/.exec(value('triedb.used')) ?? []
   return {
     header: {
@@ -124,9 +122,9 @@ export const parseStatusReport = (text: string): StatusReport => {
       blockDifference: i64('consensus.blockDifference'),
     },
     statesync: {
-      progressRatio: synced ? parseRatio(value('statesync.percentage')) : null,
-      progressBlock: synced ? u64('statesync.progress') : null,
-      targetBlock: synced ? targetBlock : null,
+      progressRatio: parseRatio(value('statesync.percentage')),
+      progressBlock: u64('statesync.progress'),
+      targetBlock: u64('statesync.target'),
     },
     rpc: {
       status: word('rpc.status'),

@@ -51,7 +51,7 @@ export interface Unit {
   readonly startedAt: number | null
   readonly exitedAt: number | null
   readonly memoryBytes: bigint | null
-  readonly cpuNanoseconds: bigint | null
+  readonly cpuSeconds: number | null
   readonly tasks: bigint | null
   readonly lastTriggerAt: number | null
   readonly nextTriggerAt: number | null
@@ -90,6 +90,7 @@ const parseUnit = (block: string): Unit => {
   const loadState = textOf('LoadState') ?? 'loaded'
   // A unit that systemd does not know still has zeros for its counts: they say nothing.
   const known = loadState !== 'not-found'
+  const cpuNanoseconds = numberOf('CPUUsageNSec')
   return {
     unit: textOf('Id'),
     loadState,
@@ -104,7 +105,7 @@ const parseUnit = (block: string): Unit => {
     startedAt: timeOf('ExecMainStartTimestamp'),
     exitedAt: timeOf('ExecMainExitTimestamp'),
     memoryBytes: numberOf('MemoryCurrent'),
-    cpuNanoseconds: numberOf('CPUUsageNSec'),
+    cpuSeconds: cpuNanoseconds === null ? null : Number(cpuNanoseconds) / 1e9,
     tasks: numberOf('TasksCurrent'),
     lastTriggerAt: timeOf('LastTriggerUSec'),
     nextTriggerAt: timeOf('NextElapseUSecRealtime'),

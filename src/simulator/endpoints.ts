@@ -7,8 +7,12 @@ import { clientVersionOf } from './tools/versions.ts'
 
 export type EndpointName = 'rpc' | 'reference' | 'native' | 'otel'
 
-/** So many blocks before the node begins, the simulated token was made. */
-const TOKEN_AGE = 1000n
+/** How far the simulated query service reaches back, in blocks. */
+const SERVICE_HISTORY = 1000n
+
+/** The first block that the simulated query service has logs of. */
+export const firstServiceBlock = ({ chain, timeline }: SimulatedNode): bigint =>
+  chain.headAt(timeline.beginMs).seqNum - SERVICE_HISTORY
 
 /** All of a node and its network that can be asked over HTTP. */
 export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointName, Endpoint>> => {
@@ -30,7 +34,7 @@ export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointNa
       answer: createRpcAnswer({
         view: { chain, clientVersion, latest: () => chain.headAt(node.now()).seqNum },
         tellsHeight: true,
-        tokenSince: chain.headAt(node.timeline.beginMs).seqNum - TOKEN_AGE,
+        tokenSince: firstServiceBlock(node),
       }),
     },
     /** Consensus' own metrics. */

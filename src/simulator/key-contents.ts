@@ -1,47 +1,48 @@
+import type { Validator } from './chain/validators.ts'
 import { eraOf } from './keystore/keystore-era.ts'
-import { type Sealed, sealKeystore } from './keystore/keystore-file.ts'
+import { sealKeystore } from './keystore/keystore-file.ts'
 import { keyPairOf, type KeyType } from './keystore/key-pair.ts'
 import type { KeyFile, KeyFileName } from './scenario/keys.ts'
 
-/** Bytes that say in plain letters what they are. */
-const letters = (count: number, of = ''): Buffer =>
-  Buffer.from(`simulated, not a key; ${of}`.repeat(5)).subarray(0, count)
+/** Salt and IV are fixed, so that a keystore has the same content in every run. */
+const letters = (count: number): Buffer =>
+  Buffer.from('simulated, not a key; '.repeat(5)).subarray(0, count)
 
 const PASSWORD = 'simulated-not-a-password'
 
-/** Real ones, that the node's tool can open with the password; salt and IV are letters, so that all are always the same. */
-const keystore = (type: KeyType): string =>
-  sealKeystore({ ...sealed(type), password: PASSWORD, salt: letters(32), iv: letters(16) })
+type Keys = Validator['sealed']
 
-const sealed = (type: KeyType): Sealed => ({ secret: letters(32, `${type}; `), version: 2 })
+/** A keystore that the simulated tool can open with the password. */
+const keystore = (keys: Keys, type: KeyType): string =>
+  sealKeystore({ ...keys[type], password: PASSWORD, salt: letters(32), iv: letters(16) })
 
 /** What `recover` prints. */
-const backup = (type: KeyType): string =>
+const backup = (keys: Keys, type: KeyType): string =>
   [
     ERA.beginning,
-    ...ERA.recovered(sealed(type)),
-    ...ERA.keys(keyPairOf(sealed(type), type), type),
+    ...ERA.recovered(keys[type]),
+    ...ERA.keys(keyPairOf(keys[type], type), type),
     '',
   ].join('\n')
 
 const ERA = eraOf('0.16.1')
 
-/** Worked out when they are asked for: a keystore takes milliseconds. */
-type Contents = Readonly<Record<KeyFileName, () => string>>
+/** Functions, because a keystore takes milliseconds. */
+type Contents = Readonly<Record<KeyFileName, (keys: Keys) => string>>
 
 const WHOLE: Contents = {
-  secp: () => keystore('secp'),
-  bls: () => keystore('bls'),
+  secp: (keys) => keystore(keys, 'secp'),
+  bls: (keys) => keystore(keys, 'bls'),
   password: () => `# simulated\nCHAIN=simulated\nKEYSTORE_PASSWORD='${PASSWORD}'\n`,
-  'secp-backup': () => backup('secp'),
-  'bls-backup': () => backup('bls'),
+  'secp-backup': (keys) => backup(keys, 'secp'),
+  'bls-backup': (keys) => backup(keys, 'bls'),
   'password-backup': () => `Keystore password: ${PASSWORD}\n`,
 }
 
 /** `recover` says what it does before it asks whether it can; the others end where the disk was full. */
 const CUT: Contents = {
-  secp: () => WHOLE.secp().slice(0, 100),
-  bls: () => WHOLE.bls().slice(0, 100),
+  secp: (keys) => WHOLE.secp(keys).slice(0, 100),
+  bls: (keys) => WHOLE.bls(keys).slice(0, 100),
   password: () => '# simulated\nCHAIN=simulated\nKEYSTORE_PASSWORD=\n',
   'secp-backup': () => `${ERA.beginning}\n`,
   'bls-backup': () => `${ERA.beginning}\n`,
@@ -49,12 +50,16 @@ const CUT: Contents = {
 }
 
 /** Undefined where there is no file. */
-export const contentOf = (name: KeyFileName, content: KeyFile['content']): string | undefined => {
+export const contentOf = (
+  keys: Keys,
+  name: KeyFileName,
+  content: KeyFile['content'],
+): string | undefined => {
   switch (content) {
     case 'whole':
-      return WHOLE[name]()
+      return WHOLE[name](keys)
     case 'cut':
-      return CUT[name]()
+      return CUT[name](keys)
     case 'empty':
       return ''
     case 'gone':

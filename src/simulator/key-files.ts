@@ -35,6 +35,7 @@ export const createKeyFiles = async (
   for (const folder of [join(places.nodeDirectory, 'config'), places.backupDirectory]) {
     await mkdir(folder, { recursive: true, mode: 0o750 })
   }
+  const { sealed } = node.own
   const settled = new Map<KeyFileName, KeyFile>()
   /** A file that did not change in the scenario is left as it is, whatever somebody made of it. */
   const settle = async (): Promise<void> => {
@@ -43,9 +44,10 @@ export const createKeyFiles = async (
       const [before, now] = [settled.get(name), keys[name]]
       if (before === now) continue
       for (const copy of now.rotated.slice(before?.rotated.length ?? 0)) {
-        await put(`${paths[name]}.${stamp(copy.atMs)}.bak`, name, { content: 'whole', ...copy })
+        const rotated = `${paths[name]}.${stamp(copy.atMs)}.bak`
+        await put(rotated, { name, keys: sealed, content: 'whole', ...copy })
       }
-      await put(paths[name], name, now)
+      await put(paths[name], { ...now, name, keys: sealed })
       settled.set(name, now)
     }
   }
@@ -80,13 +82,14 @@ const pathsIn = (places: NodePlaces): Readonly<Record<KeyFileName, string>> => (
 /** 20260301121030, as the instructions for an export have it. */
 const stamp = (ms: number): string => new Date(ms).toISOString().replaceAll(/\D/g, '').slice(0, 14)
 
-/** Whoever reads sees the file as it was, or as it is to be. */
-const put = async (
-  path: string,
-  name: KeyFileName,
-  file: Omit<KeyFile, 'rotated'>,
-): Promise<void> => {
-  const content = contentOf(name, file.content)
+interface Content extends Omit<KeyFile, 'rotated'> {
+  readonly name: KeyFileName
+  readonly keys: SimulatedNode['own']['sealed']
+}
+
+/** A reader gets the file before the change or after it. */
+const put = async (path: string, file: Content): Promise<void> => {
+  const content = contentOf(file.keys, file.name, file.content)
   if (content === undefined) {
     await rm(path, { force: true })
     return

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { Chain } from './chain/chain.ts'
 import type { Endpoint } from './endpoint.ts'
-import { createEndpoints, type EndpointName } from './endpoints.ts'
+import { createEndpoints, type EndpointName, firstServiceBlock } from './endpoints.ts'
 import { writeForkFile } from './fork-file.ts'
 import { createHostTree, type HostPlaces } from './host/host-tree.ts'
 import { createKeyFiles, type NodePlaces } from './key-files.ts'
@@ -41,6 +41,8 @@ export interface HostOptions {
 export interface SimulatedHost extends NodePlaces {
   readonly prefix: string
   readonly ownPublicKey: string
+  /** The first block that its query service has logs of. */
+  readonly firstServiceBlock: number
   readonly node: SimulatedNode
   readonly endpoints: Readonly<Record<EndpointName, Endpoint>>
   /** What the commands of the host do, by their names. */
@@ -62,6 +64,7 @@ export const createSimulatedHost = async (options: HostOptions): Promise<Simulat
   return {
     prefix,
     ownPublicKey: node.own.publicKey,
+    firstServiceBlock: Number(firstServiceBlock(node)),
     node,
     endpoints: createEndpoints(node),
     tools: toolsOf(node, { clock, pace }),

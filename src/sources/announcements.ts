@@ -25,7 +25,8 @@ export const createAnnouncements = (directory: string): Announcements => {
       {
         doing,
         happened: cause.message,
-        advice: "run this as root or as the agent's user, and with the agent's configuration",
+        advice:
+          'run the command with sudo, or as the user of the agent, and with its configuration',
       },
       { cause },
     )
@@ -37,7 +38,7 @@ export const createAnnouncements = (directory: string): Announcements => {
       })
         .open(MAINTENANCE)
         .read()
-      if (complaint) throw failed('read what was announced', complaint)
+      if (complaint) throw failed('read the maintenance window', complaint)
       return found.state === 'saved' ? readMaintenance(found.value) : undefined
     },
     write: async (maintenance) => {
@@ -45,7 +46,7 @@ export const createAnnouncements = (directory: string): Announcements => {
         await mkdir(directory, { recursive: true, mode: 0o750 })
         await writeAsOwner(directory, file, JSON.stringify(maintenance))
       } catch (error) {
-        throw failed('announce maintenance', asError(error))
+        throw failed('write the maintenance window', asError(error))
       }
     },
     end: async () => {
@@ -55,7 +56,7 @@ export const createAnnouncements = (directory: string): Announcements => {
       } catch (error) {
         const cause = asError(error)
         if ('code' in cause && cause.code === 'ENOENT') return false
-        throw failed('end the maintenance', cause)
+        throw failed('end the maintenance window', cause)
       }
     },
   }

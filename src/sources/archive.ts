@@ -1,8 +1,10 @@
-import { link, open, rename, unlink } from 'node:fs/promises'
+import { access, constants, link, lstat, open, rename, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { packTar } from 'modern-tar'
 import { SourceError } from '../core/errors.ts'
+import { accountOf } from '../core/file-errors.ts'
 import { redact } from '../core/redact.ts'
 import { codeOf } from './missing.ts'
 
@@ -70,15 +72,31 @@ const place = async (partial: string, file: string): Promise<void> => {
   }
 }
 
+/** Whether `writeNewFile` can write there, before the work to fill it. Throws a SourceError. */
+export const checkNewFile = async (file: string): Promise<void> => {
+  try {
+    await access(`${dirname(file)}/`, constants.W_OK)
+  } catch (error) {
+    throw cannotWrite(file, error)
+  }
+  for (const taken of [file, `${file}.partial`]) {
+    // A link to nothing is in the way, too.
+    if (await lstat(taken).catch(() => null)) throw cannotWrite(taken, EXISTS)
+  }
+}
+
+const EXISTS = Object.assign(new Error('it exists'), { code: 'EEXIST' })
+
 const cannotWrite = (file: string, error: unknown): SourceError => {
   const code = codeOf(error)
+  const happened = code === 'ENOENT' ? 'there is no such directory' : accountOf(error).happened
   return new SourceError(
     {
       doing: `write ${redact(file)}`,
-      happened: code === 'EEXIST' ? 'there is such a file already' : code,
+      happened,
       advice:
         code === 'EEXIST'
-          ? 'remove it, or name another with --output'
+          ? 'remove it, or name another file with --output'
           : 'name a file in a directory that you may write to with --output',
     },
     { cause: error },

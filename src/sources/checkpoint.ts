@@ -11,13 +11,14 @@ export type Found =
 
 /** What must outlive the agent: one small JSON document a name. */
 export interface Checkpoint {
-  /** Never throws: what cannot be read is told in what is found. */
+  /** Reads what was saved last, after it is written. Never throws: what cannot be read is told in what is found. */
   read(): Promise<Found>
   /** Saves soon, the newest value winning. Never throws and never holds up the caller. */
   save(value: unknown): void
 }
 
 export interface Checkpoints {
+  /** The same name gives the same checkpoint, so that each document has one writer. */
   open(name: string): Checkpoint
   /** Waits until everything given to `save` is written. */
   flush(): Promise<void>
@@ -63,28 +64,38 @@ export const createCheckpoints = (
     }
   }
 
-  const open = (name: string): Checkpoint => {
+  const create = (name: string): Checkpoint => {
     const file = join(directory, `${name}.json`)
     let next: { readonly value: unknown } | undefined
-    let busy = false
+    let written: Promise<void> | undefined
     const drain = async (): Promise<void> => {
-      busy = true
       while (next) {
         const { value } = next
         next = undefined
         await write(file, value)
       }
-      busy = false
+      written = undefined
     }
     return {
-      read: async () => read(file),
+      read: async () => {
+        await written
+        return read(file)
+      },
       save: (value) => {
         next = { value }
-        if (busy) return
-        const written = drain().finally(() => writing.delete(written))
-        writing.add(written)
+        if (written) return
+        const started = drain().finally(() => writing.delete(started))
+        written = started
+        writing.add(started)
       },
     }
+  }
+
+  const opened = new Map<string, Checkpoint>()
+  const open = (name: string): Checkpoint => {
+    const checkpoint = opened.get(name) ?? create(name)
+    opened.set(name, checkpoint)
+    return checkpoint
   }
 
   return {

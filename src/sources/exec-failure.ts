@@ -1,4 +1,7 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
+import { codeOf } from './missing.ts'
 import { JOURNAL_ADVICE } from './journal-errors.ts'
 
 interface Program {
@@ -14,8 +17,19 @@ interface Ended {
   readonly code?: string | undefined
 }
 
-/** What to tell of a program that ended without an answer. `most` is how many bytes it may print. */
-export const failureOf = ({ command, args }: Program, ended: Ended, most: number): SourceError => {
+interface Limits {
+  /** The search path for programs. */
+  readonly path: string
+  /** The number of bytes that the program may print. */
+  readonly most: number
+}
+
+/** The error for a program that ended without a result. */
+export const failureOf = (
+  { command, args }: Program,
+  ended: Ended,
+  { path, most }: Limits,
+): SourceError => {
   const doing = `run ${command} ${args[0] ?? ''}`.trim()
   const evidence = lastWords(textOf(ended.stderr))
   if (ended.code === 'ENOENT') {
@@ -26,6 +40,14 @@ export const failureOf = ({ command, args }: Program, ended: Ended, most: number
     })
   }
   if (ended.code === 'EACCES') {
+    const unsearchable = unsearchableIn(path)
+    if (unsearchable.length > 0 && !command.includes('/') && !isOnPath(command, path)) {
+      return new SourceError({
+        doing,
+        happened: `${command} was not found on PATH; these directories cannot be searched by this user: ${unsearchable.join(', ')}`,
+        advice: `run the command as a user who can search them (sudo), or install ${command} in /usr/local/bin`,
+      })
+    }
     return new SourceError({
       doing,
       happened: `this user may not run ${command}`,
@@ -42,6 +64,27 @@ export const failureOf = ({ command, args }: Program, ended: Ended, most: number
     { output: textOf(ended.stderr) },
   )
 }
+
+/** The system reports EACCES for the whole search when one directory of it cannot be searched. */
+const unsearchableIn = (path: string): readonly string[] =>
+  path.split(':').filter((directory) => {
+    try {
+      statSync(`${directory}/.`)
+      return false
+    } catch (error) {
+      return codeOf(error) === 'EACCES'
+    }
+  })
+
+/** Whether a directory that can be searched has the program, executable or not. */
+const isOnPath = (command: string, path: string): boolean =>
+  path.split(':').some((directory) => {
+    try {
+      return statSync(join(directory, command)).isFile()
+    } catch {
+      return false
+    }
+  })
 
 export const textOf = (output: unknown): string => (typeof output === 'string' ? output : '')
 

@@ -123,7 +123,7 @@ export const createExec = ({ clock, path }: Options): Exec => {
           const isAnswer = exitCode !== undefined && (program.answers ?? [0]).includes(exitCode)
           // What is cut off may well end with an exit code of its own.
           if (exitCode === undefined || !isAnswer || isMaxBuffer) {
-            throw failureOf(program, outcome, MAX_OUTPUT_BYTES)
+            throw failureOf(program, outcome, { path, most: MAX_OUTPUT_BYTES })
           }
           return { exitCode, stdout: textOf(outcome.stdout), stderr: textOf(outcome.stderr) }
         }),
@@ -144,7 +144,7 @@ export const createExec = ({ clock, path }: Options): Exec => {
         // With words, an end other than 0 is a failure, whatever it means without them.
         const isMute = exitCode === 0 || textOf(outcome.stderr).trim() === ''
         if (exitCode !== undefined && isMute && program.answers?.includes(exitCode)) return
-        throw failureOf(program, outcome, MAX_OUTPUT_BYTES)
+        throw failureOf(program, outcome, { path, most: MAX_OUTPUT_BYTES })
       } finally {
         signal.removeEventListener('abort', abort)
         abort()

@@ -1,8 +1,8 @@
 import { access, constants, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
+import { accountOf } from '../core/file-errors.ts'
 import { syncFolder } from './durable.ts'
-import { accountOf } from './file-errors.ts'
 import { isMissing } from './missing.ts'
 
 /** A file that comes into being bit by bit: under its own name only once it is whole. */

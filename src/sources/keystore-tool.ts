@@ -59,7 +59,7 @@ export const createKeystoreTool = ({ exec, clock, command }: Options): KeystoreT
     const said = `${stdout}\n${stderr}`
     const failure = failureIn(said) ?? (exitCode === 0 ? null : FAILED)
     if (failure === null) return stdout
-    const words = [password, ...more].reduce((text, secret) => secret.strikeFrom(text), stderr)
+    const words = [password, ...more].reduce((text, secret) => secret.redactFrom(text), stderr)
     throw new SourceError({
       doing,
       happened: exitCode === 0 ? failure.happened : `${failure.happened} (exit code ${exitCode})`,

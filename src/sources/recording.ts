@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { SourceError } from '../core/errors.ts'
-import { asError } from '../core/outcome.ts'
+import { accountOf } from '../core/file-errors.ts'
 import { createLineSplitter } from './lines.ts'
 import type { PastBatch } from './past-journal.ts'
 
@@ -47,7 +47,7 @@ export async function* readRecording<Entry>(
     throw new SourceError(
       {
         doing: `read the recording ${name}`,
-        happened: asError(error).message,
+        happened: accountOf(error).happened,
         advice: 'name a file of `journalctl --all -o json`, or - for standard input',
       },
       { cause: error },

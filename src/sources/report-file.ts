@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import type { Clock } from '../core/clock.ts'
 import { staleAfter, type Timing } from '../core/collector.ts'
 import { SourceError } from '../core/errors.ts'
-import { asError } from '../core/outcome.ts'
+import { accountOf } from '../core/file-errors.ts'
 import { renderDuration } from '../core/units.ts'
 
 /** The text of a report that a privileged unit writes. */
@@ -57,7 +57,10 @@ const createReportFile =
     const doing = `read ${what} in ${path}`
     const advice = `see \`systemctl status ${unit}.timer ${unit}.service\``
     const { mtimeMs, size } = await stat(path).catch((error: unknown) => {
-      throw new SourceError({ doing, happened: asError(error).message, advice }, { cause: error })
+      throw new SourceError(
+        { doing, happened: accountOf(error).happened, advice },
+        { cause: error },
+      )
     })
     if (clock.now() - mtimeMs > maxAge) {
       const happened = `it is older than ${renderDuration(maxAge)}`

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { asError } from '../core/outcome.ts'
+import { accountOf } from '../core/file-errors.ts'
 
 /** The pages that lie in the package, one for each alert. */
 export interface Runbooks {
@@ -21,8 +21,8 @@ export const createRunbooks = (directory = DIRECTORY): Runbooks => {
     } catch (error) {
       throw new SourceError({
         doing: 'find the runbooks',
-        happened: asError(error).message,
-        advice: 'install the package anew: docs/runbooks belongs to it',
+        happened: accountOf(error).happened,
+        advice: 'install the package again: docs/runbooks is part of it',
       })
     }
   }

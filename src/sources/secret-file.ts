@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { SourceError } from '../core/errors.ts'
-import { asError } from '../core/outcome.ts'
+import { accountOf } from '../core/file-errors.ts'
 
 const MAX_BYTES = 8192
 
@@ -24,7 +24,7 @@ const read = async (path: string, what: string, most: number): Promise<string> =
   const doing = `read the ${what} in ${path}`
   const advice = `write the ${what} into it, and let the agent's user alone read it (mode 0600)`
   const file = await open(path).catch((error: unknown) => {
-    throw new SourceError({ doing, happened: asError(error).message, advice }, { cause: error })
+    throw new SourceError({ doing, happened: accountOf(error).happened, advice }, { cause: error })
   })
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(most + 1))

@@ -6,16 +6,14 @@ import { parsePrometheusText } from '../parsers/prometheus-text.ts'
 import { createAgentApi } from '../sources/agent-api.ts'
 import { createAsk } from '../sources/http.ts'
 import { knownFrom } from '../verdict/known-from.ts'
-import type { Picture } from '../verdict/picture.ts'
+import { type Picture, timestamp } from '../verdict/picture.ts'
 import type { StandIns } from './stand-ins.ts'
 
-interface Options extends StandIns {
+export interface AskAgentOptions extends StandIns {
   readonly config: Pick<Config, 'listen'>
   readonly clock: Clock
   readonly signal: AbortSignal
 }
-
-const time = z.string().transform((text) => Date.parse(text))
 
 const statusSchema = z.object({
   agent: z.object({ version: z.string(), prefix: z.string().nullable() }),
@@ -25,7 +23,7 @@ const statusSchema = z.object({
       help: z.string(),
       enabled: z.boolean(),
       up: z.boolean().nullable(),
-      lastSuccessAt: time.nullable(),
+      lastSuccessAt: timestamp.nullable(),
       error: z.string().nullable(),
       reading: z.unknown(),
     }),
@@ -36,7 +34,7 @@ const statusSchema = z.object({
  * What the agent that runs on this host knows; null where none listens. Throws a SourceError when
  * somebody else answers in its place, and a ParseError when the answer is none of an agent.
  */
-export const askAgent = async (options: Options): Promise<Picture | null> => {
+export const askAgent = async (options: AskAgentOptions): Promise<Picture | null> => {
   const { config, clock, signal, ask = createAsk(clock) } = options
   const api = createAgentApi(ask, config.listen)
   const status = await api.get('/api/v1/status', signal)

@@ -4,7 +4,7 @@ import type { Config } from '../config/schema.ts'
 import type { Board, Standing } from '../core/board.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Collector } from '../core/collector.ts'
-import { toJson } from '../core/json.ts'
+import { toApiJson } from '../core/json.ts'
 import { redact, redactAll } from '../core/redact.ts'
 import { supervise } from '../core/supervise.ts'
 import { day, second } from '../core/units.ts'
@@ -44,8 +44,7 @@ export const askNode = async (options: Options): Promise<Picture> => {
     ending.abort()
   }
   signal.addEventListener('abort', end, { once: true })
-  const { board, exposition, offered, prefix } = createWatch({
-    config,
+  const { board, exposition, offer, prefix } = createWatch({
     clock,
     path,
     exec,
@@ -55,6 +54,7 @@ export const askNode = async (options: Options): Promise<Picture> => {
     journal: createPastJournal({ exec, parse: parseJournalEntry }),
     complain: () => undefined,
   })
+  const offered = offer(config)
   const context = { clock, signal: ending.signal }
   const running: Promise<void>[] = []
   const startedAt = clock.elapsed()
@@ -109,7 +109,7 @@ const toldOf = ({ up, lastSuccessAt, error, reading, ...one }: Standing): Told =
   up: up ?? (one.enabled ? false : null),
   lastSuccessAt: lastSuccessAt ?? null,
   error: error ? redact(error.message) : null,
-  reading: redactAll(toJson(reading)),
+  reading: redactAll(toApiJson(reading)),
 })
 
 const LOOK_EVERY_MS = 50

@@ -5,7 +5,7 @@ import { eventAsJson } from '../core/event.ts'
 import { toJson } from '../core/json.ts'
 import { asError } from '../core/outcome.ts'
 import { second } from '../core/units.ts'
-import { packArchive, writeNewFile } from '../sources/archive.ts'
+import { checkNewFile, packArchive, writeNewFile } from '../sources/archive.ts'
 import { createExec } from '../sources/exec.ts'
 import { createPatientExec } from '../sources/patient-exec.ts'
 import type { Picture } from '../verdict/picture.ts'
@@ -98,6 +98,9 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
     if (!options.exec) exec.killAll()
   }
 }
+
+/** Whether the archive can be written there. Throws a SourceError. */
+export const checkBundleFile = (file: string): Promise<void> => checkNewFile(file)
 
 /** Packs what was gathered and writes it, whole or not at all. The number of its bytes. */
 export const writeBundle = async (

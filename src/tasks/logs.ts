@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
-import { type Struck, strikeLog } from '../core/redact-log.ts'
+import { type RedactionKind, redactLog } from '../core/redact-log.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import { parseLogLine, type LogLine } from '../parsers/log-line.ts'
 import { createExec } from '../sources/exec.ts'
@@ -46,7 +46,7 @@ export type Found =
   | { readonly service: Service }
   | { readonly labels: readonly string[]; readonly nearest: string | undefined }
 
-/** The logs of the node's services, with their secrets struck out. */
+/** The logs of the node's services, with their secrets redacted. */
 export const openLogs = (options: Options) => {
   const { config, clock, path, signal } = options
   const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
@@ -76,10 +76,13 @@ export const openLogs = (options: Options) => {
   }
 }
 
-/** An entry as it may be shown; `count` hears what was struck out. */
-export const shownLine = (entry: JournalEntry, count?: (kind: Struck) => void): ShownLine => {
+/** An entry as it may be shown; `count` hears what was redacted. */
+export const shownLine = (
+  entry: JournalEntry,
+  count?: (kind: RedactionKind) => void,
+): ShownLine => {
   const { at, message, fields } = entry
-  const raw = strikeLog(message ?? '', count)
+  const raw = redactLog(message ?? '', count)
   const isOther = fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields
   const line = parseLogLine(raw)
   const level = line.level ?? levelOf(fields['PRIORITY'])
@@ -87,18 +90,18 @@ export const shownLine = (entry: JournalEntry, count?: (kind: Struck) => void): 
   return {
     at,
     raw,
-    level: struckPart(level),
-    message: strikeLog(line.message),
+    level: redactPart(level),
+    message: redactLog(line.message),
     fields: Object.fromEntries(
-      Object.entries(line.fields).map(([key, value]) => [strikeLog(key), strikeLog(value)]),
+      Object.entries(line.fields).map(([key, value]) => [redactLog(key), redactLog(value)]),
     ),
-    from: struckPart(line.from),
-    by: struckPart(by),
+    from: redactPart(line.from),
+    by: redactPart(by),
   }
 }
 
 /** What stood in quotes may say something else when it is taken out of them. */
-const struckPart = (text: string | null): string | null => (text === null ? null : strikeLog(text))
+const redactPart = (text: string | null): string | null => (text === null ? null : redactLog(text))
 
 /** Of what a program prints without saying how bad it is, journald knows no better than `info`. */
 const levelOf = (priority: string | undefined): string | null => {

@@ -14,7 +14,7 @@ import { LONGEST_MS, type Since, stretchTo } from './monlog/stretch.ts'
 import type { StandIns } from './stand-ins.ts'
 
 interface Options extends StandIns {
-  readonly config: Pick<Config, 'prefix' | 'consensus' | 'version'>
+  readonly config: Pick<Config, 'prefix' | 'consensus' | 'version' | 'node'>
   readonly clock: Clock
   /** The search path for programs. */
   readonly path: string
@@ -55,7 +55,8 @@ const analyseJournal = async (options: Options, exec: Exec): Promise<MonlogRepor
   const { value: unit, problem } = await attempt(() =>
     createNames(readPrefix).one(config.consensus.unit, signal),
   )
-  const facts = { source: 'journal', unit: unit ?? null } as const
+  const ownKey = config.node.publicKey
+  const facts = { source: 'journal', unit: unit ?? null, ownKey } as const
   if (unit === undefined) {
     const folded = fold.finish(stretch)
     return reportOf({ ...facts, package: null, problem, stretch, folded, ...NOTHING })
@@ -93,8 +94,9 @@ const analyseRecording = async (options: Options, recording: Recording): Promise
   const stretch = stretchTo(end, since)
   const { newest, unreadable } = value ?? NOTHING
   const parts = { stretch, folded: fold.finish(stretch), newest, unreadable, problem }
+  const ownKey = config.node.publicKey
   const facts = { source: 'file', unit: null, package: null, readFrom: value?.first } as const
-  return reportOf({ ...facts, ...parts })
+  return reportOf({ ...facts, ...parts, ownKey })
 }
 
 interface Attempt<T> {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Known } from '../core/known.ts'
 import { second } from '../core/units.ts'
 import type { Evidence } from './finding.ts'
+import { timestamp } from './picture.ts'
 
 interface Block {
   readonly height: number
@@ -86,7 +87,7 @@ const schema = z.object({
       unit: z.string(),
       activeState: z.string().nullish(),
       exit: z.object({ by: z.string(), status: z.string() }).nullish(),
-      exitedAt: z.number().nullish(),
+      exitedAt: timestamp.nullish(),
     }),
   ),
 })

@@ -10,7 +10,7 @@ export const LIMITS = {
   /** Blocks that are left until peers no longer serve the node block by block. */
   windowBlocks: { alert: 'ChainBlocksyncWindow', warning: 450, critical: 300 },
   /** Since statesync last moved, in seconds. */
-  statesyncStands: { alert: 'ChainStatesyncFrozen', warning: 900, critical: 1800 },
+  statesyncStalled: { alert: 'ChainStatesyncFrozen', warning: 900, critical: 1800 },
   /** Until a fork that the node is not ready for, in seconds. */
   fork: { alert: 'ChainForkNotReady', warning: 604_800, critical: 172_800 },
   /** Used share of the database. */
@@ -32,6 +32,8 @@ export const LIMITS = {
   forkpoint: { alert: 'ChainForkpointStale', warning: 1800 },
   /** Own rounds in a row that timed out. */
   ownTimeouts: { alert: 'ChainLeaderTimeoutsInARow', critical: 3 },
+  /** Share of the own rounds that timed out. */
+  ownTimeoutShare: { alert: 'ChainLeaderTimeouts', warning: 0.05 },
   /** Transport sessions of a node that knows many peers. */
   sessions: { alert: 'ChainIsolated', critical: 5 },
   sessionsLow: { alert: 'ChainSessionsLow', warning: 8 },
@@ -39,5 +41,9 @@ export const LIMITS = {
 
 /** More peers than this and next to no session is isolation, and no quiet network. */
 export const MANY_PEERS = 50
+/** Below this number of own rounds a share of them is chance. */
+export const ENOUGH_OWN_ROUNDS = 20
+/** Above this share of timeouts in the network, those of the node itself are not its own fault. */
+export const NETWORK_TIMEOUT_SHARE = 0.03
 /** Blocks a second where the rate is not measured yet; the same as in the rule of ChainBehind. */
 export const USUAL_RATE = 3

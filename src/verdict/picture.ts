@@ -1,4 +1,8 @@
+import { z } from 'zod'
 import type { Known } from '../core/known.ts'
+
+/** A moment in a reading: RFC 3339, read as milliseconds since the epoch. */
+export const timestamp = z.iso.datetime().transform((text) => Date.parse(text))
 
 /** What one collector came to, as the running agent or we ourselves tell it. */
 export interface Told {
@@ -11,7 +15,7 @@ export interface Told {
   readonly lastSuccessAt: number | null
   /** Of the last attempt, where that failed. */
   readonly error: string | null
-  /** As JSON: 64-bit integers are decimal strings, unknown is null. */
+  /** As JSON: moments are RFC 3339, 64-bit integers decimal strings, unknown is null. */
   readonly reading: unknown
 }
 

@@ -1,6 +1,6 @@
 import { badHost, lostKeys, noRoom } from './recovery/first-mend.ts'
 import { comingFork, missedFork, oldDatabase } from './recovery/forks.ts'
-import { behind, calmRestart, executionStands, standing, well } from './recovery/running.ts'
+import { behind, calmRestart, executionStalled, stalled, well } from './recovery/running.ts'
 import { readSituation, type RecoveryEvidence, type Situation } from './recovery/situation.ts'
 import { statesync } from './recovery/statesync.ts'
 import { down, endedBesideConsensus, rpcDown, wrongState } from './recovery/stopped.ts'
@@ -58,8 +58,8 @@ const FINDERS: readonly Finder[] = [
   wrongState,
   down,
   statesync,
-  standing,
-  executionStands,
+  stalled,
+  executionStalled,
   rpcDown,
   calmRestart,
   comingFork,

@@ -3,6 +3,7 @@ import { second } from '../core/units.ts'
 import { isSyncing, storageUse } from '../core/witnesses.ts'
 import { newestBlock, servicesDown } from './facts.ts'
 import type { Evidence } from './finding.ts'
+import { timestamp } from './picture.ts'
 import { figure, list, percent, roughly } from './words.ts'
 
 /** What is known of one matter, in a line; null is unknown. */
@@ -18,7 +19,7 @@ export const survey = (evidence: Evidence): readonly Fact[] =>
 const forksSchema = z.object({
   forks: z.array(
     z.object({
-      fork: z.object({ name: z.string(), activationAt: z.number() }),
+      fork: z.object({ name: z.string(), activationAt: timestamp }),
       checks: z.array(z.object({ check: z.string(), ready: z.boolean().nullable() })),
     }),
   ),

@@ -16,7 +16,15 @@ describe('what is asked in a wrong way: exit code 2, nothing on standard output'
   test.each([
     [['runn'], 'Did you mean run?'],
     [['run', '--confg', 'x'], 'Did you mean --config?'],
-    [['parse', 'systemd'], 'Allowed choices are rpc, systemctl, ledger-tail'],
+    [['parse', 'systemd'], 'expected one of rpc, systemctl, ledger-tail'],
+    [['parse', 'systemd'], "error: invalid format 'systemd': expected one of rpc, "],
+    [
+      ['maintenance', 'start', '30x'],
+      "error: invalid duration '30x': expected a duration from 1m to 7d, such as 30m\n",
+    ],
+    [['demo', '--port', 'x'], "error: invalid --port 'x': expected a port from 0 to 65535\n"],
+    [['version'], "error: unknown command 'version'\n(Did you mean --version?)\n"],
+    [['-v'], "error: unknown option '-v'\n(Did you mean --version?)\n"],
     [['parse'], "missing required argument 'format'"],
     [['run', '--config', '/no/such/file.yaml'], 'there is no such file'],
     [['config', '--set', 'rpc.intervall=1s'], 'did you mean rpc.interval?'],
@@ -55,9 +63,57 @@ describe('config', () => {
   test('as JSON', async () => {
     const { out } = await cli(['config', '--json', '--listen', '127.0.0.1:1'])
     expect(JSON.parse(out)).toMatchObject({
-      listen: { value: '127.0.0.1:1', origin: '--listen' },
-      'rpc.interval': { value: '2s', origin: 'default' },
+      file: null,
+      settings: {
+        listen: { value: '127.0.0.1:1', origin: '--listen' },
+        'rpc.interval': { value: '2s', origin: 'default' },
+      },
     })
+  })
+  test('--config, then CHAIN_AGENT_CONFIG, then the installed file, then defaults', async () => {
+    const files = ['flag', 'variable', 'installed'].map((name) => join(directory, `${name}.yaml`))
+    const [flag = '', variable = '', installed = ''] = files
+    for (const [index, file] of files.entries()) await writeFile(file, `listen: :${index + 1}\n`)
+    const env = { CHAIN_AGENT_CONFIG: variable }
+    const linesOf = async (argv: readonly string[], world: Parameters<typeof cli>[1]) => {
+      const [source, , listen] = (await cli(['config', ...argv], world)).out.split('\n')
+      return [source, listen?.replace(/ +# /, ' # ')]
+    }
+    expect(await linesOf(['--config', flag], { env, installedConfig: installed })).toEqual([
+      `# configuration file: ${flag} (--config)`,
+      `listen: :1 # ${flag}:1`,
+    ])
+    expect(await linesOf([], { env, installedConfig: installed })).toEqual([
+      `# configuration file: ${variable} (CHAIN_AGENT_CONFIG)`,
+      `listen: :2 # ${variable}:1`,
+    ])
+    const empty = { CHAIN_AGENT_CONFIG: '' }
+    expect(await linesOf([], { env: empty, installedConfig: installed })).toEqual([
+      `# configuration file: ${installed} (default path)`,
+      `listen: :3 # ${installed}:1`,
+    ])
+    expect(await linesOf([], { installedConfig: join(directory, 'absent.yaml') })).toEqual([
+      '# configuration file: none: defaults, environment and flags only',
+      'listen: 127.0.0.1:9843 # default',
+    ])
+  })
+  test('an installed file that cannot be read is an error, not a default', async () => {
+    // A directory in its place fails for every user, root included.
+    const { code, out, err } = await cli(['check'], { installedConfig: directory })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(`${directory}: the configuration file cannot be read: it is a directory`)
+  })
+  test.skipIf(process.getuid?.() === 0)('permission denied: sudo, or the group', async () => {
+    const file = join(directory, 'secret.yaml')
+    await writeFile(file, '', { mode: 0o000 })
+    const { code, err } = await cli(['status'], { installedConfig: file })
+    expect(code).toBe(2)
+    expect(err).toMatch(/permission denied\n {2}what to do: run the command with sudo, or add/)
+  })
+  test('--set without a value', async () => {
+    const { code, err } = await cli(['config', '--set', 'rpc.interval'])
+    expect(code).toBe(2)
+    expect(err).toContain('expected KEY=VALUE, like rpc.interval=1s')
   })
   test('several mistakes are told at once, and that nothing was started', async () => {
     const file = join(directory, 'bad.yaml')
@@ -87,7 +143,7 @@ describe('parse', () => {
     })
     expect(code).toBe(0)
     expect(out).toBe(
-      `{"event":"timeout","round":"9223372036854775809","author":"${AUTHOR}","writtenAt":5}\n`,
+      `{"event":"timeout","timestamp":null,"level":"INFO","round":"9223372036854775809","author":"${AUTHOR}","authorAddress":null,"writtenAt":5}\n`,
     )
     expect(err).toMatchInlineSnapshot(`
       "line 3: not of this format, passed over
@@ -99,7 +155,7 @@ describe('parse', () => {
   test('nothing understood is exit code 1', async () => {
     const { code, out, err } = await cli(['parse', 'ledger-tail'], { stdin: 'hello\n' })
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toContain('Nothing of ledger-tail in 1 lines.')
+    expect(err).toContain('1 line was read, and it is not in the format ledger-tail.')
   })
   test('a document from a file; unknown is null, 64 bits are digits', async () => {
     const file = join(directory, 'show.txt')
@@ -121,6 +177,8 @@ describe('parse', () => {
     expect(none.err).toContain('Could not understand an answer of JSON-RPC: expected JSON')
     const gone = await cli(['parse', 'rpc', join(directory, 'gone')])
     expect(gone.code).toBe(1)
-    expect(gone.err).toContain('ENOENT')
+    expect(gone.err).toBe(
+      `Could not read ${join(directory, 'gone')}: there is no such file or directory\n  what to do: check the path\n`,
+    )
   })
 })

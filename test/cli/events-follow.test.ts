@@ -13,6 +13,7 @@ const event = (id: number, to: string): Event => ({
   subject: 'bft',
   from: null,
   to,
+  severity: 'warning',
 })
 
 test('events that begin anew are followed from their beginning, and that is said', async () => {

@@ -116,6 +116,16 @@ describe('a word that is misspelt', () => {
     [['help', 'xyzzy'], 'There are: check, '],
     [['maintenance', 'ended'], 'Did you mean end?'],
     [['check', '--jsn'], 'Did you mean --json?'],
+    [
+      ['status', '--section', 'bft'],
+      "error: unknown option '--section'\n(section is an argument, not an option: chain-agent status bft)\n",
+    ],
+    [
+      ['status', '--section'],
+      '(section is an argument, not an option: chain-agent status SECTION)',
+    ],
+    // Near enough for commander, which suggests --version.
+    [['check', '--sektion'], "error: unknown option '--sektion'\nHow to use it"],
     [['parse', 'ledger-tial'], 'Did you mean ledger-tail?'],
     [['maintenance', 'start', '1h', '--reason', 'upgrad'], 'Did you mean upgrade?'],
     [['completion', 'bsh'], 'Did you mean bash?'],
@@ -130,6 +140,24 @@ describe('a word that is misspelt', () => {
 describe('the page of a help', () => {
   const style = (columns: number) =>
     createStyle({ stdout: process.stdout, env: { COLUMNS: String(columns), NO_COLOR: '1' } })
+
+  it('keeps the column of comments where a line is too long', () => {
+    const notes = `
+Examples:
+  one                        # is short
+  number two                 # is so long that it does not fit into fifty columns
+  three --without a comment`
+    const words = describeCommand(new Command('x').description('shows examples'))
+    const help = renderHelp({ ...words, notes: readNotes(notes) }, style(50))
+    expect(help.slice(help.indexOf('Examples:')).trimEnd().split('\n')).toEqual([
+      'Examples:',
+      '  one         # is short',
+      '  number two  # is so long that it does not fit',
+      '              # into fifty columns',
+      '  three --without a comment',
+    ])
+  })
+
   const command = new Command('try')
     .description('do as it says')
     .option('-l, --long-option-of-mine <value>', 'what it is for')

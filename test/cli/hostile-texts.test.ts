@@ -12,7 +12,17 @@ test('no page has in it what a terminal would obey', () => {
     ...findingLines([{ name: 'x', severity: 'warning', subject: 'work', ...said }], style),
     ...factLines([{ matter: 'x', says: HOSTILE }], style),
     ...eventLines(
-      [{ id: 1, at: 0, collector: 'x', subject: HOSTILE, from: HOSTILE, to: `${HOSTILE}\n2` }],
+      [
+        {
+          id: 1,
+          at: 0,
+          severity: 'critical',
+          collector: 'x',
+          subject: HOSTILE,
+          from: HOSTILE,
+          to: `${HOSTILE}\n2`,
+        },
+      ],
       style,
     ),
   ]

@@ -95,6 +95,24 @@ it('balances: without a place there is nothing to go on from', async () => {
   expect(err).toContain('nothing was written')
 })
 
+it('height: Ctrl-C ends a wait of ten minutes at once', async () => {
+  server.faults = () => ({ kind: 'reply', status: 503, headers: { 'retry-after': '600' } })
+  const stopping = new AbortController()
+  const [out, err] = [listener(), listener()]
+  const running = runCli(['height', '--url', server.url], {
+    stdin: Readable.from([]),
+    stdout: out.stream,
+    stderr: err.stream,
+    env: {},
+    clock: systemClock,
+    signal: stopping.signal,
+  })
+  await eventually(err.text, (text) => text.includes('retrying in 600 s'), { every: 5 })
+  stopping.abort('Ctrl-C')
+  expect(await running).toBe(130)
+  expect(out.text()).toBe('')
+})
+
 it('query: what was printed is not all; a reader that has had enough is told nothing', async () => {
   const words = ['query', '--fields', 'topic0']
   const { code, out, err } = await ended(words)
@@ -108,7 +126,7 @@ it('query: where the output takes no more, nothing more is fetched', async () =>
   server.faults = () => undefined
   const stdout = new Writable({
     write: (_chunk, _, done) => {
-      done(new Error('ENOSPC: no space left on device'))
+      done(Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' }))
     },
   })
   stdout.on('error', () => undefined)
@@ -122,7 +140,7 @@ it('query: where the output takes no more, nothing more is fetched', async () =>
     signal: new AbortController().signal,
   })
   expect(code).toBe(1)
-  expect(err.text()).toContain('Could not write the rows: ENOSPC')
+  expect(err.text()).toContain('Could not write the rows: the disk is full\n')
   // Of 150 pages.
   expect(server.seen.length).toBeLessThan(50)
 })
@@ -200,9 +218,9 @@ it('progress tells how far, how fast and how long, and 100 % to nobody', () => {
   elapsed = 10_000
   const progress = { from: 100, target: 1099, retries: 0, waitedMs: 0 }
   expect(pace({ ...progress, through: 299, logs: 5000 })).toBe(
-    'Block 299 of 1099 (20 %), 5000 logs, 500 logs/s, 20 blocks/s, 40s left',
+    'Block 299 of 1,099 (20 %), 5,000 logs, 500 logs/s, 20 blocks/s, 40 s left',
   )
   expect(pace({ ...progress, through: 1099, logs: 9, retries: 2, waitedMs: 65_000 })).toBe(
-    'Block 1099 of 1099 (99 %), 9 logs, 1 logs/s, 100 blocks/s, 0s left, 2 retries, waited 65s',
+    'Block 1,099 of 1,099 (99 %), 9 logs, 1 logs/s, 100 blocks/s, 0 s left, 2 retries, waited 1 min 5 s',
   )
 })

@@ -83,6 +83,25 @@ it('names the address that is taken and how to say another, and makes no store t
   taken.close()
 })
 
+it('checks that a store can be made at its path before it reports that it serves, node or no node', async () => {
+  const words = ['--unbounded', '--rpc-url', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0']
+  const anyPort = ['--set', 'serveQuery.metricsListen=127.0.0.1:0']
+  const file = join(directory, 'file')
+  await writeFile(file, '')
+  for (const [place, happened] of [
+    ['/proc/x', 'there is no such file or directory'],
+    [file, 'part of the path is not a directory'],
+    [join(file, 'store'), 'part of the path is not a directory'],
+  ] as const) {
+    const { code, err } = await serve(...words, ...anyPort, '--store', place)
+    expect(code).toBe(1)
+    expect(err).toContain(`Could not make a store in ${place}: `)
+    expect(err).toContain(happened)
+    expect(err).toContain('--store')
+    expect(err).not.toContain('Serving')
+  }
+})
+
 it('shows no key of a file that cannot be used', async () => {
   const file = join(directory, 'keys')
   await writeFile(file, 'too-short-key\n')

@@ -33,6 +33,41 @@ describe('chain: how far behind is bad, by the time that it takes the chain', ()
   })
 })
 
+describe('consensus in the overview', () => {
+  const down = [
+    sample('chain_service_expected', 1, { service: 'bft' }),
+    sample('chain_service_active', 0, { service: 'bft' }),
+    sample('chain_rpc_block_number', 500, { tag: 'latest' }),
+    sample('chain_rpc_block_timestamp_seconds', NOON / 1000 - 40, { tag: 'latest' }),
+  ]
+  const readings = {
+    consensus: { committing: true, epoch: '7', round: '1000' },
+    status: { consensus: { status: 'in-sync', mode: 'live' } },
+  }
+  test('of a service that has ended: nothing of its last minute', () => {
+    expect(shownIn(statusPage([], { samples: down, readings }))).toMatch(
+      /^ {2}consensus +x stopped; last block 40 s ago, in epoch 7, round 1000$/m,
+    )
+  })
+  test('of one that runs', () => {
+    expect(shownIn(statusPage([], { samples: down.slice(2), readings }))).toMatch(
+      /^ {2}consensus +blocks committed in 60 s, epoch 7, round 1000, in-sync, live$/m,
+    )
+  })
+})
+
+describe('statesync', () => {
+  test('zeros are shown as the report has them, what it lacks is unknown', () => {
+    const zeros = { progressRatio: 0, progressBlock: '0', targetBlock: '0' }
+    const lines = shownIn(statusPage(['statesync'], { readings: { status: { statesync: zeros } } }))
+    expect(lines).toMatch(/^ {2}percentage +0.00%$/m)
+    expect(lines).toMatch(/^ {2}progress +0$/m)
+    expect(lines).toMatch(/^ {2}target +0 \(no statesync needed\)$/m)
+    const none = shownIn(statusPage(['statesync'], { readings: { status: { statesync: {} } } }))
+    expect(none).toMatch(/^ {2}target +unknown$/m)
+  })
+})
+
 describe('duties', () => {
   const duties = {
     rounds: 54_000,
@@ -64,7 +99,7 @@ describe('duties', () => {
     const nobody = { ...duties, ownBlocks: 0, ownTimeouts: 0, expected: null }
     const derived = { duties: nobody, identity: null }
     const lines = shownIn(statusPage(['duties'], { readings: { derived } }))
-    expect(lines).toMatch(/^ {2}rounds +54000$/m)
+    expect(lines).toMatch(/^ {2}rounds +54,000$/m)
     expect(lines).toMatch(/^ {2}own blocks +unknown \(who leads as this node is not known yet\)$/m)
   })
 })
@@ -130,7 +165,7 @@ test('host: what is not well stands out, and what nobody could look at says why'
   expect(lines).toMatch(/^ {2}kernel +x 6.8.0-56: known to be bad for nodes$/m)
   expect(lines).toMatch(/^ {2}clock ahead by +x -60.0 ms$/m)
   expect(lines).toMatch(/^ {2}exposed ports +x 8081$/m)
-  expect(lines).toMatch(/^ {2}space of ledger +x 4.00 Gb free of 100.00 Gb, 4.00%$/m)
+  expect(lines).toMatch(/^ {2}space of ledger +x 4.00 GiB free of 100.00 GiB, 4.00%$/m)
   expect(lines).toMatch(
     /^ {2}drive nvme0 +x M, firmware F, critical warning unknown, media errors 2$/m,
   )

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { derived } from '../../src/collectors/derived.ts'
 import { createOwnKey } from '../../src/collectors/parts/own-key.ts'
+import { createDuties } from '../../src/collectors/parts/derived/duties.ts'
 import { createSlotCount } from '../../src/collectors/parts/derived/slots.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import { type Sample, sample } from '../../src/metrics.ts'
@@ -18,6 +19,7 @@ const watch = async (publishedKey: string | null = KEY) => {
   const collector = derived({
     published: () => published,
     slots,
+    duties: createDuties(),
     ownKey: createOwnKey(publishedKey),
     blocksyncWindow: 600,
     checkpoint: {

@@ -1,12 +1,14 @@
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createReadPath } from '../../src/collectors/parts/names.ts'
 import { host } from '../../src/collectors/host.ts'
 import { createMainPids } from '../../src/collectors/parts/main-pids.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Exec, Output, Program } from '../../src/sources/exec.ts'
 import { createHostSources } from '../../src/sources/host.ts'
+import { keyFiles } from '../../src/sources/key-files.ts'
 import type { Space } from '../../src/sources/space.ts'
 
 /** A directory with files, and a time at which they were written where that matters. */
@@ -80,10 +82,10 @@ export const watchHost = (watched: Watched) => {
     clock,
     mainPids,
     exec: { ...(watched.exec ?? programs({}).exec), stream: unused, killAll: () => undefined },
-    names: {
-      one: (template) => Promise.resolve(template.replaceAll('{prefix}', 'zephyr')),
-      all: () => Promise.resolve(new Map()),
-    },
+    readPath: createReadPath(
+      () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
+      keyFiles,
+    ),
     ports: watched.ports ?? [8080, 9143],
     directories: watched.directories ?? {},
     nodeDirectory: watched.nodeDirectory ?? '/nonexistent',

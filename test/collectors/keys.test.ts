@@ -63,6 +63,13 @@ const WELL = {
   'password backup': 'ok',
 }
 
+test('files under the fixed prefix are found on a node whose units have another one', async () => {
+  await mkdir(`${node.root}/home/monad`)
+  await rename(`${node.root}/home/zephyr/zephyr-bft`, `${node.root}/home/monad/monad-bft`)
+  await rename(`${node.root}/home/zephyr/.env`, `${node.root}/home/monad/.env`)
+  expect(await states()).toEqual(WELL)
+})
+
 test('a node with which all is well', async () => {
   await utimes(node.paths['secp backup'], 1_700_000_000, 1_700_000_000)
   await utimes(node.paths['bls backup'], 1_700_000_001, 1_700_000_001.5)

@@ -20,6 +20,8 @@ interface Shape {
   readonly transactions?: number
 }
 
+const EXTRA = { timestamp: null, level: 'INFO', authorAddress: null } as const
+
 const proposed = ({
   round,
   parent,
@@ -29,6 +31,7 @@ const proposed = ({
   writtenAt,
   transactions,
 }: Shape): LedgerEvent => ({
+  ...EXTRA,
   event: 'proposed',
   round: BigInt(round),
   parentRound: parent === null ? null : BigInt(parent ?? round - 1),
@@ -47,9 +50,20 @@ const finalized = (shape: Shape): LedgerEvent => {
     seqNum: BigInt(shape.seq),
     blockAt: shape.blockAt ?? T0,
   }
-  return { event: 'finalized', round, parentRound, epoch, seqNum, author, blockAt, writtenAt }
+  return {
+    ...EXTRA,
+    event: 'finalized',
+    round,
+    parentRound,
+    epoch,
+    seqNum,
+    author,
+    blockAt,
+    writtenAt,
+  }
 }
 const timeout = (round: number, author = OTHER): LedgerEvent => ({
+  ...EXTRA,
   event: 'timeout',
   round: BigInt(round),
   author,

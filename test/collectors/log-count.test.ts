@@ -171,9 +171,7 @@ describe('what is shown', () => {
     const { on, trouble } = start()
     const key = 'f0'.repeat(32)
     on('bft', said(PANIC), said(`bad key ${key} in /home/zephyr/keys, password=hunter2`))
-    expect(trouble()['bft']).toEqual([
-      'panic: bad key (hex digits) in ~/keys, password=(struck out)',
-    ])
+    expect(trouble()['bft']).toEqual(['panic: bad key (hex digits) in ~/keys, password=(redacted)'])
   })
 
   test('is not what only says that all is well', () => {

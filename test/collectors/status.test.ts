@@ -89,7 +89,7 @@ test('its external height serves as a reference only where there is no other', a
   expect((await watch(report('  mode: live'), true)).value('block_difference')).toBeUndefined()
 })
 
-test('it tells the own key; a statesync without a target is none', async () => {
+test('it reports the own key; a statesync without a target has no metrics', async () => {
   const { ownKey, value } = await watch(
     report(WELL, 'statesync:\n  percentage: 0%\n  progress: 0\n  target: 0\n'),
   )

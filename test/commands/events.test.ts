@@ -19,29 +19,42 @@ describe('while the agent runs', { timeout: 40_000 }, () => {
   test('it tells what has changed, how many and since when first', async () => {
     const { run } = await start()
     const told = await eventually(
-      () => run(['events']),
+      () => run(['events', '--all']),
       ({ out }) => out.includes('bft: active') && out.includes(' rpc '),
     )
     const [first = '', second = ''] = told.out.split('\n')
     expect(first).toMatch(/^\d+ changes since 20\d\d-\S+Z, told by the running agent$/)
     expect(second).toMatch(
-      /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}agent {8}started, version \S+$/,
+      /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {3}agent {8}started, version \S+$/,
     )
-    expect(told.out).toMatch(/Z {2}rpc {10}working$/m)
-    expect(told.out).toMatch(/Z {2}services {5}bft: active/m)
+    expect(told.out).toMatch(/Z {3}rpc {10}working$/m)
+    expect(told.out).toMatch(/Z {3}services {5}bft: active/m)
     expect({ code: told.code, err: told.err }).toEqual({ code: 0, err: '' })
+  })
+
+  test('first readings without a fault are counted and not listed', async () => {
+    const { run } = await start()
+    const { out } = await eventually(
+      () => run(['events']),
+      (seen) => /; \d+ first readings without a fault not shown/.test(seen.out),
+    )
+    expect(out).not.toMatch(/bft: active$/m)
+    expect(out).toMatch(/agent {8}started/)
   })
 
   test('of one collector, the newest, as JSON', async () => {
     const { run } = await start()
     const told = await eventually(
-      () => run(['events', '--collector', 'services', '-n', '2', '--json']),
+      () => run(['events', '--collector', 'services', '-n', '2', '--all', '--json']),
       ({ out }) => out.includes('"subject": "'),
     )
     const page: unknown = JSON.parse(told.out)
     expect(page).toMatchObject({
       origin: 'agent',
-      events: [{ collector: 'services' }, { collector: 'services' }],
+      events: [
+        { collector: 'services', severity: 'info' },
+        { collector: 'services', severity: 'info' },
+      ],
     })
   })
 
@@ -55,7 +68,7 @@ describe('while the agent runs', { timeout: 40_000 }, () => {
         done()
       },
     })
-    const ended = runCli(['events', '-f', '--json'], {
+    const ended = runCli(['events', '-f', '--json', '--all'], {
       stdin: Readable.from([]),
       stdout,
       stderr: stdout,
@@ -87,9 +100,33 @@ describe('where no agent runs', () => {
     const { out, code } = await run(['events', '--set', `state.directory=${state}`])
     expect(out).toBe(
       `1 change since 2026-03-01T10:00:00.000Z, from ${state}: no agent runs here\n` +
-        '2026-03-01T10:00:00.000Z  services     bft: active -> failed (core-dump)\n',
+        '2026-03-01T10:00:00.000Z   services     bft: active -> failed (core-dump)\n',
     )
     expect(code).toBe(0)
+  })
+
+  test('the mark of a severity is visible without colour, and --severity filters', async () => {
+    const { run, directory } = await start({ agent: false })
+    const state = join(directory, 'state')
+    await mkdir(state, { recursive: true })
+    const line = (id: number, severity: string, to: string): string =>
+      `{"id":${id},"at":"2026-03-01T10:00:00.000Z","severity":"${severity}","collector":"services","subject":"bft","from":"x","to":"${to}"}\n`
+    await writeFile(
+      join(state, 'events.jsonl'),
+      line(1, 'critical', 'failed') + line(2, 'warning', 'activating') + line(3, 'info', 'active'),
+    )
+    const marked = async (...options: string[]) => {
+      const { out } = await run(['events', '--set', `state.directory=${state}`, ...options])
+      return out
+        .split('\n')
+        .slice(1, -1)
+        .map((text) => text.slice(25))
+    }
+    const critical = 'x services     bft: x -> failed'
+    const warning = '! services     bft: x -> activating'
+    expect(await marked()).toEqual([critical, warning, '  services     bft: x -> active'])
+    expect(await marked('--severity', 'warning')).toEqual([critical, warning])
+    expect(await marked('--severity', 'critical')).toEqual([critical])
   })
 
   test('nor has left a file, it is an error that says what to do', async () => {

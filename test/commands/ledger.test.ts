@@ -26,6 +26,7 @@ const proposed = (
     author,
     block_ts_ms: `${SECOND + round * 1000}`,
     now_ts_ms: `${SECOND + round * 1000 + 85}`,
+    author_address: author === OTHER ? '192.0.2.7:8000' : '',
   })
 const STREAM = [
   'a warning of the program',
@@ -60,13 +61,13 @@ describe('a file', () => {
     const { code, out, err } = await read([])
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.split('\n')).toEqual([
-      '  seen (UTC)                event          round     block   txs author           after',
-      '  2026-03-01T12:01:41.085Z  proposed         101        51    12 03bb..bbbb       85 ms',
+      '  seen (UTC)                event            round       block   txs author           after    author address',
+      '  2026-03-01T12:01:41.085Z  proposed           101          51    12 03bb..bbbb       85 ms    192.0.2.7:8000',
       'x 2026-03-01T12:01:43.000Z  round 102 timed out: 02aa..aaaa own, our own turn',
       '! 2026-03-01T12:01:45.085Z  rounds 103-104 skipped',
-      '* 2026-03-01T12:01:45.085Z  proposed         105        52    12 02aa..aaaa own   85 ms',
+      '* 2026-03-01T12:01:45.085Z  proposed           105          52    12 02aa..aaaa own   85 ms',
       '! 2026-03-01T12:01:47.085Z  round 106 not in the log',
-      '  2026-03-01T12:01:47.085Z  proposed         107        60    12 03bb..bbbb       85 ms',
+      '  2026-03-01T12:01:47.085Z  proposed           107          60    12 03bb..bbbb       85 ms    192.0.2.7:8000',
       '3 blocks (51 to 60) with 36 transactions in rounds 101 to 107; 3 rounds skipped; 1 own block, 1 own timeout; 1 finalized.',
       '1 round not in the log: it has gaps.',
       '1 line not understood.',
@@ -116,6 +117,9 @@ describe('a file', () => {
       epoch: '7',
       seqNum: '52',
       author: OWN,
+      authorAddress: null,
+      timestamp: 'x',
+      level: 'INFO',
       transactions: '12',
       name: null,
       own: true,
@@ -134,7 +138,7 @@ describe('a file', () => {
     const { out } = await read([], { COLUMNS: '60', LANG: 'C', NO_COLOR: '1' })
     for (const text of out.split('\n')) expect(text.length).toBeLessThanOrEqual(60)
     expect(out).toMatch(/^[\n\u0020-\u007e]*$/)
-    expect(out).toContain('* 12:01:45.085        105        52    12 own        85ms\n')
+    expect(out).toContain('* 12:01:45.085          105          52    12 own      85ms\n')
     const colored = await read([], { FORCE_COLOR: '1', LANG: 'C' })
     expect(colored.out).toContain('\u001B[')
     expect((await read(['--no-color'], { FORCE_COLOR: '1', LANG: 'C' })).out).not.toContain(

@@ -40,7 +40,7 @@ describe('a line that journald has cut', () => {
     { at: -7999, text: 'hunter2 is what came after"}}', fields: own },
     { at: -7000, text: 'and this came later', fields: own },
   ]
-  const WHOLE = `{"fields":{"keystore_password":"(struck out)"}}`
+  const WHOLE = `{"fields":{"keystore_password":"(redacted)"}}`
   const since = (ms: number) => `@${((T0 + ms) / 1000).toFixed(3)}`
   const lines = async (argv: readonly string[]) =>
     (await read(said, ['-o', 'raw', ...argv])).out.trimEnd().split('\n')

@@ -53,8 +53,8 @@ const ROWS: readonly Row[] = [
     exitCode: 0,
   },
   {
-    // It stands since the 30th second: half an hour has to pass before that decides.
-    name: 'statesync that stands for a minute',
+    // It is stalled since the 30th second: half an hour has to pass before that decides.
+    name: 'statesync that is stalled for a minute',
     scenario: 'statesync-frozen',
     second: 120,
     says: 'wait: statesync is under way.',
@@ -64,7 +64,7 @@ const ROWS: readonly Row[] = [
     name: 'deadlock',
     scenario: 'deadlock',
     second: 180,
-    says: 'restart the services together, now: no block for 2 minutes, and the network goes on.',
+    says: 'restart the services together, now: no block for 2 min, and the network goes on.',
     exitCode: 1,
   },
   {
@@ -72,7 +72,7 @@ const ROWS: readonly Row[] = [
     scenario: 'stalled',
     second: 160,
     agent: true,
-    says: 'restart the services together, now: no block for 2 minutes, and the network goes on.',
+    says: 'restart the services together, now: no block for 2 min, and the network goes on.',
     exitCode: 1,
   },
   {
@@ -101,14 +101,14 @@ const ROWS: readonly Row[] = [
     name: 'timeline-missing',
     scenario: 'timeline-missing',
     second: 45,
-    says: 'migrate the database before the fork aurora, which is 23 hours away.',
+    says: 'migrate the database before the fork aurora, which is 23 h away.',
     exitCode: 1,
   },
   {
     name: 'upgrade-missed',
     scenario: 'upgrade-missed',
     second: 45,
-    says: 'upgrade the node before the fork aurora, which is 23 hours away.',
+    says: 'upgrade the node before the fork aurora, which is 23 h away.',
     exitCode: 1,
   },
   {

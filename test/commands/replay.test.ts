@@ -109,10 +109,10 @@ describe('a recording of two hours', { timeout: 60_000 }, () => {
     const { code, out } = await cli(['replay', '--file', fileOf('two-hours'), ...stretch])
     const [first, , second] = out.split('\n')
     expect(first).toMatch(
-      /^1 incident in 5m \(2026-03-01T00:18:00Z to 2026-03-01T00:2[23]:\d\dZ\): 4 alerts$/,
+      /^1 incident in 5 min \(2026-03-01T00:18:00Z to 2026-03-01T00:2[23]:\d\dZ\): 4 alerts$/,
     )
     expect(second).toMatch(
-      /^. 2026-03-01T00:20:0\dZ {2}1m [23]\ds {3}critical {2}ChainServiceDown {6}bft ended: core-dump$/,
+      /^. 2026-03-01T00:20:0\dZ {2}1 min [23]\d s {3}critical {2}ChainServiceDown {6}bft ended: core-dump$/,
     )
     // oxlint-disable-next-line no-control-regex -- none of it
     expect(out).not.toMatch(/[\u001b]|[^\u0000-\u007f]/)
@@ -153,7 +153,7 @@ describe('a recording in which all is well', { timeout: 60_000 }, () => {
     const [alert] = incidents[0]?.alerts ?? []
     expect(incidents.flatMap(({ alerts }) => alerts)).toHaveLength(1)
     expect(alert?.alert).toBeNull()
-    expect(alert?.says).toBe('nothing is recorded for 5m: of this time nothing is judged')
+    expect(alert?.says).toBe('nothing is recorded for 4 min 59 s: of this time nothing is judged')
     expect(code).toBe(1)
   })
 
@@ -168,7 +168,7 @@ describe('a recording in which all is well', { timeout: 60_000 }, () => {
     const { incidents } = await replayed(['--file', fileOf('boot')])
     // Two causes, told in one place: they belong together.
     expect(incidents.flatMap(({ alerts }) => alerts.map(({ says }) => says))).toEqual([
-      'nothing is recorded for 5m: of this time nothing is judged',
+      'nothing is recorded for 4 min 59 s: of this time nothing is judged',
       'the host was started anew',
     ])
   })

@@ -92,6 +92,9 @@ const UNBREAKABLE = 34
 /** A command line that is to be copied is not broken either. */
 const TO_COPY = /^ *(?:sudo|chain-agent|journalctl|systemctl) /
 
+/** The lines of `monlog -r` are complete. */
+const OF_THE_LOG = /^\d\d:\d\d:\d\d\.\d{3} /
+
 const tooLong = (text: string): readonly string[] =>
   text
     .split('\n')
@@ -99,6 +102,7 @@ const tooLong = (text: string): readonly string[] =>
       (line) =>
         line.length > 60 &&
         !TO_COPY.test(line) &&
+        !OF_THE_LOG.test(line) &&
         !line.split(' ').some((word) => word.length > UNBREAKABLE),
     )
 

@@ -34,7 +34,7 @@ export const VERDICTS: readonly Row[] = [
     scenario: 'stalled',
     second: 150,
     agent: true,
-    says: 'CRITICAL: no new block for 2 minutes.',
+    says: 'CRITICAL: no new block for 2 min.',
     exitCode: 2,
   },
   {
@@ -51,7 +51,7 @@ export const VERDICTS: readonly Row[] = [
     scenario: 'statesync',
     second: 90,
     agent: true,
-    says: 'WARNING: statesync is under way, about 50% done; the node serves nobody until it ends.',
+    says: 'WARNING: statesync is under way, about 50% done; the node answers no requests until it ends.',
     exitCode: 1,
   },
   {
@@ -77,7 +77,7 @@ export const VERDICTS: readonly Row[] = [
     scenario: 'upgrade-missed',
     second: 90,
     agent: true,
-    says: 'CRITICAL: the fork aurora is 23 hours away, and the node is not ready for it.',
+    says: 'CRITICAL: the fork aurora is 23 h away, and the node is not ready for it.',
     exitCode: 2,
   },
   {
@@ -86,7 +86,7 @@ export const VERDICTS: readonly Row[] = [
     second: 60,
     maintenance: { minutes: 30 },
     agent: true,
-    says: 'MAINTENANCE: upgrade, 30 minutes left; chain-bft, chain-execution and chain-rpc do not run.',
+    says: 'MAINTENANCE: upgrade, 30 min left; chain-bft, chain-execution and chain-rpc do not run.',
     exitCode: 0,
   },
   {

@@ -21,8 +21,8 @@ describe('a secret', () => {
     expect(new Secret('ab').isSameAs(new Secret('abab'))).toBe(false)
   })
 
-  it('is struck out of a text everywhere; an empty one nowhere', () => {
-    expect(secret.strikeFrom('a correct horse, correct horse')).toBe('a (struck out), (struck out)')
-    expect(new Secret('').strikeFrom('text')).toBe('text')
+  it('is redacted of a text everywhere; an empty one nowhere', () => {
+    expect(secret.redactFrom('a correct horse, correct horse')).toBe('a (redacted), (redacted)')
+    expect(new Secret('').redactFrom('text')).toBe('text')
   })
 })

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { Board } from '../../src/core/board.ts'
 import type { Collector } from '../../src/core/collector.ts'
 import { SourceError } from '../../src/core/errors.ts'
-import { supervise } from '../../src/core/supervise.ts'
+import { createSupervisor, supervise } from '../../src/core/supervise.ts'
+import { sample } from '../../src/metrics.ts'
+import { manualClock } from '../support/manual-clock.ts'
 
 const collector = (run: () => Promise<void>): Collector<number> => ({
   name: 'stream',
@@ -50,4 +52,62 @@ test('after work that lasted the waiting begins from the start', async () => {
   }
   await supervise(collector(run), new Board(context.clock), context)
   expect(slept).toEqual([1000, 2000, 1000, 2000])
+})
+
+/** A collector that runs until it is stopped, and logs both. */
+const lasting = (name: string, seen: string[]): Collector<number> => ({
+  ...collector(() => Promise.resolve()),
+  name,
+  run: async ({ signal }) => {
+    seen.push(`${name} starts`)
+    await new Promise((resolve) => {
+      signal.addEventListener('abort', resolve, { once: true })
+    })
+    await Promise.resolve()
+    seen.push(`${name} has stopped`)
+  },
+})
+
+test('another selection replaces what has changed, one after the other, and leaves the rest running', async () => {
+  const clock = manualClock()
+  const seen: string[] = []
+  const board = new Board(clock)
+  const supervisor = createSupervisor(board, clock)
+  const of = (name: string, enabled = true) => ({ collector: lasting(name, seen), enabled })
+  const [same, before, off] = [of('same'), of('changed'), of('off', false)]
+  expect(await supervisor.run([same, before, off])).toEqual(['same', 'changed'])
+  expect(seen.splice(0)).toEqual(['same starts', 'changed starts'])
+
+  expect(await supervisor.run([same, of('changed'), of('off', false)])).toEqual(['changed'])
+  expect(seen.splice(0)).toEqual(['changed has stopped', 'changed starts'])
+
+  expect(await supervisor.run([same, of('changed', false), of('off')])).toEqual(['changed', 'off'])
+  expect(seen.splice(0)).toEqual(['off starts', 'changed has stopped'])
+  const enabled = [...board.standings()].map((one) => [one.name, one.enabled])
+  expect(Object.fromEntries(enabled)).toEqual({ same: true, changed: false, off: true })
+
+  await supervisor.stop()
+  expect(seen.splice(0)).toEqual(['same has stopped', 'off has stopped'])
+  await supervisor.run([same, of('changed')])
+  expect(seen).toEqual([])
+})
+
+test('a collector that is started again keeps its failures, and none of its readings', () => {
+  const board = new Board(manualClock())
+  const changes: string[] = []
+  const noticed = new Board(manualClock(), ({ to }) => changes.push(to))
+  const one = { ...collector(() => Promise.resolve()), samples: () => [sample('chain_rpc_up', 1)] }
+  for (const of of [board, noticed]) {
+    const report = of.admit(one)
+    report({ ok: false, error: new SourceError({ doing: 'x', happened: 'y' }), at: 0 })
+    report({ ok: true, value: 1, at: 0 })
+    of.admit(one)({ ok: true, value: 1, at: 0 })
+  }
+  // The third reading is no change.
+  expect(changes).toEqual(['failing: could not x: y', 'working'])
+  board.admit(one)
+  const samples = [...board.samples()]
+  expect(samples.map(({ name }) => name)).not.toContain('chain_rpc_up')
+  const failures = samples.filter(({ name }) => name === 'chain_agent_collector_failures_total')
+  expect(failures.map(({ labels, value }) => [labels['kind'], value])).toContainEqual(['source', 1])
 })

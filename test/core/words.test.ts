@@ -81,11 +81,11 @@ test('addresses are found in time, however long what is none', () => {
 
 describe('key material in what a tool printed', () => {
   test.each([
-    ['run --keystore-password hunter2 --x', 'run --keystore-password (struck out) --x'],
-    ['KEYSTORE_PASSWORD=hunter2', 'KEYSTORE_PASSWORD=(struck out)'],
-    ['Keep your IKM secure: ' + 'ab'.repeat(32), 'Keep your IKM (struck out) (hex digits)'],
-    ['{"password":"hunter2","n":1}', '{"password":"(struck out)","n":1}'],
-    ['api key hunter2', 'api key (struck out)'],
+    ['run --keystore-password hunter2 --x', 'run --keystore-password (redacted) --x'],
+    ['KEYSTORE_PASSWORD=hunter2', 'KEYSTORE_PASSWORD=(redacted)'],
+    ['Keep your IKM secure: ' + 'ab'.repeat(32), 'Keep your IKM (redacted) (hex digits)'],
+    ['{"password":"hunter2","n":1}', '{"password":"(redacted)","n":1}'],
+    ['api key hunter2', 'api key (redacted)'],
     [`id 0x${'AB'.repeat(33)} end`, 'id 0x(hex digits) end'],
     ['wrong checksum', 'wrong checksum'],
     ['note: dG9wLXNlY3JldC1rZXk5 end', 'note: (long word) end'],
@@ -103,7 +103,7 @@ describe('key material in what a tool printed', () => {
       'abandon ability able about above absent absorb abstract absurd abuse access accident'
     expect(excerpt(text)).not.toMatch(/hunter2|abandon|accident|[\p{Cc}\u2028\u202a-\u202e]/u)
   })
-  test('is struck out before the text is cut', () => {
+  test('is redacted before the text is cut', () => {
     expect(excerpt(`${'x'.repeat(180)} ${'ab'.repeat(32)}`)).not.toContain('abab')
   })
 })
@@ -143,6 +143,8 @@ test.each([
   ['intervl', 'interval'],
   ['ENABLED', 'enabled'],
   ['zzzzzz', undefined],
+  ['int', 'interval'],
+  ['ti', undefined],
 ])('nearest to %s is %s', (word, expected) => {
   expect(nearest(word, ['interval', 'enabled', 'timeout'])).toBe(expected)
 })

@@ -1,16 +1,23 @@
 import { expect, test } from 'vitest'
 import type { Change } from '../../src/core/board.ts'
+import { severityOf } from '../../src/collectors/severity.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import { createChangeLog } from '../../src/exporter/change-log.ts'
 
 const listening = () => {
   const lines: string[] = []
   const line = (level: string) => (_: object, text: string) => lines.push(`${level} ${text}`)
-  const tell = createChangeLog({ info: line('info'), warn: line('warn') })
+  const tell = createChangeLog({
+    info: line('info'),
+    warn: line('warn'),
+    error: line('error'),
+  })
   return {
     lines,
-    tell: (change: Omit<Change, 'at' | 'from' | 'subject'> & Partial<Change>) =>
-      tell({ at: 0, from: undefined, subject: undefined, ...change }),
+    tell: (partial: Omit<Change, 'at' | 'from' | 'subject'> & Partial<Change>) => {
+      const change = { at: 0, from: undefined, subject: undefined, ...partial }
+      tell(change, severityOf(change))
+    },
   }
 }
 
@@ -52,7 +59,7 @@ test('what else a collector meets is told in full, and a subject with what it wa
   tell({ collector: 'rpc', to: 'silent: no reading in the time one is due' })
   expect(lines.slice(1)).toEqual([
     'warn status: Could not run x: exit code 3',
-    'info bft: active → failed (signal 6)',
+    'error bft: active → failed (signal 6)',
     'warn rpc: silent: no reading in the time one is due',
   ])
 })

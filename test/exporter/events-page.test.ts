@@ -10,6 +10,7 @@ const events = Array.from({ length: 5 }, (_, at): Event => ({
   subject: null,
   from: null,
   to: `state ${at}`,
+  severity: 'info',
 }))
 const asked = (query: string) => {
   const read = readEventsQuery(new URLSearchParams(query))

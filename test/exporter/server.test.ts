@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { serve, type View } from '../../src/exporter/server.ts'
 
@@ -27,11 +27,16 @@ test.each([
   ['/metrics', 'text/plain; version=0.0.4; charset=utf-8', 'chain_rpc_up 1\n'],
   ['/-/healthy', 'text/plain; charset=utf-8', 'The agent is alive.\n'],
   ['/-/ready', 'text/plain; charset=utf-8', 'Every collector has tried once.\n'],
-  ['/api/v1/status', 'application/json; charset=utf-8', '{"agent":{"version":"1.2.3"}}'],
+  [
+    '/api/v1/status',
+    'application/json; charset=utf-8',
+    '{\n  "agent": {\n    "version": "1.2.3"\n  }\n}',
+  ],
 ])('GET and HEAD %s', async (path, type, body) => {
   const ask = await start()
   const got = await ask(path)
   expect([got.status, got.headers.get('content-type'), await got.text()]).toEqual([200, type, body])
+  expect(got.headers.get('x-content-type-options')).toBe('nosniff')
   const head = await ask(path, { method: 'HEAD' })
   expect([head.status, await head.text()]).toEqual([200, ''])
 })
@@ -60,6 +65,34 @@ test.each(['/nothing', '/metrics/more', '/Metrics', '/debug/pprof', '/%2e%2e/etc
     expect((await ask(path)).status).toBe(404)
   },
 )
+
+const rawAnswer = async (request: string): Promise<string> => {
+  const server = await serve(view, { host: '127.0.0.1', port: 0 })
+  closing.push(server.close)
+  const socket = connect(server.address.port, '127.0.0.1')
+  socket.setEncoding('utf8').write(request)
+  let answer = ''
+  for await (const text of socket) answer += String(text)
+  return answer
+}
+
+test('headers above the limit get 431 with a body that names the limit', async () => {
+  const answer = await rawAnswer(
+    `GET /metrics HTTP/1.1\r\nHost: agent\r\nX-Long: ${'x'.repeat(9000)}\r\n\r\n`,
+  )
+  const [head = '', body] = answer.split('\r\n\r\n')
+  expect(head).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/)
+  expect(head).toContain('X-Content-Type-Options: nosniff')
+  expect(body).toBe(
+    'The request line and the headers are longer than 8192 bytes in total. Send fewer or shorter headers.\n',
+  )
+})
+
+test('a malformed request gets 400 with a body', async () => {
+  const answer = await rawAnswer('this is not HTTP\r\n\r\n')
+  expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
+  expect(answer).toMatch(/\r\n\r\nThe request is malformed: /)
+})
 
 test('metrics are compressed for whoever accepts it, and only then', async () => {
   const long = 'chain_rpc_up 1\n'.repeat(1000)

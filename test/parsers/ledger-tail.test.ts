@@ -30,6 +30,9 @@ const proposed = {
 
 const understood = {
   event: 'proposed',
+  timestamp: '2026-03-01T10:00:00.000001Z',
+  level: 'INFO',
+  authorAddress: null,
   round: 9001n,
   parentRound: 9000n,
   epoch: 12n,
@@ -41,14 +44,30 @@ const understood = {
 }
 
 describe('every version', () => {
-  test('v0.14 and later: an empty address is nothing special', () => {
+  test('v0.14 and later: an empty address is unknown', () => {
     expect(parseLedgerLine(line(proposed))).toEqual(understood)
+    const { author_address: _, ...without } = proposed
+    expect(parseLedgerLine(line(without))).toEqual(understood)
+  })
+  test('the address of the author', () => {
+    expect(parseLedgerLine(line({ ...proposed, author_address: '192.0.2.7:8000' }))).toEqual({
+      ...understood,
+      authorAddress: '192.0.2.7:8000',
+    })
+  })
+  test('another level, or no timestamp, is the same event', () => {
+    expect(parseLedgerLine(line(proposed, { level: 'WARN', timestamp: undefined }))).toEqual({
+      ...understood,
+      level: 'WARN',
+      timestamp: null,
+    })
   })
   test('v0.9: author_dns, and no epoch at first', () => {
     const { epoch: _, author_address: __, ...old } = proposed
     expect(parseLedgerLine(line({ ...old, author_dns: 'v.example:8000' }))).toEqual({
       ...understood,
       epoch: null,
+      authorAddress: 'v.example:8000',
     })
   })
   test('v0.10.0 to v0.10.3: no parent_round', () => {
@@ -65,7 +84,15 @@ describe('every version', () => {
   })
   test('timeout, and skipped_block before v0.10.4', () => {
     const said = { round: '9002', author: B, now_ts_ms: '1772359201200' }
-    const expected = { event: 'timeout', round: 9002n, author: B, writtenAt: 1772359201200 }
+    const expected = {
+      event: 'timeout',
+      timestamp: '2026-03-01T10:00:00.000001Z',
+      level: 'INFO',
+      round: 9002n,
+      author: B,
+      authorAddress: null,
+      writtenAt: 1772359201200,
+    }
     expect(parseLedgerLine(line({ message: 'timeout', ...said, author_address: '' }))).toEqual(
       expected,
     )

@@ -17,7 +17,7 @@ const nothing = {
   startedAt: null,
   exitedAt: null,
   memoryBytes: null,
-  cpuNanoseconds: null,
+  cpuSeconds: null,
   tasks: null,
   lastTriggerAt: null,
   nextTriggerAt: null,
@@ -54,7 +54,7 @@ MainPID=4711
       mainPid: 4711,
       startedAt: Date.UTC(2026, 2, 1, 10, 0, 0, 250),
       memoryBytes: 6n * 1024n ** 3n,
-      cpuNanoseconds: 1_500_000_000n,
+      cpuSeconds: 1.5,
       tasks: 42n,
     },
   ])

@@ -1,5 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { createAsk } from '../../src/query/client/ask.ts'
+import { createBase } from '../../src/query/client/base.ts'
+import { newCounters } from '../../src/query/client/counters.ts'
 import { QueryError } from '../../src/query/client/errors.ts'
+import type { Fault as ConnectionFault } from '../../src/query/client/fault.ts'
+import { createLimiter } from '../../src/query/client/limiter.ts'
+import { createTell } from '../../src/query/client/tell.ts'
+import type { Reply } from '../../src/query/client/transport.ts'
+import type { Retry } from '../../src/query/client/types.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { type Fault, inTurn } from '../support/query-faults.ts'
@@ -11,6 +19,7 @@ import {
 } from '../support/query-server.ts'
 
 const HTML = '<html><head><title>502 Bad Gateway</title></head></html>'
+const REFUSED: ConnectionFault = { kind: 'retry', happened: 'refused', isRefused: true }
 let server: QueryServer | undefined
 
 /** One log in each of the blocks 1 to 30, ten a page, all within the tip: pages one after the other. */
@@ -114,13 +123,50 @@ describe('what passes is gone over', () => {
     const came = await running
     expect(came.result).toMatchObject({ complete: true, stats: { retries: 1, logs: 30 } })
   })
+  it('a refused connection is tried again where it may come back: elsewhere, or after an answer', async () => {
+    const attempts = async (isLoopback: boolean, answers: readonly Reply[]) => {
+      const clock = jumpingClock()
+      const retries: Retry[] = []
+      const left = [...answers]
+      const ask = createAsk({
+        exchange: () => Promise.resolve(left.shift() ?? REFUSED),
+        limiter: createLimiter(clock),
+        clock,
+        retries: 2,
+        isLoopback,
+        onRetry: (retry) => retries.push(retry),
+      })
+      const base = createBase({ url: 'http://query.example', apiKey: null })
+      const request = {
+        path: 'height',
+        body: null,
+        tell: createTell('ask', base),
+        counters: newCounters(),
+        signal: new AbortController().signal,
+      } as const
+      for (const answer of answers) {
+        expect(answer).toHaveProperty('status', 200)
+        await ask(request)
+      }
+      await expect(ask(request)).rejects.toMatchObject({ kind: 'unreachable' })
+      return retries.map(({ attempt }) => attempt)
+    }
+    const both = [
+      { number: 2, of: 3 },
+      { number: 3, of: 3 },
+    ]
+    const answer = { status: 200, headers: {}, body: Buffer.from('{"height":1}') }
+    expect(await attempts(false, [])).toEqual(both)
+    expect(await attempts(true, [answer])).toEqual(both)
+    expect(await attempts(true, [])).toEqual([])
+  })
   it('no server at all', async () => {
     const { url, close } = await serve()
     await close()
     server = undefined
     const came = await fetchAll(url)
     expect(kindOf(came.error)).toBe('unreachable')
-    expect(String(came.error)).toContain('no connection (ECONNREFUSED)')
+    expect(String(came.error)).toContain('no connection (connection refused)')
   })
 })
 

@@ -12,7 +12,7 @@ import {
   startQueryServer,
 } from '../support/query-server.ts'
 
-/** Nothing that any other rule would strike out of a text. */
+/** Nothing that any other rule would redact out of a text. */
 const KEY = 'ses/me+1'
 let server: QueryServer | undefined
 
@@ -68,7 +68,7 @@ describe('the key', () => {
       expect(make).toThrow(`The header ${header} can not carry the API key`)
     },
   )
-  it('is struck out where the service sends it back, in whatever form', async () => {
+  it('is redacted where the service sends it back, in whatever form', async () => {
     const forms = [
       KEY,
       KEY.toUpperCase(),
@@ -120,14 +120,14 @@ describe('the key', () => {
     ['spaces between', (key: string) => key.replaceAll('-', ' - ')],
     ['lines', (key: string) => key.replaceAll('-', '-\r\n  ')],
     ['base64 for addresses', (key: string) => Buffer.from(key).toString('base64url')],
-  ])('is struck out where it is written with %s', (_, write) => {
+  ])('is redacted where it is written with %s', (_, write) => {
     const key = '7d1f>c2e-8b4a/4f6d-9c3b~2a1e5d6f7081?'
-    const { strike } = createBase({ url: 'http://host/', apiKey: key })
-    expect(strike(`denied: ${write(key)}.`)).toBe('denied: (struck out).')
+    const { redact } = createBase({ url: 'http://host/', apiKey: key })
+    expect(redact(`denied: ${write(key)}.`)).toBe('denied: (redacted).')
   })
   it('is looked for in as much as could be shown, not in all of a long answer', () => {
-    const { strike } = createBase({ url: 'http://host/', apiKey: KEY })
-    expect(strike('x'.repeat(10_000_000)).length).toBe(65_536)
+    const { redact } = createBase({ url: 'http://host/', apiKey: KEY })
+    expect(redact('x'.repeat(10_000_000)).length).toBe(65_536)
   })
   it('does not follow a redirect to another host', async () => {
     const other = await startQueryServer()
@@ -181,10 +181,10 @@ describe('the address', () => {
     ['/v2/SECRET', 'Cannot POST /v2/SECRET/query'],
     ['/v2/SECRET-OF-YEARS', 'no project SECRET-OF-YEARS'],
     ['/v2/SECRET%2BYEARS', 'no project SECRET+YEARS'],
-  ])('is struck out of what the service says: %s', async (prefix, body) => {
+  ])('is redacted of what the service says: %s', async (prefix, body) => {
     const { url } = await serve({ prefix, faults: () => ({ kind: 'reply', status: 404, body }) })
     const { error } = await fetchAll(url)
-    expect(String(error)).toContain('(struck out)')
+    expect(String(error)).toContain('(redacted)')
     expect(inspect(error)).not.toContain('SECRET')
   })
 })

@@ -57,10 +57,21 @@ describe('docs/query-service.md', () => {
     expect(Object.keys(agent?.host.directories ?? {})).toEqual(['ledger', 'wal', 'query'])
     const known = serveQueryOptions(new Command()).options.map(({ long }) => long)
     const [, ofService = ''] = /## Five minutes([\s\S]+)## What it does not do/.exec(page) ?? []
-    const others = ['--url', '--standard', '--token', '--verify', '--api-key-file', '--created-in']
-    // Those of useradd are on a line of their own.
+    const others = [
+      '--url',
+      '--standard',
+      '--token',
+      '--verify',
+      '--api-key-file',
+      '--created-in',
+      '--decimals',
+      '--to-block',
+      '--shell',
+      '--omit',
+    ]
+    // Those of other programs are on lines of their own.
     const asked = ofService
-      .replace(/^useradd .*$/m, '')
+      .replaceAll(/^ *(?:useradd|npm|curl) .*$/gm, '')
       .match(/(?<=[\s`(])--[a-z]+(?:-[a-z]+)*/g)
       ?.filter((option) => !known.includes(option) && !others.includes(option))
     expect(asked?.filter((option) => option !== '--now')).toEqual([])

@@ -37,33 +37,75 @@ const createGate = () => {
   return { passed, open: () => open() }
 }
 
+/** Only a run that waits for a request that never comes gets here. */
+const DEADLINE_MS = 30_000
+
+/**
+ * Holds requests back at the server and counts those under way at once: the first page and those near the head
+ * until all that could come with them has come, those of old blocks until `wanted` of them are held. Blocks
+ * above 800 are near the head.
+ */
+const holdRequests = (wanted: number) => {
+  const most = { first: 0, old: 0, tip: 0 }
+  let url = ''
+  let held: (() => void)[] = []
+  let isFull = false
+  const release = (part: keyof typeof most): void => {
+    most[part] = Math.max(most[part], held.length)
+    const all = held
+    held = []
+    for (const letGo of all) letGo()
+  }
+  /** What the client sent before, the server has seen by then. */
+  const settled = async (): Promise<void> => {
+    for (let turn = 0; turn < 5; turn += 1) await fetch(`${url}/height`)
+  }
+  const hold = async (part: keyof typeof most): Promise<void> => {
+    const gate = createGate()
+    held.push(gate.open)
+    if (part !== 'old' || held.length === wanted) {
+      await settled()
+      if (part === 'old') isFull = true
+      release(part)
+      return
+    }
+    const deadline = setTimeout(() => {
+      release(part)
+    }, DEADLINE_MS)
+    await gate.passed
+    clearTimeout(deadline)
+  }
+  const faults: Faults = ({ path, from, nth }) => {
+    if (path !== '/query') return undefined
+    const part = nth === 0 ? 'first' : from > 800 ? 'tip' : 'old'
+    return part === 'old' && isFull ? undefined : { kind: 'held', until: hold(part) }
+  }
+  return {
+    most,
+    faults,
+    begin: (at: string): void => {
+      url = at
+    },
+  }
+}
+
 describe('old blocks', () => {
-  it('the first page alone, then as many at a time as it may, near the head one by one', async () => {
-    let under = 0
-    const most = { first: 0, old: 0, tip: 0 }
-    const slow: Faults = ({ path, from, nth }) => {
-      if (path !== '/query') return undefined
-      under += 1
-      setTimeout(() => {
-        under -= 1
-      }, 8)
-      const part = nth === 0 ? 'first' : from > 800 ? 'tip' : 'old'
-      most[part] = Math.max(most[part], under)
-      return { kind: 'slow', ms: 10 }
-    }
-    for (const [concurrency, expected] of [
-      [1, 1],
-      [undefined, 4],
-      [100, 8],
-    ] as const) {
-      const { url, chain } = await serve({ logs: steadyLogs(1, 1000), faults: slow })
-      Object.assign(most, { first: 0, old: 0, tip: 0 })
+  it.each([
+    [1, 1],
+    [undefined, 4],
+    [100, 8],
+  ])(
+    'with a concurrency of %s: the first page alone, then %i requests at a time, near the head one by one',
+    { timeout: 2 * DEADLINE_MS },
+    async (concurrency, expected) => {
+      const holding = holdRequests(expected)
+      const { url, chain } = await serve({ logs: steadyLogs(1, 1000), faults: holding.faults })
+      holding.begin(url)
       const { logs } = await fetchAll(url, { concurrency })
+      expect(holding.most).toEqual({ first: 1, old: expected, tip: 1 })
       expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
-      expect(most).toEqual({ first: 1, old: expected, tip: 1 })
-      await server?.close()
-    }
-  })
+    },
+  )
   it('are asked for in pieces that fill a page: few requests more than there are pages', async () => {
     const { url, seen } = await serve()
     const { pages } = await fetchAll(url)

@@ -7,7 +7,9 @@ const CONSTANT: Readonly<Record<string, string>> = {
   chain_agent_build_info: 'one process is one version',
   chain_status_statesync_target_block: 'a simulated statesync keeps its target',
   chain_native_statesync_target_block: 'a simulated statesync keeps its target',
-  chain_agent_collector_enabled: 'the configuration is read once',
+  chain_agent_collector_enabled: 'no scenario changes the configuration',
+  chain_agent_config_last_reload_successful: 'no scenario changes the configuration',
+  chain_agent_config_last_reload_success_timestamp_seconds: 'no scenario changes the configuration',
   chain_service_expected: 'no failure changes what is enabled or required',
   chain_service_restarts_total:
     'the units that matter have Restart=no; the sandbox has one that restarts',

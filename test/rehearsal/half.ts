@@ -2,6 +2,9 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { z } from 'zod'
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { hasSeverity } from '../../src/collectors/severity.ts'
 import { agentMetrics } from '../../src/metrics.ts'
 import { parseDuration } from '../../src/core/units.ts'
 import type { Scenario } from '../../src/simulator/scenario/scenario.ts'
@@ -58,7 +61,20 @@ export const rehearseHalf = async (half: 0 | 1): Promise<void> => {
 }
 
 const expectNoBug = async (scenario: Scenario, { moved, present, most }: Seen): Promise<void> => {
-  const looks = await rehearse(scenario, { seconds: secondsOf(scenario) })
+  const logged: string[] = []
+  const log = pino(
+    { base: null },
+    new Writable({
+      write: (chunk: Buffer, _, done) => {
+        logged.push(chunk.toString())
+        done()
+      },
+    }),
+  )
+  const looks = await rehearse(scenario, { seconds: secondsOf(scenario), log })
+  const changes = logged.flatMap((line) => changeSchema.safeParse(JSON.parse(line)).data ?? [])
+  expect(changes.length).toBeGreaterThan(10)
+  expect(changes.filter((change) => !hasSeverity(change))).toEqual([])
   const seen = new Map<string, Set<string>>()
   for (const { second, seen: exposition } of looks) {
     const series = seriesOf(exposition).length
@@ -78,6 +94,9 @@ const expectNoBug = async (scenario: Scenario, { moved, present, most }: Seen): 
     if (values.size > 1) Object.assign(moved, { [name]: scenario.name })
   }
 }
+
+/** A log line about a subject. */
+const changeSchema = z.object({ collector: z.string(), subject: z.string(), to: z.string() })
 
 /** Without those of holders of tokens, of which each operator has as many as he names. */
 const seriesOf = ({ text }: Exposition): readonly string[] =>

@@ -1,7 +1,9 @@
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { buildPackage, installSteps, type RootShell, rootShell } from '../support/readme-install.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { probeSandbox } from '../support/sandbox.ts'
 import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
@@ -9,112 +11,155 @@ import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
 const describe = await requireRealPart('sandbox', probeSandbox)
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const KEY = `02${'ab'.repeat(32)}`
+/** npm on a busy machine, and the start of a systemd. */
+const SLOW = 1_800_000
 
-describe('the unit in deploy/', () => {
-  let node: SandboxedNode
-  const shell = async (script: string): Promise<string> => {
-    const { code, stdout, stderr } = await node.exec('sh', ['-euc', script])
-    if (code !== 0) throw new Error(`${script}\n${stderr}`)
-    return stdout
-  }
-
-  /** As the README installs it, but for the package itself, which is put in place by a bind. */
+describe('the install steps of the README', () => {
+  let directory: string
+  let packageFile: string
   beforeAll(async () => {
-    node = await createNode('monad')
-    const unit = await readFile(
-      new URL('../../deploy/chain-agent.service', import.meta.url),
-      'utf8',
-    )
-    await node.writeUnit('chain-agent.service', unit)
-    await shell(`
-      useradd --system --no-create-home --shell /usr/sbin/nologin chain-agent
-      mkdir -p /opt/chain-agent /etc/chain-agent
-      mount --bind ${ROOT} /opt/chain-agent
-      printf '#!/bin/sh\\nexec /opt/node /opt/chain-agent/dist/main.js "$@"\\n' > /usr/local/bin/chain-agent
-      chmod 755 /usr/local/bin/chain-agent
-      cp ${process.execPath} /opt/node
-      cp ${node.directory}/config.yaml /etc/chain-agent/config.yaml
-      sed -i 's/"state":{[^}]*},//; s/"prefix":"monad",//' /etc/chain-agent/config.yaml`)
-    await node.systemctl('start', node.unit('ledger-tail'), node.unit('bft'))
-    await node.ledger.goTo(5)
-    await node.ledger.reached(5)
-    await node.startAgent()
-  })
+    directory = await mkdtemp(join(tmpdir(), 'chain-install-'))
+    packageFile = await buildPackage(directory)
+  }, SLOW)
   afterAll(async () => {
-    await node.down()
+    await rm(directory, { recursive: true })
   })
 
-  it('runs as a user of its own, reads units and journal, and finds the prefix by itself', async () => {
-    const { value } = await node.look()
-    expect(value('chain_service_active', { service: 'bft' })).toBe(1)
-    expect(value('chain_ledger_seq_num', { event: 'proposed' })).toBe(5)
-    const user = await shell('ps -o user:20= -p $(systemctl show -P MainPID chain-agent.service)')
-    expect(user.trim()).toBe('chain-agent')
-  })
+  describe.each(['/usr', '/usr/local'])('with Node.js below %s', (prefix) => {
+    let node: SandboxedNode
+    let shell: RootShell
+    let output: string
+    beforeAll(async () => {
+      node = await createNode('monad', { ownNetwork: true })
+      shell = await rootShell(node, prefix, packageFile)
+      await node.systemctl('start', node.unit('ledger-tail'), node.unit('bft'))
+      await node.ledger.goTo(5)
+      await node.ledger.reached(5)
+      output = await shell((await installSteps()).install)
+    }, SLOW)
+    afterAll(async () => {
+      await node.down()
+    })
 
-  it('keeps its place in /var/lib/chain-agent', async () => {
-    expect((await shell('ls /var/lib/chain-agent/')).split('\n')).toContain('ledger.json')
-    expect(await shell('journalctl -u chain-agent.service -o cat --no-pager')).not.toContain(
-      'cannot be kept',
-    )
-  })
+    it('install the agent, start it and print its metrics', async () => {
+      expect(output).toMatch(/^Every collector has tried once\.$/m)
+      // Nothing listens at the address of the RPC.
+      expect(output).toMatch(/^chain_rpc_up 0$/m)
+      expect(await shell('command -v chain-agent')).toBe(`${prefix}/bin/chain-agent\n`)
+      expect(await node.systemctl('is-active', 'chain-agent')).toBe('active')
+      expect(await node.systemctl('is-enabled', 'chain-agent')).toBe('enabled')
+      expect(await shell('stat -c "%U:%G %a" /etc/chain-agent/config.yaml')).toBe(
+        'root:chain-agent 640\n',
+      )
+    })
 
-  it('reads the storage report that the privileged unit writes, without rights of its own', async () => {
-    for (const name of ['chain-agent-storage.service', 'chain-agent-storage.timer']) {
-      await node.writeUnit(name, await readFile(join(ROOT, 'deploy', name), 'utf8'))
-    }
-    await node.writeUnit(
-      'chain-agent-storage.service.d/tool.conf',
-      '[Service]\nEnvironment=TOOL=/usr/local/bin/monad-mpt',
-    )
-    // As strict as the real one about its arguments, and readable by root alone.
-    await shell(`
-      printf '%s\\n' '#!/bin/sh' '[ "$*" = "--storage /dev/triedb" ] || exit 1' 'cat /opt/report' > /usr/local/bin/monad-mpt
-      cp ${ROOT}test/fixtures/mpt/e-single.txt /opt/report
-      chmod 700 /usr/local/bin/monad-mpt && chmod 600 /opt/report
-      sed -i 's#^{#{"storage":{"interval":"500ms","reportFile":"/run/chain-agent-storage/report.txt"},#' /etc/chain-agent/config.yaml`)
-    await node.systemctl('restart', 'chain-agent.service')
-    const up = { collector: 'storage' }
-    await node.see(
-      ({ value }) => value('chain_agent_collector_up', up),
-      (seen) => seen === 0,
-    )
-    await node.systemctl('start', 'chain-agent-storage.service')
-    const finalized = await node.see(
-      ({ value }) => value('chain_storage_latest_block', { state: 'finalized' }),
-      (seen) => seen !== undefined,
-    )
-    expect(finalized).toBe(8_099_998)
-    await node.systemctl('start', 'chain-agent-storage.timer')
-    expect(await node.systemctl('is-active', 'chain-agent-storage.timer')).toBe('active')
-  })
+    it('leave out the optional database', async () => {
+      expect(await shell('ls "$(npm root --global)/chain-agent/node_modules"')).not.toContain(
+        'duckdb',
+      )
+    })
 
-  it('is not started again over a configuration that cannot be used', async () => {
-    await shell(`echo 'prefx: chain' > /etc/chain-agent/config.yaml`)
-    await node.systemctl('restart', 'chain-agent.service')
-    await shell(
-      'while [ "$(systemctl show -P ActiveState chain-agent.service)" = active ]; do sleep 0.1; done',
-    )
-    const shown = await node.systemctl(
-      'show',
-      '--property=ActiveState,ExecMainStatus,NRestarts',
-      'chain-agent.service',
-    )
-    expect(shown.split('\n').toSorted()).toEqual([
-      'ActiveState=failed',
-      'ExecMainStatus=2',
-      'NRestarts=0',
-    ])
-    expect(await shell('journalctl -u chain-agent.service -o cat --no-pager')).toContain(
-      'did you mean prefix?',
-    )
-  })
+    it('let `chain-agent check` find the installed configuration', async () => {
+      await shell(`
+        sed 's/"state":{[^}]*},//; s/"prefix":"monad",//; s#^{#{"node":{"publicKey":"${KEY}"},"references":[{"name":"provider-a","url":"http://127.0.0.1:1"}],#' config.yaml > /etc/chain-agent/config.yaml`)
+      await node.systemctl('restart', 'chain-agent')
+      await node.startAgent()
+      const { stdout } = await node.exec('chain-agent', ['check'])
+      expect(stdout).toContain('/etc/chain-agent/config.yaml')
+      expect(stdout).toContain('provider-a')
+    })
 
-  it('has nothing that systemd complains of', async () => {
-    const { code, stderr } = await node.exec('systemd-analyze', ['verify', 'chain-agent.service'])
-    expect({
-      code,
-      stderr: stderr.split('\n').filter((line) => line.includes('chain-agent')),
-    }).toEqual({ code: 0, stderr: [] })
+    it('runs as a user of its own, reads units and journal, and finds the prefix by itself', async () => {
+      const { value } = await node.look()
+      expect(value('chain_service_active', { service: 'bft' })).toBe(1)
+      expect(value('chain_ledger_seq_num', { event: 'proposed' })).toBe(5)
+      const user = await shell('ps -o user:20= -p $(systemctl show -P MainPID chain-agent.service)')
+      expect(user.trim()).toBe('chain-agent')
+    })
+
+    it('keeps its place in /var/lib/chain-agent', async () => {
+      expect((await shell('ls /var/lib/chain-agent/')).split('\n')).toContain('ledger.json')
+      expect(await shell('journalctl -u chain-agent.service -o cat --no-pager')).not.toContain(
+        'cannot be kept',
+      )
+    })
+
+    it('reads the storage report that the privileged unit writes, without rights of its own', async () => {
+      for (const name of ['chain-agent-storage.service', 'chain-agent-storage.timer']) {
+        await node.writeUnit(name, await readFile(join(ROOT, 'deploy', name), 'utf8'))
+      }
+      await node.writeUnit(
+        'chain-agent-storage.service.d/tool.conf',
+        '[Service]\nEnvironment=TOOL=/usr/local/bin/monad-mpt',
+      )
+      // As strict as the real one about its arguments, and readable by root alone.
+      await shell(`
+        printf '%s\\n' '#!/bin/sh' '[ "$*" = "--storage /dev/triedb" ] || exit 1' 'cat /opt/report' > /usr/local/bin/monad-mpt
+        cp ${ROOT}test/fixtures/mpt/e-single.txt /opt/report
+        chmod 700 /usr/local/bin/monad-mpt && chmod 600 /opt/report
+        sed -i 's#^{#{"storage":{"interval":"500ms","reportFile":"/run/chain-agent-storage/report.txt"},#' /etc/chain-agent/config.yaml`)
+      await node.systemctl('restart', 'chain-agent.service')
+      const up = { collector: 'storage' }
+      await node.see(
+        ({ value }) => value('chain_agent_collector_up', up),
+        (seen) => seen === 0,
+      )
+      await node.systemctl('start', 'chain-agent-storage.service')
+      const finalized = await node.see(
+        ({ value }) => value('chain_storage_latest_block', { state: 'finalized' }),
+        (seen) => seen !== undefined,
+      )
+      expect(finalized).toBe(8_099_998)
+      await node.systemctl('start', 'chain-agent-storage.timer')
+      expect(await node.systemctl('is-active', 'chain-agent-storage.timer')).toBe('active')
+    })
+
+    it('upgrade', async () => {
+      const { upgrade } = await installSteps()
+      const before = await node.systemctl('show', '-P', 'MainPID', 'chain-agent')
+      await shell(upgrade)
+      await node.startAgent()
+      expect(await node.systemctl('show', '-P', 'MainPID', 'chain-agent')).not.toBe(before)
+      expect(await node.systemctl('is-active', 'chain-agent')).toBe('active')
+    })
+
+    it('is not started again over a configuration that cannot be used', async () => {
+      await shell(`echo 'prefx: chain' > /etc/chain-agent/config.yaml`)
+      await node.systemctl('restart', 'chain-agent.service')
+      await shell(
+        'while [ "$(systemctl show -P ActiveState chain-agent.service)" = active ]; do sleep 0.1; done',
+      )
+      const shown = await node.systemctl(
+        'show',
+        '--property=ActiveState,ExecMainStatus,NRestarts',
+        'chain-agent.service',
+      )
+      expect(shown.split('\n').toSorted()).toEqual([
+        'ActiveState=failed',
+        'ExecMainStatus=2',
+        'NRestarts=0',
+      ])
+      expect(await shell('journalctl -u chain-agent.service -o cat --no-pager')).toContain(
+        'did you mean prefix?',
+      )
+    })
+
+    it('has nothing that systemd complains of', async () => {
+      const { code, stderr } = await node.exec('systemd-analyze', ['verify', 'chain-agent.service'])
+      expect({
+        code,
+        stderr: stderr.split('\n').filter((line) => line.includes('chain-agent')),
+      }).toEqual({ code: 0, stderr: [] })
+    })
+
+    it('uninstall', async () => {
+      await shell((await installSteps()).uninstall)
+      expect(
+        await shell(
+          'ls -d /etc/chain-agent /var/lib/chain-agent /etc/systemd/system/chain-agent.service "$(npm root --global)/chain-agent" || true; command -v chain-agent || true; getent passwd chain-agent || true; getent group chain-agent || true',
+        ),
+      ).toBe('')
+    })
   })
 })

@@ -112,10 +112,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
   })
 
   it('with the drop-in four directories of a closed home, and no key', async () => {
-    const text = (await deployed('chain-agent-files.conf')).replaceAll(
-      'chain/chain-',
-      'monad/monad-',
-    )
+    const text = await deployed('chain-agent-files.conf')
     await node.writeUnit('chain-agent.service.d/files.conf', text)
     await node.systemctl('restart', 'chain-agent.service')
     const bytes = await node.see(

@@ -50,11 +50,11 @@ describe('the logs command, under a real journald', () => {
     await node.down()
   })
 
-  it('show what systemd and the service have said, long lines whole, secrets struck out', async () => {
+  it('show what systemd and the service have said, long lines whole, secrets redacted', async () => {
     const { code, stdout, stderr } = await logs('zephyr-bft', '-o', 'raw')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('Started')
-    expect(stdout).toContain('KEYSTORE_PASSWORD=(struck out)\n')
+    expect(stdout).toContain('KEYSTORE_PASSWORD=(redacted)\n')
     expect(stdout.length).toBeGreaterThan(LONG.length)
     expect(stdout.endsWith(`\n${LONG}\nlast of all`)).toBe(true)
     expect(stdout).not.toMatch(/hunter2|ab12ab12/)

@@ -89,7 +89,7 @@ describe('monlog, on real journald', () => {
     const { stdout } = await monlog('-r')
     const lines = stdout.slice(stdout.indexOf('The newest 10 lines:')).trimEnd().split('\n')
     expect(lines).toHaveLength(11)
-    expect(stdout).toContain('"keystore_password":"(struck out)"')
+    expect(stdout).toContain('"keystore_password":"(redacted)"')
     expect(stdout).not.toContain('hunter2')
     expect(stdout).not.toContain('\u001b')
   })

@@ -11,6 +11,7 @@ const place = {
   otelUrl: 'http://127.0.0.1:4105',
   binDirectory: '/tmp/rehearsal/bin',
   ownPublicKey: `02${'c'.repeat(64)}`,
+  firstServiceBlock: 158_000_000,
   prefix: 'zephyr',
   nodeDirectory: '/tmp/rehearsal/home/zephyr/zephyr-bft',
   backupDirectory: '/tmp/rehearsal/backup',
@@ -46,6 +47,7 @@ test('the demo says when it could not have the port that was asked for', () => {
     scenario: 'healthy',
     description: 'All is well.',
     logFile: '/tmp/rehearsal/agent.log',
+    config: '/tmp/rehearsal/agent.yaml',
   }
   const text = (wanted: number) => renderWelcome({ ...welcome, place, pid: 77, port: 4103, wanted })
   expect(text(4100)).toContain('Port 4100 is taken; the agent has 4103.')
@@ -57,9 +59,11 @@ test('the line of the demo shows what is known, and a dash for what is absent', 
   const metrics = [
     '# TYPE chain_rpc_up gauge',
     'chain_rpc_up 1',
-    'chain_rpc_block_number{tag="latest"} 812',
+    'chain_rpc_block_number{tag="latest"} 158727321',
     'chain_service_active{service="bft"} 1',
     'chain_service_active{service="rpc"} 0',
   ].join('\n')
-  expect(renderStatusLine(metrics)).toBe('height 812  difference -  rpc up 1  ledger -  active bft')
+  expect(renderStatusLine(metrics)).toBe(
+    'height 158,727,321  difference -  rpc up 1  ledger -  active bft',
+  )
 })

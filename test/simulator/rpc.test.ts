@@ -48,7 +48,7 @@ describe('the RPC of a simulated node', () => {
     ['0xf4000', '0xf4000'],
   ])('shows the block %s', async (tag, number) => {
     const { json } = await call(await serve(), 'eth_getBlockByNumber', [tag, false])
-    expect(json).toMatchObject({ result: { number, transactions: [] } })
+    expect(json).toMatchObject({ result: { number, uncles: [] } })
   })
 
   test('links each block to the hash of the one before it', async () => {

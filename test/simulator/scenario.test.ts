@@ -88,7 +88,10 @@ describe('the scenarios that come with the program', () => {
 
   test('are found by name, and a misspelt name is put right', async () => {
     expect((await loadScenario('lagging')).steps).toHaveLength(1)
-    await expect(loadScenario('staled')).rejects.toThrow('did you mean "stalled"?')
+    await expect(loadScenario('staled')).rejects.toThrow('did you mean stalled?')
+    await expect(loadScenario('lagg')).rejects.toThrow(
+      'unknown scenario "lagg"; did you mean lagging? --list prints all of them; a file of your own ends in .scenario',
+    )
     await expect(loadScenario('./missing.scenario')).rejects.toThrow(ConfigError)
   })
 })

@@ -12,6 +12,22 @@ afterAll(async () => bench.close())
 const run = async (name: string, ...argv: readonly string[]) => bench.run(name, ...argv)
 
 describe("the node's own tools", () => {
+  test('recover from the keystores the keys that the status report has', async () => {
+    const { environmentFile, nodeDirectory, ownPublicKey } = bench.simulator
+    const [, password = ''] =
+      /KEYSTORE_PASSWORD='(.*)'/.exec(await readFile(environmentFile, 'utf8')) ?? []
+    const report = (await run('zephyr-status')).stdout
+    expect(report).toContain(`secpPublicKey: ${ownPublicKey}\n`)
+    for (const type of ['secp', 'bls']) {
+      const path = join(nodeDirectory, 'config', `id-${type}`)
+      const argv = ['--password', password, '--keystore-path', path, '--key-type', type]
+      const { stdout } = await run('zephyr-keystore', 'recover', ...argv)
+      const [, recovered = 'none'] = /public key: (\S+)/.exec(stdout) ?? []
+      const [, reported] = new RegExp(`${type}PublicKey: (\\S+)`).exec(report) ?? []
+      expect(recovered).toBe(reported)
+    }
+  })
+
   test('report on the database in its newest layout', async () => {
     const { stdout } = await run('zephyr-mpt', '--storage', '/dev/triedb')
     expect(stdout).toMatch(/^ {3} +1\.81 Tb +399\.68 Gb {1,2}\d\d\.\d\d% {2}"\/dev\/nvme3n1p2"$/m)

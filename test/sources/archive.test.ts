@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
-import { packArchive, writeNewFile } from '../../src/sources/archive.ts'
+import { checkNewFile, packArchive, writeNewFile } from '../../src/sources/archive.ts'
 
 const AT = Date.UTC(2026, 2, 1, 12)
 const NEW = Buffer.from('new')
@@ -52,8 +52,9 @@ test('nothing is overwritten, not through a link either', async () => {
     ['other', 'there is such a file already'],
     ['folder', 'there is such a file already'],
     ['link', 'link.partial: there is such a file already'],
-    ['no/such/place', 'ENOENT'],
+    ['no/such/place', 'there is no such directory'],
   ] as const) {
+    await expect(checkNewFile(join(directory, name))).rejects.toThrow(happened)
     const writing = writeNewFile(join(directory, name), NEW)
     await expect(writing).rejects.toThrow(SourceError)
     await expect(writing).rejects.toThrow(happened)

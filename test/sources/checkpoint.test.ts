@@ -28,6 +28,12 @@ test('what was saved is read, the newest value winning', async () => {
   expect(await readdir(join(directory, 'deep', 'state'))).toEqual(['ledger.json'])
   expect(complaints).toEqual([])
 })
+test('a name has one checkpoint, and reading waits for what is being written', async () => {
+  const checkpoints = createCheckpoints(join(directory, 'again'), () => undefined)
+  const before = checkpoints.open('ledger')
+  for (let turn = 0; turn < 3; turn += 1) before.save({ turn })
+  expect(await checkpoints.open('ledger').read()).toEqual({ state: 'saved', value: { turn: 2 } })
+})
 test('half a document is not nothing: it is told and complained about', async () => {
   const complaints: Error[] = []
   const checkpoints = createCheckpoints(directory, (error) => complaints.push(error))

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type News, newsOf } from '../../src/core/event.ts'
+import { KEY_STATES } from '../../src/metrics.ts'
 import { parseEvent } from '../../src/parsers/event.ts'
 import { readEventFile } from '../../src/sources/event-file.ts'
 import { createEventLog } from '../../src/sources/event-log.ts'
@@ -31,6 +32,7 @@ const news = (number: number, more: Partial<News> = {}): News => ({
   subject: 'bft',
   from: `state ${number - 1}`,
   to: `state ${number}`,
+  severity: 'info',
   isFirstSight: false,
   ...more,
 })
@@ -181,16 +183,29 @@ test('a file that may not be read is an error that says what to do', async () =>
   await expect(readEventFile(directory, parseEvent)).rejects.toThrow(/run this as root/)
 })
 
-test('what a log or an address gives away is struck out before it is kept', () => {
+test("the agent's own words are kept as they are: the password's backup is not a password", () => {
+  for (const key of ['secp', 'bls', 'password'])
+    for (const kind of ['keystore', 'backup'])
+      for (const to of KEY_STATES) {
+        const subject = `${key} ${kind}`
+        const change = { at: AT, collector: 'keys', subject, from: undefined, to }
+        expect(newsOf(change, 'info')).toMatchObject({ subject, to })
+      }
+  const at = 'reference https://user:hunter2@host.example/v2/abc'
+  const { subject } = newsOf(
+    { at: AT, collector: 'x', subject: at, from: undefined, to: 'up' },
+    'info',
+  )
+  expect(subject).toBe('reference https://host.example/…')
+})
+
+test('what a log or an address gives away is redacted before it is kept', () => {
   const to =
     'failing: could not ask https://user:secret@host.example/v2/abc, password=hunter2 in /home/ana/x\u001b[31m'
-  const { to: kept, isFirstSight } = newsOf({
-    at: AT,
-    collector: 'rpc',
-    subject: undefined,
-    from: undefined,
-    to,
-  })
+  const { to: kept, isFirstSight } = newsOf(
+    { at: AT, collector: 'rpc', subject: undefined, from: undefined, to },
+    'warning',
+  )
   expect(kept).not.toMatch(/secret@|v2|hunter2|\/home\/ana/)
   expect(kept).not.toContain('\u001b')
   expect(kept).toContain('https://host.example')

@@ -41,6 +41,20 @@ const messageOf = async (failing: Promise<unknown>): Promise<string> => {
   return error instanceof Error ? `${error.name}: ${error.message}` : 'it did not fail'
 }
 
+/** Root can search every directory. */
+const asOrdinaryUser = async (act: () => Promise<void>): Promise<void> => {
+  if (process.geteuid?.() !== 0) {
+    await act()
+    return
+  }
+  process.seteuid?.(65_534)
+  try {
+    await act()
+  } finally {
+    process.seteuid?.(0)
+  }
+}
+
 let executor = createExec({ clock: systemClock, path: '' })
 beforeAll(() => {
   executor = exec()
@@ -115,6 +129,27 @@ describe('a program that ends', () => {
     expect(
       await messageOf(executor.run({ command: join(bin, 'locked'), args: [] }, never)),
     ).toContain('this user may not run')
+  })
+
+  test('a directory of PATH that this user cannot search hides a tool that is not there', async () => {
+    const command = await program('readable', 'echo here')
+    const closed = await mkdtemp(join(bin, 'closed-'))
+    await chmod(closed, 0o000)
+    const inClosed = createExec({ clock: systemClock, path: `${closed}:/usr/bin:/bin` })
+    const besides = createExec({ clock: systemClock, path: `${closed}:${bin}:/usr/bin:/bin` })
+    await chmod(bin, 0o755)
+    await writeFile(join(bin, 'locked'), 'x', { mode: 0o600 })
+    await asOrdinaryUser(async () => {
+      expect(await messageOf(inClosed.run({ command: 'no-such-tool', args: [] }, never))).toBe(
+        `SourceError: Could not run no-such-tool: no-such-tool was not found on PATH; these directories cannot be searched by this user: ${closed}\n` +
+          '  what to do: run the command as a user who can search them (sudo), or install no-such-tool in /usr/local/bin',
+      )
+      expect(await messageOf(besides.run({ command: 'locked', args: [] }, never))).toContain(
+        'this user may not run locked',
+      )
+      const { stdout } = await besides.run({ command, args: [] }, never)
+      expect(stdout).toBe('here\n')
+    })
   })
 })
 

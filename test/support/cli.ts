@@ -6,13 +6,15 @@ import type { StandIns } from '../../src/tasks/stand-ins.ts'
 interface World {
   readonly stdin?: string
   readonly env?: Record<string, string>
+  /** In the place of /etc/chain-agent/config.yaml. */
+  readonly installedConfig?: string
   readonly clock?: Clock
   readonly standIns?: StandIns
 }
 
 /** One command line in a world of its own. */
 export const cli = async (argv: readonly string[], world: World = {}) => {
-  const { stdin = '', env = {}, clock = systemClock, standIns = {} } = world
+  const { stdin = '', env = {}, clock = systemClock, standIns = {}, installedConfig } = world
   const out = listener()
   const err = listener()
   const code = await runCli(argv, {
@@ -22,6 +24,7 @@ export const cli = async (argv: readonly string[], world: World = {}) => {
     env,
     clock,
     signal: new AbortController().signal,
+    ...(installedConfig === undefined ? {} : { installedConfig }),
     standIns,
   })
   return { code, out: out.text(), err: err.text() }

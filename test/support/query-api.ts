@@ -3,7 +3,11 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, request }
 import { gunzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { systemClock } from '../../src/core/clock.ts'
-import { createQueryApi, type QueryApiOptions } from '../../src/query/service/api/api.ts'
+import {
+  type Access,
+  createQueryApi,
+  type QueryApiOptions,
+} from '../../src/query/service/api/api.ts'
 import { apiServerOptions } from '../../src/query/service/api/limits.ts'
 import type { Observed } from '../../src/query/service/api/observed.ts'
 import type { Block, LogStore } from '../../src/query/store/store.ts'
@@ -11,34 +15,36 @@ import { memoryStore } from './memory-store.ts'
 
 export type Answered = Parameters<Observed['answered']>[0]
 
-interface Options extends Partial<QueryApiOptions> {
+interface Options extends Partial<Omit<QueryApiOptions, 'access'>>, Partial<Access> {
   readonly blocks?: readonly Block[]
 }
 
 /** The API over a store in memory, on a real port, in a server with the limits that it asks for. */
-export const startQueryApi = async ({ blocks = [], ...options }: Options = {}) => {
+export const startQueryApi = async (wanted: Options = {}) => {
+  const { blocks = [], keys = [], requestsPerMinute = null, ...options } = wanted
   const store = options.store ?? memoryStore()
   if (blocks.length > 0) await store.append(blocks)
   const answered: Answered[] = []
   const complaints: Error[] = []
-  const handler = createQueryApi({
+  const { handle, setAccess } = createQueryApi({
     store,
     scope: { addresses: [], topics: [] },
     height: () => blocks.at(-1)?.number ?? null,
     dialect: 'spec',
-    keys: [],
+    access: { keys, requestsPerMinute },
     clock: systemClock,
     observed: { answered: (answer) => answered.push(answer) },
     complain: (error) => complaints.push(error),
     ...options,
   })
-  const server = createServer(apiServerOptions, handler)
+  const server = createServer(apiServerOptions, handle)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : 0
   return {
     url: `http://127.0.0.1:${port}`,
+    setAccess,
     port,
     store,
     answered,

@@ -20,6 +20,8 @@ export type Fault =
   | { readonly kind: 'hang' }
   /** The right answer after so many milliseconds of real time. */
   | { readonly kind: 'slow'; readonly ms: number }
+  /** The right answer, once the test lets it go. */
+  | { readonly kind: 'held'; readonly until: Promise<void> }
   /** `next_block` is the `from_block` of the request, and there are no logs. */
   | { readonly kind: 'stall'; readonly archiveHeight?: number }
   /** 400, and the body holds all headers of the request: the key, too. */

@@ -29,7 +29,7 @@ const FILTER = z.strictObject({
 const SPEC = z.strictObject({
   from_block: BLOCK,
   to_block: BLOCK.nullish(),
-  logs: z.array(FILTER).min(1).max(MOST_FILTERS),
+  logs: z.array(FILTER).max(MOST_FILTERS),
   field_selection: z.strictObject({ log: z.array(z.enum(LOG_FIELDS)).min(1) }),
 })
 const NOTHING = z.array(z.never()).nullish()
@@ -38,7 +38,6 @@ const HOSTED = z.strictObject({
   to_block: BLOCK.nullish(),
   logs: z
     .array(z.union([FILTER, z.strictObject({ include: FILTER, exclude: z.null().optional() })]))
-    .min(1)
     .max(MOST_FILTERS),
   field_selection: z
     .strictObject({

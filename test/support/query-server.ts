@@ -199,6 +199,11 @@ const answer = async ({ response, one, fault, right, packing }: Answering): Prom
       send(response, JSON.stringify(right()), packing)
       break
     }
+    case 'held': {
+      await fault.until
+      send(response, JSON.stringify(right()), packing)
+      break
+    }
     case 'stall': {
       const archive = fault.archiveHeight ?? one.from
       send(response, JSON.stringify({ data: [], archive_height: archive, next_block: one.from }))

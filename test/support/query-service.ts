@@ -24,10 +24,12 @@ export interface QueryService {
   readonly url: string
   readonly operations: string
   /** `level text` of each line of its log. */
-  readonly lines: readonly string[]
+  readonly lines: string[]
   look(): Promise<Exposition>
   /** The status and body of /-/ready. */
   ready(): Promise<string>
+  /** Reloads with these settings, as on SIGHUP. */
+  reload(settings: Readonly<Record<string, unknown>>): void
   /** Ends it in good order; throws what it threw. */
   stop(): Promise<void>
 }
@@ -42,14 +44,24 @@ export const startQueryService = async (wanted: Wanted): Promise<QueryService> =
       lines.push(`${level} ${text}`)
     }
   const own = { listen: '127.0.0.1:0', metricsListen: '127.0.0.1:0', behindAfter: 'never' }
-  const given = { rpc: { url: rpcUrl }, serveQuery: { ...own, ...settings } }
-  const file = { name: 'test', value: given, lineOf: () => 1 }
-  const { config } = loadConfig({ file, env: {}, flags: [] })
+  const read = (now: Readonly<Record<string, unknown>>) => {
+    const given = { rpc: { url: rpcUrl }, serveQuery: { ...own, ...now } }
+    const file = { name: 'test', value: given, lineOf: () => 1 }
+    return loadConfig({ file, env: {}, flags: [] }).config
+  }
+  let next = settings
+  let hangup = (): void => undefined
   const stopping = new AbortController()
   const ended = serveQuery({
-    config,
+    config: read(settings),
+    reloads: {
+      on: (listener) => {
+        hangup = listener
+      },
+      read: () => read(next),
+    },
     clock,
-    log: { info: put('info'), warn: put('warn'), error: put('error') },
+    log: { level: 'info', info: put('info'), warn: put('warn'), error: put('error') },
     signal: stopping.signal,
     open: () => Promise.resolve(store),
   })
@@ -69,6 +81,10 @@ export const startQueryService = async (wanted: Wanted): Promise<QueryService> =
     url,
     operations,
     lines,
+    reload: (changed) => {
+      next = changed
+      hangup()
+    },
     stop,
     look: () => scrape(`${operations}/metrics`),
     ready: async () => {

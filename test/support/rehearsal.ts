@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { startAgent } from '../../src/agent.ts'
 import { placeSchema, renderConfig } from '../../src/cli/demo-texts.ts'
 import { parseConfigFile } from '../../src/config/file.ts'
@@ -28,6 +28,7 @@ interface Options {
   readonly seconds: number
   /** Seconds between two looks. */
   readonly every?: number
+  readonly log?: Logger
 }
 
 const BEGIN = Date.UTC(2026, 2, 1, 12, 58)
@@ -44,7 +45,7 @@ const TURNS = 10
  */
 export const rehearse = async (
   scenario: Scenario,
-  { seconds, every = 5 }: Options,
+  { seconds, every = 5, log = pino({ level: 'silent' }) }: Options,
 ): Promise<readonly Look[]> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-rehearsal-'))
   const clock = manualClock(BEGIN)
@@ -86,7 +87,7 @@ export const rehearse = async (
   const agent = await startAgent({
     config,
     clock,
-    log: pino({ level: 'silent' }),
+    log,
     path: simulator.binDirectory,
     exec: createStandInExec(simulator.tools),
     ask: (request) => {

@@ -17,9 +17,11 @@ export interface SandboxOptions {
   readonly binds: readonly string[]
   /** Given to every service. */
   readonly environment?: Readonly<Record<string, string>>
+  /** Nothing but an own loopback, so that the usual ports are free; the network of the host without it. */
+  readonly ownNetwork?: boolean
 }
 
-/** A machine of its own: real systemd, real journald, the network of the host. */
+/** A separate machine: real systemd, real journald. */
 export interface Sandbox {
   /** Outlives a reboot; seen inside at the same place. */
   readonly directory: string
@@ -51,7 +53,8 @@ export const createSandbox = async (options: SandboxOptions): Promise<Sandbox> =
   const up = async (): Promise<void> => {
     const places = ['-u', units, '-j', journal]
     const binds = [directory, process.execPath, ...options.binds].flatMap((path) => ['-b', path])
-    await must(SCRIPT, ['up', '-n', name, '-o', `${process.pid}`, ...places, ...binds])
+    const network = options.ownNetwork === true ? ['-N'] : []
+    await must(SCRIPT, ['up', '-n', name, ...network, '-o', `${process.pid}`, ...places, ...binds])
   }
 
   await mkdir(join(units, 'service.d'), { recursive: true })

@@ -5,7 +5,7 @@ import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
 import { createLedgerControl } from './ledger.ts'
 import { createSandbox } from './sandbox.ts'
-import { type Exposition, scrape } from './scrape.ts'
+import { type Exposition, parseExposition, scrape } from './scrape.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const PROGRAM = join(ROOT, 'test/fixtures/bin/program.sh')
@@ -15,11 +15,14 @@ const RECORDER = join(ROOT, 'test/fixtures/bin/recorder.sh')
 /** Short, so that a test need not wait; quiet for six of these, a follower is looked at. */
 const INTERVAL = '500ms'
 const MILLISECONDS_PER_BLOCK = 20
+const USUAL_PORT = 9843
 
 interface NodeOptions {
   readonly millisecondsPerBlock?: number
   /** Keys of the agent's configuration; without them everything happens often. */
   readonly config?: Readonly<Record<string, unknown>>
+  /** An own network, with the agent at its usual port. */
+  readonly ownNetwork?: boolean
 }
 
 /**
@@ -27,12 +30,13 @@ interface NodeOptions {
  * systemd, in a sandbox of their own. The agent is started by `startAgent`, the node by `systemctl`.
  */
 export const createNode = async (prefix: string, options: NodeOptions = {}) => {
-  const port = await freePort()
+  const { ownNetwork = false } = options
+  const port = ownNetwork ? USUAL_PORT : await freePort()
   const sandbox = await createSandbox({
     units: (directory) =>
       units(prefix, directory, options.millisecondsPerBlock ?? MILLISECONDS_PER_BLOCK),
     binds: [ROOT],
-    environment: {},
+    ownNetwork,
   })
   const { directory, systemctl } = sandbox
   const unit = (service: string): string => `${prefix}-${service}.service`
@@ -47,7 +51,11 @@ export const createNode = async (prefix: string, options: NodeOptions = {}) => {
   await putRecorder(directory)
   const ledger = await createLedgerControl(directory)
 
-  const look = async (): Promise<Exposition> => scrape(`http://127.0.0.1:${port}/metrics`)
+  const metrics = `http://127.0.0.1:${port}/metrics`
+  const look = async (): Promise<Exposition> =>
+    ownNetwork
+      ? parseExposition((await sandbox.exec('curl', ['-sS', metrics])).stdout)
+      : scrape(metrics)
   /** Looks until the metrics satisfy. */
   const see = async <T>(
     read: (seen: Exposition) => T,

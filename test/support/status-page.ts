@@ -4,7 +4,7 @@ import { type Page, renderPage } from '../../src/cli/status/page.ts'
 import { createView } from '../../src/cli/status/section.ts'
 import { sectionsFor } from '../../src/cli/status/sections.ts'
 import { readConfig } from '../../src/config/index.ts'
-import { toJson } from '../../src/core/json.ts'
+import { toApiJson } from '../../src/core/json.ts'
 import { createKnown } from '../../src/core/known.ts'
 import type { Sample } from '../../src/metrics.ts'
 import type { Told } from '../../src/verdict/picture.ts'
@@ -34,7 +34,7 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
       ...Object.entries(readings).map(([name, reading]) => ({
         ...fresh,
         name,
-        reading: toJson(reading),
+        reading: toApiJson(reading),
       })),
       ...told.map((one) => ({ ...fresh, reading: null, ...one })),
     ],
@@ -45,6 +45,7 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
     view: createView(picture),
     verdict: { word: 'OK', sentence: '', findings: [], exitCode: 0 },
     listen: config.listen,
+    source: null,
     sections: sections.flatMap((name) => sectionsFor(name, config)),
   }
 }

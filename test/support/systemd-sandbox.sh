@@ -1,9 +1,9 @@
 #!/bin/bash
 # Boots the machine's own systemd as PID 1 of throw-away PID, mount, UTS, IPC and cgroup namespaces,
-# with real journald and D-Bus. The network is the machine's.
+# with real journald and D-Bus. The network is the machine's, or with -N an own one with nothing but loopback.
 #
 #   systemd-sandbox.sh probe                  exit 0 = supported, 77 = not (reason on stderr)
-#   systemd-sandbox.sh up -n NAME [-o OWNER] [-b PATH]... [-u UNITS] [-j JOURNAL]   returns when ready
+#   systemd-sandbox.sh up -n NAME [-N] [-o OWNER] [-b PATH]... [-u UNITS] [-j JOURNAL]   returns when ready
 #   systemd-sandbox.sh exec -n NAME [-U USER] -- CMD ARG...       runs CMD inside
 #   systemd-sandbox.sh pid -n NAME            PID 1 of the sandbox as the machine sees it
 #   systemd-sandbox.sh down -n NAME           powers off in good order, then removes every trace
@@ -16,7 +16,7 @@
 # systemd dbus util-linux. Touches outside the namespace: $BASE/sdsbx-NAME and
 # one cgroup2 directory sdsbx-NAME; `down` removes both.
 set -euo pipefail
-NAME=; OWNER=; BINDS=(); UNITS=; ASUSER=; JDIR=
+NAME=; OWNER=; BINDS=(); UNITS=; ASUSER=; JDIR=; NET=()
 # Capabilities that reach past every namespace (clock, modules, raw io). There is no usable time
 # namespace for CLOCK_REALTIME: `date -s` in the sandbox WOULD set the machine's clock. Dropped for
 # PID 1 *and* for everything `exec` starts; plain nsenter keeps them, so never use it directly.
@@ -129,8 +129,8 @@ up() {
   # 1. enter our own cgroup2 dir, 2. make namespaces (cgroup ns root = that dir), 3. become PID 1.
   # setsid + closed stdio: lives on after this script, holds no pipe of the caller's.
   setsid bash -c 'echo $$ > "$1/cgroup.procs"
-    exec unshare --cgroup --mount --uts --ipc --pid --fork --kill-child=KILL bash "$2" __inner "$3"' \
-    _ "$CG" "$(readlink -f "$0")" "$D" </dev/null >"$D/boot.log" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+    exec unshare --cgroup --mount --uts --ipc --pid "${@:4}" --fork --kill-child=KILL bash "$2" __inner "$3"' \
+    _ "$CG" "$(readlink -f "$0")" "$D" "${NET[@]}" </dev/null >"$D/boot.log" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
   local s=$! t0 p= ; t0=$(date +%s%N)
   # setsid execs in place when it is no group leader, else forks: find unshare by the cgroup
   local deadline=$((SECONDS + TIMEOUT)) st=
@@ -201,8 +201,8 @@ sweep() {
 
 cmd=${1:-}; shift || true
 [ "$cmd" != __inner ] || { inner "$1"; exit 1; }
-while getopts n:o:b:u:U:j: o; do case $o in
-  n) NAME=$OPTARG;; o) OWNER=$OPTARG;; b) BINDS+=("$(readlink -f "$OPTARG")");; u) UNITS=$(readlink -m "$OPTARG");; U) ASUSER=$OPTARG;; j) JDIR=$(readlink -m "$OPTARG");; *) exit 2;; esac; done
+while getopts n:No:b:u:U:j: o; do case $o in
+  n) NAME=$OPTARG;; N) NET=(--net);; o) OWNER=$OPTARG;; b) BINDS+=("$(readlink -f "$OPTARG")");; u) UNITS=$(readlink -m "$OPTARG");; U) ASUSER=$OPTARG;; j) JDIR=$(readlink -m "$OPTARG");; *) exit 2;; esac; done
 shift $((OPTIND-1))
 case $cmd in up|exec|pid|down) [ -n "$NAME" ] || die "$cmd needs -n NAME";; esac
 case $cmd in

@@ -27,7 +27,7 @@ it('that the place can not be written does not hide why it ended', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-first-'))
   const first = new QueryError('no-progress', { doing: 'read on', happened: 'it stands' })
   const client: QueryClient = {
-    strike: (text) => text,
+    redact: (text) => text,
     height: () => Promise.resolve(1000),
     run: async (_query, sink) => {
       await sink.page(pageOf(placed([transfer(ZERO, person(1), 5)]), { from: 0, next: 10 }))

@@ -1,8 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../src/config/index.ts'
 import type { Program } from '../../src/sources/exec.ts'
 import { SilenceError } from '../../src/sources/http.ts'
 import { gatherBundle } from '../../src/tasks/bundle.ts'
+import { cli } from '../support/cli.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const { config } = readConfig(undefined, {
@@ -52,4 +56,34 @@ test('a journal that hangs is left out in time, with the reason, and the rest is
   const why = new Map(members.leftOut().map((one) => [one.name, one.why]))
   expect(why.get('logs/bft.log')).toContain('Could not run journalctl: it said nothing for 10s')
   expect(why.get('events.json')).toContain('there is no such file, and no agent runs')
+})
+
+test('a path that cannot be written is refused before anything is collected', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-bundle-'))
+  await writeFile(join(directory, 'taken.tar.gz'), '')
+  let asked = 0
+  const collect = (): Promise<never> => {
+    asked += 1
+    return Promise.reject(new Error('collected'))
+  }
+  const exec = {
+    run: collect,
+    async *stream() {
+      yield await collect()
+    },
+    killAll: () => undefined,
+  }
+  for (const [name, happened] of [
+    ['taken.tar.gz', 'there is such a file already'],
+    ['none/x.tar.gz', 'there is no such directory'],
+    ['taken.tar.gz/x', 'a part of the path is not a directory'],
+  ] as const) {
+    const file = join(directory, name)
+    const { code, out, err } = await cli(['bundle', '-o', file], {
+      standIns: { exec, ask: collect },
+    })
+    expect({ code, out, asked }).toEqual({ code: 1, out: '', asked: 0 })
+    expect(err).toContain(`Could not write ${file}: ${happened}`)
+  }
+  await rm(directory, { recursive: true })
 })

@@ -75,9 +75,10 @@ describe('a file', () => {
   test('that is not there is told with what to do', async () => {
     const report = await analyseLog({ ...options({}), recording: '/nowhere/at/all' })
     expect(report.verdict.sentence).toMatch(
-      /^could not read the recording \/nowhere\/at\/all: ENOENT/,
+      /^could not read the recording \/nowhere\/at\/all: there is no such file or directory\.$/,
     )
     expect(report.verdict.exitCode).toBe(2)
+    expect(report.problem).toMatchObject({ evidence: '' })
     expect(report.problem?.advice).toContain('journalctl')
   })
 })

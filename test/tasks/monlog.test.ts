@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { analyseLog } from '../../src/tasks/monlog.ts'
-import { committed, line, suppressed, T0, timedOut } from '../collectors/consensus-log.ts'
+import { closed, committed, line, suppressed, T0, timedOut } from '../collectors/consensus-log.ts'
 import {
   asJournal,
   byOther,
@@ -51,11 +51,11 @@ describe('a minute of the journal', () => {
     },
     {
       until: 80,
-      says: { word: 'WARNING', sentence: 'no block was committed for 21 seconds.', exitCode: 1 },
+      says: { word: 'WARNING', sentence: 'no block was committed for 21 s.', exitCode: 1 },
     },
     {
       until: 95,
-      says: { word: 'CRITICAL', sentence: 'no block was committed for 36 seconds.', exitCode: 2 },
+      says: { word: 'CRITICAL', sentence: 'no block was committed for 36 s.', exitCode: 2 },
     },
   ])('of a node that stopped, at second $until: $says.word', async ({ until, says }) => {
     const { verdict, committing } = await ofJournal(healthy(0, 60), { until })
@@ -214,6 +214,52 @@ describe('a minute of the journal', () => {
       { leader: one, rounds: 1 },
     ])
     expect(report.group).toEqual({ fromRound: 1000n, toRound: 1200n, validator: one })
+  })
+})
+
+describe('rounds that this node led and gave up', () => {
+  const [own, other] = [`02${'a1'.repeat(32)}`, `03${'b2'.repeat(32)}`]
+  const gaveUp = (leader: string, ...seconds: readonly number[]): readonly Said[] =>
+    seconds.map((at) => ({
+      at: at * 1000,
+      text: line('local timeout', { round: `${at}`, leader }),
+    }))
+  const findingsOf = async (more: readonly Said[], ownKey: string | null) => {
+    const said = [...healthy(0, 90), ...more].toSorted((a, b) => a.at - b.at)
+    const { config, ...rest } = options({ until: 90 })
+    const node = { ...config.node, publicKey: ownKey }
+    const report = await analyseLog({
+      ...rest,
+      config: { ...config, node },
+      exec: hostWith(said).exec,
+    })
+    return report.findings.filter(({ name }) => name === 'own_timeouts').map(({ text }) => text)
+  }
+
+  test('are a finding from three on, where they are most of them', async () => {
+    const said = [...gaveUp(own, 40, 50, 60), ...gaveUp(other, 70, 80)]
+    expect(await findingsOf(said, own)).toEqual([
+      '3 of the 5 rounds that timed out here were led by this node; rounds of other leaders close as usual.',
+    ])
+  })
+  test.each([
+    ['there are two', [...gaveUp(own, 50, 60)], own],
+    ['half are of others', [...gaveUp(own, 40, 50, 60), ...gaveUp(other, 70, 75, 80)], own],
+    ['the key is not configured', gaveUp(own, 40, 50, 60), null],
+    [
+      // 7 rounds of 67, 4 of them led by others: 6.3 % of 64.
+      'the network gives up many',
+      [
+        ...gaveUp(own, 40, 50, 60),
+        ...[41, 45, 51, 52, 55, 58, 61].map((at) => ({
+          at: at * 1000 + 1,
+          text: closed(5000 + at, 'Tc'),
+        })),
+      ],
+      own,
+    ],
+  ] as const)('are none where %s', async (_, said, ownKey) => {
+    expect(await findingsOf(said, ownKey)).toEqual([])
   })
 })
 

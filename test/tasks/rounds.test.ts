@@ -11,9 +11,12 @@ interface Proposal {
   readonly author?: string
 }
 
+const EXTRA = { timestamp: null, level: 'INFO', authorAddress: null } as const
+
 const proposed = (round: number, proposal: Proposal = {}): LedgerEvent => {
   const { parent = round - 1, seq = round - 100, author = OTHER } = proposal
   return {
+    ...EXTRA,
     event: 'proposed',
     round: BigInt(round),
     parentRound: parent === null ? null : BigInt(parent),
@@ -26,6 +29,7 @@ const proposed = (round: number, proposal: Proposal = {}): LedgerEvent => {
   }
 }
 const timeout = (round: number, author = OTHER): LedgerEvent => ({
+  ...EXTRA,
   event: 'timeout',
   round: BigInt(round),
   author,

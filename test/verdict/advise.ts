@@ -58,7 +58,7 @@ export const advise = (node: Node) => {
     ]),
     collectors: [
       { name: 'services', reading: { services: [started(startedAgo)] } },
-      { name: 'execution', reading: { lastEntryAt: executionAt } },
+      { name: 'execution', reading: { lastEntryAt: new Date(executionAt).toISOString() } },
       { name: 'logs', reading: { trouble: { bft: [], execution } } },
     ].map((one) => ({
       ...one,
@@ -74,6 +74,6 @@ export const advise = (node: Node) => {
 const started = (minutesAgo: number) => ({
   service: 'execution',
   unit: 'chain-execution.service',
-  startedAt: AT - minutesAgo * 60_000,
+  startedAt: new Date(AT - minutesAgo * 60_000).toISOString(),
   exitedAt: null,
 })

@@ -22,8 +22,8 @@ type Row = readonly [
 
 /** What is measured, a value that is still well, and one that is not, with what is said of it. */
 const ROWS: readonly Row[] = [
-  ['age of the block', (age) => [blockAge(age)], 10, 11, 'warning: no new block for 11 seconds'],
-  ['age of the block', (age) => [blockAge(age)], -3, 31, 'critical: no new block for 31 seconds'],
+  ['age of the block', (age) => [blockAge(age)], 10, 11, 'warning: no new block for 11 s'],
+  ['age of the block', (age) => [blockAge(age)], -3, 31, 'critical: no new block for 31 s'],
   // At two blocks a second 5 s are 10 blocks, and 20 s are 40.
   [
     'difference',
@@ -153,7 +153,7 @@ const ROWS: readonly Row[] = [
     ],
     2,
     3,
-    'warning: the clean-up has not run for 3 hours',
+    'warning: the clean-up has not run for 3 h',
   ],
   [
     'fork, two days and a minute before',
@@ -163,7 +163,7 @@ const ROWS: readonly Row[] = [
     ],
     7,
     2,
-    'warning: the fork aurora is 2 days away, and the node is not ready for it',
+    'warning: the fork aurora is 2 d away, and the node is not ready for it',
   ],
   [
     'fork, after its beginning',

@@ -46,6 +46,30 @@ describe.each(BOUNDARIES)('$name', ({ at, well, bad, says }) => {
   })
 })
 
+describe('rounds that this node led and that timed out', () => {
+  const turns = (blocks: number, timeouts: number, network: number): readonly Series[] => [
+    ['chain_duty_slots', blocks, { result: 'block' }],
+    ['chain_duty_slots', timeouts, { result: 'timeout' }],
+    ['chain_duty_timeout_ratio', timeouts / (blocks + timeouts), { scope: 'own' }],
+    ['chain_duty_timeout_ratio', network, { scope: 'network' }],
+  ]
+  test('are a finding where they are more than chance and the network has few', () => {
+    // 8 of 21 are 38 %; the square roots differ by 0.46, and chance explains 1.5 / sqrt(21) = 0.33.
+    expect(found(turns(13, 8, 0.025))).toEqual([
+      'warning: 38% of the last 21 rounds that this node led timed out',
+    ])
+  })
+  test.each([
+    ['too few rounds', turns(12, 7, 0.025)],
+    ['a network that has many', turns(13, 8, 0.031)],
+    // 2 of 25 are 8 %: 0.28 - 0.16 is less than 1.5 / sqrt(25).
+    ['chance', turns(23, 2, 0.025)],
+    ['an unknown share of the network', turns(13, 8, 0.025).slice(0, 3)],
+  ])('are none with %s', (_, series) => {
+    expect(found(series)).toEqual([])
+  })
+})
+
 describe('causes and what follows from them', () => {
   const down = (service: string): readonly Series[] => [
     ['chain_service_expected', 1, { service }],
@@ -57,7 +81,7 @@ describe('causes and what follows from them', () => {
   })
   test('one beside the node is a warning, and explains nothing', () => {
     expect(found([...down('otelcol'), blockAge(500)])).toEqual([
-      'critical: no new block for 8 minutes',
+      'critical: no new block for 8 min',
       'warning: chain-otelcol does not run',
     ])
   })
@@ -70,7 +94,7 @@ describe('causes and what follows from them', () => {
       blockAge(50_000),
     ]
     expect(found(series)).toEqual([
-      'warning: statesync is under way, about 50% done; the node serves nobody until it ends',
+      'warning: statesync is under way, about 50% done; the node answers no requests until it ends',
     ])
   })
   const heard: Series = [
@@ -80,7 +104,7 @@ describe('causes and what follows from them', () => {
   ]
   const old: readonly Series[] = [blockAge(45), ['chain_block_difference', 120]]
   const isBehind = 'critical: the node is about 120 blocks behind the network'
-  const stands = 'critical: no new block for 45 seconds'
+  const stands = 'critical: no new block for 45 s'
   test.each<readonly [string, readonly Series[], string]>([
     ['the RPC grew', [['chain_rpc_last_advance_timestamp_seconds', S - 2]], isBehind],
     [
@@ -107,7 +131,7 @@ describe('causes and what follows from them', () => {
     ]
     const facts = survey(evidence(series))
     expect(facts.find(({ matter }) => matter === 'chain')?.says).toBe(
-      'block 1,200, 2 seconds old, level with the network',
+      'block 1,200, 2 s old, level with the network',
     )
   })
   test('an RPC that answered late once is asked again, and no emergency', () => {
@@ -174,7 +198,7 @@ describe('maintenance', () => {
   test('explains trouble with the work of the node', () => {
     expect(judge(evidence([blockAge(90)], [announced(NOW + 300_000)]))).toMatchObject({
       word: 'MAINTENANCE',
-      sentence: 'upgrade, 5 minutes left; no new block for 1 minute.',
+      sentence: 'upgrade, 5 min left; no new block for 1 min.',
       exitCode: 0,
     })
   })

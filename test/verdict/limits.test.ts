@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { LIMITS, MANY_PEERS } from '../../src/verdict/limits.ts'
+import {
+  ENOUGH_OWN_ROUNDS,
+  LIMITS,
+  MANY_PEERS,
+  NETWORK_TIMEOUT_SHARE,
+} from '../../src/verdict/limits.ts'
 import { alerts } from '../alerts/files.ts'
 
 /** The numbers that a rule compares with. */
@@ -20,5 +25,10 @@ describe('a terminal and a pager say the same', () => {
   })
   test('how many peers are many', () => {
     expect(numbersOf('ChainIsolated', 'critical')).toContain(MANY_PEERS)
+  })
+  test('when own timeouts are the fault of the node', () => {
+    const numbers = numbersOf('ChainLeaderTimeouts', 'warning')
+    expect(numbers).toContain(ENOUGH_OWN_ROUNDS)
+    expect(numbers).toContain(NETWORK_TIMEOUT_SHARE)
   })
 })

@@ -16,6 +16,18 @@ const fork = (check: 'version' | 'timeline', at: number) => [
   sample('chain_fork_ready', 0, { fork: 'aurora', check }),
 ]
 
+test('a soft reset names the files, where they go and how to see that they were fetched', () => {
+  const { steps } = advise({ down: allDown, age: 300, behind: 1000 })
+  expect(steps.join('\n')).toContain('/home/chain/chain-bft/config')
+  expect(steps[0]).toMatch(
+    /`sudo grep -oE '\^REMOTE_\(FORKPOINT\|VALIDATORS\)_URL=' \/home\/chain\/\.env`$/,
+  )
+  expect(steps[1]).toMatch(/`sudo systemctl stop chain-bft chain-execution chain-rpc`$/)
+  expect(steps.at(-2)).toMatch(
+    /`journalctl -u chain-bft .*replaced local configs with remote configs'`$/,
+  )
+})
+
 describe('how far behind decides', () => {
   test.each([
     [599, 'start'],
@@ -33,11 +45,11 @@ describe('how far behind decides', () => {
     [16, 'restart together'],
     [600, 'soft reset'],
     [30_001, 'hard reset'],
-  ])('a node that stands, %i blocks behind: %s', (behind, path) => {
+  ])('a stalled node, %i blocks behind: %s', (behind, path) => {
     expect(advise({ age: 120, behind }).path).toBe(path)
   })
 
-  test('one that stands, and no reference answers: unknown, never a restart', () => {
+  test('a stalled node, and no reference answers: unknown, never a restart', () => {
     const { path, exitCode } = advise({ age: 120, behind: null })
     expect({ path, exitCode }).toEqual({ path: 'unknown', exitCode: 1 })
   })
@@ -187,7 +199,7 @@ test('execution that says nothing for a minute, while the ledger goes on', () =>
   })
   const more = [ledger, sample('chain_consensus_committing', 1)]
   const told = advise({ age: 70, behind: 200, executionAt: AT - 70_000, more })
-  expect(told.says).toContain('execution has executed nothing for 1 minute')
+  expect(told.says).toContain('execution has executed nothing for 1 min')
   expect(advise({ age: 70, behind: 200, executionAt: AT - 50_000, more }).path).toBe('wait')
 })
 

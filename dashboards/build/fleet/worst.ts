@@ -36,7 +36,7 @@ export const chainAndDuties: Row = {
     }),
     worst({
       title: 'Oldest newest block',
-      about: 'Age of the newest block by its own time. All of them: the chain itself stands.',
+      about: 'Age of the newest block by its own time. All of them: the chain itself is stalled.',
       alerts: ['ChainBlockStalled'],
       worst: 'most',
       expr: 'instance:chain_block_age:seconds',

@@ -14,7 +14,7 @@ export const chain: Row = {
     figures({
       title: 'Heights by who tells them',
       about:
-        'The newest block as each witness on the node knows it. They differ by a few blocks; one that stands still while others grow is the one to look at.',
+        'The newest block as each witness on the node knows it. They differ by a few blocks; one that stays while others grow is the one to look at.',
       alerts: ['ChainBlockStalled', 'ChainJournalFrozen'],
       unit: 'locale',
       decimals: 0,

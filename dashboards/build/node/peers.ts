@@ -117,7 +117,7 @@ export const peers: readonly Placed[] = [
   timeline({
     title: 'What consensus needs, and whether its metrics live',
     about:
-      'Statesync and blocksync as the node itself asks for them; sources of its metrics that give none, metrics that stand still, and those that do so while the node moves on. Statesync is no fault; the others are.',
+      'Statesync and blocksync as the node itself asks for them; sources of its metrics that give none, metrics that do not change, and those that do not while the node moves on. Statesync is no fault; the others are.',
     alerts: ['ChainStatesync', 'ChainMetricsZombie', 'ChainNativeMetricsGone'],
     width: 12,
     words: alarm('YES', 'warning'),

@@ -64,7 +64,7 @@ export const queryService: Row = {
     graph({
       title: 'Age of the last indexed block',
       about:
-        'By its own time: how old the newest answer is. When the node stands it rises, too; the graph beside it stays.',
+        'By its own time: how old the newest answer is. When the node is stalled it rises, too; the graph beside it stays.',
       alerts: ['ChainQueryServiceStalled', 'ChainQueryServiceBehind'],
       unit: 's',
       width: 8,

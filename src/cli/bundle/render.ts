@@ -1,5 +1,7 @@
+import type { RedactionKind } from '../../core/redact-log.ts'
 import type { Members } from '../../tasks/bundle/members.ts'
-import { figure, list } from '../../verdict/words.ts'
+import { figure, size } from '../../core/format.ts'
+import { list } from '../../verdict/words.ts'
 import { pairs, wrap } from '../page/layout.ts'
 import type { Style } from '../page/style.ts'
 
@@ -14,10 +16,10 @@ export const renderWritten = ({ file, bytes, members }: Written, style: Style): 
   lines([
     style.paint('strong', `Wrote ${file}`),
     ...wrap(
-      `${figure(Math.ceil(bytes / 1024))} kB, ${figure(members.all().length)} files, for your eyes only (mode 0600). Nothing was sent.`,
+      `${size(bytes)}, ${figure(members.all().length)} files, readable only by you (mode 0600). Nothing was sent.`,
       style,
     ),
-    ...struckOut(members, style),
+    ...redactionLines(members, style),
     ...leftOut(members, style),
     ...wrap(`Look through it before you send it: tar -xzf ${file}`, style),
   ])
@@ -27,35 +29,36 @@ export const renderContents = (members: Members, style: Style): string =>
   lines([
     style.paint('strong', 'It would hold:'),
     ...pairs(
-      members.all().map(({ name, text }) => [name, `${figure(Buffer.byteLength(text))} bytes`]),
+      members.all().map(({ name, text }) => [name, size(Buffer.byteLength(text))]),
       style,
     ),
-    ...struckOut(members, style),
+    ...redactionLines(members, style),
     ...leftOut(members, style),
   ])
 
-const struckOut = (members: Members, style: Style): readonly string[] => {
+const redactionLines = (members: Members, style: Style): readonly string[] => {
   const total = new Map<string, number>()
   for (const member of members.all()) {
-    for (const [kind, count] of Object.entries(member.struckOut)) {
+    for (const [kind, count] of Object.entries(member.redacted)) {
       total.set(kind, (total.get(kind) ?? 0) + count)
     }
   }
-  const said = [...total].map(([kind, count]) => `${figure(count)} ${WORDS[kind] ?? kind}`)
-  return wrap(
-    said.length === 0 ? 'Nothing had to be struck out.' : `Struck out: ${list(said)}.`,
-    style,
-  )
+  const counts = [...total].map(([kind, count]) => {
+    const [one, many] = CLASSES[kind] ?? [kind, kind]
+    return `${figure(count)} ${count === 1 ? one : many}`
+  })
+  return wrap(counts.length === 0 ? 'Nothing was redacted.' : `Redacted: ${list(counts)}.`, style)
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  address: 'parts of addresses',
-  phrase: 'phrases',
-  labelled: 'behind a name of a secret',
-  credentials: 'credentials',
-  'hex digits': 'runs of hex digits',
-  'long word': 'long words of mixed signs',
-}
+/** The classes of redactions, one and several. */
+const CLASSES: Readonly<Record<string, readonly [string, string]>> = {
+  address: ['URL path, query or login', 'URL paths, queries or logins'],
+  phrase: ['recovery phrase', 'recovery phrases'],
+  labelled: ['value of a password, token or key', 'values of passwords, tokens or keys'],
+  credentials: ['Bearer or Basic credential', 'Bearer or Basic credentials'],
+  'hex digits': ['long hexadecimal string', 'long hexadecimal strings'],
+  'long word': ['high-entropy string', 'high-entropy strings'],
+} satisfies Record<RedactionKind, readonly [string, string]>
 
 const leftOut = (members: Members, style: Style): readonly string[] => {
   const left = members.leftOut()

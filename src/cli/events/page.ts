@@ -10,11 +10,13 @@ interface Shown extends Omit<Events, 'events'> {
   readonly shown: readonly Event[]
   readonly since?: number
   readonly collector?: string
+  /** Which first readings are left out. */
+  readonly hidden: number
 }
 
 /** How many there are, since when, and who tells it. */
 export const headline = (told: Shown, directory: string, style: Style): readonly string[] => {
-  const { wanted, shown, since, oldestAt, origin, collector } = told
+  const { wanted, shown, since, oldestAt, origin, collector, hidden } = told
   const count =
     shown.length === 0 ? 'No change' : shown.length === 1 ? '1 change' : `${shown.length} changes`
   const of = collector === undefined ? '' : ` of ${collector}`
@@ -24,22 +26,29 @@ export const headline = (told: Shown, directory: string, style: Style): readonly
   const reach = from === null ? '' : ` since ${utc(from)}`
   const by =
     origin === 'agent' ? ', told by the running agent' : `, from ${directory}: no agent runs here`
-  return wrap(style.plain(`${newest}${of}${reach}${by}`), style).map((line) =>
+  const rest =
+    hidden === 0
+      ? ''
+      : `; ${hidden} first ${hidden === 1 ? 'reading' : 'readings'} without a fault not shown (--all)`
+  return wrap(style.plain(`${newest}${of}${reach}${by}${rest}`), style).map((line) =>
     style.paint('strong', line),
   )
 }
 
-/** Time, collector, what, from → to: a line each. */
+const TONES = { critical: 'bad', warning: 'notice', info: undefined } as const
+
+/** Time, mark, collector, what, from → to: a line each. */
 export const eventLines = (events: readonly Event[], style: Style): readonly string[] =>
   events.flatMap((event) => {
-    const { at, collector, subject, from, to } = event
+    const { at, severity, collector, subject, from, to } = event
     const change = from === null ? to : `${from} \u2192 ${to}`
     const text = subject === null ? change : `${subject}: ${change}`
-    const head = `${utc(at)}  ${collector.padEnd(11)}  `
+    const tone = TONES[severity]
+    const mark = tone === undefined ? ' ' : style.sign(tone)
+    const head = `${utc(at)} ${mark} ${collector.padEnd(11)}  `
     const isNarrow = style.width !== undefined && style.width - head.length < 30
     const room = isNarrow ? '    ' : ' '.repeat(head.length)
     const lines = wrap(style.plain(printable(text).replaceAll(/\s*\n\s*/g, ' ')), style, room)
-    const tone = isBad(to) ? 'bad' : undefined
     const painted = lines.map((line) =>
       tone ? style.paint(tone, line.trimStart()) : line.trimStart(),
     )
@@ -48,9 +57,6 @@ export const eventLines = (events: readonly Event[], style: Style): readonly str
     const [first = '', ...rest] = painted
     return [`${style.paint('quiet', head)}${first}`, ...rest.map(indent)]
   })
-
-/** What an agent of ours cannot work with, or a unit that fell. */
-const isBad = (to: string): boolean => /^(?:failing|silent|failed|inactive)\b/.test(to)
 
 /** To the millisecond, as the file has it. */
 const utc = (at: number): string => new Date(at).toISOString()

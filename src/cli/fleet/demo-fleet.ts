@@ -1,3 +1,4 @@
+import { size } from '../../core/format.ts'
 import { rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,14 +21,14 @@ interface Options {
 
 /** `chain-agent demo --fleet N`: many simulated nodes with their agents, until Ctrl-C. */
 export const demoFleet = async (io: Io, options: Options): Promise<ExitCode> => {
-  const { fleet: size, prefix, port: wanted } = options
+  const { fleet: nodes, prefix, port: wanted } = options
   const { clock, signal, stdout } = io
   if (options.list) {
-    stdout.write(renderFates(size))
+    stdout.write(renderFates(nodes))
     return 0
   }
   await removeLeftovers()
-  const directory = await makeDirectory(await placeFor(size))
+  const directory = await makeDirectory(await placeFor(nodes))
   const at = (name: string): string => join(directory, name)
   const [logFile, targetsFile, configFile] = [
     at('agents.log'),
@@ -39,8 +40,8 @@ export const demoFleet = async (io: Io, options: Options): Promise<ExitCode> => 
     pino.destination(logFile),
   )
   try {
-    stdout.write(`Starting ${size} nodes …\n`)
-    const fleet = await startFleet({ size, prefix, clock, log, directory, signal })
+    stdout.write(`Starting ${nodes} nodes …\n`)
+    const fleet = await startFleet({ size: nodes, prefix, clock, log, directory, signal })
     const { members } = fleet
     try {
       const front = await openFront(await freePort(wanted), members)
@@ -49,7 +50,7 @@ export const demoFleet = async (io: Io, options: Options): Promise<ExitCode> => 
         await writeFile(configFile, await readScrapeConfig({ targetsFile, front: front.url }))
         const welcome = { members, front: front.url, wanted, configFile, targetsFile, logFile }
         if (!signal.aborted) stdout.write(renderFleetWelcome(welcome))
-        await watch(io, size)
+        await watch(io, nodes)
       } finally {
         await front.shut()
       }
@@ -70,7 +71,7 @@ const LATE_MS = 500
 const EVERY_MS = { terminal: 2000, file: 10_000 } as const
 
 /** Prints now and then what the fleet costs. */
-const watch = async ({ stdout, clock, signal }: Io, size: number): Promise<void> => {
+const watch = async ({ stdout, clock, signal }: Io, nodes: number): Promise<void> => {
   const onTerminal = 'isTTY' in stdout && stdout.isTTY === true
   const every = EVERY_MS[onTerminal ? 'terminal' : 'file']
   const measure = createMeter(clock)
@@ -80,7 +81,7 @@ const watch = async ({ stdout, clock, signal }: Io, size: number): Promise<void>
     const late = clock.elapsed() - due
     const lag =
       late < LATE_MS ? '' : `  ${(late / 1000).toFixed(1)} s late: too many for this machine`
-    const line = `${size} nodes  ${measure()}${lag}`
+    const line = `${nodes} nodes  ${measure()}${lag}`
     stdout.write(onTerminal ? `\r\u001b[K${line}` : `${line}\n`)
   }
   if (onTerminal) stdout.write('\n')
@@ -94,6 +95,6 @@ const createMeter = (clock: Clock): (() => string) => {
     const cores = (user + system) / 1000 / (clock.elapsed() - at)
     at = clock.elapsed()
     used = process.cpuUsage()
-    return `${cores.toFixed(2)} cores  ${Math.round(process.memoryUsage.rss() / 1e6)} MB`
+    return `${cores.toFixed(2)} cores  ${size(process.memoryUsage.rss())}`
   }
 }

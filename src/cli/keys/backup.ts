@@ -52,7 +52,7 @@ Examples:
     })
 
 const CLOSING =
-  'Who has these files has the keys. Now bring a copy off this host: chain-agent keys export --recipient age1...\n'
+  'These files contain the keys. Move a copy off this host: chain-agent keys export --recipient age1...\n'
 
 /** One that fails does not keep the others from being backed up. */
 const all = async ({ kit }: KeyDesk, keys: readonly BackedUp['key'][], { signal }: Io) => {

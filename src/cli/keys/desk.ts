@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { readConfig } from '../../config/index.ts'
 import { atKeyDesk, type KeyDesk } from '../../tasks/keys.ts'
-import { type ConfigOptions, flagsOf } from '../config-options.ts'
+import { type ConfigOptions, configOf } from '../config-options.ts'
 import type { ExitCode, Io } from '../io.ts'
 import { createProgress, type Progress } from '../page/progress.ts'
 import { createStyle } from '../page/style.ts'
@@ -17,7 +16,7 @@ export const atDesk = async (
   { io, exit, options }: Opening,
   work: (desk: KeyDesk, progress: Progress) => Promise<void>,
 ): Promise<void> => {
-  const { config } = readConfig(options.config, { env: io.env, flags: flagsOf(options) })
+  const { config } = configOf(io, options)
   const { clock, signal, standIns } = io
   const path = io.env['PATH'] ?? '/usr/bin:/bin'
   const progress = createProgress(io)
@@ -25,9 +24,12 @@ export const atDesk = async (
     progress.say(doing)
   }
   try {
-    await atKeyDesk({ config, clock, path, signal, say, ...standIns }, (desk) =>
-      work(desk, progress),
-    )
+    await atKeyDesk({ config, clock, path, signal, say, ...standIns }, (desk) => {
+      for (const { used, missing } of desk.fallbacks) {
+        io.stderr.write(`Using ${used}: ${missing} does not exist.\n`)
+      }
+      return work(desk, progress)
+    })
   } catch (error) {
     if (!signal.aborted) throw error
     progress.end()

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES } from '../../core/key-places.ts'
-import type { Recipient } from '../../keys/age.ts'
+import { createEncrypt, type Recipient } from '../../keys/age.ts'
 import { type Exported, exportKeys } from '../../keys/export.ts'
 import type { KeyDesk } from '../../tasks/keys.ts'
 import { configOptions, type ConfigOptions } from '../config-options.ts'
@@ -29,11 +29,14 @@ export const exportCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .addOption(typeOption([...KEY_TYPES, 'password'], 'which: secp, bls, password'))
     .option(
       '-r, --recipient <age1...>',
-      'for whom; repeatable, and each of them can open it',
+      'the recipient; repeatable, and each of them can decrypt the file',
       (value: string, before: readonly string[]) => [...before, value],
       NONE,
     )
-    .option('-R, --recipients-file <file>', 'a recipient a line: age1...; # begins a comment')
+    .option(
+      '-R, --recipients-file <file>',
+      'file with one recipient per line: age1...; # begins a comment',
+    )
     .option(
       '-o, --output-directory <folder>',
       'the directory for secp-backup.age, bls-backup.age, keystore-password-backup.age',
@@ -44,25 +47,32 @@ export const exportCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .addHelpText(
       'after',
       `
-The file holds the backup as it is, and opens without this program: age -d -i KEYFILE secp-backup.age.
-Make the key pair where the vault is, not here: age-keygen -o KEYFILE prints the recipient. Whoever has
-the file without KEYFILE has nothing; whoever loses KEYFILE has nothing, too. No file is overwritten.
+The file contains the backup unchanged. age decrypts it without this program:
+age -d -i KEYFILE secp-backup.age. Create the key pair where the vault is, not on this host:
+age-keygen -o KEYFILE prints the recipient; replace age1YOUR-RECIPIENT with it. Without KEYFILE the file
+cannot be decrypted. Recipients known from public documentation are rejected. No file is overwritten.
+
+If the public key of a backup differs from node.publicKey or from the status report of the node, nothing
+is exported.
 
 The copies still lie on this host when this is done. When you have brought one away and tried to open it
 there, note it: chain-agent keys off-node 'safe in the office'.
 
 Examples:
-  sudo chain-agent keys export --recipient age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p
+  sudo chain-agent keys export --recipient age1YOUR-RECIPIENT
   sudo chain-agent keys export --recipients-file team.txt --output-directory /mnt/stick
   chain-agent keys restore --from secp-backup.age --identity KEYFILE --type secp --dry-run`,
     )
     .action(async (options: Options) => {
-      await atDesk({ io, exit, options }, async (desk) => {
-        const recipients = await recipientsOf(desk, options)
+      await atDesk({ io, exit, options }, async (desk, progress) => {
+        const encrypt = createEncrypt(await recipientsOf(desk, options))
         const folder = resolve(options.outputDirectory)
         const isArmored = options.armor === true
         const keys = options.type ?? KEY_TYPES
-        const done = await exportKeys(desk.kit, { keys, recipients, folder, isArmored })
+        const known = await desk.readKnownKeys({ mayRun: true })
+        const order = { keys, encrypt, known, folder, isArmored }
+        const done = await exportKeys(desk.kit, order)
+        progress.end()
         const style = createStyle(io)
         io.stdout.write(
           options.json
@@ -96,6 +106,6 @@ const recipientsOf = async ({ kit }: KeyDesk, options: Options): Promise<readonl
   const all = [...given, ...listed]
   if (all.length > 0) return all
   throw new UsageError(
-    'Nobody is named who could open it: say --recipient age1..., or --recipients-file FILE',
+    'No recipient is given: use --recipient age1... or --recipients-file FILE (age-keygen -o KEYFILE creates one)',
   )
 }

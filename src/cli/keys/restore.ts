@@ -3,6 +3,7 @@ import { SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-places.ts'
 import { asError } from '../../core/outcome.ts'
+import { compareKeys, type KnownKeys, refuseOtherKey } from '../../keys/identity.ts'
 import { readNodePassword } from '../../keys/kit.ts'
 import {
   place,
@@ -10,6 +11,7 @@ import {
   planRestore,
   type Prepared,
   prepare,
+  publicKeyOf,
   type Restored,
 } from '../../keys/restore.ts'
 import type { KeyDesk } from '../../tasks/keys.ts'
@@ -20,7 +22,7 @@ import type { Progress } from '../page/progress.ts'
 import { createStyle } from '../page/style.ts'
 import { atDesk, typeOption, warn } from './desk.ts'
 import { asJson, complain, type Failed } from './outcome.ts'
-import { renderPlan, renderRestored } from './restore-page.ts'
+import { type Compared, renderPlan, renderRestored } from './restore-page.ts'
 import { UsageError } from '../usage-error.ts'
 
 interface Options extends ConfigOptions {
@@ -30,6 +32,7 @@ interface Options extends ConfigOptions {
   readonly yes?: true
   readonly dryRun?: true
   readonly whileRunning?: true
+  readonly replaceIdentity?: true
   readonly json?: true
 }
 
@@ -44,6 +47,10 @@ export const restoreCommand = (io: Io, exit: (code: ExitCode) => void): Command 
     .option('-y, --yes', 'replace a keystore without asking')
     .option('--dry-run', 'only say what would be done')
     .option('--while-running', 'even while the consensus service runs')
+    .option(
+      '--replace-identity',
+      'restore even if the status report of the node has another public key',
+    )
     .option('--json', 'as JSON')
     .addHelpText('after', NOTES)
     .action(async (options: Options) => {
@@ -64,22 +71,28 @@ export const restoreCommand = (io: Io, exit: (code: ExitCode) => void): Command 
     })
 
 const NOTES = `
-The new keystores are made by the node's own tool where nothing of the node is, and proven: the same key
-must come out of them again. Then each old one is kept under its time in UTC, as in
-id-secp.20260301121000.bak, and the new one takes its place, with the same owner and for him alone. Compare
-the public key that is shown with the one that your validator is registered with.
+The keystore tool of the node makes the new keystores outside the node's directories, and must recover the
+same key from each. Then each old keystore is kept with its time in UTC, as in id-secp.20260301121000.bak,
+and the new one replaces it, with the same owner and readable only by its owner.
+
+Before anything is replaced, the public key is compared with node.publicKey in the configuration and with
+the status report of the node. A mismatch ends the command with exit code 1. On a new host whose status
+report still has a temporary key, use --replace-identity. It does not override node.publicKey: correct that
+first. A source that is not set, not installed or does not answer within 20 seconds is "not compared"; then
+compare the public key that is printed with the one that your validator is registered with.
 
 The consensus service must not run: it would go on with the key that it has in its memory, and two nodes
 that sign with one key are punished. For the same reason: stop the old host for good before you restore
 its keys on another.
 
-It does not protect against a wrong backup: one of another node is a whole key, too. And the secret is an
-argument of the tool for about a second, readable in the process list where /proc is not mounted with
-hidepid=2: of a host with other users on it, restore before they are let in.
+A backup of another node is detected only if one of the two sources has the public key. The secret is an
+argument of the tool for about a second, and is readable in the process list unless /proc is mounted with
+hidepid=2: on a host with other users, restore the keys before they can log in.
 
 Examples:
   sudo chain-agent keys restore --dry-run
   sudo chain-agent keys restore
+  sudo chain-agent keys restore --replace-identity
   sudo chain-agent keys restore --type secp --from /mnt/stick/secp-backup
   sudo chain-agent keys restore --from /mnt/stick --identity /mnt/stick/identity.txt`
 
@@ -101,15 +114,21 @@ const restoreAll = async (
   const source = { from: options.from, identity: options.identity }
   const plans: Plan[] = []
   for (const type of types) plans.push(await planRestore(kit, { type, source, password }, signal))
+  const known = await desk.readKnownKeys({ mayRun: true })
+  const compared = plans.map((plan) => ({
+    plan,
+    identity: compareKeys(known[plan.type], publicKeyOf(plan)),
+  }))
   progress.end()
   const side = options.json ? io.stderr : io.stdout
   const style = createStyle({ ...io, stdout: side })
-  const page = plans.map((plan) => renderPlan(plan, style)).join('')
+  if (options.dryRun && options.json) io.stdout.write(jsonOf(compared.map(planned)))
+  else side.write(compared.map((one) => renderPlan(one, style)).join(''))
+  for (const plan of plans) refuseIdentity(plan, publicKeyOf(plan), { known, options })
   if (options.dryRun) {
-    io.stdout.write(options.json ? jsonOf(plans.map(planned)) : `${page}Nothing was changed.\n`)
+    if (!options.json) io.stdout.write('Nothing was changed.\n')
     return 0
   }
-  side.write(page)
   const isNew = plans.every(({ before }) => before === undefined)
   if (!options.yes && !isNew && !(await askYes(io, 'Replace?', '--yes'))) {
     io.stderr.write('Nothing was changed.\n')
@@ -117,6 +136,8 @@ const restoreAll = async (
   }
   const prepared: Prepared[] = []
   for (const plan of plans) prepared.push(await prepare(kit, { plan, password }, signal))
+  // The key of a backup without a public key is known only now.
+  for (const { plan, publicKey } of prepared) refuseIdentity(plan, publicKey, { known, options })
   // It may have been started meanwhile.
   await refuseWhileRunning(desk, options)
   const { done, failed } = await placeAll(desk, prepared)
@@ -142,17 +163,43 @@ const placeAll = async ({ kit }: KeyDesk, prepared: readonly Prepared[]) => {
 
 const jsonOf = (value: unknown): string => `${JSON.stringify(toJson(value), undefined, 2)}\n`
 
-/** The plan without what it holds of the key. */
-const planned = ({ type, source, keystore, before, held, whyUnknown }: Plan) => ({
-  type,
-  from: source.file,
-  isEncrypted: source.isEncrypted,
-  publicKey: source.key.publicKey,
-  keystore,
-  isReplaced: before !== undefined,
-  held,
-  whyUnknown,
-})
+interface Identity {
+  readonly known: KnownKeys
+  readonly options: Options
+}
+
+/** `--replace-identity` overrides the status report, never the configuration. */
+const refuseIdentity = (
+  { type, source }: Plan,
+  publicKey: string | null,
+  { known, options }: Identity,
+): void => {
+  const doing = `restore the ${type} key from ${source.file}`
+  const advice = 'nothing was changed; name the right backup with --from, or '
+  for (const one of known[type]) {
+    if (options.replaceIdentity && !one.isConfigured) continue
+    const otherwise = one.isConfigured
+      ? 'set node.publicKey to the key that this node is to have'
+      : 'use --replace-identity if this node is to get another identity'
+    refuseOtherKey([one], publicKey, { doing, advice: `${advice}${otherwise}` })
+  }
+}
+
+/** The plan without its secrets. */
+const planned = ({ plan, identity }: Compared) => {
+  const { type, source, keystore, before, held, whyUnknown } = plan
+  return {
+    type,
+    from: source.file,
+    isEncrypted: source.isEncrypted,
+    publicKey: source.key.publicKey,
+    keystore,
+    isReplaced: before !== undefined,
+    held,
+    whyUnknown,
+    identity,
+  }
+}
 
 const STOPPED = new Set(['inactive', 'failed'])
 

@@ -1,11 +1,18 @@
+import { type Comparison, describeMismatch } from '../../keys/identity.ts'
 import type { Verified } from '../../keys/verify.ts'
 import { wrap } from '../page/layout.ts'
 import type { Style, Tone } from '../page/style.ts'
 import { LEGACY } from './page.ts'
 
+export interface Judged extends Verified {
+  /** Its public key, compared with what else reports the key of this node. */
+  readonly identity: readonly Comparison[]
+}
+
 /** Whether the backup is one that can be relied on. */
-export const isWell = (one: Verified, mayRecover: boolean): boolean =>
+export const isWell = (one: Judged, mayRecover: boolean): boolean =>
   !one.isLegacy &&
+  one.identity.every(({ isSame }) => isSame !== false) &&
   [...one.copies, ...one.unfinished].every(({ exposure }) => exposure === null) &&
   (one.isAway ||
     (one.problem === null && one.exposure === null && (!mayRecover || one.isSame === true)))
@@ -18,7 +25,7 @@ interface Options {
 type Line = readonly [tone: Tone, text: string]
 
 /** The verdict on one backup first, then what it rests on. */
-export const renderVerified = (one: Verified, { style, mayRecover }: Options): string => {
+export const renderVerified = (one: Judged, { style, mayRecover }: Options): string => {
   const tone = isWell(one, mayRecover) ? 'good' : 'bad'
   const good = one.isAway ? 'the backup is off this host' : 'the backup is good'
   const head = `${one.key}: ${tone === 'good' ? good : 'the backup is NOT good'}`
@@ -27,6 +34,7 @@ export const renderVerified = (one: Verified, { style, mayRecover }: Options): s
     ...privacyOf(one),
     samenessOf(one, mayRecover),
     ...(one.publicKey === null ? [] : [['quiet', `public key ${one.publicKey}`] as const]),
+    ...one.identity.map((comparison) => identityOf(comparison, one.publicKey)),
     ...(one.isLegacy ? [['bad', LEGACY] as const] : []),
     one.offNode === null
       ? ['notice', 'no copy off this host is known: chain-agent keys export, then keys off-node']
@@ -73,6 +81,13 @@ const samenessOf = ({ isSame, whyUnknown, keystore }: Verified, mayRecover: bool
   if (isSame === false) return ['bad', `ANOTHER key than in ${keystore}`]
   const why = whyUnknown ?? 'there is nothing to compare'
   return [mayRecover ? 'unknown' : 'quiet', `not compared with the keystore: ${why}`]
+}
+
+const identityOf = (comparison: Comparison, publicKey: string | null): Line => {
+  const { source, isSame, whyUnknown } = comparison
+  if (isSame === true) return ['good', `the same as ${source}`]
+  if (isSame === false) return ['bad', describeMismatch(comparison, publicKey)]
+  return ['quiet', `not compared with ${source}: ${whyUnknown ?? 'it is unknown'}`]
 }
 
 const copiesOf = ({ copies, keystoreCopies }: Verified): readonly Line[] => {

@@ -1,12 +1,13 @@
 import { Command } from 'commander'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-places.ts'
-import { type Verified, verify } from '../../keys/verify.ts'
+import { compareKeys } from '../../keys/identity.ts'
+import { verify } from '../../keys/verify.ts'
 import { configOptions, type ConfigOptions } from '../config-options.ts'
 import type { ExitCode, Io } from '../io.ts'
 import { createStyle } from '../page/style.ts'
 import { atDesk, typeOption, warn } from './desk.ts'
-import { isWell, renderVerified } from './verify-page.ts'
+import { isWell, type Judged, renderVerified } from './verify-page.ts'
 
 interface Options extends ConfigOptions {
   readonly type?: readonly KeyType[]
@@ -16,19 +17,23 @@ interface Options extends ConfigOptions {
 
 export const verifyCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('verify'))
-    .description('whether the backups are whole, private and of the keys that the node has')
+    .description('check that the backups are intact, private and of the keys that the node has')
     .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
-    .option('--files-only', 'without opening the keystores: the password is shown to nobody')
+    .option('--files-only', 'run no tool: the keystores stay closed, the status report is not read')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
       `
-The keystore is opened by the node's own tool, and its secret compared with the one in the backup; neither
-is shown. Exit code 0 where all backups are whole, private and of the same keys (with --files-only: whole
-and private), or not here and noted off this host; where a keystore can be made of them, and no earlier
-backup is readable for others. 1 where that is not so, or cannot be told. Nothing is written.
+The keystore tool of the node opens the keystore, and its secret is compared with the one in the backup;
+neither is printed. The public key is compared with node.publicKey in the configuration and with the status
+report of the node, so that the keystore and backup of another node fail. A source that is not set, not
+installed or does not answer within 20 seconds is reported as "not compared".
 
-It does not see whether a copy lies off this host: say so with chain-agent keys off-node.
+Exit code 0 if all backups are intact, private and of the same keys as the keystores (with --files-only:
+intact and private), or recorded as off this host; if a keystore can be made from each, no earlier backup is
+readable by others, and no source reports another public key. Exit code 1 otherwise. Nothing is written.
+
+Copies off this host are not checked: record them with chain-agent keys off-node.
 
 Examples:
   sudo chain-agent keys verify
@@ -38,9 +43,11 @@ Examples:
       await atDesk({ io, exit, options }, async (desk, progress) => {
         const mayRecover = options.filesOnly !== true
         if (mayRecover) warn(io, desk, 'the keystore password')
-        const found: Verified[] = []
+        const known = await desk.readKnownKeys({ mayRun: mayRecover })
+        const found: Judged[] = []
         for (const key of options.type ?? KEY_TYPES) {
-          found.push(await verify(desk.kit, { key, mayRecover }, io.signal))
+          const one = await verify(desk.kit, { key, mayRecover }, io.signal)
+          found.push({ ...one, identity: compareKeys(known[key], one.publicKey) })
         }
         progress.end()
         const judged = found.map((one) => ({ isWell: isWell(one, mayRecover), ...one }))

@@ -7,19 +7,18 @@ import { findingLines, verdictLine } from '../page/verdict.ts'
 import { rowsOf } from './rows.ts'
 import { type NameOf, shownLine } from './words.ts'
 
-interface Show {
+export interface Show {
   readonly style: Style
   readonly nameOf: NameOf
+  /** Whether names were asked for and no file of names is configured. */
+  readonly lacksNames: boolean
   readonly ownKey: string | null
   readonly wantsRaw: boolean
 }
 
-/** Where a line of the log is shown and nothing says how wide the reader's lines are. */
-const LINE = 400
-
 /** The verdict, what shows it, what to do. */
-export const renderReport = (report: MonlogReport, show: Show): string => {
-  const { style, wantsRaw } = show
+export const renderReport = (report: MonlogReport, show: Show): readonly string[] => {
+  const { style, wantsRaw, lacksNames } = show
   const { findings, problem, unparsed } = report
   const blocks = [
     [verdictLine(report.verdict, style)],
@@ -34,13 +33,30 @@ export const renderReport = (report: MonlogReport, show: Show): string => {
       findings.map((one) => asFinding(one, report.window.minutes)),
       style,
     ).slice(0, -1),
+    lacksNames ? wrap(NO_NAMES, style, '  ') : [],
     unparsed === null ? [] : wrap(style.plain(unparsed), style, '  '),
     wantsRaw && !problem ? rawLines(report, show) : [],
   ]
-  return `${blocks
+  return blocks
     .filter((block) => block.length > 0)
-    .map((block) => block.join('\n'))
-    .join('\n\n')}\n`
+    .flatMap((block, index) => (index === 0 ? block : ['', ...block]))
+}
+
+const NO_NAMES =
+  'Keys are shown because names.file is not set: copy networks/names.example.yaml, fill it in and set names.file to its path.'
+
+/** The report in one line with its time, for a file or a pipe. */
+export const shortLine = (
+  { verdict, window, round, block }: MonlogReport,
+  style: Style,
+): string => {
+  const heights = [
+    ...(round === null ? [] : [`round ${round}`]),
+    ...(block === null ? [] : [`block ${block}`]),
+  ]
+  return style.plain(
+    [window.to, `${verdict.word}: ${verdict.sentence}`, heights.join(', ')].join(' ').trimEnd(),
+  )
 }
 
 /** Why there is nothing to see, and what to do. */
@@ -52,17 +68,23 @@ const troubleOf = (report: MonlogReport, { style, nameOf }: Show): readonly stri
     problem?.evidence ??
     (last === undefined
       ? `There is no line of ${unit ?? 'it'} at all.`
-      : `The newest line, of ${last.at}: ${shownLine(last.text, nameOf, 200)}`)
+      : `The newest line, of ${last.at}: ${shortened(shownLine(last.text, nameOf))}`)
   const advice = problem
     ? problem.advice
     : source === 'file'
       ? 'name the journal of the consensus service, as `journalctl -u UNIT --all -o json` writes it, or its own lines.'
       : `see whether it runs: \`systemctl status ${unit ?? 'it'}\`; \`chain-agent check\` looks at everything else.`
   return [
-    ...wrap(style.plain(evidence), style, '  '),
+    ...(evidence === '' ? [] : wrap(style.plain(evidence), style, '  ')),
     ...(advice === null ? [] : wrap(style.plain(`What to do: ${advice}`), style, '  ')),
   ]
 }
+
+/** As evidence, the beginning of a line is enough. */
+const EVIDENCE = 200
+
+const shortened = (line: string): string =>
+  line.length > EVIDENCE ? `${line.slice(0, EVIDENCE - 1)}\u2026` : line
 
 /** As every command shows one; what is over is of no weight any more. */
 const asFinding = (finding: MonlogFinding, outOf: number): Finding => {
@@ -78,13 +100,11 @@ const asFinding = (finding: MonlogFinding, outOf: number): Finding => {
   }
 }
 
+/** Each line complete: a terminal wraps it, and copying it gives the line that the service wrote. */
 const rawLines = ({ newest }: MonlogReport, { style, nameOf }: Show): readonly string[] => [
   style.paint('strong', newest.length === 0 ? 'No lines.' : `The newest ${newest.length} lines:`),
-  ...newest.map(({ at, text }) => {
-    const time = `${at.slice(11, 23)} `
-    // Where it is cut stands one sign, or in ASCII three dots.
-    const end = time.length + style.plain('\u2026').length - 1
-    const room = Math.min(LINE, style.width === undefined ? LINE : style.width - end)
-    return style.paint('quiet', time) + style.plain(shownLine(text, nameOf, room))
-  }),
+  ...newest.map(
+    ({ at, text }) =>
+      `${style.paint('quiet', at.slice(11, 23))} ${style.plain(shownLine(text, nameOf))}`,
+  ),
 ]

@@ -1,5 +1,7 @@
 import type { MonlogReport } from '../../tasks/monlog/report.ts'
-import { figure, list } from '../../verdict/words.ts'
+import { duration, figure } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
+import { list } from '../../verdict/words.ts'
 import type { NameOf } from './words.ts'
 
 type Row = readonly [label: string, value: string]
@@ -21,9 +23,9 @@ export const rowsOf = (report: MonlogReport, { nameOf, ownKey }: Names): readonl
     ['lines', linesOf(report)],
     ['statesync', statesyncOf(report)],
     ['blocksync', blocksyncOf(report)],
-    ['round', String(round ?? 'none told')],
-    ['epoch', String(epoch ?? 'none told')],
-    ['block', String(block ?? 'none told')],
+    ['round', heightOf(round)],
+    ['epoch', heightOf(epoch)],
+    ['block', heightOf(block)],
     ['committed', committedOf(report)],
     [
       'rounds',
@@ -45,6 +47,9 @@ export const rowsOf = (report: MonlogReport, { nameOf, ownKey }: Names): readonl
     ['group', groupOf(report, nameOf)],
   ]
 }
+
+const heightOf = (height: bigint | null): string =>
+  height === null ? 'not reported' : figure(height)
 
 const packageOf = ({ package: line, source }: MonlogReport): string =>
   line ?? (source === 'file' ? 'unknown: the log is from a file' : 'unknown: dpkg does not tell it')
@@ -88,7 +93,7 @@ const committedOf = (report: MonlogReport): string => {
   const newest =
     committedBefore === null || committedBefore <= 1
       ? ''
-      : `, the newest ${figure(committedBefore)} seconds before its end`
+      : `, the newest ${duration(committedBefore * second)} before its end`
   return `${committing ? 'yes' : 'no'}: ${figure(blocks)} blocks in ${spanOf(report)}${newest}`
 }
 
@@ -103,7 +108,9 @@ const MOST = 6
 const gaveUpOf = ({ messages, gaveUpOn }: MonlogReport, nameOf: NameOf): string => {
   const { local_timeout: count } = messages
   if (count === null) return UNKNOWN
-  const named = gaveUpOn.slice(0, MOST).map(({ leader, rounds }) => `${nameOf(leader)} (${rounds})`)
+  const named = gaveUpOn
+    .slice(0, MOST)
+    .map(({ leader, rounds }) => `${nameOf(leader)} (${figure(rounds)})`)
   const others = gaveUpOn.length - named.length
   const led = [...named, ...(others > 0 ? [`${others} more`] : [])]
   return `${figure(count)} by this node${led.length === 0 ? '' : `, led by ${list(led)}`}`
@@ -117,4 +124,4 @@ const networkOf = ({ networkErrors: { count, peers, within } }: MonlogReport): s
 const groupOf = ({ group }: MonlogReport, nameOf: NameOf): string =>
   group === null
     ? 'none told'
-    : `of ${nameOf(group.validator)}, rounds ${group.fromRound} to ${group.toRound - 1n}`
+    : `of ${nameOf(group.validator)}, rounds ${figure(group.fromRound)} to ${figure(group.toRound - 1n)}`

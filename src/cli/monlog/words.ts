@@ -1,5 +1,5 @@
 import type { KeyNames } from '../../config/names.ts'
-import { strikeLog } from '../../core/redact-log.ts'
+import { redactLog } from '../../core/redact-log.ts'
 
 /** Whose key it is, or its ends: `02ab..cd12`. */
 export type NameOf = (key: string) => string
@@ -12,11 +12,7 @@ export const createNameOf =
   }
 
 const KEY = /(?<![0-9a-zA-Z])(?:0x)?0[23][0-9a-fA-F]{64}(?![0-9a-zA-Z])/g
-/** No secret is longer: half of one, at the end, would not be recognised. */
-const LOOKED_AT = 8192
 
-/** A line of the node as it may be shown: no secret, nothing that a terminal obeys, one line, cut to a length. */
-export const shownLine = (text: string, nameOf: NameOf, length: number): string => {
-  const line = strikeLog(text.slice(0, LOOKED_AT)).replaceAll(KEY, nameOf).replaceAll('\n', ' ')
-  return line.length > length ? `${line.slice(0, Math.max(1, length - 1))}\u2026` : line
-}
+/** A line of the node's log as it may be shown: secrets redacted, no control characters, on one line. */
+export const shownLine = (text: string, nameOf: NameOf): string =>
+  redactLog(text).replaceAll(KEY, nameOf).replaceAll('\n', ' ')

@@ -25,6 +25,19 @@ export const verdictLine = (verdict: Pick<Verdict, 'word' | 'sentence'>, style: 
   return style.paint(TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
 }
 
+/** The page of `check`: verdict, findings, facts. */
+export const checkLines = (
+  verdict: Verdict,
+  facts: readonly Fact[],
+  style: Style,
+): readonly string[] => [
+  verdictLine(verdict, style),
+  '',
+  ...findingLines(verdict.findings, style),
+  'What was found',
+  ...factLines(facts, style),
+]
+
 /** Each finding with what shows it and what to do. */
 export const findingLines = (findings: readonly Finding[], style: Style): readonly string[] =>
   findings.flatMap((finding) => [...linesOf(finding, style), ''])

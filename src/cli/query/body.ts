@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { excerpt } from '../../core/errors.ts'
+import { accountOf } from '../../core/file-errors.ts'
 import { asError } from '../../core/outcome.ts'
 import type { LogQuery } from '../../query/client/types.ts'
 import { LOG_FIELDS } from '../../query/log-fields.ts'
@@ -54,7 +55,7 @@ export const readBody = async (file: string): Promise<LogQuery> => {
 const readJson = async (file: string): Promise<unknown> => {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new UsageError(
-      `${file} can not be read: ${reasonOf(asError(error))}\n  what to do: name the file with the query after --query`,
+      `${file} cannot be read: ${accountOf(error).happened}\n  what to do: name the file with the query after --query`,
     )
   })
   try {
@@ -62,17 +63,6 @@ const readJson = async (file: string): Promise<unknown> => {
   } catch (error) {
     throw wrong(`${file}: it is no JSON: ${excerpt(asError(error).message)}`)
   }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EISDIR: 'it is a directory',
-  EACCES: 'that is not permitted',
-}
-
-const reasonOf = (error: Error): string => {
-  const code = 'code' in error ? String(error.code) : 'it failed'
-  return REASONS[code] ?? code
 }
 
 const wrong = (problems: string): UsageError =>

@@ -47,5 +47,8 @@ export const sayHowToGoOn = async (io: Io, checkpoint: string | undefined): Prom
   )
 }
 
-export const CODES_NOTE = `Exit codes: 0 all of it was read, 1 it could not be done, 2 it was asked for in a wrong way, 3 the key was
-not accepted, 5 the service gives no usable answer or does not move on, 130 it was interrupted.`
+export const CODES_NOTE = `A request that fails is sent again, with waits of up to 5 s in between; each wait is reported on standard error. A
+connection that is refused on this host fails at once, unless the service has answered before.
+
+Exit codes: 0 everything was read, 1 failed, 2 usage error, 3 the key was not accepted, 5 the service returns no
+usable answer or makes no progress, 130 interrupted.`

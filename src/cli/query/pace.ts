@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
-import { roughly, second } from '../../core/units.ts'
+import { duration, figure } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
 import type { Progress } from '../../query/client/types.ts'
 
 /** How far a query has come, in one line. */
@@ -11,13 +12,13 @@ export const createPace = ({ elapsed }: Pick<Clock, 'elapsed'>): ((now: Progress
     const left = done === 0 ? undefined : (seconds / done) * (all - done)
     return [
       // 100 % is for what is complete.
-      `Block ${through} of ${target} (${Math.min(99, Math.floor((100 * done) / all))} %)`,
-      `${logs} logs`,
-      `${Math.round(logs / seconds)} logs/s`,
-      `${Math.round(done / seconds)} blocks/s`,
-      ...(left === undefined ? [] : [`${roughly(left)} left`]),
-      ...(retries > 0 ? [`${retries} retries`] : []),
-      ...(waitedMs >= second ? [`waited ${roughly(waitedMs / second)}`] : []),
+      `Block ${figure(through)} of ${figure(target)} (${Math.min(99, Math.floor((100 * done) / all))} %)`,
+      `${figure(logs)} logs`,
+      `${figure(Math.round(logs / seconds))} logs/s`,
+      `${figure(Math.round(done / seconds))} blocks/s`,
+      ...(left === undefined ? [] : [`${duration(left * second)} left`]),
+      ...(retries > 0 ? [`${figure(retries)} retries`] : []),
+      ...(waitedMs >= second ? [`waited ${duration(waitedMs)}`] : []),
     ].join(', ')
   }
 }

@@ -15,20 +15,20 @@ interface Renderer {
 interface Options {
   readonly format: RowFormat
   /** Takes the key out of what the service sent. */
-  readonly strike: (text: string) => string
+  readonly redact: (text: string) => string
 }
 
 type Value = string | number | boolean | null
 
 /** A row a log, ordered by block and place in it, whatever the order in the page. */
-export const createRows = (asked: readonly LogField[], { format, strike }: Options): Renderer => {
+export const createRows = (asked: readonly LogField[], { format, redact }: Options): Renderer => {
   const fields: readonly LogField[] = [
     ...new Set<LogField>(['block_number', 'log_index', ...asked]),
   ]
   return {
     head: format === 'csv' ? csvLine(fields) : '',
     render: (page) => {
-      const rows = rowsOf(page, { fields, strike })
+      const rows = rowsOf(page, { fields, redact })
       const lines = rows.map(({ values }) =>
         format === 'csv'
           ? csvLine(values.map((value) => (value === null ? '' : String(value))))
@@ -45,11 +45,11 @@ interface Row {
   readonly values: readonly Value[]
 }
 
-interface Reading extends Pick<Options, 'strike'> {
+interface Reading extends Pick<Options, 'redact'> {
   readonly fields: readonly LogField[]
 }
 
-const rowsOf = (page: Page, { fields, strike }: Reading): readonly Row[] => {
+const rowsOf = (page: Page, { fields, redact }: Reading): readonly Row[] => {
   const { data } = pageSchema.safeParse(parsed(page.body))
   if (!data) throw odd('a page of logs')
   const rows = data.data
@@ -61,12 +61,12 @@ const rowsOf = (page: Page, { fields, strike }: Reading): readonly Row[] => {
         if (value !== undefined) return value
         throw odd(
           `${READERS[field].expected} as ${field} of ${nameOf(log)}`,
-          strike(JSON.stringify(came)),
+          redact(JSON.stringify(came)),
         )
       }
       const [block, index] = [read('block_number'), read('log_index')]
       if (typeof block !== 'number' || typeof index !== 'number') {
-        throw odd('a log with its block_number and log_index', strike(JSON.stringify(log)))
+        throw odd('a log with its block_number and log_index', redact(JSON.stringify(log)))
       }
       return { block, index, values: fields.map(read) }
     })

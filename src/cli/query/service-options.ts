@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { redactUrl } from '../../core/redact.ts'
+import { hour, parseDuration, renderDuration } from '../../core/units.ts'
 import { carriesKey } from '../../query/client/base.ts'
+import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS } from '../../query/client/types.ts'
 import type { Service } from '../../tasks/query/service.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -9,6 +11,8 @@ export interface ServiceOptions {
   readonly url: string
   readonly apiKeyFile?: string
   readonly apiKeyHeader?: string
+  readonly timeout?: number
+  readonly retries?: number
 }
 
 export const serviceOptions = (command: Command): Command =>
@@ -27,11 +31,23 @@ export const serviceOptions = (command: Command): Command =>
       'the header for the key, as it is; Authorization: Bearer without it',
       readHeader,
     )
+    .option(
+      '--timeout <duration>',
+      `how long one request may take, like 10s; ${renderDuration(DEFAULT_TIMEOUT_MS)} without it`,
+      readTimeout,
+    )
+    .option(
+      '--retries <number>',
+      `how often a request that fails is sent again; ${DEFAULT_RETRIES} without it, 0 for never`,
+      readRetries,
+    )
 
-export const serviceOf = ({ url, apiKeyFile, apiKeyHeader }: ServiceOptions): Service => ({
-  url,
-  apiKeyFile: apiKeyFile ?? null,
-  apiKeyHeader: apiKeyHeader ?? null,
+export const serviceOf = (options: ServiceOptions): Service => ({
+  url: options.url,
+  apiKeyFile: options.apiKeyFile ?? null,
+  apiKeyHeader: options.apiKeyHeader ?? null,
+  timeoutMs: options.timeout,
+  retries: options.retries,
 })
 
 /** An address of http or https. What is refused is not repeated: a secret may be in it. */
@@ -60,6 +76,22 @@ export const readAddressOf =
 const readHeader = (text: string): string => {
   if (/^[A-Za-z0-9-]{1,64}$/.test(text) && carriesKey(text)) return text
   throw new InvalidArgumentError('expected the name of a header for a key, like X-Api-Key')
+}
+
+const LONGEST_TIMEOUT = hour
+const MOST_RETRIES = 100
+
+const readTimeout = (text: string): number => {
+  const ms = parseDuration(text)
+  if (ms !== undefined && ms >= 1 && ms <= LONGEST_TIMEOUT) return ms
+  const hint = /^\d+(?:\.\d+)?$/.test(text) ? `. Did you mean ${text}s?` : ''
+  throw new InvalidArgumentError(`expected a duration from 1ms to 1h, like 10s${hint}`)
+}
+
+const readRetries = (text: string): number => {
+  const retries = Number(text)
+  if (/^\d{1,3}$/.test(text) && retries <= MOST_RETRIES) return retries
+  throw new InvalidArgumentError(`expected a number from 0 to ${MOST_RETRIES}`)
 }
 
 /** A block's number. */

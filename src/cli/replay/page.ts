@@ -1,8 +1,9 @@
+import { duration, figure } from '../../core/format.ts'
 import { printable } from '../../core/printable.ts'
 import type { Replayed } from '../../tasks/replay.ts'
 import type { Incident } from '../../verdict/incidents/incidents.ts'
 import type { Firing } from '../../verdict/incidents/judge.ts'
-import { type Severity, spanOf } from '../../verdict/incidents/row.ts'
+import type { Severity } from '../../verdict/incidents/row.ts'
 import { NOT_TOLD } from '../../verdict/incidents/table.ts'
 import { wrap } from '../page/layout.ts'
 import type { Style, Tone } from '../page/style.ts'
@@ -11,6 +12,9 @@ interface Look extends Replayed {
   readonly incidents: readonly Incident[]
   readonly tookMs: number
 }
+
+/** Of the longest duration. */
+const DURATION = '59 min 59 s'.length
 
 const TONES: Readonly<Record<Severity, Tone>> = {
   critical: 'bad',
@@ -43,10 +47,11 @@ export const replayPage = (look: Look, style: Style): readonly string[] => {
 const headline = ({ incidents, from, to, isWhole }: Look): string => {
   const count = incidents.length
   const fired = incidents.reduce((sum, { firings }) => sum + firings.length, 0)
-  const said = count === 0 ? 'No incident' : count === 1 ? '1 incident' : `${count} incidents`
-  const alerts = count === 0 ? '' : `: ${fired === 1 ? '1 alert' : `${fired} alerts`}`
+  const said =
+    count === 0 ? 'No incident' : count === 1 ? '1 incident' : `${figure(count)} incidents`
+  const alerts = count === 0 ? '' : `: ${fired === 1 ? '1 alert' : `${figure(fired)} alerts`}`
   const stopped = isWhole ? '' : ', stopped there'
-  return `${said} in ${spanOf(to - from)} (${utc(from)} to ${utc(to)}${stopped})${alerts}`
+  return `${said} in ${duration(to - from)} (${utc(from)} to ${utc(to)}${stopped})${alerts}`
 }
 
 interface Place {
@@ -61,8 +66,9 @@ interface Place {
 const rowOf = (firing: Firing, { isFirst, to, width }: Place, style: Style): readonly string[] => {
   const { severity, beganAt, endedAt, says } = firing
   const tone = TONES[severity]
-  const lasted = endedAt === null ? `${spanOf(to - beganAt)}, not over` : spanOf(endedAt - beganAt)
-  const head = `${utc(beganAt)}  ${lasted.padEnd(7)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
+  const lasted =
+    endedAt === null ? `${duration(to - beganAt)}, not over` : duration(endedAt - beganAt)
+  const head = `${utc(beganAt)}  ${lasted.padEnd(DURATION)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
   const sign = isFirst ? style.paint(tone, style.sign(tone)) : ' '
   const told = style.plain(printable(says))
   if (style.width === undefined) return [`${sign} ${head}  ${told}`]
@@ -77,9 +83,9 @@ const notesOf = ({ entries, unreadable, unheard, knowsOwn, tookMs }: Look): read
   ...(unheard.length === 0
     ? []
     : [`No line of ${unheard.join(', ')}: what only they tell was not judged.`]),
-  ...(unreadable === 0 ? [] : [`${unreadable} lines were no entries of a journal.`]),
+  ...(unreadable === 0 ? [] : [`${figure(unreadable)} lines were no entries of a journal.`]),
   `Not judged: ${NOT_TOLD}${knowsOwn ? '' : '; its own turns (set node.publicKey)'}.`,
-  `${entries} lines read in ${spanOf(Math.max(1000, tookMs))}.`,
+  `${figure(entries)} lines read in ${duration(Math.max(1000, tookMs))}.`,
 ]
 
 export const replayAsJson = (look: Look) => ({

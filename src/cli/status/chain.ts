@@ -1,10 +1,11 @@
+import { duration, figure } from '../../core/format.ts'
 import { LIMITS, USUAL_RATE } from '../../verdict/limits.ts'
 import type { Tone } from '../page/style.ts'
 import { fact } from './fact.ts'
 import { askedRpc } from './rpc.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { digits, flag, listOf, amount, shape, word } from './shapes.ts'
-import { away, count, span } from './texts.ts'
+import { away, count } from './texts.ts'
 
 const schema = shape({
   references: listOf(shape({ name: word, up: flag, blockNumber: digits, state: word })),
@@ -36,7 +37,9 @@ export const chain: Section = {
     {
       from: 'rpc',
       by: "the node's RPC",
-      facts: (view) => [fact('blockNumber', askedRpc(view).blockNumber, { label: 'own height' })],
+      facts: (view) => [
+        fact('blockNumber', askedRpc(view).blockNumber, { label: 'own height', text: figure }),
+      ],
     },
     {
       from: 'reference',
@@ -54,7 +57,7 @@ export const chain: Section = {
               { up, blockNumber, state },
               {
                 label: `reference ${name ?? ''}`,
-                text: () => joined([blockNumber, state]) ?? 'unknown',
+                text: () => joined([blockNumber && figure(blockNumber), state]) ?? 'unknown',
                 tone: () => (up === true ? undefined : 'notice'),
               },
             ),
@@ -84,7 +87,7 @@ export const chain: Section = {
           known.value('chain_blocksync_window_remaining_seconds'),
           {
             label: 'the same in time',
-            text: (seconds) => span(seconds * 1000),
+            text: (seconds) => duration(seconds * 1000),
             why: 'needs the pace of the chain',
           },
         ),
@@ -95,12 +98,14 @@ export const chain: Section = {
     const { blockNumber, blocks } = askedRpc(view)
     const { references, agreeing } = view.reading('reference', schema)
     const difference = differenceOf(view)
-    const { timestamp } = blocks.latest
     const elsewhere = references.find((one) => one.blockNumber !== null)?.blockNumber
     const network =
-      elsewhere === undefined ? null : `own height unknown, the network is at ${elsewhere}`
-    const own = blockNumber ?? network
-    const age = timestamp === null ? null : away(Number(timestamp) * 1000, view.at)
+      elsewhere === undefined || elsewhere === null
+        ? null
+        : `own height unknown, the network is at ${figure(elsewhere)}`
+    const own = blockNumber === null ? network : figure(blockNumber)
+    const { at } = blocks.latest
+    const age = at === null ? null : away(at, view.at)
     return summary(
       joined([
         own,

@@ -1,10 +1,14 @@
+import type { z } from 'zod'
+import { second } from '../../core/units.ts'
+import { blockAge, isNodeDown } from '../../verdict/facts.ts'
+import { duration, figure } from '../../core/format.ts'
 import { fact, momentFact } from './fact.ts'
 import { BY_REPORT, reportIn } from './report.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { amount, byName, digits, flag, shape, word } from './shapes.ts'
+import { amount, byName, digits, flag, shape, timestamp, word } from './shapes.ts'
 
 const schema = shape({
-  lastEntryAt: amount,
+  lastEntryAt: timestamp,
   round: digits,
   epoch: digits,
   block: digits,
@@ -14,12 +18,25 @@ const schema = shape({
   messages: byName(amount),
   networkErrors: amount,
   networkErrorPeers: amount,
-  votedAt: amount,
+  votedAt: timestamp,
   panic: word,
 })
 
 /** The last 60 seconds of the consensus log. */
-export const consensusLog = (view: View) => view.reading('consensus', schema)
+export const consensusLog = (view: View): ConsensusLog => view.reading('consensus', schema)
+
+type ConsensusLog = z.output<typeof schema>
+
+/** The log and the report are of the time before the service ended. */
+const stopped = (view: View, { epoch, round }: Pick<ConsensusLog, 'epoch' | 'round'>): string => {
+  const age = blockAge(view)
+  const state = age === undefined ? 'stopped' : `stopped; last block ${duration(age * second)} ago`
+  const last = joined([
+    epoch === null ? null : `epoch ${epoch}`,
+    round === null ? null : `round ${round}`,
+  ])
+  return last === null ? state : `${state}, in ${last}`
+}
 
 /** The words that are well; every other word of the report is not. */
 const HEALTHY = { status: 'in-sync', mode: 'live' } as const
@@ -52,11 +69,11 @@ export const consensus: Section = {
         return [
           wordOf('status'),
           wordOf('mode'),
-          fact('epoch', told.epoch),
-          fact('round', told.round),
-          fact('blockNumber', told.blockNumber),
-          fact('blockNumberFromExternal', told.externalBlockNumber),
-          fact('blockDifference', told.blockDifference),
+          fact('epoch', told.epoch, { text: figure }),
+          fact('round', told.round, { text: figure }),
+          fact('blockNumber', told.blockNumber, { text: figure }),
+          fact('blockNumberFromExternal', told.externalBlockNumber, { text: figure }),
+          fact('blockDifference', told.blockDifference, { text: figure }),
         ]
       },
     },
@@ -67,9 +84,9 @@ export const consensus: Section = {
         const log = consensusLog(view)
         return [
           fact(['log', 'committing'], log.committing),
-          fact(['log', 'epoch'], log.epoch),
-          fact(['log', 'round'], log.round),
-          fact(['log', 'block'], log.block),
+          fact(['log', 'epoch'], log.epoch, { text: figure }),
+          fact(['log', 'round'], log.round, { text: figure }),
+          fact(['log', 'block'], log.block, { text: figure }),
           ...KINDS.map(([kind, label]) =>
             fact(['log', 'messages', kind], log.messages[kind], { label }),
           ),
@@ -89,8 +106,9 @@ export const consensus: Section = {
     },
   ],
   summary: (view) => {
-    const told = reportIn(view).consensus
     const log = consensusLog(view)
+    if (isNodeDown(view.known, 'bft')) return summary(stopped(view, log), 'bad')
+    const told = reportIn(view).consensus
     const isBad = log.committing === false && log.statesyncActive !== true
     const isStrange =
       (told.status ?? HEALTHY.status) !== HEALTHY.status ||
@@ -102,8 +120,8 @@ export const consensus: Section = {
           : log.committing
             ? 'blocks committed in 60 s'
             : 'no block committed in 60 s',
-        log.epoch === null ? null : `epoch ${log.epoch}`,
-        log.round === null ? null : `round ${log.round}`,
+        log.epoch === null ? null : `epoch ${figure(log.epoch)}`,
+        log.round === null ? null : `round ${figure(log.round)}`,
         told.status,
         told.mode,
       ]),

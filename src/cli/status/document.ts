@@ -6,7 +6,7 @@ import { SECTIONS } from './sections.ts'
 import { iso } from './texts.ts'
 
 /** The same as JSON: without a section, all of them. */
-export const documentOf = ({ view, verdict, sections }: Page) => ({
+export const documentOf = ({ view, verdict, sections, source }: Page) => ({
   verdict: {
     word: verdict.word,
     sentence: verdict.sentence,
@@ -14,6 +14,7 @@ export const documentOf = ({ view, verdict, sections }: Page) => ({
   },
   at: iso(view.at),
   from: view.picture.origin,
+  configFile: source?.path ?? null,
   sections: Object.fromEntries(
     (sections.length === 0 ? SECTIONS : sections).map((section) => [
       section.name.replace('{prefix}', view.prefix),

@@ -1,3 +1,4 @@
+import { figure } from '../../core/format.ts'
 import { consensusLog } from './consensus.ts'
 import { fact, momentFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
@@ -96,8 +97,8 @@ export const duties: Section = {
     const stake = view.known.value('chain_native_stake_ratio')
     return summary(
       joined([
-        own === null || own.ownBlocks === null ? null : `${own.ownBlocks} own blocks`,
-        own === null || own.ownTimeouts === null ? null : `${own.ownTimeouts} missed`,
+        own === null || own.ownBlocks === null ? null : `${figure(own.ownBlocks)} own blocks`,
+        own === null || own.ownTimeouts === null ? null : `${figure(own.ownTimeouts)} missed`,
         own === null || own.expected === null ? null : `${own.expected.toFixed(1)} expected`,
         stake === undefined ? null : `${share(stake)} of the stake`,
       ]),

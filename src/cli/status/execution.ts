@@ -1,14 +1,15 @@
+import { figure, size } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { fact, momentFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { amount, digits, shape, shapeOrNull } from './shapes.ts'
-import { away, share, size } from './texts.ts'
+import { amount, digits, shape, shapeOrNull, timestamp } from './shapes.ts'
+import { away, share } from './texts.ts'
 
 const history = shapeOrNull({ version: digits, earliest: digits })
 
 const schema = shape({
-  lastEntryAt: amount,
-  block: shapeOrNull({ number: digits, at: amount }),
+  lastEntryAt: timestamp,
+  block: shapeOrNull({ number: digits, at: timestamp }),
   finalized: digits,
   usedRatio: amount,
   chunks: shapeOrNull({ fast: digits, slow: digits, free: digits }),
@@ -37,9 +38,13 @@ export const execution: Section = {
         const now = view.at
         const why = silenceOf(told.lastEntryAt, view)
         return [
-          fact('blockNumber', told.block?.number, { why, label: 'executed block' }),
+          fact('blockNumber', told.block?.number, { why, label: 'executed block', text: figure }),
           momentFact('blockTime', told.block?.at, { why, label: 'its time', now }),
-          fact('finalizedBlockNumber', told.finalized, { why, label: 'finalized block' }),
+          fact('finalizedBlockNumber', told.finalized, {
+            why,
+            label: 'finalized block',
+            text: figure,
+          }),
           fact('residentBytes', told.residentBytes, { why, label: 'memory', text: size }),
           fact(['database', 'usedRatio'], told.usedRatio, {
             why,
@@ -49,11 +54,17 @@ export const execution: Section = {
           fact(['database', 'chunks'], told.chunks, {
             why,
             label: 'chunks',
-            text: ({ fast, slow, free }) => `fast ${fast}, slow ${slow}, free ${free}`,
+            text: (lists) =>
+              joined(
+                Object.entries(lists).map(
+                  ([name, chunks]) => `${name} ${chunks === null ? 'unknown' : figure(chunks)}`,
+                ),
+              ) ?? '',
           }),
           fact(['database', 'earliestBlock'], told.history.primary?.earliest, {
             why,
             label: 'history from block',
+            text: figure,
           }),
           momentFact('lastEntryAt', told.lastEntryAt, { why, label: 'newest line', now }),
         ]
@@ -65,7 +76,7 @@ export const execution: Section = {
     if (block === null || block.number === null) return null
     return summary(
       joined([
-        `block ${block.number}${block.at === null ? '' : ` of ${away(block.at, view.at)}`}`,
+        `block ${figure(block.number)}${block.at === null ? '' : ` of ${away(block.at, view.at)}`}`,
         residentBytes === null ? null : `${size(residentBytes)} of memory`,
       ]),
     )

@@ -1,3 +1,4 @@
+import { figure } from '../../core/format.ts'
 import type { Tone } from '../page/style.ts'
 import { iso, moment } from './texts.ts'
 
@@ -60,6 +61,7 @@ const words = (field: string): string =>
 
 const said = (value: unknown): string => {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'number') return figure(value)
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 

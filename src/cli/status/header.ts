@@ -1,7 +1,8 @@
+import { duration } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
 import { fact } from './fact.ts'
 import { BY_REPORT, reportIn } from './report.ts'
 import { joined, type Section, summary } from './section.ts'
-import { uptime } from './texts.ts'
 
 /** Which node it is. */
 export const header: Section = {
@@ -17,7 +18,10 @@ export const header: Section = {
         return [
           fact('hostname', hostname),
           fact('date', date),
-          fact('uptimeSeconds', uptimeSeconds, { label: 'uptime', text: uptime }),
+          fact('uptimeSeconds', uptimeSeconds, {
+            label: 'uptime',
+            text: (seconds) => duration(seconds * second),
+          }),
           fact('version', version),
         ]
       },
@@ -31,7 +35,7 @@ export const header: Section = {
         told.hostname,
         told.version,
         config.network === null ? null : `${config.network}${chain}`,
-        told.uptimeSeconds === null ? null : `up ${uptime(told.uptimeSeconds)}`,
+        told.uptimeSeconds === null ? null : `up ${duration(told.uptimeSeconds * second)}`,
       ]),
     )
   },

@@ -1,7 +1,8 @@
+import { size } from '../../core/format.ts'
 import { LIMITS } from '../../verdict/limits.ts'
 import { type Fact, fact, momentFact } from './fact.ts'
 import { joined, type View } from './section.ts'
-import { share, size } from './texts.ts'
+import { share } from './texts.ts'
 
 export const spaceFacts = ({ known, at }: View): readonly Fact[] => [
   ...known.series('chain_host_filesystem_size_bytes').map(({ labels, value: sizeBytes }) => {

@@ -1,10 +1,11 @@
+import { figure, size } from '../../core/format.ts'
 import type { KERNELS } from '../../metrics.ts'
 import { LIMITS } from '../../verdict/limits.ts'
 import { driveFacts, spaceFacts } from './host-disks.ts'
 import { type Fact, fact, momentFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { byName, listOf, shape, word } from './shapes.ts'
-import { share, size } from './texts.ts'
+import { share } from './texts.ts'
 import { z } from 'zod'
 
 /** By aspect: what was seen is in the metrics, what could not be seen says why. */
@@ -93,7 +94,7 @@ const kernelFacts = (view: View): readonly Fact[] => {
     ...known.series('chain_host_governor_cpus').map(({ labels, value }) =>
       fact(['governors', labels['governor'] ?? ''], value, {
         label: 'frequency governor',
-        text: (cpus) => `${labels['governor']}, ${cpus} processors`,
+        text: (cpus) => `${labels['governor']}, ${figure(cpus)} CPUs`,
       }),
     ),
     ...(throttles === undefined
@@ -102,7 +103,7 @@ const kernelFacts = (view: View): readonly Fact[] => {
   ]
 }
 
-const times = (amount: number): string => (amount === 1 ? 'once' : `${amount} times`)
+const times = (amount: number): string => (amount === 1 ? 'once' : `${figure(amount)} times`)
 
 const memoryFacts = (view: View): readonly Fact[] => {
   const { known } = view
@@ -125,7 +126,8 @@ const memoryFacts = (view: View): readonly Fact[] => {
         total === undefined ? null : { total, free: unused ?? null },
         {
           label: `huge pages of ${one}`,
-          text: ({ total: all, free: left }) => `${all}, ${left ?? 'unknown'} of them free`,
+          text: ({ total: all, free: left }) =>
+            `${figure(all)}, ${left === null ? 'unknown' : figure(left)} of them free`,
         },
       )
     }),

@@ -1,11 +1,11 @@
 import type { z } from 'zod'
 import { fact } from './fact.ts'
 import { type Section, joined, summary, type View } from './section.ts'
-import { amount, listOf, shape, word } from './shapes.ts'
+import { amount, listOf, shape, timestamp, word } from './shapes.ts'
 import { count, iso, moment } from './texts.ts'
 
 const schema = listOf(
-  shape({ key: word, kind: word, state: word, why: word, writtenAt: amount, copies: amount }),
+  shape({ key: word, kind: word, state: word, why: word, writtenAt: timestamp, copies: amount }),
 )
 
 type KeyFile = z.output<typeof schema>[number]

@@ -1,4 +1,7 @@
+import type { ConfigSource } from '../../config/index.ts'
 import type { Config } from '../../config/schema.ts'
+import { describeSource } from '../../config/show.ts'
+import { duration } from '../../core/format.ts'
 import type { Verdict } from '../../verdict/verdict.ts'
 import { pairs, wrap } from '../page/layout.ts'
 import type { Style, Tone } from '../page/style.ts'
@@ -6,13 +9,15 @@ import { verdictLine } from '../page/verdict.ts'
 import { type Fact, UNKNOWN } from './fact.ts'
 import type { Group, Section, View } from './section.ts'
 import { SECTIONS } from './sections.ts'
-import { away, oneLine, span } from './texts.ts'
+import { away, oneLine } from './texts.ts'
 import { whyUnknown } from './why.ts'
 
 export interface Page {
   readonly view: View
   readonly verdict: Verdict
   readonly listen: Config['listen']
+  /** The configuration file of the command. */
+  readonly source: ConfigSource | null
   /** What was asked for; empty is the overview. */
   readonly sections: readonly Section[]
 }
@@ -21,6 +26,7 @@ export interface Page {
 export const renderPage = (page: Page, style: Style): readonly string[] => [
   verdictLine(page.verdict, style),
   ...text(originOf(page), 'quiet', style),
+  ...text(`Configuration: ${describeSource(page.source)}`, 'quiet', style),
   ...(page.sections.length === 0
     ? renderOverview(page, style)
     : page.sections.flatMap((section) => ['', ...renderSection(section, page.view, style)])),
@@ -35,7 +41,7 @@ const indented = (words: string, tone: Tone, style: Style): readonly string[] =>
   wrap(style.plain(oneLine(words)), style, '  ').map((line) => style.paint(tone, line))
 
 /** Who told it, and how old the newest and the oldest of it is. */
-const originOf = ({ view, listen }: Omit<Page, 'sections' | 'verdict'>): string => {
+const originOf = ({ view, listen }: Pick<Page, 'view' | 'listen'>): string => {
   const { host, port } = listen
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
   const { picture, at } = view
@@ -46,7 +52,7 @@ const originOf = ({ view, listen }: Omit<Page, 'sections' | 'verdict'>): string 
     enabled && lastSuccessAt !== null && reading !== null ? [lastSuccessAt] : [],
   )
   if (times.length === 0) return `From the agent at ${address}, which has read nothing yet`
-  const [newest, oldest] = [span(at - Math.max(...times)), span(at - Math.min(...times))]
+  const [newest, oldest] = [duration(at - Math.max(...times)), duration(at - Math.min(...times))]
   const age = newest === oldest ? newest : `${newest} to ${oldest}`
   return `From the agent at ${address}, ${age} old`
 }

@@ -1,3 +1,4 @@
+import { figure } from '../../core/format.ts'
 import { fact } from './fact.ts'
 import { BY_REPORT, reportIn } from './report.ts'
 import { type Section, summary } from './section.ts'
@@ -7,7 +8,10 @@ export const peers: Section = {
   name: 'peers',
   about: 'peers as reported, and as consensus counts them',
   groups: [
-    { ...BY_REPORT, facts: (view) => [fact('peersNumber', reportIn(view).peers)] },
+    {
+      ...BY_REPORT,
+      facts: (view) => [fact('peersNumber', reportIn(view).peers, { text: figure })],
+    },
     {
       from: 'native',
       by: "consensus' own metrics",
@@ -30,11 +34,11 @@ export const peers: Section = {
     const discovered = view.known.value('chain_native_peers')
     const isAlone = Number(reported ?? discovered) === 0
     if (reported === null && discovered === undefined) return null
+    const found = discovered === undefined ? '' : `${figure(discovered)} discovered`
     const text =
       reported === null
-        ? `${discovered} discovered`
-        : count(reported, 'peer') +
-          (discovered === undefined ? '' : ` reported, ${discovered} discovered`)
+        ? found
+        : count(reported, 'peer') + (found === '' ? '' : ` reported, ${found}`)
     return summary(text, isAlone ? 'bad' : undefined)
   },
 }

@@ -1,9 +1,10 @@
+import { figure } from '../../core/format.ts'
 import { badUnless, fact, momentFact } from './fact.ts'
 import { BY_REPORT, reportIn } from './report.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { amount, digits, flag, shape, word } from './shapes.ts'
+import { digits, flag, shape, timestamp, word } from './shapes.ts'
 
-const block = shape({ number: digits, timestamp: digits })
+const block = shape({ number: digits, at: timestamp })
 
 const schema = shape({
   up: flag,
@@ -11,7 +12,7 @@ const schema = shape({
   detail: word,
   blockNumber: digits,
   blocks: shape({ latest: block, safe: block, finalized: block }),
-  lastAdvanceAt: amount,
+  lastAdvanceAt: timestamp,
   info: shape({ clientVersion: word, chainId: digits, netVersion: word }),
 })
 
@@ -41,12 +42,15 @@ export const rpc: Section = {
             tone: badUnless(told.up === true),
           }),
           ...TAGS.flatMap((tag) => {
-            const { number, timestamp } = told.blocks[tag]
+            const { number, at } = told.blocks[tag]
             const height = tag === 'latest' ? told.blockNumber : number
-            const blockAt = timestamp === null ? null : Number(timestamp) * 1000
             return [
-              fact(['asked', tag, 'blockNumber'], height, { label: `${tag} block`, ...gone }),
-              momentFact(['asked', tag, 'blockTime'], blockAt, {
+              fact(['asked', tag, 'blockNumber'], height, {
+                label: `${tag} block`,
+                text: figure,
+                ...gone,
+              }),
+              momentFact(['asked', tag, 'blockTime'], at, {
                 label: `${tag} block, its time`,
                 now: view.at,
                 ...gone,
@@ -74,7 +78,7 @@ export const rpc: Section = {
           }),
           fact('clientVersion', told.clientVersion),
           fact('netVersion', told.netVersion),
-          fact('blockNumber', told.blockNumber),
+          fact('blockNumber', told.blockNumber, { text: figure }),
         ]
       },
     },
@@ -88,7 +92,7 @@ export const rpc: Section = {
       joined([
         'answers',
         told.info.clientVersion,
-        finalized.number === null ? null : `finalized ${finalized.number}`,
+        finalized.number === null ? null : `finalized ${figure(finalized.number)}`,
       ]),
     )
   },

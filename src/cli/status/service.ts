@@ -1,7 +1,7 @@
+import { duration, figure, size } from '../../core/format.ts'
 import { type Fact, fact, momentFact } from './fact.ts'
 import { type Group, joined, type Section, summary, type View } from './section.ts'
-import { byName, amount, listOf, shape, word } from './shapes.ts'
-import { size, uptime } from './texts.ts'
+import { byName, listOf, shape, timestamp, word } from './shapes.ts'
 import { endOf, stateOf, toneOf, unitsIn } from './units.ts'
 
 /** Which collector reads the log of a service line by line. */
@@ -48,8 +48,12 @@ const unitFacts = (service: string, view: View): readonly Fact[] => {
         ...(found && !isActive && { otherwise: 'never, as far as systemd tells' }),
       },
     ),
-    fact('mainPid', found?.mainPid, { label: 'pid', ...(found && { otherwise: 'none' }) }),
-    fact('restarts', found?.restarts, { label: 'restarts by systemd' }),
+    fact('mainPid', found?.mainPid, {
+      label: 'pid',
+      text: String,
+      ...(found && { otherwise: 'none' }),
+    }),
+    fact('restarts', found?.restarts, { label: 'restarts by systemd', text: figure }),
     fact('lastExit', ended, {
       ...(found && { otherwise: 'none, as far as systemd tells' }),
     }),
@@ -61,11 +65,11 @@ const unitFacts = (service: string, view: View): readonly Fact[] => {
       text: (bytes) => size(Number(bytes)),
       ...(found && !isActive && { otherwise: 'none' }),
     }),
-    fact('cpuNanoseconds', found?.cpuNanoseconds, {
-      label: 'processor time',
-      text: (nanoseconds) => uptime(Number(nanoseconds) / 1e9),
+    fact('cpuSeconds', found?.cpuSeconds, {
+      label: 'CPU time',
+      text: (seconds) => duration(Number(seconds) * 1000),
     }),
-    fact('tasks', found?.tasks, { ...(found && !isActive && { otherwise: 'none' }) }),
+    fact('tasks', found?.tasks, { text: figure, ...(found && !isActive && { otherwise: 'none' }) }),
   ]
 }
 
@@ -94,7 +98,7 @@ const newestLine = (collector: string): Group => ({
   from: collector,
   by: 'its log',
   facts: (view) => {
-    const { lastEntryAt } = view.reading(collector, shape({ lastEntryAt: amount }))
+    const { lastEntryAt } = view.reading(collector, shape({ lastEntryAt: timestamp }))
     return [
       momentFact('newestLineAt', lastEntryAt, {
         label: 'newest line',
@@ -110,17 +114,17 @@ const newestLine = (collector: string): Group => ({
 const STILL_MS = 60_000
 
 const logSchema = shape({
-  lastEntryAt: amount,
+  lastEntryAt: timestamp,
   trouble: byName(listOf(word)),
-  oldest: byName(amount),
+  oldestEntryAt: byName(timestamp),
 })
 
 const logFacts = (service: string, view: View): readonly Fact[] => {
-  const { lastEntryAt, trouble, oldest } = view.reading('logs', logSchema)
+  const { lastEntryAt, trouble, oldestEntryAt } = view.reading('logs', logSchema)
   // Of logs of which nothing was heard it is not known that nothing is in them.
   const told = lastEntryAt === null ? undefined : trouble[service]
   const lines = told?.filter((line) => line !== null)
-  const from = oldest[service]
+  const from = oldestEntryAt[service]
   return [
     fact('trouble', lines, {
       label: 'trouble in the log',

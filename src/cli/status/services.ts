@@ -1,7 +1,8 @@
+import { duration } from '../../core/format.ts'
 import { type Fact, fact } from './fact.ts'
 import { BY_REPORT, reportIn } from './report.ts'
 import { joined, type Section, type Summary, summary, type View } from './section.ts'
-import { away, count, iso, span, utc } from './texts.ts'
+import { away, count, iso, utc } from './texts.ts'
 import { endOf, nameOf, type Service, stateOf, toneOf, unitsIn } from './units.ts'
 
 export const services: Section = {
@@ -91,12 +92,12 @@ function reported(view: View): readonly Fact[] {
   const { activated, previousSeconds, nextSeconds } = cleanup
   const inWords = joined([
     activated === null ? null : activated ? 'activated' : 'not activated',
-    previousSeconds === null ? null : `last ${span(previousSeconds * 1000)} ago`,
+    previousSeconds === null ? null : `last ${duration(previousSeconds * 1000)} ago`,
     nextSeconds === null
       ? null
       : nextSeconds < 0
-        ? `was due ${span(-nextSeconds * 1000)} ago`
-        : `next in ${span(nextSeconds * 1000)}`,
+        ? `was due ${duration(-nextSeconds * 1000)} ago`
+        : `next in ${duration(nextSeconds * 1000)}`,
   ])
   return [
     ...Object.entries(words).map(([service, word]) =>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { timestamp as timestampOfReading } from '../../verdict/picture.ts'
 
 /**
  * Shapes that take anything, since an agent may be of another version than this command: what is
@@ -6,6 +7,8 @@ import { z } from 'zod'
  */
 export const word = z.string().nullable().catch(null)
 export const amount = z.number().nullable().catch(null)
+/** A moment in RFC 3339, as milliseconds since the epoch. */
+export const timestamp = timestampOfReading.nullable().catch(null)
 export const flag = z.boolean().nullable().catch(null)
 
 /** A 64-bit integer: decimal digits, in JSON a text. */

@@ -1,8 +1,9 @@
+import { duration, figure } from '../../core/format.ts'
 import { consensusLog } from './consensus.ts'
 import { fact, momentFact } from './fact.ts'
 import { BY_REPORT, reportIn } from './report.ts'
 import { type Section, summary, type View } from './section.ts'
-import { share, span } from './texts.ts'
+import { share } from './texts.ts'
 
 const derivedFrom = ({ known }: View) => {
   const progressedAt = known.value('chain_statesync_last_progress_timestamp_seconds')
@@ -30,15 +31,14 @@ export const statesync: Section = {
       ...BY_REPORT,
       facts: (view) => {
         const { progressRatio, progressBlock, targetBlock } = reportIn(view).statesync
-        // The report prints zeros where there never was a target; that is read as none.
-        const none = view.hasTold('status') ? { otherwise: 'none reported' } : {}
         return [
           fact('percentage', progressRatio === null ? null : percentOf(progressRatio), {
             text: (percentage) => share(percentage / 100),
-            ...none,
           }),
-          fact('progress', progressBlock, none),
-          fact('target', targetBlock, none),
+          fact('progress', progressBlock, { text: figure }),
+          fact('target', targetBlock, {
+            text: (target) => (target === '0' ? '0 (no statesync needed)' : figure(target)),
+          }),
         ]
       },
     },
@@ -61,7 +61,7 @@ export const statesync: Section = {
         return [
           fact('etaSeconds', etaSeconds, {
             label: 'done in',
-            text: (seconds) => span(seconds * 1000),
+            text: (seconds) => duration(seconds * 1000),
             ...none,
           }),
           momentFact('lastProgressAt', lastProgressAt, {
@@ -77,12 +77,14 @@ export const statesync: Section = {
     const active = isActive(view)
     if (active === undefined) return null
     if (!active) return summary('not under way')
-    const { progressRatio } = reportIn(view).statesync
+    const { progressRatio: reported, targetBlock } = reportIn(view).statesync
+    // The report is up to minutes old: a target of 0 is from before this statesync.
+    const progressRatio = targetBlock === '0' ? null : reported
     const { etaSeconds } = derivedFrom(view)
     return summary(
       'under way' +
         (progressRatio === null ? '' : `, ${share(progressRatio)} done`) +
-        (etaSeconds === undefined ? '' : `, done in ${span(etaSeconds * 1000)}`),
+        (etaSeconds === undefined ? '' : `, done in ${duration(etaSeconds * 1000)}`),
       'notice',
     )
   },

@@ -1,8 +1,9 @@
+import { duration, figure, size } from '../../core/format.ts'
 import { LIMITS } from '../../verdict/limits.ts'
 import { type Fact, fact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { amount, digits, flag, listOf, shape, shapeOrNull, word } from './shapes.ts'
-import { count, share, size, span } from './texts.ts'
+import { count, share } from './texts.ts'
 
 const list = shapeOrNull({ chunks: amount, capacityBytes: amount, usedBytes: amount })
 const timeline = shapeOrNull({
@@ -51,7 +52,7 @@ export const storage: Section = {
         ...timelineFacts('secondary', view),
         fact('historyMaxBlocks', storageIn(view).historyMaxBlocks, {
           label: 'history at most',
-          text: (blocks) => `${blocks} blocks`,
+          text: (blocks) => count(blocks, 'block'),
         }),
         ...latestFacts(view),
         fact(
@@ -68,7 +69,7 @@ export const storage: Section = {
       facts: ({ known }) => [
         fact(['compaction', 'inSeconds'], known.value('chain_storage_seconds_until_compaction'), {
           label: 'compacts in',
-          text: (seconds) => span(seconds * 1000),
+          text: (seconds) => duration(seconds * 1000),
           why: 'not measured yet, or it does not grow',
         }),
       ],
@@ -83,7 +84,7 @@ export const storage: Section = {
     return summary(
       joined([
         `${share(fullest)} of ${size(capacity)} used`,
-        blocks === null ? null : `history of ${blocks} blocks`,
+        blocks === null ? null : `history of ${count(blocks, 'block')}`,
       ]),
       toneOfUse(fullest),
     )
@@ -132,12 +133,15 @@ const timelineFacts = (name: 'primary' | 'secondary', view: View): readonly Fact
   const label = name === 'primary' ? 'history' : 'second history'
   const { historyBlocks, earliestBlock, latestBlock, kind, autoExpireBlock } = found ?? NOTHING
   return [
-    fact(at('historyBlocks'), historyBlocks, { label, text: (blocks) => `${blocks} blocks` }),
-    fact(at('earliestBlock'), earliestBlock, { label: `${label}, earliest` }),
-    fact(at('latestBlock'), latestBlock, { label: `${label}, latest` }),
+    fact(at('historyBlocks'), historyBlocks, { label, text: (blocks) => count(blocks, 'block') }),
+    fact(at('earliestBlock'), earliestBlock, { label: `${label}, earliest`, text: figure }),
+    fact(at('latestBlock'), latestBlock, { label: `${label}, latest`, text: figure }),
     // Older tools do not tell the encoding.
     ...(kind === null ? [] : [fact(at('kind'), kind, { label: `${label}, kind` })]),
-    fact(at('autoExpireBlock'), autoExpireBlock, { label: `${label}, auto-expire version` }),
+    fact(at('autoExpireBlock'), autoExpireBlock, {
+      label: `${label}, auto-expire version`,
+      text: figure,
+    }),
   ]
 }
 
@@ -156,16 +160,16 @@ const latestFacts = (view: View): readonly Fact[] => {
       label: `latest ${name}`,
       text: ({ number, id, round }) =>
         joined([
-          number ?? 'unknown',
+          number === null ? 'unknown' : figure(number),
           id === null ? null : `id ${id}`,
-          round === null ? null : `round ${round}`,
+          round === null ? null : `round ${figure(round)}`,
         ]) ?? '',
     })
   return [
     withId('proposed', proposed),
     withId('voted', voted),
-    fact(['latestBlock', 'finalized'], finalized, { label: 'latest finalized' }),
-    fact(['latestBlock', 'verified'], verified, { label: 'latest verified' }),
+    fact(['latestBlock', 'finalized'], finalized, { label: 'latest finalized', text: figure }),
+    fact(['latestBlock', 'verified'], verified, { label: 'latest verified', text: figure }),
   ]
 }
 

@@ -1,17 +1,7 @@
 import { constants } from 'node:os'
+import { duration, figure } from '../../core/format.ts'
 import { printable } from '../../core/printable.ts'
-import { day, hour, minute, second } from '../../core/units.ts'
-
-const UNITS = ['bytes', 'Kb', 'Mb', 'Gb', 'Tb', 'Pb'] as const
-
-/** Bytes as the storage tool prints them, binary under decimal names, and at the same places another unit. */
-export const size = (bytes: number): string => {
-  const power = Math.max(
-    0,
-    UNITS.findLastIndex((_, index) => bytes >= 0.9 * 1024 ** index),
-  )
-  return `${(bytes / 1024 ** power).toFixed(2)} ${UNITS[power] ?? ''}`
-}
+import { second } from '../../core/units.ts'
 
 /** A share with two digits, as the storage tool prints it; what is not whole is never 100.00. */
 export const share = (ratio: number): string => {
@@ -19,22 +9,9 @@ export const share = (ratio: number): string => {
   return `${ratio < 1 && text === '100.00' ? '99.99' : text}%`
 }
 
-const SPANS = [
-  [day, 'd'],
-  [hour, 'h'],
-  [minute, 'min'],
-  [second, 's'],
-] as const
-
-/** Milliseconds in one unit, rounded down: `2 s`, `3 min`, `5 h`, `2 d`. */
-export const span = (ms: number): string => {
-  const [length, unit] = SPANS.find(([least]) => ms >= least) ?? [second, 's']
-  return `${Math.max(0, Math.floor(ms / length))} ${unit}`
-}
-
 /** How far a moment is away. */
 export const away = (at: number, now: number): string =>
-  at - now >= second ? `in ${span(at - now)}` : `${span(now - at)} ago`
+  at - now >= second ? `in ${duration(at - now)}` : `${duration(now - at)} ago`
 
 /** A moment of UTC to the second. */
 export const utc = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
@@ -49,16 +26,9 @@ export const moment =
   (at: number): string =>
     `${utc(at)} (${away(at, now)})`
 
-/** Seconds as the status report prints an uptime: `2d 05h 12m 09s`. */
-export const uptime = (seconds: number): string => {
-  const two = (value: number): string => String(Math.floor(value)).padStart(2, '0')
-  const rest = seconds % 86_400
-  return `${Math.floor(seconds / 86_400)}d ${two(rest / 3600)}h ${two((rest % 3600) / 60)}m ${two(rest % 60)}s`
-}
-
-/** `3 blocks`, `1 block`. */
+/** `3 blocks`, `1 block`, `1,234 blocks`. */
 export const count = (amount: number | string, one: string): string =>
-  `${amount} ${one}${String(amount) === '1' ? '' : 's'}`
+  `${figure(amount)} ${one}${String(amount) === '1' ? '' : 's'}`
 
 /** The name of a signal by its number: `SIGABRT`. */
 export const signalName = (number: number): string =>

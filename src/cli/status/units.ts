@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Tone } from '../page/style.ts'
 import type { View } from './section.ts'
-import { amount, digits, flag, listOf, shape, shapeOrNull, word } from './shapes.ts'
+import { amount, digits, flag, listOf, shape, shapeOrNull, timestamp, word } from './shapes.ts'
 import { signalName } from './texts.ts'
 
 const unit = {
@@ -14,13 +14,13 @@ const unit = {
   restarts: digits,
   mainPid: amount,
   exit: shapeOrNull({ by: word, status: digits }),
-  startedAt: amount,
-  exitedAt: amount,
+  startedAt: timestamp,
+  exitedAt: timestamp,
   memoryBytes: digits,
-  cpuNanoseconds: digits,
+  cpuSeconds: amount,
   tasks: digits,
-  lastTriggerAt: amount,
-  nextTriggerAt: amount,
+  lastTriggerAt: timestamp,
+  nextTriggerAt: timestamp,
 }
 
 const schema = shape({

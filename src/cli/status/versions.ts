@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { Tone } from '../page/style.ts'
 import { type Fact, fact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { amount, byName, flag, listOf, shape, word } from './shapes.ts'
+import { byName, flag, listOf, shape, timestamp, word } from './shapes.ts'
 import { away, iso, utc } from './texts.ts'
 
 const schema = shape({
@@ -18,7 +18,7 @@ const schema = shape({
   mismatch: flag,
   forks: listOf(
     shape({
-      fork: shape({ name: word, kind: word, activationAt: amount, minimumVersion: word }),
+      fork: shape({ name: word, kind: word, activationAt: timestamp, minimumVersion: word }),
       checks: listOf(shape({ check: word, ready: flag })),
     }),
   ),

@@ -19,6 +19,9 @@ export const dress = (command: Command, io: Io): void => {
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
+      outputError: (text, write) => {
+        write(usageError(withHint(text, command)))
+      },
       // Our pages have colour only where it can be shown.
       getOutHasColors: () => true,
       getErrHasColors: () => true,
@@ -31,6 +34,46 @@ export const dress = (command: Command, io: Io): void => {
     })
   for (const child of command.commands) dress(child, io)
 }
+
+const UNKNOWN_OPTION =
+  /^error: unknown option '--([^'\n]*)'(?:\n\(Did you mean (?:one of )?--([^,?]+)[^\n]*\))?/
+
+/**
+ * Commander also suggests options that are far from what was typed (--version for --section): those are left
+ * out. The name of an argument that was typed as an option gets a hint.
+ */
+const withHint = (text: string, command: Command): string =>
+  text.replace(UNKNOWN_OPTION, (error, typed: string, suggested: string | undefined) => {
+    const argument = command.registeredArguments
+      .map((one) => one.name())
+      .find((name) => name === typed)
+    if (argument !== undefined) {
+      const usage = ['chain-agent', ...pathTo(command), valueOf(typed, command)].join(' ')
+      return `error: unknown option '--${typed}'\n(${argument} is an argument, not an option: ${usage})`
+    }
+    return suggested === undefined || nearest(typed, [suggested]) !== undefined
+      ? error
+      : `error: unknown option '--${typed}'`
+  })
+
+/** What was typed after the option, or a placeholder. */
+const valueOf = (option: string, { args }: Command): string => {
+  const value = args[args.indexOf(`--${option}`) + 1]
+  return value === undefined || value.startsWith('-') ? option.toUpperCase() : value
+}
+/** Errors of commander in our form: `invalid duration '30x': expected …`. */
+const usageError = (text: string): string =>
+  text
+    .replace(
+      /^error: command-argument value ('.*') is invalid for argument '(.*?)'\. /s,
+      'error: invalid $2 $1: ',
+    )
+    .replace(
+      /^error: option '(?:-\w, )?(--[\w-]+)[^']*' argument ('.*') is invalid\. /s,
+      'error: invalid $1 $2: ',
+    )
+    .replace(/(?<=: )Allowed choices are (.*)\.$/m, 'expected one of $1')
+    .replace(/^error: unknown (?:option '-v'|command 'version')$/m, '$&\n(Did you mean --version?)')
 
 const takeNotes = (command: Command): void => {
   if (!(command instanceof EventEmitter)) return

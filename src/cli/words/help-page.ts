@@ -93,11 +93,28 @@ const items = (
 
 const renderSection = ({ title, kind, lines }: Section, style: Sized): readonly string[] => {
   if (kind === 'prose') return wrap([...(title ? [`${title}:`] : []), ...lines].join(' '), style)
-  const fit = title === 'Examples' ? fitCommand : fitLine
   return [
     ...(title === undefined ? [] : [style.paint('strong', `${title}:`)]),
-    ...lines.flatMap((line) => fit(line, style)),
+    ...(title === 'Examples'
+      ? fitExamples(lines, style)
+      : lines.flatMap((line) => fitLine(line, style))),
   ]
+}
+
+/** Comments have one column; a comment that is too long continues in it. */
+const fitExamples = (lines: readonly string[], style: Sized): readonly string[] => {
+  const examples = lines.map((line) => ({ line, parts: line.split(/\s{2,}#\s*/) }))
+  const commented = examples.flatMap(({ parts: [command = '', remark] }) =>
+    remark === undefined ? [] : [command.length],
+  )
+  const column = 4 + Math.max(0, ...commented)
+  if (style.width - column < LEAST_BESIDE) return lines.flatMap((line) => fitCommand(line, style))
+  return examples.flatMap(({ line, parts: [command = '', remark] }) => {
+    if (remark === undefined) return fitCommand(line, style)
+    return wrap(remark, style, `${' '.repeat(column)}# `).map((text, index) =>
+      index === 0 ? `  ${command}`.padEnd(column) + text.trimStart() : text,
+    )
+  })
 }
 
 /** A command line that is too long goes on after a backslash, so that it can still be copied. */

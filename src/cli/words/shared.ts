@@ -2,7 +2,10 @@ import type { OptionTerm, Words } from './describe.ts'
 
 /** What the environment says, beside the variables of the configuration. */
 export const ENVIRONMENT = [
-  ['CHAIN_AGENT_CONFIG', 'the configuration file, where --config does not name one'],
+  [
+    'CHAIN_AGENT_CONFIG',
+    'the configuration file if --config names none; default /etc/chain-agent/config.yaml if it exists',
+  ],
   ['CHAIN_AGENT_*', 'any key of the configuration: CHAIN_AGENT_RPC_INTERVAL is rpc.interval'],
   ['CHAIN_AGENT_API_KEY', 'the key for a query service, where --api-key-file names none'],
   ['NO_COLOR', 'where it is not empty, nothing is coloured'],

@@ -1,6 +1,8 @@
+import { resolvePath } from '../../core/key-places.ts'
+import type { KeyFiles } from '../../sources/key-files.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 
-/** Puts the maker's word into the names of units. */
+/** Replaces `{prefix}` in the names of units. */
 export interface Names {
   one(template: string, signal: AbortSignal): Promise<string>
   /** The same keys with whole names, in the same order. */
@@ -17,5 +19,13 @@ export const createNames = (readPrefix: ReadPrefix): Names => ({
     return new Map(Object.entries(templates).map(([key, template]) => [key, fill(template, word)]))
   },
 })
+
+/** Replaces `{prefix}` in a path of the node. */
+export type ReadPath = (template: string, signal: AbortSignal) => Promise<string>
+
+export const createReadPath =
+  (readPrefix: ReadPrefix, files: Pick<KeyFiles, 'look'>): ReadPath =>
+  async (template, signal) =>
+    resolvePath(template, { prefix: (await readPrefix(signal)).word, files })
 
 const fill = (template: string, word: string): string => template.replaceAll('{prefix}', word)

@@ -7,6 +7,7 @@ import { QueryError } from './errors.ts'
 import { type Limiter, LONGEST_WAIT } from './limiter.ts'
 import { type Tell } from './tell.ts'
 import { type Exchange } from './transport.ts'
+import { type Retry } from './types.ts'
 
 export interface Request {
   readonly path: 'query' | 'height'
@@ -26,6 +27,9 @@ interface AskOptions {
   readonly limiter: Limiter
   readonly clock: Clock
   readonly retries: number
+  readonly isLoopback: boolean
+  /** Called before each wait for another attempt. */
+  readonly onRetry: (retry: Retry) => void
 }
 
 const MOST_WAITS = 30
@@ -34,9 +38,16 @@ const BELIEVED = 3
 /** Of one request: after that, less is asked for. */
 export const LATE_TRIES = 2
 
-export const createAsk =
-  ({ exchange, limiter, clock, retries }: AskOptions): Ask =>
-  async ({ path, body, tell, counters, signal, late }) => {
+export const createAsk = ({
+  exchange,
+  limiter,
+  clock,
+  retries,
+  isLoopback,
+  onRetry,
+}: AskOptions): Ask => {
+  let hasAnswered = false
+  return async ({ path, body, tell, counters, signal, late }) => {
     let tried = late?.tried ?? 0
     let lates = 0
     let waits = 0
@@ -50,25 +61,37 @@ export const createAsk =
       const came = await exchange(path, body, signal)
       limiter.heard('kind' in came ? {} : came.headers)
       if (signal.aborted) throw cancelled(tell)
+      if (!('kind' in came)) hasAnswered = true
       const verdict = classify(came, clock.now())
       if (verdict.kind === 'ok') return verdict.body
       if (verdict.kind === 'shrink') return 'too large'
       if (verdict.kind === 'wait') {
         waits += 1
-        limiter.pause(patience(verdict, { waits, tell }))
+        const waitMs = patience(verdict, { waits, tell })
+        onRetry({ happened: verdict.happened, waitMs, attempt: null })
+        limiter.pause(waitMs)
         continue
       }
       tried += 1
       if (verdict.kind !== 'retry') throw tell(verdict.kind, verdict.happened, verdict.evidence)
       if (verdict.isLate === true) lates += 1
-      if (tried > retries) throw tell('unreachable', verdict.happened, verdict.evidence)
+      // On this host nothing is on the way to a port that no process has: waiting cannot help, unless
+      // a service that has answered before is being restarted.
+      const isDown = verdict.isRefused === true && isLoopback && !hasAnswered
+      if (isDown || tried > retries) throw tell('unreachable', verdict.happened, verdict.evidence)
       counters.retries += 1
       if (lates >= LATE_TRIES && late?.canShrink === true) return 'too slow'
-      const ms = backoff(tried)
-      counters.waitedMs += ms
-      await clock.sleep(ms, signal)
+      const waitMs = backoff(tried)
+      onRetry({
+        happened: verdict.happened,
+        waitMs,
+        attempt: { number: tried + 1, of: retries + 1 },
+      })
+      counters.waitedMs += waitMs
+      await clock.sleep(waitMs, signal)
     }
   }
+}
 
 const cancelled = (tell: Tell): QueryError => tell('unreachable', 'it was cancelled')
 

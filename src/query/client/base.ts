@@ -1,5 +1,5 @@
 import { ConfigError, excerpt } from '../../core/errors.ts'
-import { redactUrl } from '../../core/redact.ts'
+import { REDACTED, redactUrl } from '../../core/redact.ts'
 import { QueryError } from './errors.ts'
 
 /** Where the service is; what its errors may show of it; the header with the key. */
@@ -8,7 +8,7 @@ export interface Base {
   readonly shown: string
   readonly headers: Readonly<Record<string, string>>
   /** Takes the key out of what the service sent, in every form in which it may have come back. */
-  readonly strike: (text: string) => string
+  readonly redact: (text: string) => string
 }
 
 interface BaseOptions {
@@ -24,7 +24,7 @@ export const createBase = ({ url, apiKey, header }: BaseOptions): Base => {
     url: checked,
     shown: redactUrl(checked.href),
     headers: apiKey === null ? {} : keyHeader(checkKey(apiKey), header),
-    strike: striker([...(apiKey === null ? [] : formsOf(checkKey(apiKey))), ...pathsOf(checked)]),
+    redact: redactor([...(apiKey === null ? [] : formsOf(checkKey(apiKey))), ...pathsOf(checked)]),
   }
 }
 
@@ -113,9 +113,9 @@ const decoded = (text: string): string => {
 /** Only the beginning of what a service says is shown; the rest, which may be long, is not looked through. */
 const LOOKED_THROUGH = 65_536
 
-/** Strikes a secret out however its characters are written: plain, escaped, with spaces between. */
-const striker = (secrets: readonly string[]) => {
-  // The longest first: a part must not be struck out of the middle of the whole.
+/** Redacts a secret however its characters are written: plain, escaped, with spaces between. */
+const redactor = (secrets: readonly string[]) => {
+  // The longest first: a part must not be redacted in the middle of the longer one.
   const all = [...new Set(secrets)].toSorted((one, other) => other.length - one.length)
   const any = new RegExp(
     all.map((secret) => [...secret].map(anyForm).join(String.raw`\s*`)).join('|'),
@@ -123,7 +123,7 @@ const striker = (secrets: readonly string[]) => {
   )
   return (text: string): string => {
     const begun = text.slice(0, LOOKED_THROUGH)
-    return all.length === 0 ? begun : begun.replaceAll(any, '(struck out)')
+    return all.length === 0 ? begun : begun.replaceAll(any, REDACTED)
   }
 }
 

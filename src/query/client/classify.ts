@@ -10,6 +10,7 @@ export type Verdict =
       readonly happened: string
       readonly evidence?: string
       readonly isLate?: boolean
+      readonly isRefused?: boolean
     }
   | {
       readonly kind: 'wait'

@@ -1,4 +1,4 @@
-import { minute, second } from '../../core/units.ts'
+import { minute } from '../../core/units.ts'
 import { type Ask, createAsk, twice } from './ask.ts'
 import { backoff } from './backoff.ts'
 import { createBase } from './base.ts'
@@ -9,10 +9,13 @@ import { sharedLimiter } from './limiter.ts'
 import { runQuery } from './run.ts'
 import { createTell, type Tell } from './tell.ts'
 import { createTransport } from './transport.ts'
-import { type ClientOptions, type QueryClient } from './types.ts'
+import {
+  type ClientOptions,
+  DEFAULT_RETRIES,
+  DEFAULT_TIMEOUT_MS,
+  type QueryClient,
+} from './types.ts'
 
-const TIMEOUT = 30 * second
-const RETRIES = 8
 const HEARD_FOR = minute
 const MAX_BYTES = 256 * 1024 * 1024
 
@@ -23,11 +26,18 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
   const exchange = createTransport({
     base,
     clock,
-    timeout: options.timeoutMs ?? TIMEOUT,
+    timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     maxBytes: options.maxBodyBytes ?? MAX_BYTES,
   })
   const limiter = sharedLimiter(clock, base.url.host, apiKey)
-  const ask = createAsk({ exchange, limiter, clock, retries: options.retries ?? RETRIES })
+  const ask = createAsk({
+    exchange,
+    limiter,
+    clock,
+    retries: options.retries ?? DEFAULT_RETRIES,
+    isLoopback: isLoopback(base.url.hostname),
+    onRetry: options.onRetry ?? (() => undefined),
+  })
   const tell = createTell('ask the query service for its height', base)
   const height = async (signal: AbortSignal, counters: Counters): Promise<number> =>
     twice(
@@ -43,7 +53,7 @@ export const createQueryClient = (options: ClientOptions): QueryClient => {
     return { told, highest: heard.height }
   }
   return {
-    strike: base.strike,
+    redact: base.redact,
     height: async (signal) => (await listen(signal, newCounters())).told,
     run: (query, sink, runOptions) =>
       runQuery(
@@ -79,6 +89,9 @@ const askHeight = async (ask: Ask, asking: Asking): Promise<number> => {
   if (height === undefined) throw tell('protocol', 'what came is no height', text)
   return height
 }
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '[::1]' || host.startsWith('127.')
 
 const parse = (text: string): unknown => {
   try {

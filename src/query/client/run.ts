@@ -17,7 +17,7 @@ import {
 import { createWire } from './wire.ts'
 
 const CONCURRENCY = 4
-/** A service that stands still is asked ten times in ten seconds at most, whatever was under way. */
+/** A service that makes no progress is asked ten times in ten seconds at most, whatever was under way. */
 const MOST_CONCURRENCY = 8
 const MOST_RESTARTS = 3
 

@@ -11,7 +11,8 @@ const ADVICE: Readonly<Record<QueryErrorKind, string>> = {
     'look whether the address is that of a query service; if it is, try again later or ask its operator',
   'no-progress': 'try again later: what has been fetched so far ends before that block',
   'no-data': 'try again when the service has come that far',
-  unreachable: 'look whether the address is right and the service is up, and try again',
+  unreachable:
+    'check that the service is running and that the address and the port are right, then try again',
 }
 
 export const createTell =
@@ -20,6 +21,6 @@ export const createTell =
     new QueryError(kind, {
       doing: `${doing} at ${base.shown}`,
       happened,
-      evidence: evidence === undefined ? undefined : base.strike(evidence),
+      evidence: evidence === undefined ? undefined : base.redact(evidence),
       advice: ADVICE[kind],
     })

@@ -5,7 +5,7 @@ import { asError } from '../../core/outcome.ts'
 import { type Base, under } from './base.ts'
 import { createPool } from './pool.ts'
 import { decompress, readBytes } from './body.ts'
-import { codeOf, type Fault, FaultError } from './fault.ts'
+import { type Fault, FaultError, faultOfConnection } from './fault.ts'
 import { type Headers } from './hints.ts'
 
 export interface Reply {
@@ -59,7 +59,7 @@ export const createTransport = ({ base, clock, timeout, maxBytes }: TransportOpt
       if (cancel.signal.aborted) {
         return { kind: 'retry', happened: 'no answer in time', isLate: true }
       }
-      return faultOf(asError(error))
+      return faultOfConnection(asError(error))
     } finally {
       signal.removeEventListener('abort', stop)
       answered.abort()
@@ -127,16 +127,3 @@ const headersOf = (message: IncomingMessage): Headers =>
       Array.isArray(value) ? value.join(', ') : value,
     ]),
   )
-
-const CERTIFICATE =
-  /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH)/
-
-const faultOf = (error: Error): Fault => {
-  const code = codeOf(error)
-  if (CERTIFICATE.test(code)) {
-    return { kind: 'fatal', happened: `no trusted connection (${code})` }
-  }
-  return code.startsWith('HPE_')
-    ? { kind: 'protocol', happened: `what came is not HTTP (${code})` }
-    : { kind: 'retry', happened: `no connection (${code})` }
-}

@@ -1,8 +1,14 @@
 import type { Clock } from '../../core/clock.ts'
+import { second } from '../../core/units.ts'
 import type { LogField } from '../log-fields.ts'
 
 /** So many blocks below the height may still be replaced; no reorganisation reaches further. */
 export const UNSETTLED_BLOCKS = 200
+
+/** For one request and its whole answer. */
+export const DEFAULT_TIMEOUT_MS = 30 * second
+/** How often a request that fails is sent again. */
+export const DEFAULT_RETRIES = 8
 
 /** What to fetch. Blocks inclusive at both ends. */
 export interface LogQuery {
@@ -104,9 +110,17 @@ export interface RunOptions {
 
 export interface QueryClient {
   /** Takes the key out of what the service sent, before an error shows it. */
-  strike(text: string): string
+  redact(text: string): string
   height(signal: AbortSignal): Promise<number>
   run(query: LogQuery, sink: PageSink, options: RunOptions): Promise<RunResult>
+}
+
+/** A request that failed and is sent again after `waitMs`. */
+export interface Retry {
+  readonly happened: string
+  readonly waitMs: number
+  /** Null where the service asked for the wait: such waits do not count as attempts. */
+  readonly attempt: { readonly number: number; readonly of: number } | null
 }
 
 export interface ClientOptions {
@@ -117,10 +131,9 @@ export interface ClientOptions {
   /** The header that carries the key as it is; by default `Authorization: Bearer KEY`. */
   readonly header?: string | undefined
   readonly clock: Clock
-  /** For a whole answer; 30 s by default. */
   readonly timeoutMs?: number | undefined
-  /** After the first try of a request that got no answer; 8 by default. */
   readonly retries?: number | undefined
+  readonly onRetry?: ((retry: Retry) => void) | undefined
   /** Of one answer, compressed and not; 256 MiB by default. */
   readonly maxBodyBytes?: number | undefined
 }

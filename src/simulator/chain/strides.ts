@@ -76,7 +76,8 @@ function* makeRounds(
       epoch: seqNum / BLOCKS_PER_EPOCH + 1n,
       timeMs: startMs,
       seenMs: startMs + 20 + whole(90),
-      transactions: whole(60),
+      // At least one: token events need a transaction.
+      transactions: Math.max(1, whole(60)),
       id: digest(seed, 'block', seqNum),
     }
     parentRound = round

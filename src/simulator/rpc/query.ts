@@ -1,47 +1,41 @@
-/** A token on the simulated chain: every so many blocks some of it is made, for the one holder or for the other. */
-const TOKEN = '0x70ce000000000000000000000000000000000001'
-const HOLDERS = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`] as const
-const EVERY = 20n
-/** Keccak-256 of Transfer(address,address,uint256). */
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
-const TENTH = 10n ** 17n
+import { tokenEventsIn, TOKENS, TRANSFER } from '../chain/token-events.ts'
 
 interface Known {
   /** The newest block that the service has. */
   readonly height: bigint
-  /** The block that the token was made in. */
+  /** The first block that the service has logs of. */
   readonly since: bigint
 }
 
-/** What a query service answers to POST /query: all of it at once, so without `next_block`. Undefined for a bad query. */
+/** The ERC-20 logs that a query service returns for POST /query: one page, so without `next_block`. Undefined for a bad query. */
 export const answerQuery = (body: string, { height, since }: Known): string | undefined => {
   const asked = readBody(body)
   if (!asked) return undefined
   const first = asked.from > since ? asked.from : since
   const last = asked.to < height ? asked.to : height
   const logs: unknown[] = []
-  for (let block = first + ((EVERY - (first % EVERY)) % EVERY); block <= last; block += EVERY) {
-    if (asked.wantsToken) logs.push(logOf(block))
-  }
+  for (let block = first; asked.wantsToken && block <= last; block += 1n)
+    logs.push(...logsOf(block))
   return JSON.stringify({ data: [{ logs }], archive_height: Number(height) })
 }
 
-const logOf = (block: bigint) => {
-  const holder = HOLDERS[Number((block / EVERY) % 2n)] ?? HOLDERS[0]
-  const amount = TENTH * (1n + ((block / EVERY) % 7n))
-  return {
-    block_number: Number(block),
-    log_index: 0,
-    address: TOKEN,
-    topic0: TRANSFER,
-    topic1: word(0n),
-    topic2: word(BigInt(holder)),
-    topic3: null,
-    data: word(amount),
-  }
-}
-
-const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`
+const logsOf = (block: bigint) =>
+  tokenEventsIn(block).flatMap(({ address, topics, data }, index) =>
+    address === TOKENS.erc20
+      ? [
+          {
+            block_number: Number(block),
+            log_index: index,
+            address,
+            topic0: topics[0],
+            topic1: topics[1],
+            topic2: topics[2],
+            topic3: null,
+            data,
+          },
+        ]
+      : [],
+  )
 
 interface Body {
   readonly from_block?: unknown
@@ -64,7 +58,8 @@ const readBody = (text: string) => {
   return {
     from: BigInt(from),
     to: isBlock(to) ? BigInt(to) : 2n ** 53n,
-    wantsToken: JSON.stringify(logs).includes(TOKEN) && JSON.stringify(logs).includes(TRANSFER),
+    wantsToken:
+      JSON.stringify(logs).includes(TOKENS.erc20) && JSON.stringify(logs).includes(TRANSFER),
   }
 }
 

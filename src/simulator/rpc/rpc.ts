@@ -8,7 +8,7 @@ interface Options {
   readonly view: View
   /** Whether `GET /height` is answered too, as a query service does. */
   readonly tellsHeight: boolean
-  /** The block from which on there is a token whose logs `POST /query` gives; without one there is no such path. */
+  /** The first block that `POST /query` has logs of; without it there is no such path. */
   readonly tokenSince?: bigint
 }
 

@@ -87,7 +87,7 @@ export const logPhrases: readonly Phrase[] = [
     {
       subject: 'cleanup',
       verb: 'works',
-      means: 'it deletes, unless the node stood for 20 minutes',
+      means: 'it deletes, unless the node was stalled for 20 minutes',
     },
     cleanup(() => ({ skips: false })),
   ),

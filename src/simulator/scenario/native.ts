@@ -2,7 +2,7 @@
 export interface Native {
   /** Whether its own endpoint listens, as long as it runs. */
   readonly listens: boolean
-  /** Since when its values stand; undefined while they move. */
+  /** Since when its values have not changed; undefined while they change. */
   readonly frozenMs: number | undefined
   /** How long the OpenTelemetry collector goes on serving what it was last told. */
   readonly keptMs: number

@@ -1,3 +1,4 @@
+import { TOKENS } from '../chain/token-events.ts'
 import type { Scenario } from './scenario.ts'
 import { listScenarios } from './scenarios.ts'
 import { vocabulary } from './vocabulary.ts'
@@ -50,4 +51,32 @@ time: \`500ms\`, \`20s\`, \`5m\`, \`1h\`. What holds at \`0s\` has always held. 
 const TAIL = `
 \`chain-agent demo --scenario NAME\` takes one of [scenarios/](../scenarios), or the path of a file of yours.
 \`chain-agent simulate\` starts the node alone, to point another agent or a Prometheus at.
+
+## Commands in the demo
+
+The demo prints the lines that point a second terminal at it. \`npm run demo -- --shell\` opens a shell with these settings and
+stops when the shell exits:
+
+\`\`\`console
+$ npm run demo -- --scenario stalled --shell
+(demo) $ chain-agent check
+\`\`\`
+
+Commands with \`sudo\` run without it: the files of the simulated node belong to you, and \`sudo\` drops the settings.
+
+## Token events
+
+The simulated chain has three token contracts. Their events depend on the block number alone, so you can derive the right
+balances by hand:
+
+| contract | standard | blocks divisible by | events in each such block n |
+|---|---|---|---|
+| \`${TOKENS.erc20}\` | ERC-20, 18 decimals | 5 | mint 10 to FIRST, transfer 4 of them to SECOND, burn 1 of SECOND |
+| \`${TOKENS.erc721}\` | ERC-721 | 7 | mint ids 3n, 3n + 1 and 3n + 2 to FIRST, transfer 3n + 1 to SECOND, burn 3n + 2 |
+| \`${TOKENS.erc1155}\` | ERC-1155 | 11 | mint 10 of id 1 and 20 of id 2 to FIRST, transfer 4 of id 1 to SECOND, burn 1 of id 1 of SECOND |
+
+FIRST is \`0x\` and 20 times \`a1\`, SECOND is \`0x\` and 20 times \`b2\`. Of any 100 blocks in a row, FIRST gains 120 ERC-20 tokens and SECOND
+60. No event moves what was not minted in the same block, so \`balances --created-in N\` is exact for any N.
+[Query service](query-service.md#try-it-on-the-demo) has the commands. The simulated node does not answer \`eth_call\`, so
+\`balances --verify\` does not work in the demo.
 `

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ConfigError } from '../../core/errors.ts'
+import { ConfigError, excerpt } from '../../core/errors.ts'
 import { nearest } from '../../core/nearest.ts'
 import { parseScenario, type Scenario } from './scenario.ts'
 
@@ -22,8 +22,8 @@ export const loadScenario = async (nameOrFile: string): Promise<Scenario> => {
   if (names.includes(nameOrFile)) return await readScenario(`${folder}${nameOrFile}${SUFFIX}`)
   const meant = nearest(nameOrFile, names)
   throw new ConfigError(
-    `unknown scenario: "${nameOrFile}"\n  expected: ${names.join(', ')}, or the path of a ${SUFFIX} file` +
-      (meant === undefined ? '' : `\n  did you mean "${meant}"?`),
+    `unknown scenario "${excerpt(nameOrFile)}"${meant === undefined ? '' : `; did you mean ${meant}?`} ` +
+      `--list prints all of them; a file of your own ends in ${SUFFIX}`,
   )
 }
 

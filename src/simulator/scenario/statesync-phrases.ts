@@ -12,7 +12,7 @@ const running =
 /** What befalls a statesync while it lasts; nothing where there is none. */
 export const statesyncPhrases: readonly Phrase[] = [
   bare(
-    { subject: 'statesync', verb: 'stalls', means: 'statesync stands: no peer answers' },
+    { subject: 'statesync', verb: 'stalls', means: 'statesync is stalled: no peer answers' },
     running((statesync, atMs) =>
       statesync.leftMs === undefined
         ? { ...statesync, untilMs: Infinity, leftMs: statesync.untilMs - atMs }
@@ -20,7 +20,7 @@ export const statesyncPhrases: readonly Phrase[] = [
     ),
   ),
   bare(
-    { subject: 'statesync', verb: 'goes', means: 'statesync goes on where it stood' },
+    { subject: 'statesync', verb: 'goes', means: 'statesync resumes where it stalled' },
     running((statesync, atMs) =>
       statesync.leftMs === undefined
         ? statesync

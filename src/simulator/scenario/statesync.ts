@@ -6,9 +6,9 @@ export interface Statesync {
   readonly fromMs: number
   /** How long it takes, while it goes on. */
   readonly lastsMs: number
-  /** Without an end while it stands. */
+  /** Without an end while it is stalled. */
   readonly untilMs: number
-  /** What is left of it while it stands; undefined while it goes on. */
+  /** What is left of it while it is stalled; undefined while it goes on. */
   readonly leftMs: number | undefined
 }
 

@@ -1,6 +1,7 @@
 import { CHAIN_ID } from '../rpc/rpc-methods.ts'
 import { digest } from '../chain/random.ts'
 import { drift } from '../drift.ts'
+import { keyPairOf } from '../keystore/key-pair.ts'
 import type { SimulatedNode } from '../node.ts'
 import { ROLES } from '../scenario/service.ts'
 import { isSyncing, type Progress, progressAt, rpcListens } from '../scenario/statesync.ts'
@@ -32,8 +33,7 @@ const renderReport = (node: SimulatedNode): string => {
   const runs = services.bft.state === 'active'
   const answers = rpcListens(condition, now)
   const passed = Math.floor(now / MINUTE) % 60
-  const keys = (purpose: string): string =>
-    digest(own.publicKey, purpose, 1) + digest(own.publicKey, purpose, 2)
+  const signature = digest(own.publicKey, 'signature', 1) + digest(own.publicKey, 'signature', 2)
   return [
     `### ${capitalised(prefix)} Node Status`,
     'hostname: simulated',
@@ -45,8 +45,8 @@ const renderReport = (node: SimulatedNode): string => {
     `  chain: ${prefix}_rehearsal`,
     `  chainId: ${CHAIN_ID}`,
     `  secpPublicKey: ${own.publicKey}`,
-    `  blsPublicKey: ${keys('bls').slice(0, 96)}`,
-    `  nodeSignature: ${keys('signature')}01`,
+    `  blsPublicKey: ${keyPairOf(own.sealed.bls, 'bls').publicKey}`,
+    `  nodeSignature: ${signature}01`,
     `  selfAddress: ${own.address}`,
     ...(isNewer ? ['  selfAuthPort: 8001'] : []),
     '  recordSeqNum: 3',

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { asError } from '../../core/outcome.ts'
+import { shellQuote } from '../../core/shell-quote.ts'
 
 /** A piece of what a tool does. The last one says how it ends. */
 export type Frame =
@@ -40,7 +41,7 @@ export const serveTools = async ({ directory, tools, client = built }: Options):
   await mkdir(binDirectory, { recursive: true })
   await rm(path, { force: true })
   for (const name of Object.keys(tools)) {
-    const words = [process.execPath, client, path, name].map(quote).join(' ')
+    const words = [process.execPath, client, path, name].map(shellQuote).join(' ')
     // Without a limit, a tool that aborts would leave its core behind.
     await writeFile(join(binDirectory, name), `#!/bin/sh\nulimit -c 0\nexec ${words} "$@"\n`)
     await chmod(join(binDirectory, name), 0o755)
@@ -67,8 +68,6 @@ export const serveTools = async ({ directory, tools, client = built }: Options):
 
 /** Found from the sources and from the build alike. */
 const built = fileURLToPath(new URL('../../../dist/simulator/tools/tool.js', import.meta.url))
-
-const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`
 
 const converse = async (socket: Socket, tools: Options['tools']): Promise<void> => {
   const gone = new AbortController()

@@ -25,14 +25,14 @@ const LONGEST = 16 * 1024
 /** The newest lines of a service's log, without secrets, as a member; what hinders it stands in the manifest. */
 export const gatherLog = async (parts: Parts, { label, stretch, members }: Wanted) => {
   const name = `logs/${label}.log`
-  const struckOut: Tally = {}
+  const redacted: Tally = {}
   const lines: string[] = []
   let bytes = 0
   try {
     for await (const { entries } of readJournal(parts, { ...stretch, newest: MOST_LINES })) {
       for (const entry of entries) {
         const { at, by, raw } = shownLine(entry, (kind) => {
-          struckOut[kind] = (struckOut[kind] ?? 0) + 1
+          redacted[kind] = (redacted[kind] ?? 0) + 1
         })
         const cut = raw.length > LONGEST ? `${raw.slice(0, LONGEST)}\u2026 (cut)` : raw
         const line = `${new Date(at).toISOString()} ${by === null ? '' : `${by}: `}${cut}\n`
@@ -51,5 +51,5 @@ export const gatherLog = async (parts: Parts, { label, stretch, members }: Wante
     first += 1
   }
   if (lines.length === 0) members.leaveOut(name, `the journal has no line of ${stretch.unit}`)
-  else members.log(name, lines.slice(first).join(''), struckOut)
+  else members.log(name, lines.slice(first).join(''), redacted)
 }

@@ -1,24 +1,24 @@
 import { redact } from '../../core/redact.ts'
-import { type Struck, strikeDocument, strikeLog } from '../../core/redact-log.ts'
+import { type RedactionKind, redactDocument, redactLog } from '../../core/redact-log.ts'
 import { sha256 } from '../../core/sum.ts'
 import { version } from '../../version.ts'
 
-/** How often each kind of secret was struck out. */
-export type Tally = Partial<Record<Struck, number>>
+/** How often each kind of secret was redacted. */
+export type Tally = Partial<Record<RedactionKind, number>>
 
 interface Member {
   readonly name: string
   readonly text: string
-  readonly struckOut: Tally
+  readonly redacted: Tally
 }
 
-/** What goes into the archive. Whatever comes in goes through the redaction here, struck out before or not. */
+/** What goes into the archive. Whatever comes in is redacted here, even if it was before. */
 export interface Members {
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   document(name: string, text: string): void
-  /** Lines of a log; what has been struck out of them already is counted. */
-  log(name: string, text: string, struckOut: Tally): void
+  /** Lines of a log; what was redacted before is counted. */
+  log(name: string, text: string, redacted: Tally): void
   leaveOut(name: string, why: string): void
   /** All of them, the manifest first. */
   all(): readonly Member[]
@@ -31,35 +31,35 @@ export const createMembers = (createdAt: number): Members => {
   const left: { name: string; why: string }[] = []
   const add = (
     name: string,
-    struckOut: Tally,
-    strike: (count: (kind: Struck) => void) => string,
+    redacted: Tally,
+    apply: (count: (kind: RedactionKind) => void) => string,
   ): void => {
-    const tally = { ...struckOut }
+    const tally = { ...redacted }
     const text = redact(
-      strike((kind) => {
+      apply((kind) => {
         tally[kind] = (tally[kind] ?? 0) + 1
       }),
     )
-    members.push({ name, text, struckOut: tally })
+    members.push({ name, text, redacted: tally })
   }
   return {
     createdAt,
     document: (name, text) => {
-      add(name, {}, (count) => strikeDocument(text, count))
+      add(name, {}, (count) => redactDocument(text, count))
     },
-    log: (name, text, struckOut) => {
-      add(name, struckOut, (count) =>
+    log: (name, text, redacted) => {
+      add(name, redacted, (count) =>
         text
           .split('\n')
-          .map((line) => strikeLog(line, count))
+          .map((line) => redactLog(line, count))
           .join('\n'),
       )
     },
     leaveOut: (name, why) => {
-      left.push({ name, why: redact(strikeDocument(why)) })
+      left.push({ name, why: redact(redactDocument(why)) })
     },
     all: () => [
-      { name: 'manifest.json', text: manifest(createdAt, members, left), struckOut: {} },
+      { name: 'manifest.json', text: manifest(createdAt, members, left), redacted: {} },
       ...members,
     ],
     leftOut: () => left,
@@ -67,11 +67,11 @@ export const createMembers = (createdAt: number): Members => {
 }
 
 const manifest = (at: number, members: readonly Member[], leftOut: readonly object[]): string => {
-  const files = members.map(({ name, text, struckOut }) => ({
+  const files = members.map(({ name, text, redacted }) => ({
     name,
     bytes: Buffer.byteLength(text),
     sha256: sha256(text),
-    struckOut,
+    redacted,
   }))
   const value = {
     version: 1,

@@ -17,6 +17,8 @@ export interface Minute {
   /** Milliseconds since the epoch, after the minute. */
   readonly to: number
   readonly found: ConsensusFound
+  /** The rounds of this minute that this node gave up, by their leader. */
+  readonly gaveUpOn: Aside['gaveUpOn']
 }
 
 export interface Folded {
@@ -55,10 +57,10 @@ export const createFold = (minutes: number) => {
   }
 
   /** A DEBUG line that means nothing still shows that the others would have been told. */
-  const withDebug = ({ to, found }: Minute): Minute =>
+  const withDebug = (to: number, found: ConsensusFound): ConsensusFound =>
     debugAt >= to - minute && debugAt < to && found.seen.debug_line === 0
-      ? { to, found: toldOfDebug(found) }
-      : { to, found }
+      ? toldOfDebug(found)
+      : found
 
   return {
     /** The log is read from here on, whatever comes first. */
@@ -90,9 +92,11 @@ export const createFold = (minutes: number) => {
         found: kept.at(-1 - back * MINUTE_SECONDS),
       }))
       return {
-        minutes: all.flatMap(({ to: end, found }) =>
-          found ? [withDebug({ to: end, found })] : [],
-        ),
+        minutes: all.flatMap(({ to: end, found }): readonly Minute[] => {
+          if (!found) return []
+          const { gaveUpOn } = asides.read(wholeSecond(end), MINUTE_SECONDS)
+          return [{ to: end, found: withDebug(end, found), gaveUpOn }]
+        }),
         asides: asides.read(wholeSecond(to), wanted * MINUTE_SECONDS),
         hasSpoken,
       }

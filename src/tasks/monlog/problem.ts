@@ -5,7 +5,7 @@ import { notPermitted } from '../../sources/journal-errors.ts'
 export interface Problem {
   /** One sentence without its full stop. */
   readonly says: string
-  /** What was tried, what came of it, what it said. */
+  /** What was printed or sent; also what was attempted, where the sentence does not have it. Empty: nothing more. */
   readonly evidence: string
   readonly advice: string | null
 }
@@ -18,7 +18,13 @@ export const problemOf = (error: unknown): Problem => {
   const [evidence = '', advice = null] = error.message.split('\n  what to do: ')
   return error.summary === FORBIDDEN
     ? { says: 'this user may not read the journal', evidence, advice: LOG_IN_AGAIN }
-    : { says: error.summary, evidence, advice }
+    : { says: error.summary, evidence: withoutSummary(evidence, error.summary), advice }
+}
+
+/** The first line of an error is its summary, with a capital. */
+const withoutSummary = (evidence: string, summary: string): string => {
+  const [first = '', ...rest] = evidence.split('\n')
+  return first.toLowerCase() === summary.toLowerCase() ? rest.join('\n').trim() : evidence
 }
 
 /** A group counts from the next login on. */

@@ -63,11 +63,13 @@ interface Parts extends Around, Pick<MonlogReport, 'source' | 'unit' | 'package'
   readonly stretch: Stretch
   /** What lies before it was not read, in milliseconds since the epoch. */
   readonly readFrom?: number | undefined
+  /** The node's own public key; null where it is not configured. */
+  readonly ownKey: string | null
   readonly folded: Folded
 }
 
 export const reportOf = (parts: Parts): MonlogReport => {
-  const { stretch, folded, newest, unreadable, readFrom = stretch.from, ...facts } = parts
+  const { stretch, folded, newest, unreadable, readFrom = stretch.from, ownKey, ...facts } = parts
   const { minutes, asides, hasSpoken } = folded
   const found = minutes[0]?.found
   const sum = (valueOf: (at: number) => number | null): number | null => {
@@ -108,7 +110,7 @@ export const reportOf = (parts: Parts): MonlogReport => {
     group: asides.group,
     committedBefore: asides.committedBefore,
     unparsed: found?.unparsed ?? null,
-    findings: hasSpoken ? findingsOf(minutes, readFrom) : [],
+    findings: hasSpoken ? findingsOf({ minutes, readFrom, ownKey }) : [],
     newest: newest.map(({ at, message }) => ({
       at: new Date(at).toISOString(),
       text: message ?? '',

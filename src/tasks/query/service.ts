@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { createQueryClient } from '../../query/client/client.ts'
 import { QueryError } from '../../query/client/errors.ts'
-import type { QueryClient } from '../../query/client/types.ts'
+import type { QueryClient, Retry } from '../../query/client/types.ts'
 import { EmptySecretError, readSecretFile } from '../../sources/secret-file.ts'
 
 /** A query service, and how one is let in. */
@@ -11,20 +11,24 @@ export interface Service {
   readonly apiKeyFile: string | null
   /** The header that the key goes into; null for `Authorization: Bearer`. */
   readonly apiKeyHeader: string | null
+  /** For one request, and how often it is sent again; undefined for the defaults of the client. */
+  readonly timeoutMs?: number | undefined
+  readonly retries?: number | undefined
 }
 
 /** Where the key is read when no file is named. */
 const KEY_VARIABLE = 'CHAIN_AGENT_API_KEY'
 
-interface Surroundings {
+interface ServiceDependencies {
+  readonly onRetry?: ((retry: Retry) => void) | undefined
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 /** The client of a service, with its key. Throws a QueryError('auth') where there is a key and it can not be one. */
 export const openService = async (
-  { url, apiKeyFile, apiKeyHeader }: Service,
-  { clock, env }: Surroundings,
+  { url, apiKeyFile, apiKeyHeader, timeoutMs, retries }: Service,
+  { clock, env, onRetry }: ServiceDependencies,
 ): Promise<QueryClient> => {
   const apiKey = apiKeyFile === null ? (env[KEY_VARIABLE] ?? null) : await readKeyFile(apiKeyFile)
   if (apiKey?.trim() === '') {
@@ -39,6 +43,9 @@ export const openService = async (
     apiKey: apiKey?.trim() ?? null,
     ...(apiKeyHeader !== null && { header: apiKeyHeader }),
     clock,
+    timeoutMs,
+    retries,
+    onRetry,
   })
 }
 

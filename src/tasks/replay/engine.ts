@@ -1,3 +1,4 @@
+import { duration } from '../../core/format.ts'
 import { setMaxListeners } from 'node:events'
 import { Board } from '../../core/board.ts'
 import { createKnown } from '../../core/known.ts'
@@ -5,7 +6,6 @@ import { supervise } from '../../core/supervise.ts'
 import { minute, second } from '../../core/units.ts'
 import type { Config } from '../../config/schema.ts'
 import { createJudge, type Firing } from '../../verdict/incidents/judge.ts'
-import { spanOf } from '../../verdict/incidents/row.ts'
 import { createTallies } from '../../verdict/incidents/tallies.ts'
 import { createFedJournal } from './fed-journal.ts'
 import { createRunning } from './running.ts'
@@ -122,7 +122,7 @@ export const relive = async (options: Options): Promise<Relived> => {
         // What lies before the first entry is not missing: the recording begins there.
         if (witness.entries() === 0) from = goal
         else {
-          const says = `nothing is recorded for ${spanOf(goal - at)}: of this time nothing is judged`
+          const says = `nothing is recorded for ${duration(goal - at)}: of this time nothing is judged`
           judge.lose(at)
           judge.note({ severity: 'warning', beganAt: at, endedAt: goal, says })
         }

@@ -12,14 +12,14 @@ interface Silence {
   readonly isDown: boolean
 }
 
-/** A block that is written so long after its own time was fetched by a node that had stood. */
+/** A block that is written so long after its own time was fetched by a node that had stalled. */
 const LATE_MS = 10 * second
-/** So many blocks at most are missed where the whole chain had stood. */
+/** So many blocks at most are missed where the whole chain had stalled. */
 const FEW = 20
 
 /**
  * Nothing is recorded for minutes: is the recording missing, or had the node nothing to say? A node that
- * stood comes back with old blocks, or with the next one; where the first block is fresh, and many are
+ * stalled comes back with old blocks, or with the next one; where the first block is fresh, and many are
  * missing, the node went on, and nobody has kept what it said.
  */
 export const isMissing = ({ after, block, boot, isDown }: Silence): boolean => {

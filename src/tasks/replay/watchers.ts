@@ -4,6 +4,7 @@ import { execution } from '../../collectors/execution.ts'
 import { ledger } from '../../collectors/ledger.ts'
 import { lifecycle } from '../../collectors/lifecycle.ts'
 import { logs } from '../../collectors/logs.ts'
+import { createDuties } from '../../collectors/parts/derived/duties.ts'
 import { createSlotCount } from '../../collectors/parts/derived/slots.ts'
 import { createLifecycle } from '../../collectors/parts/lifecycle/count.ts'
 import { createNames } from '../../collectors/parts/names.ts'
@@ -79,6 +80,7 @@ export const createWatchers = (parts: Parts): readonly Collector<unknown>[] => {
     derived({
       published: () => board.samples(),
       slots,
+      duties: createDuties(),
       ownKey,
       blocksyncWindow: config.derived.blocksyncWindow,
       checkpoint: NOTHING,

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
-import { roughly, second } from '../../core/units.ts'
+import { duration, figure } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
 import type { IngestState } from '../../query/service/ingest/state.ts'
 
 /** As much of a logger as is needed. */
@@ -33,7 +34,7 @@ export const createNarrator = (log: Log, clock: Clock): ((state: IngestState) =>
 
   const progress = (state: IngestState, now: number): void => {
     if (state.phase === 'tail' && !wasAtHead && state.indexed !== null) {
-      log.info(`Following the node, at block ${state.indexed}`)
+      log.info(`Following the node, at block ${figure(state.indexed)}`)
       wasAtHead = true
     }
     if (state.phase !== 'back-fill') {
@@ -70,9 +71,9 @@ const paceOf = ({ indexed, nodeHeight }: IngestState, from: Mark, to: Mark): str
       ? undefined
       : (nodeHeight - indexed) / blocks
   return [
-    `Indexed through block ${indexed ?? 'none yet'}${nodeHeight === null ? '' : ` of ${nodeHeight}`}`,
-    `${Math.round(blocks)} blocks/s`,
-    `${Math.round((to.logs - from.logs) / seconds)} logs/s`,
-    ...(left === undefined ? [] : [`${roughly(left)} left`]),
+    `Indexed through block ${indexed === null ? 'none yet' : figure(indexed)}${nodeHeight === null ? '' : ` of ${figure(nodeHeight)}`}`,
+    `${figure(Math.round(blocks))} blocks/s`,
+    `${figure(Math.round((to.logs - from.logs) / seconds))} logs/s`,
+    ...(left === undefined ? [] : [`${duration(left * second)} left`]),
   ].join(', ')
 }

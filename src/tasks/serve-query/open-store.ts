@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import { Secret } from '../../core/secret.ts'
 import { openClickHouseStore } from '../../query/store/clickhouse/store.ts'
 import { parsePlace } from '../../query/store/clickhouse/url.ts'
+import { checkDirectory } from '../../query/store/duckdb/make.ts'
 import { openDuckDbStore } from '../../query/store/duckdb/store.ts'
 import type { LogStore, WantedIdentity } from '../../query/store/store.ts'
 import { readSecretFile } from '../../sources/secret-file.ts'
@@ -14,10 +15,16 @@ interface Place {
 
 export type OpenStore = (identity: WantedIdentity) => Promise<LogStore>
 
-/** Where logs are kept. Throws a ConfigError where that is no place. */
+const isServer = (store: string): boolean => /^clickhouses?:/i.test(store)
+
+/** Throws a StoreError where no store can be opened or made in the directory. A server is checked when it is opened. */
+export const checkStore = async ({ store }: Place): Promise<void> => {
+  if (!isServer(store)) await checkDirectory(store)
+}
+
+/** Where logs are kept. Throws a ConfigError for an address that cannot be one. */
 export const storeAt = ({ store, storePasswordFile }: Place, clock: Clock): OpenStore => {
-  if (!/^clickhouses?:/i.test(store))
-    return (identity) => openDuckDbStore(store, { identity, clock })
+  if (!isServer(store)) return (identity) => openDuckDbStore(store, { identity, clock })
   // Before anything is begun.
   parsePlace(store)
   return async (identity) => {

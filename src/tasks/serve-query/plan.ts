@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { ConfigError } from '../../core/errors.ts'
+import { figure, size } from '../../core/format.ts'
 import type { Retention } from '../../query/service/ingest/retention.ts'
 import type { Filter } from '../../query/store/store.ts'
 
@@ -39,13 +40,13 @@ export const wordsOf = ({ scope, retention }: Plan): string => {
       ? 'all contracts'
       : addresses.length === 1
         ? `the contract ${addresses[0]}`
-        : `${addresses.length} contracts`
+        : `${figure(addresses.length)} contracts`
   const named = topics.length === 0 ? '' : ' with the topics that are named'
   if (retention === 'unbounded') return `all logs of ${contracts}${named}`
   const { blocks, bytes } = retention
   const bounds = [
-    ...(blocks === undefined ? [] : [`the newest ${blocks} blocks`]),
-    ...(bytes === undefined ? [] : [`what fits into ${Math.floor(bytes / 1e6)} MB`]),
+    ...(blocks === undefined ? [] : [`the newest ${figure(blocks)} blocks`]),
+    ...(bytes === undefined ? [] : [`what fits into ${size(bytes)}`]),
   ]
   return `logs of ${contracts}${named}, of ${bounds.join(' and of ')}`
 }

@@ -2,12 +2,11 @@ import type { Clock } from '../../core/clock.ts'
 import { asError } from '../../core/outcome.ts'
 import { abortOf } from './ending.ts'
 import type { Recorder } from '../../core/recorder.ts'
-import type { Secret } from '../../core/secret.ts'
 import { second } from '../../core/units.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Handler } from '../../exporter/service-server.ts'
 import type { Sample } from '../../metrics.ts'
-import { createQueryApi } from '../../query/service/api/api.ts'
+import { type Access, createQueryApi, type QueryApi } from '../../query/service/api/api.ts'
 import { readChainId } from '../../query/service/ingest/chain-id.ts'
 import { createIngest } from '../../query/service/ingest/ingest.ts'
 import type { Ingest } from '../../query/service/ingest/state.ts'
@@ -22,11 +21,17 @@ import { countRequests } from './requests.ts'
 import { nodeHeight, samplesOf } from './samples.ts'
 import { refuseAll } from './unready.ts'
 
+/** What can be changed while the service runs. */
+export interface ServiceSettings {
+  readonly access: Access
+  readonly readyLag: number
+}
+
 export interface Parts {
   readonly config: Config
   readonly plan: Plan
   readonly open: OpenStore
-  readonly keys: readonly Secret[]
+  readonly settings: ServiceSettings
   readonly recorder: Recorder
   readonly clock: Clock
   readonly log: Log
@@ -37,6 +42,8 @@ export interface Service {
   readonly handle: Handler
   samples(): readonly Sample[]
   waitingFor(): readonly string[]
+  /** Budgets of requests start again where access has changed. */
+  apply(settings: ServiceSettings): void
   /** Ends when the signal does. Throws where it could not begin. */
   run(signal: AbortSignal): Promise<void>
   /** Once nobody asks any more, and `run` has ended. */
@@ -54,9 +61,11 @@ const LOOK_EVERY_MS = second
 const MEASURE_EVERY_MS = 15 * second
 
 export const createService = (parts: Parts): Service => {
-  const { config, plan, keys, recorder, clock, log } = parts
+  const { config, plan, recorder, clock, log } = parts
   const { rpc, serveQuery } = config
   const observed = countRequests(recorder)
+  let { settings } = parts
+  let api: QueryApi | null = null
   let store: LogStore | null = null
   let running: Running | null = null
   let size: StoreSize | null = null
@@ -86,17 +95,17 @@ export const createService = (parts: Parts): Service => {
       },
     })
     running = { store: opened, ingest, held: await opened.range() }
-    handle = createQueryApi({
+    api = createQueryApi({
       store: opened,
       scope: plan.scope,
       height: () => held()?.last ?? null,
       dialect: serveQuery.dialect,
-      keys,
-      limits: { requestsPerMinute: serveQuery.rateLimit },
+      access: settings.access,
       clock,
       observed,
       complain: createComplaints(log, clock),
     })
+    handle = api.handle
     return running
   }
 
@@ -150,8 +159,12 @@ export const createService = (parts: Parts): Service => {
         phase: running?.ingest.state().phase ?? null,
         nodeHeight: nodeHeight(running?.ingest.state() ?? null, clock.now()),
         height: held()?.last ?? null,
-        readyLag: serveQuery.readyLag,
+        readyLag: settings.readyLag,
       }),
+    apply: (next) => {
+      if (next.access !== settings.access) api?.setAccess(next.access)
+      settings = next
+    },
     run: async (signal) => {
       const askChainId = (stop: AbortSignal) => readChainId({ rpcUrl: rpc.url, clock }, stop)
       const opened = await openFor({ ...parts, scope: plan.scope, askChainId }, signal)

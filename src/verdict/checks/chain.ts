@@ -11,8 +11,8 @@ import { above, below, finding } from './make.ts'
 export const statesync: Check = ({ known, at }) => {
   if (!isSyncing(known) || isNodeDown(known, 'bft', 'execution')) return []
   const moved = known.value('chain_statesync_last_progress_timestamp_seconds')
-  const stands = moved === undefined ? undefined : at / second - moved
-  const bad = above(stands, LIMITS.statesyncStands)
+  const stalledFor = moved === undefined ? undefined : at / second - moved
+  const bad = above(stalledFor, LIMITS.statesyncStalled)
   const done = statesyncDone(known)
   const eta = known.value('chain_statesync_eta_seconds')
   const evidence = [
@@ -25,7 +25,7 @@ export const statesync: Check = ({ known, at }) => {
         'ChainStatesyncFrozen',
         {
           severity: bad,
-          says: `statesync has not moved for ${roughly((stands ?? 0) * second)}`,
+          says: `statesync has not moved for ${roughly((stalledFor ?? 0) * second)}`,
         },
         { evidence, advice: ['See which way out is left: `chain-agent recover`.'] },
       ),
@@ -38,7 +38,7 @@ export const statesync: Check = ({ known, at }) => {
       'ChainStatesync',
       {
         severity: 'warning',
-        says: `statesync is under way${about}; the node serves nobody until it ends`,
+        says: `statesync is under way${about}; the node answers no requests until it ends`,
       },
       { evidence, advice: ['Wait, and watch it: `chain-agent status statesync --watch`.'] },
     ),

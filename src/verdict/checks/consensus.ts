@@ -3,9 +3,9 @@ import { FINDINGS } from '../../collectors/parts/consensus/findings.ts'
 import { isSyncing } from '../../core/witnesses.ts'
 import { isNodeDown } from '../facts.ts'
 import type { Check } from '../finding.ts'
-import { LIMITS, MANY_PEERS } from '../limits.ts'
-import { figure } from '../words.ts'
-import { below, finding } from './make.ts'
+import { ENOUGH_OWN_ROUNDS, LIMITS, MANY_PEERS, NETWORK_TIMEOUT_SHARE } from '../limits.ts'
+import { figure, percent } from '../words.ts'
+import { above, below, finding } from './make.ts'
 
 /** What other checks say better, or what is no trouble. */
 const SAID_ELSEWHERE = new Set([
@@ -76,16 +76,45 @@ export const logTrouble: Check = ({ collectors }) => {
 export const duty: Check = ({ known }) => {
   const missed = known.value('chain_ledger_own_consecutive_timeouts')
   const isBad = missed !== undefined && missed >= LIMITS.ownTimeouts.critical
-  return isBad
+  if (isBad) {
+    return [
+      finding(
+        'ChainLeaderTimeoutsInARow',
+        { severity: 'critical', says: `the last ${missed} rounds that this node led timed out` },
+        { advice: [CHECK_PROPOSALS] },
+      ),
+    ]
+  }
+  const own = known.value('chain_duty_timeout_ratio', { scope: 'own' })
+  const network = known.value('chain_duty_timeout_ratio', { scope: 'network' })
+  const rounds = known.series('chain_duty_slots').reduce((sum, { value }) => sum + value, 0)
+  if (own === undefined || network === undefined) return []
+  const severity = above(own, LIMITS.ownTimeoutShare)
+  const isOurs =
+    rounds >= ENOUGH_OWN_ROUNDS &&
+    network <= NETWORK_TIMEOUT_SHARE &&
+    Math.sqrt(own) - Math.sqrt(network) > BEYOND_CHANCE / Math.sqrt(rounds)
+  return severity && isOurs
     ? [
         finding(
-          'ChainLeaderTimeoutsInARow',
-          { severity: 'critical', says: `the last ${missed} rounds that this node led timed out` },
-          { advice: ['Look at clock, connection and execution: `chain-agent status`.'] },
+          'ChainLeaderTimeouts',
+          {
+            severity,
+            says: `${percent(own)} of the last ${figure(rounds)} rounds that this node led timed out`,
+          },
+          {
+            evidence: [`Of all rounds of the network ${percent(network)} timed out.`],
+            advice: [CHECK_PROPOSALS],
+          },
         ),
       ]
     : []
 }
+
+const CHECK_PROPOSALS =
+  'Check the clock, the connection and execution: `chain-agent status duties`, `chain-agent monlog`.'
+/** As in the rule of ChainLeaderTimeouts: a smaller difference may be chance. */
+const BEYOND_CHANCE = 1.5
 
 /** Sessions with others, as consensus itself counts them. */
 export const peers: Check = ({ known }) => {
@@ -109,7 +138,7 @@ export const peers: Check = ({ known }) => {
     : []
 }
 
-/** Half a restart, and metrics that stand. */
+/** A partial restart, and metrics that are stale. */
 export const oddities: Check = ({ known }) => [
   ...(known.value('chain_service_partial_restart') === 1
     ? [
@@ -130,7 +159,10 @@ export const oddities: Check = ({ known }) => [
     ? [
         finding(
           'ChainMetricsZombie',
-          { severity: 'warning', says: "the node's own metrics stand still while the node moves" },
+          {
+            severity: 'warning',
+            says: "the node's own metrics do not change while the node moves on",
+          },
           { advice: ['Do not trust them; restart `otelcol` where they come by way of it.'] },
         ),
       ]

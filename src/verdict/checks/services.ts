@@ -51,7 +51,7 @@ export const services: Check = (evidence) => {
           ),
           advice: [
             `See why: \`journalctl ${units.map((unit) => `-u ${unit}`).join(' ')} -n 50\`.`,
-            'See whether something must be mended first: `chain-agent recover`.',
+            'See whether something must be fixed first: `chain-agent recover`.',
             howToStart(of, units),
           ],
         },

@@ -1,5 +1,6 @@
+import { duration, figure } from '../../core/format.ts'
 import { minute, second } from '../../core/units.ts'
-import { type AlertRow, foundIf, type Moment, spanOf, type Severity, windowOf } from './row.ts'
+import { type AlertRow, foundIf, type Moment, type Severity, windowOf } from './row.ts'
 
 const AGE_CRITICAL_S = 30
 const AGE_WARNING_S = 10
@@ -37,7 +38,7 @@ const stalled = (severity: Severity, limit: number): AlertRow => ({
     return foundIf(
       age > limit * second && !isExplained,
       age,
-      () => `no block came; the newest was ${spanOf(age)} old`,
+      () => `no block came; the newest was ${duration(age)} old`,
     )
   },
 })
@@ -55,7 +56,7 @@ const window = (severity: Severity, limit: number): AlertRow => ({
     return foundIf(
       left !== undefined && left < limit && isBehind && !hasSynced,
       -(left ?? 0),
-      () => `${Math.round(left ?? 0)} blocks were left until peers serve this node no more`,
+      () => `${figure(Math.round(left ?? 0))} blocks were left until peers serve this node no more`,
     )
   },
 })
@@ -71,7 +72,8 @@ const noise = (severity: Severity, errors: number, peers: number): AlertRow => (
     return foundIf(
       count > errors && from >= peers,
       count,
-      () => `${count} errors of the network layer in five minutes, from ${from} peers`,
+      () =>
+        `${figure(count)} errors of the network layer in five minutes, from ${figure(from)} peers`,
     )
   },
 })
@@ -94,7 +96,7 @@ export const consensusRows: readonly AlertRow[] = [
       return foundIf(
         timeouts > 0 && isStill && !isSyncing(moment),
         timeouts,
-        () => `${timeouts} local timeouts in two minutes, and no block`,
+        () => `${figure(timeouts)} local timeouts in two minutes, and no block`,
       )
     },
   },

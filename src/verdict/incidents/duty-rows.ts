@@ -1,3 +1,4 @@
+import { figure } from '../../core/format.ts'
 import { minute, second } from '../../core/units.ts'
 import { type AlertRow, foundIf, type Moment, percent, type Severity } from './row.ts'
 
@@ -71,7 +72,8 @@ export const dutyRows: readonly AlertRow[] = [
       return foundIf(
         share > OWN_SHARE && rounds >= OWN_ROUNDS && network <= NETWORK_SHARE,
         share,
-        () => `${percent(share)} of its ${rounds} own rounds timed out; ${percent(network)} of all`,
+        () =>
+          `${percent(share)} of its ${figure(rounds)} own rounds timed out; ${percent(network)} of all`,
       )
     },
   },

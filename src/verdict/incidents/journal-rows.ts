@@ -1,6 +1,7 @@
+import { duration } from '../../core/format.ts'
 import { minute, second } from '../../core/units.ts'
 import { blockAge } from './consensus-rows.ts'
-import { type AlertRow, foundIf, percent, spanOf, type Severity, windowOf } from './row.ts'
+import { type AlertRow, foundIf, percent, type Severity, windowOf } from './row.ts'
 import type { DURATION_BOUNDS } from './tallies.ts'
 
 const SLOW_WITHIN = 2 * minute
@@ -86,7 +87,7 @@ export const journalRows: readonly AlertRow[] = [
       return foundIf(
         left > 0 && left < SOON_S,
         -left,
-        () => `the database was ${spanOf(left * second)} from compaction`,
+        () => `the database was ${duration(left * second)} from compaction`,
       )
     },
   },
@@ -135,7 +136,7 @@ export const journalRows: readonly AlertRow[] = [
         .flatMap(({ labels: { service = '' }, value }) => {
           const silent = at - value * second
           const isWatched = service === 'execution' || service === 'ledger-tail'
-          const says = `blocks came, and ${service} wrote nothing for ${spanOf(silent)}`
+          const says = `blocks came, and ${service} wrote nothing for ${duration(silent)}`
           return isWatched && silent > FROZEN_S * second && !down.has(service)
             ? [{ subject: service, value: silent, says }]
             : []

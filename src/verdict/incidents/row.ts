@@ -55,22 +55,4 @@ export const windowOf = (milliseconds: number): string => `[${renderDuration(mil
 export const times = (count: number): string =>
   count <= 1 ? 'once' : count === 2 ? 'twice' : `${count} times`
 
-/** A time in words of one or two units. */
-export const spanOf = (milliseconds: number): string => {
-  const seconds = Math.round(milliseconds / 1000)
-  const units = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor((seconds % 86_400) / 3600), 'h'],
-    [Math.floor((seconds % 3600) / 60), 'm'],
-    [seconds % 60, 's'],
-  ] as const
-  const first = units.findIndex(([count]) => count > 0)
-  if (first < 0) return '0s'
-  return units
-    .slice(first, first + 2)
-    .filter(([count]) => count > 0)
-    .map(([count, unit]) => `${count}${unit}`)
-    .join(' ')
-}
-
 export const percent = (share: number): string => `${Math.round(share * 100)} %`

@@ -1,3 +1,4 @@
+import { figure } from '../../core/format.ts'
 import { hour, minute } from '../../core/units.ts'
 import { type AlertRow, foundIf, type Severity, times, windowOf } from './row.ts'
 
@@ -84,7 +85,7 @@ const walStopped = (severity: Severity, holds: number): AlertRow => ({
     return foundIf(
       count > WAL_LINES,
       count,
-      () => `the write-ahead log is not written: said ${count} times within a minute`,
+      () => `the write-ahead log is not written: said ${figure(count)} times within a minute`,
     )
   },
 })

@@ -19,10 +19,10 @@ const PATIENCE_MS = 3 * minute
 const AHEAD = 15
 
 /** Everything runs, and no block comes. */
-export const standing: Finder = (situation) => {
+export const stalled: Finder = (situation) => {
   const { age, isAdvancing, bft, at, gap, window, known } = situation
   if (isAdvancing || age === undefined || age <= LIMITS.blockAge.warning) return undefined
-  const stood = roughly(age * second)
+  const stalledFor = roughly(age * second)
   const startedAgo = bft.startedAt === undefined ? undefined : at - bft.startedAt
   const isFresh = startedAgo !== undefined && startedAgo < PATIENCE_MS
   // Waiting costs blocks of the window: near its end there is none to be had.
@@ -30,7 +30,7 @@ export const standing: Finder = (situation) => {
   if (age <= LIMITS.blockAge.critical || (isFresh && !isUrgent)) {
     return {
       path: 'wait',
-      says: `wait, and look again: no block for ${stood}`,
+      says: `wait, and look again: no block for ${stalledFor}`,
       why: startedAgo === undefined ? [] : [`Consensus was started ${roughly(startedAgo)} ago.`],
       steps: ['Look again in half a minute: `chain-agent recover`'],
       notNow: [NEVER_ALONE],
@@ -38,7 +38,7 @@ export const standing: Finder = (situation) => {
     }
   }
   const why = [
-    `No block for ${stood}${situation.hasServices ? ', and consensus and execution run' : ''}.`,
+    `No block for ${stalledFor}${situation.hasServices ? ', and consensus and execution run' : ''}.`,
     ...(known.value('chain_native_upstream_validators') === 0
       ? ['No validator feeds this node.']
       : []),
@@ -46,8 +46,8 @@ export const standing: Finder = (situation) => {
       ? ['Consensus gives up rounds by its own clock, and commits nothing.']
       : []),
   ]
-  if (gap === undefined || gap.by === 'age') return whoStands(situation, { stood, why })
-  if (gap.blocks <= AHEAD) return networkStands({ stood, why })
+  if (gap === undefined || gap.by === 'age') return unknownNetwork(situation, { stalledFor, why })
+  if (gap.blocks <= AHEAD) return networkStalled({ stalledFor, why })
   if (gap.blocks > SNAPSHOT_FROM) return fromSnapshot(situation, why)
   const steps = [
     'See that others reach the node and that its clock is right: behind a closed port a restart ends in the same place.',
@@ -59,7 +59,7 @@ export const standing: Finder = (situation) => {
   if (gap.blocks >= window) return softReset(situation, { why, steps, notNow })
   return {
     path: 'restart together',
-    says: `restart the services together, now: no block for ${stood}, and the network goes on`,
+    says: `restart the services together, now: no block for ${stalledFor}, and the network goes on`,
     why,
     steps,
     notNow,
@@ -68,34 +68,34 @@ export const standing: Finder = (situation) => {
 }
 
 interface Standstill {
-  readonly stood: string
+  readonly stalledFor: string
   readonly why: readonly string[]
 }
 
-const whoStands = (situation: Situation, { stood, why }: Standstill): Way => ({
+const unknownNetwork = (situation: Situation, { stalledFor, why }: Standstill): Way => ({
   path: 'unknown',
-  says: `unknown: no block for ${stood}, and whether the network goes on cannot be told`,
+  says: `unknown: no block for ${stalledFor}, and whether the network goes on cannot be told`,
   why: [...why, 'No majority of references tells the height of the network.'],
   steps: [
     'Compare the height with a public explorer of the chain, or with another operator.',
-    `The network goes on: restart the services together: \`${restartAll(situation)}\``,
-    'The network stands, too: restart nothing, and ask the other operators.',
+    `The network produces blocks: restart the services together: \`${restartAll(situation)}\``,
+    'The network has stopped producing blocks, too: restart nothing, and ask the other operators.',
   ],
   notNow: [NEVER_ALONE],
   runbook: 'ChainBlockStalled',
 })
 
-const networkStands = ({ stood, why }: Standstill): Way => ({
+const networkStalled = ({ stalledFor, why }: Standstill): Way => ({
   path: 'wait',
-  says: `wait: no block for ${stood}, and the network has none either`,
+  says: `wait: no block for ${stalledFor}, and the network has none either`,
   why: [...why, 'The references are where this node is.'],
   steps: ['Ask the other operators; leave the node as it is.'],
   notNow: ['Do not restart: a node that waits for the network is where it should be.'],
   runbook: 'ChainBlockStalled',
 })
 
-/** Consensus goes on, and execution beside it does not: the state stands, whatever is agreed on. */
-export const executionStands: Finder = (situation) => {
+/** Consensus advances and execution does not: the state is stalled, whatever is agreed on. */
+export const executionStalled: Finder = (situation) => {
   const { isAdvancing, executionSilent, execution, at, known } = situation
   const isRpcMoving =
     at / second - (known.value('chain_rpc_last_advance_timestamp_seconds') ?? 0) < SILENT_S

@@ -5,7 +5,7 @@ import { minute, second } from '../../core/units.ts'
 import { isSyncing } from '../../core/witnesses.ts'
 import { isAdvancing, servicesDown } from '../facts.ts'
 import type { Evidence } from '../finding.ts'
-import type { Picture } from '../picture.ts'
+import { type Picture, timestamp } from '../picture.ts'
 import { type Gap, gapOf, newestAge } from './gap.ts'
 
 /** What a recovery is decided by. */
@@ -58,13 +58,13 @@ const servicesSchema = z.object({
     z.object({
       service: z.string(),
       unit: z.string(),
-      startedAt: z.number().nullish(),
-      exitedAt: z.number().nullish(),
+      startedAt: timestamp.nullish(),
+      exitedAt: timestamp.nullish(),
     }),
   ),
 })
 const rpcSchema = z.object({ up: z.literal(false), reason: z.literal('timeout') })
-const executionSchema = z.object({ lastEntryAt: z.number() })
+const executionSchema = z.object({ lastEntryAt: timestamp })
 const logsSchema = z.object({ trouble: z.record(z.string(), z.array(z.string())) })
 
 export const readSituation = (evidence: RecoveryEvidence): Situation => {

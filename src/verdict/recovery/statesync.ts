@@ -9,18 +9,18 @@ export const statesync: Finder = (situation) => {
   const { known, at, isSyncing } = situation
   if (!isSyncing) return undefined
   const movedAt = known.value('chain_statesync_last_progress_timestamp_seconds')
-  const stands = movedAt === undefined ? undefined : at / second - movedAt
+  const stalledFor = movedAt === undefined ? undefined : at / second - movedAt
   const eta = known.value('chain_statesync_eta_seconds')
   const isAdvised = situation.trouble.has('snapshot_advised')
   const why = [
     ...progress(situation),
-    stands === undefined || !situation.isWatched
+    stalledFor === undefined || !situation.isWatched
       ? 'Whether it moves is not known: ask again in a minute.'
-      : `It last moved ${roughly(stands * second)} ago, as far as the agent has watched it.`,
+      : `It last moved ${roughly(stalledFor * second)} ago, as far as the agent has watched it.`,
     ...(eta === undefined ? [] : [`At its pace it takes another ${roughly(eta * second)}.`]),
     ...(isAdvised ? ['The node itself advises a snapshot: its blocks are too old, or none.'] : []),
   ]
-  if (stands !== undefined && stands > LIMITS.statesyncStands.critical) {
+  if (stalledFor !== undefined && stalledFor > LIMITS.statesyncStalled.critical) {
     return {
       path: 'hard reset',
       says: 'a hard reset, unless one restart of all services together moves statesync',

@@ -1,5 +1,5 @@
 import { minute } from '../../core/units.ts'
-import { list } from '../words.ts'
+import { figure, list } from '../words.ts'
 import type { Situation } from './situation.ts'
 import {
   type Finder,
@@ -9,6 +9,7 @@ import {
   restartAll,
   SNAPSHOT_FROM,
   startAll,
+  stopAll,
   type Way,
 } from './way.ts'
 
@@ -156,16 +157,23 @@ export const softReset = (
   says: 'a soft reset: start the services together with a new forkpoint, and let the node statesync',
   why,
   steps: [
-    "See that the node takes a new forkpoint and the validators when it starts (the maker's page on the soft reset); where it does not, fetch them by that page while it is stopped.",
+    ...fetchedFiles(situation),
     ...steps,
+    `See that consensus took the new files: \`journalctl -u ${situation.bft.unit} --since -5m --no-pager -g 'replaced local configs with remote configs'\``,
     'Let statesync run, and see that it moves: `chain-agent status statesync --watch`',
   ],
   notNow: [
     ...notNow,
-    `Do not restore a snapshot yet: the node advises that from ${SNAPSHOT_FROM.toLocaleString('en-US')} blocks on${situation.gap?.isAtLeast === true ? ', and how far it is cannot be told exactly' : ''}.`,
+    `Do not restore a snapshot yet: the node advises that from ${figure(SNAPSHOT_FROM)} blocks on${situation.gap?.isAtLeast === true ? ', and how far it is cannot be told exactly' : ''}.`,
   ],
   runbook: 'ChainBlocksyncWindow',
 })
+
+/** From v0.12.1 on, consensus fetches both files when it starts, if its environment names their addresses. */
+const fetchedFiles = (situation: Situation): readonly string[] => [
+  `See whether consensus fetches a new forkpoint and validators file when it starts; then both addresses are set: \`sudo grep -oE '^REMOTE_(FORKPOINT|VALIDATORS)_URL=' /home/${situation.word}/.env\``,
+  `If one of them is not set: stop the services, and fetch forkpoint/forkpoint.toml and validators/validators.toml into /home/${situation.word}/${situation.word}-bft/config, as the soft reset page in the documentation of your network describes it. The addresses differ by network, and the agent has none: \`${stopAll(situation)}\``,
+]
 
 const keepLog = ({ bft, execution }: Situation): string =>
   `Keep the log before anything else: \`journalctl -u ${bft.unit} -u ${execution.unit} --since -30m --no-pager > /var/tmp/chain-crash.log\``

@@ -1,3 +1,4 @@
+import { duration } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 import { storageUse } from '../../core/witnesses.ts'
 import { USUAL_RATE } from '../limits.ts'
@@ -44,7 +45,7 @@ const windowLeft = ({ gap, window, known }: Situation): readonly string[] => {
   const rate = known.value('chain_blocks_per_second')
   const seconds = left / (rate ?? USUAL_RATE)
   const how = rate === undefined ? `at ${USUAL_RATE} blocks a second` : 'at the rate of the chain'
-  return [`${serve}: ${figure(left)} are left, ${Math.floor(seconds)} seconds ${how}.`]
+  return [`${serve}: ${figure(left)} are left, ${duration(seconds * second)} ${how}.`]
 }
 
 const database = ({ known }: Situation): string => {
@@ -63,5 +64,5 @@ const database = ({ known }: Situation): string => {
 const epoch = ({ known }: Situation): string => {
   const number =
     known.value('chain_ledger_epoch', { event: 'proposed' }) ?? known.value('chain_consensus_epoch')
-  return `${number === undefined ? 'The epoch is not known' : `The epoch is ${number}`}; when it turns is not known.`
+  return `${number === undefined ? 'The epoch is not known' : `The epoch is ${figure(number)}`}; when it turns is not known.`
 }

@@ -89,7 +89,7 @@ const ROWS: readonly (readonly [
   ['21 to_block 2^53', { ...RIGHT, to_block: 2 ** 53 }, 400, 'bad_value', 'to_block'],
   ['22 to_block before from_block', { ...RIGHT, to_block: 9 }, 400, 'bad_value', 'to_block'],
   ['23 logs missing', { ...RIGHT, logs: undefined }, 400, 'bad_value', 'logs'],
-  ['24 logs empty', withLogs([]), 400, 'bad_value', 'logs'],
+  ['24 logs a text', withLogs('all'), 400, 'bad_value', 'logs'],
   ['25 logs an object', withLogs({}), 400, 'bad_value', 'logs'],
   ['26 a filter that is none', withLogs([{}, null]), 400, 'bad_value', 'logs[1]'],
   ['27 address no list', withLogs([{ address: ADDRESS }]), 400, 'bad_value', 'logs[0].address'],

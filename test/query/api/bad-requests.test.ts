@@ -73,7 +73,7 @@ describe('around the body', () => {
   it('63 over the limit: 429, what is left and when to come again', async () => {
     const limited = await startQueryApi({
       blocks: plainChain(5, 30),
-      limits: { requestsPerMinute: 2 },
+      requestsPerMinute: 2,
     })
     try {
       const left = []

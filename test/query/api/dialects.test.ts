@@ -44,6 +44,41 @@ afterEach(async () => {
   api = undefined
 })
 
+describe('no filter at all', () => {
+  const page = (more: object) => ({ from_block: 10, logs: [], ...more })
+
+  it('selects no log, and the blocks are covered: spec', async () => {
+    const served = await serve()
+    const fields = { field_selection: { log: ['log_index'] } }
+    const got = await ask(served, page(fields))
+    expect([got.status, got.text]).toEqual([200, '{"data":[],"archive_height":60}'])
+    expect((await ask(served, page({ ...fields, from_block: 100 }))).text).toBe(
+      '{"data":[],"archive_height":60}',
+    )
+    const gone = await ask(served, page({ ...fields, from_block: 7 }))
+    expect([gone.status, errorOf(gone).code]).toEqual([410, 'pruned'])
+  })
+  it('selects no log, and the blocks are covered: hosted, all of them where they are asked for', async () => {
+    const served = await serve({ dialect: 'hosted' })
+    const ends = async (more: object) => {
+      const { text } = await ask(served, page(more))
+      return [/"next_block":(\d+)/.exec(text)?.[1], text.match(/"number":\d+/g) ?? []]
+    }
+    expect(await ends({})).toEqual(['61', []])
+    expect(await ends({ to_block: 20 })).toEqual(['20', []])
+    const blocks = { include_all_blocks: true, field_selection: { block: ['number'] } }
+    expect(await ends({ to_block: 13, ...blocks })).toEqual([
+      '13',
+      ['"number":10', '"number":11', '"number":12'],
+    ])
+  })
+  it('is unavailable while nothing is held, as with a filter', async () => {
+    const body = page({ field_selection: { log: ['log_index'] } })
+    const got = await ask(await serve({ blocks: [] }), body)
+    expect([got.status, errorOf(got).code]).toEqual([503, 'empty'])
+  })
+})
+
 describe('our dialect', () => {
   it('answers with an entry for each block that has logs, in it what was selected and no more', async () => {
     const got = await ask(await serve(), {
@@ -259,7 +294,6 @@ describe('the hosted dialect', () => {
     ['logs[0].exclude', 'not_served', { logs: [{ include: {}, exclude: { address: [TOKEN] } }] }],
     ['logs[0].address', 'unknown_field', { logs: [{ include: {}, address: [TOKEN] }] }],
     ['logs[0].include', 'bad_value', { logs: [{ exclude: null }] }],
-    ['logs', 'bad_value', { logs: [] }],
     ['join_mode', 'not_served', { join_mode: 'JoinAll' }],
     ['join_mode', 'bad_value', { join_mode: 'joinNothing' }],
     ['include_all_blocks', 'bad_value', { include_all_blocks: 1 }],

@@ -83,7 +83,7 @@ describe('keys', () => {
 
   it('each key has a budget of its own', async () => {
     const keys = [new Secret('One'), new Secret('two')]
-    const served = await serve({ keys, limits: { requestsPerMinute: 1 } })
+    const served = await serve({ keys, requestsPerMinute: 1 })
     const statuses = []
     for (const key of ['One', 'One', 'two', 'two'])
       statuses.push((await ask(served, RIGHT, { 'x-api-key': key })).status)

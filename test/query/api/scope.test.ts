@@ -17,6 +17,9 @@ const TRANSFER = `0x${'dd'.repeat(32)}`
 const ALICE = `0x${'0a'.repeat(32)}`
 const BOB = `0x${'0b'.repeat(32)}`
 
+/** Nothing is named: all contracts, or all topics, are asked for. */
+const UNNAMED = '; name them in the filter'
+
 /** Blocks 8 to 60; a log in 12. */
 const CHAIN = plainChain(8, 60, {
   12: [
@@ -58,25 +61,27 @@ describe('a service of some contracts and events', () => {
   })
 
   it.each([
-    ['logs[0].address', [{}]],
-    ['logs[0].address', [{ address: [TOKEN, OTHER], topics: [[TRANSFER], [], [BOB]] }]],
-    ['logs[0].topics[0]', [{ address: [TOKEN] }]],
-    ['logs[0].topics[2]', [{ address: [TOKEN], topics: [[TRANSFER], [ALICE]] }]],
+    ['logs[0].address', UNNAMED, [{}]],
+    ['logs[0].address', UNNAMED, [{ topics: [[TRANSFER], [], [BOB]] }]],
+    ['logs[0].address', '', [{ address: [TOKEN, OTHER], topics: [[TRANSFER], [], [BOB]] }]],
+    ['logs[0].topics[0]', UNNAMED, [{ address: [TOKEN] }]],
+    ['logs[0].topics[2]', UNNAMED, [{ address: [TOKEN], topics: [[TRANSFER], [ALICE]] }]],
     [
       'logs[1].topics[2]',
+      '',
       [
         { address: [TOKEN], topics: [[TRANSFER], [], [BOB]] },
         { address: [TOKEN], topics: [[TRANSFER], [], [BOB, TRANSFER]] },
       ],
     ],
-  ])('refuses what goes beyond: %s', async (path, logs) => {
+  ])('refuses what goes beyond: %s%s', async (path, advice, logs) => {
     const got = await ask(await serve({ scope }), asking(logs))
     expect([got.status, errorOf(got)]).toEqual([
       400,
       {
         code: 'not_indexed',
         path,
-        message: `this service keeps only logs of ${TOKEN} with topic0 ${TRANSFER} with topic2 ${ALICE} or ${BOB}`,
+        message: `this service keeps only logs of ${TOKEN} with topic0 ${TRANSFER} with topic2 ${ALICE} or ${BOB}${advice}`,
       },
     ])
   })

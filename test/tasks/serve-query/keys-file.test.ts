@@ -36,5 +36,7 @@ it.each([
 })
 
 it('that is not there is named', async () => {
-  await expect(readApiKeys(join(directory, 'none'))).rejects.toThrow(/none: ENOENT/)
+  await expect(readApiKeys(join(directory, 'none'))).rejects.toThrow(
+    /none: there is no such file or directory\n/,
+  )
 })

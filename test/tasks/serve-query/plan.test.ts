@@ -43,7 +43,7 @@ describe('what is kept', () => {
     [
       { retentionBytes: '1.5TB', retentionBlocks: 7 },
       { blocks: 7, bytes: 1_500_000_000_000 },
-      'logs of all contracts, of the newest 7 blocks and of what fits into 1500000 MB',
+      'logs of all contracts, of the newest 7 blocks and of what fits into 1.36 TiB',
     ],
   ] as const)('%j', (settings, retention, words) => {
     const plan = planWith(settings)

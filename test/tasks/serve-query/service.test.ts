@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { serviceMetrics } from '../../../src/metrics.ts'
 import type { LogStore } from '../../../src/query/store/store.ts'
@@ -60,9 +63,13 @@ const linesOf = (text: string, name: string): string =>
     .join('\n')
 
 /** What one run cannot change. */
-const CONSTANT = ['chain_query_service_store_limit_bytes']
+const CONSTANT = [
+  'chain_query_service_store_limit_bytes',
+  'chain_agent_config_last_reload_successful',
+  'chain_agent_config_last_reload_success_timestamp_seconds',
+]
 
-it('every metric of the catalogue is there and moves, in few series, and none of the agent', async () => {
+it('every metric of the catalogue is there and moves, in few series, and none of the collectors', async () => {
   const settings = { retentionBlocks: 120, retentionBytes: '10MB' }
   const { node, service } = await start(settings, { store: measured() })
   await eventually(service.ready, (seen) => seen.startsWith('200'))
@@ -105,10 +112,67 @@ it('every metric of the catalogue is there and moves, in few series, and none of
   expect(after.value('chain_query_service_requests_total', code)).toBe(2)
   expect(after.value('chain_query_service_requests_total', { path: 'other' })).toBe(1)
   const series = after.text.split('\n').filter((line) => /^[a-z]/.test(line))
-  expect(series.filter((line) => !/^(?:chain_query_service_|process_|nodejs_)/.test(line))).toEqual(
-    [],
-  )
+  expect(
+    series.filter(
+      (line) => !/^(?:chain_query_service_|chain_agent_config_|process_|nodejs_)/.test(line),
+    ),
+  ).toEqual([])
   expect(series.length).toBeLessThan(120)
+})
+
+it('reloads API keys and limits while it runs, and names what needs a restart', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-test-'))
+  closing.push(() => rm(directory, { recursive: true }))
+  const apiKeysFile = join(directory, 'keys')
+  const [first, second] = ['1'.repeat(32), '2'.repeat(32)]
+  const settings = { unbounded: true, apiKeysFile }
+  await writeFile(apiKeysFile, first)
+  const { service } = await start(settings)
+  const statusWith = async (key: string): Promise<number> => {
+    const headers = { authorization: `Bearer ${key}` }
+    return (await fetch(`${service.url}/height`, { headers })).status
+  }
+  const logged = async (line: string): Promise<void> => {
+    await eventually(
+      () => service.lines,
+      (lines) => lines.includes(line),
+    )
+    service.lines.splice(0)
+  }
+  await eventually(
+    () => statusWith(first),
+    (status) => status === 200,
+  )
+
+  service.reload(settings)
+  await logged('info Configuration reloaded: nothing changed')
+  await writeFile(apiKeysFile, second)
+  service.reload(settings)
+  await logged('info Configuration reloaded: applied serveQuery.apiKeysFile')
+  expect([await statusWith(first), await statusWith(second)]).toEqual([401, 200])
+
+  const loadedAt = 'chain_agent_config_last_reload_success_timestamp_seconds'
+  const before = await service.look()
+  expect(before.value('chain_agent_config_last_reload_successful')).toBe(1)
+  await writeFile(apiKeysFile, 'short')
+  service.reload({ ...settings, rateLimit: 1 })
+  await eventually(
+    () => service.lines.join(),
+    (line) => /^error The configuration cannot be used; [^]*line 1 is no key/.test(line),
+  )
+  service.lines.splice(0)
+  expect([await statusWith(second), await statusWith(second)]).toEqual([200, 200])
+  const failed = await service.look()
+  expect(failed.value('chain_agent_config_last_reload_successful')).toBe(0)
+  expect(failed.value(loadedAt)).toBe(before.value(loadedAt))
+
+  await writeFile(apiKeysFile, second)
+  service.reload({ ...settings, rateLimit: 1, readyLag: 5, dialect: 'hosted', fromBlock: 7 })
+  await logged('warn Restart the query service to apply: serveQuery.fromBlock, serveQuery.dialect')
+  expect([await statusWith(second), await statusWith(second)]).toEqual([200, 429])
+  const after = await service.look()
+  expect(after.value('chain_agent_config_last_reload_successful')).toBe(1)
+  expect(after.value(loadedAt)).toBeGreaterThan(before.value(loadedAt) ?? Infinity)
 })
 
 it('is ready once it is near the node, and serves what it holds while the node is away', async () => {

@@ -69,14 +69,14 @@ it('a back-fill has a line each ten seconds, with what was done in them and what
   expect(await tell(10, at(0, 0))).toEqual([])
   // 2000 blocks in 10 s, and 8000 to go: 40 s.
   expect(await tell(10, at(2000, 50_000))).toEqual([
-    'info Indexed through block 3000 of 11000, 200 blocks/s, 5000 logs/s, 40s left',
+    'info Indexed through block 3,000 of 11,000, 200 blocks/s, 5,000 logs/s, 40 s left',
   ])
   // Nothing was done in these: how long it takes is not known.
   expect(await tell(1, at(2000, 50_000))).toEqual([
-    'info Indexed through block 3000 of 11000, 0 blocks/s, 0 logs/s',
+    'info Indexed through block 3,000 of 11,000, 0 blocks/s, 0 logs/s',
   ])
   expect(await tell(30, { phase: 'tail', indexed: 11_000 })).toEqual([
-    'info Following the node, at block 11000',
+    'info Following the node, at block 11,000',
   ])
   expect(await tell(3, { phase: 'waiting' })).toEqual([])
   expect(await tell(3, { phase: 'tail', indexed: 11_001 })).toEqual([])

@@ -19,6 +19,12 @@ const TIMEOUT_SHARE = 0.05
 /** Below this many rounds in a minute a share says nothing. */
 const ENOUGH_ROUNDS = 20
 
+/** Whether more rounds of other leaders than usual were closed by a timeout. `own`: those of this node. */
+export const hasManyTimeouts = (reading: ConsensusFigures, own: number): boolean => {
+  const timedOut = Math.max(0, (reading.messages.round_timed_out ?? 0) - own)
+  return timedOut > TIMEOUT_SHARE * (roundsClosed(reading) - own)
+}
+
 /** Whether something was seen so often; that it was not is only known where everything was heard. */
 const saw =
   (sign: Sign, atLeast = 1): Finding['when'] =>
@@ -98,7 +104,7 @@ export const FINDINGS: readonly Finding[] = [
     text: () =>
       'The node itself advises a snapshot: it is empty, or more than 30,000 blocks behind.',
     suggestion:
-      'While statesync moves, let it; see which way is the shorter: chain-agent recover. A snapshot is for a node whose statesync stands.',
+      'While statesync moves, let it; see which way is the shorter: chain-agent recover. A snapshot is for a node whose statesync is stalled.',
   },
   {
     finding: 'blocksync_active',

@@ -14,7 +14,7 @@ const KEPT_MS = 60 * minute
 
 /**
  * The rate at which the chain makes blocks, in blocks per second, by the blocks' own times: it is
- * right while the node catches up, and while it stands still it stays what it was, for an hour.
+ * right while the node catches up, and while it is stalled it stays what it was, for an hour.
  */
 export const createBlockRate = () => {
   let blocks: readonly Block[] = []

@@ -30,6 +30,8 @@ interface Stretch {
 const STRETCH_MS = 10 * minute
 const WINDOW_MS = 6 * 60 * minute
 
+export type Duties = ReturnType<typeof createDuties>
+
 /** The duties of the last six hours, from counts that only grow. */
 export const createDuties = () => {
   let stretches: readonly Stretch[] = []

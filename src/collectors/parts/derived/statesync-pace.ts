@@ -8,7 +8,7 @@ interface Point {
 }
 
 export interface Pace {
-  /** Until the target at the pace of the last ten minutes; null while it stands, or has just begun. */
+  /** Until the target at the pace of the last ten minutes; null while it is stalled, or has just begun. */
   readonly etaSeconds: number | null
   /** When the progress last grew, in milliseconds since the epoch; null while there is none. */
   readonly lastProgressAt: number | null

@@ -9,7 +9,7 @@ export interface Verdict {
 }
 
 /** A block is due three times a second: thirty seconds are a hundred that did not come. */
-const STALE_BLOCK_S = 30
+export const STALE_BLOCK_S = 30
 const FAR_BEHIND = 60
 
 /** Whether the node does its work, in one word: what a person who is woken wants to know first. */

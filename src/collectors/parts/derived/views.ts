@@ -68,7 +68,7 @@ export const statesyncProgress = (known: Known): StatesyncProgress | undefined =
 
 const MOVES_WITHIN_MS = minute / 2
 
-/** Two witnesses that disagree: the metrics stand, the blocks move. Null while either says nothing. */
+/** Two witnesses that disagree: the metrics do not change, the blocks advance. Null while either says nothing. */
 export const isZombie = (known: Known, now: number): boolean | null => {
   const frozen = known.value('chain_native_frozen')
   const advancedAt = known.value('chain_rpc_last_advance_timestamp_seconds')

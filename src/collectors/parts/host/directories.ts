@@ -1,12 +1,12 @@
 import { minute } from '../../../core/units.ts'
 import { sample } from '../../../metrics.ts'
 import type { Space } from '../../../sources/space.ts'
-import { type Aspect, createAspect, NOT_TOLD, type Sight } from './aspect.ts'
-import type { Names } from '../names.ts'
+import { type Aspect, createAspect, KNOWN, NOT_TOLD, type Sight } from './aspect.ts'
+import type { ReadPath } from '../names.ts'
 
 interface Parts {
   readonly space: Space
-  readonly names: Names
+  readonly readPath: ReadPath
   /** Label → path, with `{prefix}`. */
   readonly directories: Readonly<Record<string, string>>
   /** The node's own directory, with `{prefix}`. */
@@ -36,6 +36,9 @@ const REMOVED: Sight = {
 /** The ledger of a node at work has five times as many as are looked at: that is no trouble. */
 const TOO_MANY: Sight = { samples: [], state: `${NOT_TOLD}: too many files to sum` }
 
+/** As in the alert ChainDiskFull. */
+const FULL_BELOW = 0.05
+
 /** The places on disk that the node fills, and the files that it lives by. */
 export const directoryAspects = (parts: Parts): readonly Aspect[] => [
   ...Object.entries(parts.directories).flatMap(([directory, path]) =>
@@ -45,7 +48,7 @@ export const directoryAspects = (parts: Parts): readonly Aspect[] => [
 ]
 
 const spaceAspects = (
-  { space, names, timeout }: Parts,
+  { space, readPath, timeout }: Parts,
   directory: string,
   path: string,
 ): readonly Aspect[] => [
@@ -53,12 +56,16 @@ const spaceAspects = (
     name: `file system of ${directory}`,
     timeout,
     read: async ({ signal }) => {
-      const found = await space.fileSystem(await names.one(path, signal))
+      const found = await space.fileSystem(await readPath(path, signal))
       if (found === null) return MISSING
-      return [
-        sample('chain_host_filesystem_size_bytes', found.sizeBytes, { directory }),
-        sample('chain_host_filesystem_available_bytes', found.availableBytes, { directory }),
-      ]
+      const isFull = Number(found.availableBytes) < Number(found.sizeBytes) * FULL_BELOW
+      return {
+        samples: [
+          sample('chain_host_filesystem_size_bytes', found.sizeBytes, { directory }),
+          sample('chain_host_filesystem_available_bytes', found.availableBytes, { directory }),
+        ],
+        state: isFull ? `less than ${FULL_BELOW * 100} % free` : KNOWN,
+      }
     },
   }),
   createAspect({
@@ -66,7 +73,7 @@ const spaceAspects = (
     timeout,
     every: minute,
     read: async ({ signal }) => {
-      const bytes = await space.bytesBelow(await names.one(path, signal), signal)
+      const bytes = await space.bytesBelow(await readPath(path, signal), signal)
       if (bytes === null) return MISSING
       if (bytes === 'too many') return TOO_MANY
       if (bytes === 'removed') return REMOVED
@@ -76,7 +83,7 @@ const spaceAspects = (
 ]
 
 const fileAspect = (
-  { space, names, nodeDirectory, timeout }: Parts,
+  { space, readPath, nodeDirectory, timeout }: Parts,
   file: string,
   path: string,
 ): Aspect =>
@@ -84,7 +91,7 @@ const fileAspect = (
     name: `file ${file}`,
     timeout,
     read: async ({ signal }) => {
-      const at = await space.modifiedAt(`${await names.one(nodeDirectory, signal)}/${path}`)
+      const at = await space.modifiedAt(await readPath(`${nodeDirectory}/${path}`, signal))
       if (at === null) return MISSING
       if (at === 'removed') return REMOVED
       return [sample('chain_host_file_modified_timestamp_seconds', at / 1000, { file })]

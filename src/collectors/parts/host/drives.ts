@@ -34,17 +34,36 @@ export const driveAspects = (parts: Parts): readonly Aspect[] => {
     createAspect({
       name: 'temperature of drives',
       timeout,
-      read: () => ofEach(sysfs, 'not told', (device) => temperature(sysfs, device)),
+      read: async () =>
+        named(
+          await ofEach(sysfs, 'not told', (device) => temperature(sysfs, device)),
+          'hot',
+          ({ name, value }) =>
+            name === 'chain_host_nvme_temperature_celsius' && value >= HOT_CELSIUS,
+        ),
     }),
     createAspect({
       name: 'health of drives',
       timeout,
-      read: () =>
+      read: async () =>
         parts.health === null
-          ? Promise.resolve({ samples: [], state: NOT_SET })
-          : ofEach(sysfs, NO_REPORT, (device) => healthOf(parts, device)),
+          ? { samples: [], state: NOT_SET }
+          : named(
+              await ofEach(sysfs, NO_REPORT, (device) => healthOf(parts, device)),
+              'failing',
+              ({ name, value }) => name === 'chain_host_nvme_critical_warning' && value > 0,
+            ),
     }),
   ]
+}
+
+/** As in the alert ChainDriveHot. */
+const HOT_CELSIUS = 70
+
+/** With a state that names the drives that are in trouble, if there are any. */
+const named = (sight: Sight, trouble: string, isTrouble: (one: Sample) => boolean): Sight => {
+  const devices = sight.samples.filter(isTrouble).map(({ labels }) => labels['device'])
+  return devices.length === 0 ? sight : { ...sight, state: `${trouble}: ${devices.join(', ')}` }
 }
 
 /** Drive by drive: one that fails says nothing of the others. Null is a drive that does not tell, a text one that tells why. */

@@ -1,10 +1,10 @@
 import {
   backupOf,
   exposureOf,
-  fillFolders,
   isCopyOf,
   type KeyFolders,
   keystoreOf,
+  resolveFolders,
 } from '../../../core/key-places.ts'
 import type { KEY_KINDS, KEY_STATES, KEYS } from '../../../metrics.ts'
 import { findBackupProblem, findKeystoreProblem } from '../../../parsers/keystore.ts'
@@ -83,7 +83,7 @@ export const createKeyExaminer = (parts: ExaminerParts): ExamineKeys => {
 
   return async (signal) => {
     const { word } = await readPrefix(signal)
-    const folders = fillFolders(places, word)
+    const folders = await resolveFolders(places, { prefix: word, files })
     const { directory, backupDirectory } = folders
     const node = await files.look(directory)
     const nodeUser = typeof node === 'string' ? null : node.uid

@@ -25,12 +25,12 @@ export const createPace = (clock: Clock) => {
     return isFirst ? 'unknown' : 'moving'
   }
   return {
-    judge: ({ newestMs, value }: NativeSeries): Pace => {
+    judge: ({ newestAt, value }: NativeSeries): Pace => {
       const uptime = value(NATIVE_NAMES.uptime)
       // Without an uptime there is nothing that must move.
       pace = uptime === undefined ? 'unknown' : byUptime(uptime)
-      if (newestMs === null) return pace
-      if (clock.now() - newestMs > OLD_AFTER) return 'standing'
+      if (newestAt === null) return pace
+      if (clock.now() - newestAt > OLD_AFTER) return 'standing'
       return pace === 'standing' ? pace : 'moving'
     },
     /** The endpoint gave nothing: what comes next is a first sight. */

@@ -9,7 +9,7 @@ export interface NativeSeries {
   /** A label that any of the series carries. */
   label(name: string): string | undefined
   /** When the newest of them was taken, in milliseconds since the epoch, where they tell. */
-  readonly newestMs: number | null
+  readonly newestAt: number | null
 }
 
 /** Consensus tells its values anew each second; older than this they are of a process that is gone. */
@@ -29,10 +29,10 @@ export const readNativeSeries = (
   )
   if (own.length === 0) return undefined
   const times = own.flatMap(({ timestampMs }) => (timestampMs === null ? [] : [timestampMs]))
-  const newestMs = times.length === 0 ? null : Math.max(...times)
+  const newestAt = times.length === 0 ? null : Math.max(...times)
   const fresh = own.filter(
     ({ timestampMs }) =>
-      timestampMs === null || newestMs === null || newestMs - timestampMs <= OLD_AFTER,
+      timestampMs === null || newestAt === null || newestAt - timestampMs <= OLD_AFTER,
   )
   const byName = new Map<string, PrometheusSample[]>()
   for (const sample of fresh) {
@@ -40,7 +40,7 @@ export const readNativeSeries = (
     byName.set(name, [...(byName.get(name) ?? []), sample])
   }
   return {
-    newestMs,
+    newestAt,
     value: (name) => known(newestOf(byName.get(name) ?? [])),
     label: (name) => {
       const [value] = fresh

@@ -84,8 +84,10 @@ const read = async (
   { store }: AnswerOptions,
   signal: AbortSignal,
 ): Promise<Found> => {
-  const found = await store.read(selection, signal)
-  const { from, to } = selection
+  const { from, to, filters } = selection
+  const found = await (filters.length === 0
+    ? readNothing(selection, store)
+    : store.read(selection, signal))
   const last = Math.min(to, found.range.last)
   const isCovered = from > last ? found.next === from : found.next > from && found.next <= last + 1
   const { blocks } = found
@@ -94,6 +96,22 @@ const read = async (
   )
   if (isCovered && isInside && blocks.length === found.count) return found
   throw new Error(`the store answered blocks ${from} to ${to} with a page up to ${found.next}`)
+}
+
+/** No filter selects no log: all blocks are covered, as if none had a log that matches. */
+const readNothing = async ({ from, to, fields }: Selection, store: LogStore): Promise<Found> => {
+  const range = await store.range()
+  if (range === null) {
+    throw new StoreError('empty', { doing: 'read logs', happened: 'the store holds no block yet' })
+  }
+  if (from < range.first) throw pruned(from, range.first)
+  return {
+    count: 0,
+    blocks: [],
+    columns: new Map(fields.map((field) => [field, []])),
+    next: Math.max(from, Math.min(to, range.last) + 1),
+    range,
+  }
 }
 
 /** The blocks that are to be told of, and those at both ends of the page. */
@@ -124,9 +142,12 @@ const gone = async (from: number, store: LogStore): Promise<Error> => {
   const first = (await store.range())?.first ?? null
   return first === null || first <= from
     ? new Error(`the store has logs from block ${from} on and not its blocks`)
-    : new StoreError(
-        'pruned',
-        { doing: `read blocks from ${from} on`, happened: `the first block is ${first}` },
-        first,
-      )
+    : pruned(from, first)
 }
+
+const pruned = (from: number, first: number): StoreError =>
+  new StoreError(
+    'pruned',
+    { doing: `read blocks from ${from} on`, happened: `the first block is ${first}` },
+    first,
+  )

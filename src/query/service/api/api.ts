@@ -17,6 +17,14 @@ import { type Path, routeOf } from './routes.ts'
 import { createSend } from './send.ts'
 import { refusalOf } from './trouble.ts'
 
+/** Who may ask, and how often. */
+export interface Access {
+  /** One of them is needed; empty: none is. */
+  readonly keys: readonly Secret[]
+  /** Of one key or, where none is needed, of one address. Null: no limit. */
+  readonly requestsPerMinute: number | null
+}
+
 export interface QueryApiOptions {
   readonly store: LogStore
   /** What the store keeps of each block. */
@@ -24,8 +32,7 @@ export interface QueryApiOptions {
   /** The last block that is held; null while there is none. */
   readonly height: () => number | null
   readonly dialect: Dialect
-  /** One of them is needed; empty: none is. */
-  readonly keys: readonly Secret[]
+  readonly access: Access
   readonly limits?: Partial<QueryLimits> | undefined
   readonly clock: Clock
   readonly observed: Observed
@@ -37,19 +44,23 @@ type Sender = ReturnType<ReturnType<typeof createSend>['begin']>
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
+export interface QueryApi {
+  readonly handle: Handler
+  /** For the requests from now on; every budget starts again. */
+  setAccess(access: Access): void
+}
+
 /** Answers POST /query and GET /height. Never throws, never answers a request in part. */
-export const createQueryApi = (options: QueryApiOptions): Handler => {
+export const createQueryApi = (options: QueryApiOptions): QueryApi => {
   const { clock, height, complain = () => undefined } = options
   const limits = { ...QUERY_LIMITS, ...options.limits }
-  const door = createDoor(options.keys)
-  const budgets = createBudgets({ perMinute: limits.requestsPerMinute, clock })
+  let admit = createAdmission(options.access, clock)
   const sending = createSend({ clock, limits, observed: options.observed })
   const query = createQuery(options, limits)
 
   const reply = async (path: Path, request: IncomingMessage, sender: Sender): Promise<Reply> => {
     if (request.method === 'OPTIONS') return emptyReply({ allow: path.allow })
-    const name = door(request.headers, request.socket.remoteAddress ?? '')
-    const rate = budgets(name)
+    const rate = admit(request)
     try {
       const made =
         path.name === '/height'
@@ -62,17 +73,30 @@ export const createQueryApi = (options: QueryApiOptions): Handler => {
     }
   }
 
-  return (request, response) => {
-    const sender = sending.begin(request, response)
-    const make = async (): Promise<Reply> => reply(routeOf(request), request, sender)
-    make()
-      .catch((error: unknown) => refusalReply(refusalOf(error, complain)))
-      .then(sender.send)
-      .catch((error: unknown) => {
-        refusalOf(error, complain)
-        response.destroy()
-      })
+  return {
+    handle: (request, response) => {
+      const sender = sending.begin(request, response)
+      const make = async (): Promise<Reply> => reply(routeOf(request), request, sender)
+      make()
+        .catch((error: unknown) => refusalReply(refusalOf(error, complain)))
+        .then(sender.send)
+        .catch((error: unknown) => {
+          refusalOf(error, complain)
+          response.destroy()
+        })
+    },
+    setAccess: (access) => {
+      admit = createAdmission(access, clock)
+    },
   }
+}
+
+/** Returns the headers about the rate. Throws a Refusal without a valid key, or where the budget is spent. */
+const createAdmission = ({ keys, requestsPerMinute }: Access, clock: Clock) => {
+  const door = createDoor(keys)
+  const budgets = createBudgets({ perMinute: requestsPerMinute, clock })
+  return ({ headers, socket }: IncomingMessage) =>
+    budgets(door(headers, socket.remoteAddress ?? ''))
 }
 
 const createQuery = ({ store, scope, dialect, clock }: QueryApiOptions, limits: QueryLimits) => {

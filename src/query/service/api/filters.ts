@@ -17,11 +17,11 @@ const TOPIC = /^0x[0-9a-fA-F]{64}$/
 const POSITIONS = 4
 const ANY: Filter = { addresses: [], topics: [] }
 
-/** The alternatives of a request, all of them within what is kept; at least one. */
+/** The alternatives of a request, all of them within what is kept. An empty list selects no log; `logs` itself is required. */
 export const readFilters = (place: Place, rules: FilterRules): readonly Filter[] => {
   const { limits, scope, isHosted } = rules
+  if (place.value === undefined) throw bad(place, 'a list of filters')
   const entries = readList(place, limits.filters + 1)
-  if (entries.length === 0) throw bad(place, 'at least one filter; {} is every log')
   if (entries.length > limits.filters)
     throw new Refusal('too_many', `more than ${limits.filters} filters in one request`, {
       path: join(place.path, limits.filters),

@@ -22,8 +22,6 @@ export interface QueryLimits {
   readonly waitMs: number
   /** Answers that clients have not taken yet, all together. */
   readonly unsentBytes: number
-  /** Of one key or, where none is needed, of one address. Null: as many as come. */
-  readonly requestsPerMinute: number | null
 }
 
 const MiB = 1024 * 1024
@@ -41,12 +39,10 @@ export const QUERY_LIMITS: QueryLimits = {
   waiting: 64,
   waitMs: 5 * second,
   unsentBytes: 128 * MiB,
-  requestsPerMinute: null,
 }
 
 /** For the server that the handler stands in: whoever speaks slowly is not waited for. */
 export const apiServerOptions: ServerOptions = {
-  maxHeaderSize: 8192,
   headersTimeout: 10 * second,
   requestTimeout: 15 * second,
   keepAliveTimeout: 65 * second,

@@ -2,7 +2,10 @@ import type { Filter } from '../../store/store.ts'
 import { join } from './json.ts'
 import { Refusal } from './refusal.ts'
 
-/** Throws where a log that the filter takes might not have been kept: half of the truth is no answer. */
+/**
+ * Throws where the filter matches logs that are not kept. A filter without an address asks for the logs of all
+ * contracts: an answer from the kept ones would be incomplete and look complete.
+ */
 export const checkScope = (filter: Filter, scope: Filter, path: string): void => {
   checkValues(filter.addresses, scope.addresses, { path: join(path, 'address'), scope })
   for (const [position, kept] of scope.topics.entries())
@@ -25,7 +28,10 @@ const checkValues = (
 ): void => {
   if (kept.length === 0 || (asked.length > 0 && asked.every((value) => kept.includes(value))))
     return
-  throw new Refusal('not_indexed', `this service keeps only logs ${nameOf(scope)}`, { path })
+  const advice = asked.length === 0 ? '; name them in the filter' : ''
+  throw new Refusal('not_indexed', `this service keeps only logs ${nameOf(scope)}${advice}`, {
+    path,
+  })
 }
 
 const nameOf = ({ addresses, topics }: Filter): string =>

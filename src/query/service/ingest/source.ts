@@ -97,5 +97,5 @@ const mustFollow = async (headers: Headers, { after, head, signal }: Following):
   })
 }
 
-/** Enough to tell two hashes apart; a whole one looks like a secret, and would be struck out. */
+/** Enough to tell two hashes apart; a whole one looks like a secret, and would be redacted. */
 const short = (hash: string): string => `${hash.slice(0, 10)}…`

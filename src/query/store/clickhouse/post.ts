@@ -108,7 +108,7 @@ const shortTextOf = async (chunks: AsyncIterable<Buffer>): Promise<string> => {
 
 const complaint = ({ password }: Post, doing: string, said: string): StoreError => {
   const code = /\bCode: (\d+)/.exec(said)?.[1]
-  const evidence = password === undefined ? said : password.strikeFrom(said)
+  const evidence = password === undefined ? said : password.redactFrom(said)
   const happened = code === undefined ? 'it refused' : `it refused with code ${code}`
   const kind = code !== undefined && FOR_GOOD.includes(code) ? 'broken' : 'unavailable'
   return new StoreError(kind, { doing, happened, evidence })

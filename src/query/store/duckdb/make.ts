@@ -1,5 +1,6 @@
-import { chmod, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, open, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { accountOf } from '../../../core/file-errors.ts'
 import { StoreError } from '../errors.ts'
 import type { StoreIdentity, WantedIdentity } from '../store.ts'
 import { openEngine, type EngineOptions } from './engine.ts'
@@ -15,15 +16,45 @@ export const placeOf = async (
   { chainId, scope }: WantedIdentity,
   options: EngineOptions,
 ): Promise<string> => {
-  const file = join(directory, 'duckdb', 'logs.duckdb')
+  const file = fileIn(directory)
   return explained('open the store', async () => {
     if (await isThere(file)) return file
     if (chainId === null) throw neverMade()
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+    await makeDirectory(dirname(file))
     // A folder that was there before may be open to others.
     await chmod(dirname(file), 0o700)
     await make(file, { chainId, scope }, options)
     return file
+  })
+}
+
+const fileIn = (directory: string): string => join(directory, 'duckdb', 'logs.duckdb')
+
+/**
+ * Throws where a store can neither be opened nor made: before the service reports that it is up. The store
+ * itself is made later, once the chain is known.
+ */
+export const checkDirectory = async (directory: string): Promise<void> => {
+  try {
+    // One that exists may be full: it still answers.
+    if (await isThere(fileIn(directory))) return
+    await makeDirectory(directory)
+    await rmdir(await mkdtemp(join(directory, '.writable-')))
+  } catch (error) {
+    throw new StoreError('unavailable', {
+      doing: `make a store in ${directory}`,
+      ...accountOf(error),
+      advice: 'name a directory that the user of the service may write to with --store',
+    })
+  }
+}
+
+/** Not `recursive: true`: Node 20 retries for ever on a file system that makes no directories, such as /proc. */
+const makeDirectory = async (directory: string): Promise<void> => {
+  const parent = dirname(directory)
+  if (parent !== directory && !(await isThere(parent))) await makeDirectory(parent)
+  await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   })
 }
 

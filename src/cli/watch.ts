@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
-import { ParseError, SourceError } from '../../core/errors.ts'
-import { minute, second } from '../../core/units.ts'
-import type { Io } from '../io.ts'
+import { InvalidArgumentError } from 'commander'
+import { ParseError, SourceError } from '../core/errors.ts'
+import { minute, second } from '../core/units.ts'
+import type { Io } from './io.ts'
 
 interface Looking {
   /** The page, or one line of it, and whether the node itself was asked for it. */
@@ -25,6 +26,13 @@ const SHOW_CURSOR = '\u001b[?25h'
  * key: where no agent answers, that is done once a minute, whatever was asked for.
  */
 const NODE_EVERY_MS = minute
+
+/** The argument of --watch. */
+export const readWatchSeconds = (text: string): number => {
+  const seconds = Number(text)
+  if (/^\d+(\.\d+)?$/.test(text) && seconds >= 1 && seconds <= 86_400) return seconds
+  throw new InvalidArgumentError('expected a number of seconds from 1 to 86400, such as 5')
+}
 
 /** Looks again and again until the signal aborts: in place on a terminal, line after line elsewhere. */
 export const watch = async (io: Io, { look, seconds }: Looking): Promise<void> => {

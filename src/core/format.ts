@@ -1,0 +1,36 @@
+import { day, hour, minute, second } from './units.ts'
+
+/** A number with separators of thousands: `61,240,118`. A text is a 64-bit integer in decimal digits. */
+export const figure = (value: number | bigint | string): string =>
+  (typeof value === 'string' ? BigInt(value) : value).toLocaleString('en-US')
+
+const SIZES = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
+
+/** Bytes in powers of two: `24.30 GiB`. The next unit begins at 0.9 of it, as in the output of the storage tool. */
+export const size = (bytes: number): string => {
+  const power = Math.max(
+    0,
+    SIZES.findLastIndex((_, index) => bytes >= 0.9 * 1024 ** index),
+  )
+  return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 2)} ${SIZES[power] ?? ''}`
+}
+
+const SPANS = [
+  [day, 'd'],
+  [hour, 'h'],
+  [minute, 'min'],
+  [second, 's'],
+] as const
+
+/** A duration in milliseconds in its largest units, two by default, rounded down: `2 d 5 h`, `3 min 20 s`, `0 s`. */
+export const duration = (ms: number, units = 2): string => {
+  const first = SPANS.findIndex(([length]) => ms >= length)
+  if (first < 0) return '0 s'
+  let rest = ms
+  const parts = SPANS.slice(first, first + units).flatMap(([length, unit]) => {
+    const amount = Math.floor(rest / length)
+    rest -= amount * length
+    return amount === 0 ? [] : [`${amount} ${unit}`]
+  })
+  return parts.join(' ')
+}

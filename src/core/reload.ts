@@ -1,0 +1,79 @@
+import { type Sample, sample } from '../metrics.ts'
+import type { Clock } from './clock.ts'
+import { ConfigError, SourceError } from './errors.ts'
+import { asError } from './outcome.ts'
+
+/** What a reload of the configuration changed. */
+export interface Reloaded {
+  /** Keys whose new values are in use. */
+  readonly applied: readonly string[]
+  /** Keys whose new values need a restart of the process. */
+  readonly pending: readonly string[]
+  /** Collectors that were started or stopped. */
+  readonly collectors?: readonly string[]
+}
+
+interface ReloaderOptions {
+  readonly clock: Clock
+  readonly log: Record<'info' | 'warn' | 'error', (text: string) => void>
+  /** What has to be restarted for the keys that cannot be applied: `agent`. */
+  readonly program: string
+}
+
+export interface Reloader {
+  /** Runs the reload after the one in progress, logs its result and never rejects. */
+  run(reload: () => Promise<Reloaded>): Promise<void>
+  samples(): readonly Sample[]
+}
+
+/** Runs reloads one at a time and records the result of the last. Starting is the first success. */
+export const createReloader = ({ clock, log, program }: ReloaderOptions): Reloader => {
+  let isSuccessful = true
+  let succeededAt = clock.now()
+  let last = Promise.resolve()
+  let isWaiting = false
+
+  const attempt = async (reload: () => Promise<Reloaded>): Promise<void> => {
+    try {
+      const reloaded = await reload()
+      isSuccessful = true
+      succeededAt = clock.now()
+      const { pending } = reloaded
+      log.info(`Configuration reloaded: ${describe(reloaded)}`)
+      if (pending.length > 0) log.warn(`Restart the ${program} to apply: ${pending.join(', ')}`)
+    } catch (thrown) {
+      isSuccessful = false
+      log.error(
+        `The configuration cannot be used; the previous one stays in use.\n${textOf(asError(thrown))}`,
+      )
+    }
+  }
+
+  return {
+    run: (reload) => {
+      // The reload that waits reads everything that was written before it starts.
+      if (isWaiting) return last
+      isWaiting = true
+      last = last.then(() => {
+        isWaiting = false
+        return attempt(reload)
+      })
+      return last
+    },
+    samples: () => [
+      sample('chain_agent_config_last_reload_successful', isSuccessful),
+      sample('chain_agent_config_last_reload_success_timestamp_seconds', succeededAt / 1000),
+    ],
+  }
+}
+
+const describe = ({ applied, pending, collectors = [] }: Reloaded): string =>
+  [
+    ...(applied.length > 0 ? [`applied ${applied.join(', ')}`] : []),
+    ...(collectors.length > 0 ? [`collectors started or stopped: ${collectors.join(', ')}`] : []),
+  ].join('; ') || (pending.length > 0 ? 'nothing applied' : 'nothing changed')
+
+const textOf = (error: Error): string =>
+  error instanceof ConfigError || error instanceof SourceError
+    ? error.message
+    : `This is a bug of chain-agent: ${error.stack ?? error.message}`

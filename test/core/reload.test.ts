@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { ConfigError } from '../../src/core/errors.ts'
+import { createReloader, type Reloaded } from '../../src/core/reload.ts'
+import { manualClock } from '../support/manual-clock.ts'
+
+const create = () => {
+  const clock = manualClock(1_000_000)
+  const lines: string[] = []
+  const put =
+    (level: string) =>
+    (text: string): void => {
+      lines.push(`${level} ${text}`)
+    }
+  const log = { info: put('info'), warn: put('warn'), error: put('error') }
+  const reloader = createReloader({ clock, log, program: 'agent' })
+  const state = () => reloader.samples().map(({ value }) => value)
+  const ends = (reloaded: Partial<Reloaded>) => () =>
+    Promise.resolve({ applied: [], pending: [], ...reloaded })
+  return { clock, lines, reloader, state, ends }
+}
+
+test('the start is the first success', () => {
+  expect(create().state()).toEqual([1, 1000])
+})
+
+test.each([
+  [{}, ['info Configuration reloaded: nothing changed']],
+  [
+    { applied: ['references', 'log.level'], collectors: ['reference', 'status'] },
+    [
+      'info Configuration reloaded: applied references, log.level; collectors started or stopped: reference, status',
+    ],
+  ],
+  [
+    { pending: ['listen', 'events.keep'] },
+    [
+      'info Configuration reloaded: nothing applied',
+      'warn Restart the agent to apply: listen, events.keep',
+    ],
+  ],
+])('the log names what %j means', async (reloaded, expected) => {
+  const { clock, lines, reloader, state, ends } = create()
+  await clock.advance(5000)
+  await reloader.run(ends(reloaded))
+  expect(lines).toEqual(expected)
+  expect(state()).toEqual([1, 1005])
+})
+
+test('an invalid configuration is logged with the text of the start, and the last success keeps its time', async () => {
+  const { clock, lines, reloader, state, ends } = create()
+  await clock.advance(5000)
+  await reloader.run(() => Promise.reject(new ConfigError('a.yaml:3: rpc.interval: expected 1s')))
+  expect(lines).toEqual([
+    'error The configuration cannot be used; the previous one stays in use.\na.yaml:3: rpc.interval: expected 1s',
+  ])
+  expect(state()).toEqual([0, 1000])
+  await clock.advance(5000)
+  await reloader.run(ends({}))
+  expect(state()).toEqual([1, 1010])
+})
+
+test('an error of another kind is reported as a bug, and does not reject', async () => {
+  const { lines, reloader } = create()
+  await reloader.run(() => Promise.reject(new TypeError('x is no function')))
+  expect(lines[0]).toMatch(/^error [^]*This is a bug of chain-agent: TypeError: x is no function/)
+})
+
+test('reloads run one after the other; requests during one lead to one more', async () => {
+  const { reloader } = create()
+  const started: string[] = []
+  const finish: (() => void)[] = []
+  const reload = (name: string) => async () => {
+    started.push(name)
+    await new Promise<void>((resolve) => finish.push(resolve))
+    return { applied: [], pending: [] }
+  }
+  const first = reloader.run(reload('first'))
+  await Promise.resolve()
+  const others = ['second', 'third'].map((name) => reloader.run(reload(name)))
+  expect(started).toEqual(['first'])
+  finish[0]?.()
+  await first
+  await Promise.resolve()
+  expect(started).toEqual(['first', 'second'])
+  finish[1]?.()
+  await Promise.all(others)
+  expect(started).toEqual(['first', 'second'])
+})

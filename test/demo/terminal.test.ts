@@ -1,0 +1,128 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startDemo, type Watched } from '../support/agent.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import { run, type Running, start } from '../support/programs.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+
+const describe = await requireRealPart('demo', () => ({ version: '' }))
+
+/** The commands of the README's table under "At the terminal". */
+const readCommands = async (): Promise<readonly string[]> => {
+  const readme = await readFile(join(import.meta.dirname, '../../README.md'), 'utf8')
+  const [, section = ''] = readme.split('\n## At the terminal\n')
+  const [table = ''] = section.split('\n## ')
+  return [...table.matchAll(/^\|.*$/gm)].flatMap(([row]) =>
+    [...row.matchAll(/`(?:sudo )?(chain-agent [^`]+)`/g)].map(([, command = '']) => command),
+  )
+}
+
+/** What each command prints first on a healthy node. A command that is not listed fails the test. */
+const FIRST_LINE: Readonly<Record<string, RegExp>> = {
+  'chain-agent check': /^(OK|WARNING): /,
+  'chain-agent status': /chain/,
+  'chain-agent status bft': /bft/,
+  'chain-agent monlog': /.+/,
+  'chain-agent recover': /.+/,
+  'chain-agent runbook ChainBlockStalled': /ChainBlockStalled/,
+  'chain-agent ledger -f': /.+/,
+  'chain-agent logs execution --since 10m': /.+/,
+  'chain-agent events --since 1d': /.+/,
+  'chain-agent replay --since 7d': /.+/,
+  'chain-agent bundle': /.+/,
+  'chain-agent keys verify': /.+/,
+}
+
+const ERC20 = '0x70ce000000000000000000000000000000000001'
+
+let demo: Watched
+let directory = ''
+/** The lines that the demo prints for a second terminal. */
+let settings = ''
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-terminal-'))
+  demo = await startDemo('healthy')
+  settings =
+    demo
+      .output()
+      .match(/^ {2}export .*$/gm)
+      ?.join('\n') ?? ''
+})
+afterAll(async () => {
+  await demo.stop()
+  await rm(directory, { recursive: true })
+})
+
+const inDemo = async (command: string) =>
+  run('sh', ['-c', `${settings}\n${command}`], { cwd: directory })
+
+const firstLineOf = (text: string): string => text.split('\n').find((line) => line !== '') ?? ''
+
+describe('a second terminal, with the lines that the demo prints', () => {
+  it('runs every command of the README', async () => {
+    const commands = await readCommands()
+    expect(commands).toEqual(Object.keys(FIRST_LINE))
+    expect((await inDemo('chain-agent keys backup')).code).toBe(0)
+    for (const command of commands.filter((one) => !one.endsWith(' -f'))) {
+      const { code, stdout, stderr } = await inDemo(command)
+      expect(firstLineOf(stdout), `${command}: ${stderr}`).toMatch(FIRST_LINE[command] ?? 'none')
+      expect([command, code]).toEqual([command, 0])
+    }
+  }, 120_000)
+
+  it('follows the ledger until it is interrupted', async () => {
+    const ledger = start('sh', ['-c', `${settings}\nexec chain-agent ledger -f`])
+    await eventually(
+      () => ledger.output(),
+      (text) => text.split('\n').length > 3,
+    )
+    await ledger.stop('SIGINT')
+    expect(firstLineOf(ledger.output())).toMatch(FIRST_LINE['chain-agent ledger -f'] ?? 'none')
+  })
+})
+
+describe('serve-query with the configuration of the demo', () => {
+  let service: Running
+  let url = ''
+
+  beforeAll(async () => {
+    const [listen, operations] = [await freePort(), await freePort()]
+    const ports = `--listen 127.0.0.1:${listen} --metrics-listen 127.0.0.1:${operations}`
+    service = start('sh', ['-c', `${settings}\nexec chain-agent serve-query ${ports}`])
+    url = `http://127.0.0.1:${listen}`
+  })
+  afterAll(async () => {
+    await service.stop()
+  })
+
+  it('serves the balances that follow from the documented rule', async () => {
+    const [, from = ''] = /--created-in (\d+)/.exec(demo.output()) ?? []
+    await eventually(
+      async () => Number((await inDemo(`chain-agent height --url ${url}`)).stdout),
+      (height) => height >= Number(from) + 99,
+      { within: 40_000 },
+    )
+    const range = `--to-block ${Number(from) + 99}`
+    const rows = await inDemo(
+      `chain-agent query --url ${url} --address ${ERC20} --from-block ${from} ${range} --quiet`,
+    )
+    // 20 of 100 blocks have three events each.
+    expect(rows.stdout.trimEnd().split('\n')).toHaveLength(60)
+    const { code, stdout } = await inDemo(
+      `chain-agent balances --url ${url} --standard erc20 --token ${ERC20} --created-in ${from} ${range} --format csv`,
+    )
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: [
+        'address,balance',
+        `0x${'a1'.repeat(20)},120000000000000000000`,
+        `0x${'b2'.repeat(20)},60000000000000000000`,
+        '',
+      ].join('\n'),
+    })
+  }, 90_000)
+})

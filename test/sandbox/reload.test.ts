@@ -1,0 +1,146 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import { ledgerTotals, ledgerTruth } from '../support/ledger.ts'
+import { requireRealPart } from '../support/real-parts.ts'
+import { probeSandbox } from '../support/sandbox.ts'
+import { createNode, type SandboxedNode } from '../support/sandboxed-node.ts'
+
+const describe = await requireRealPart('sandbox', probeSandbox)
+
+/** For a machine that is busy: what is waited for decides, not the time. */
+const PATIENCE_MS = 120_000
+
+describe('systemctl reload chain-agent', { timeout: 3 * PATIENCE_MS }, () => {
+  let node: SandboxedNode
+  let url = ''
+  let rpcUrl = ''
+  let block = 0
+  /** Every reference answers with the same height. */
+  const server = createServer((_, response) => {
+    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: '0x10' }))
+  })
+  const often = { interval: '500ms' }
+  const settings = (changes: Readonly<Record<string, unknown>>) => ({
+    prefix: 'monad',
+    listen: `127.0.0.1:${node.port}`,
+    state: { directory: join(node.directory, 'state') },
+    rpc: { url: rpcUrl, ...often },
+    services: often,
+    lifecycle: often,
+    ledger: often,
+    reference: often,
+    ...changes,
+  })
+  const reference = (name: string) => ({ references: [{ name, url, kind: 'rpc' }] })
+  const configure = async (config: unknown): Promise<void> =>
+    writeFile(join(node.directory, 'config.yaml'), JSON.stringify(config))
+  const log = async (): Promise<string> =>
+    (await node.exec('journalctl', ['-u', 'chain-agent.service', '-o', 'cat', '--no-pager'])).stdout
+  const logged = async (text: string): Promise<string> =>
+    eventually(log, (seen) => seen.includes(text), { within: PATIENCE_MS })
+  const mainPid = (): Promise<string> =>
+    node.systemctl('show', '-P', 'MainPID', 'chain-agent.service')
+  /** Reloads while the stream is written, and waits until every block up to its end is counted. */
+  const reloadWithin = async (further: number, config: unknown): Promise<void> => {
+    const from = block
+    block += further
+    await node.ledger.goTo(block)
+    await node.ledger.reached(from + further / 4)
+    await configure(config)
+    await node.systemctl('reload', 'chain-agent.service')
+    await node.ledger.reached(block)
+    const truth = ledgerTruth(block)
+    const counted = async () => ledgerTotals(await node.look())
+    await eventually(counted, ({ finalized }) => finalized >= truth.finalized, {
+      within: PATIENCE_MS,
+    })
+    expect(await counted()).toEqual(truth)
+  }
+  const up = (name: string) => ['chain_reference_up', { reference: name }] as const
+
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+    rpcUrl = `http://127.0.0.1:${await freePort()}`
+    node = await createNode('monad')
+    await configure(settings(reference('before')))
+    const unit = await readFile(
+      join(import.meta.dirname, '../../deploy/chain-agent.service'),
+      'utf8',
+    )
+    const [line] = /^ExecReload=.*$/m.exec(unit) ?? []
+    await node.writeUnit('chain-agent.service.d/reload.conf', `[Service]\n${line}\n`)
+    await node.systemctl('start', 'chain-agent.service')
+    await node.see(
+      ({ value }) => [
+        value(...up('before')),
+        value('chain_agent_collector_up', { collector: 'ledger' }),
+      ],
+      (seen) => seen.every((one) => one === 1),
+      PATIENCE_MS,
+    )
+    await node.systemctl('start', node.unit('ledger-tail'))
+  }, 2 * PATIENCE_MS)
+  afterAll(async () => {
+    await node.down()
+    server.close()
+  })
+
+  it('replaces a reference, and counts every line that is written meanwhile once', async () => {
+    const pid = await mainPid()
+    await reloadWithin(200, settings(reference('after')))
+    const { value } = await node.see(
+      (seen) => seen,
+      (seen) => seen.value(...up('after')) === 1,
+      PATIENCE_MS,
+    )
+    expect(value(...up('before'))).toBe(undefined)
+    expect(value('chain_agent_config_last_reload_successful')).toBe(1)
+    expect(await mainPid()).toBe(pid)
+    expect(await log()).toContain(
+      'Configuration reloaded: applied references; collectors started or stopped: reference"',
+    )
+  })
+
+  it('resumes the ledger stream from its cursor where its own settings change', async () => {
+    const changes = { ...reference('after'), ledger: { interval: '400ms' } }
+    await reloadWithin(200, settings(changes))
+    expect(await log()).toContain(
+      'Configuration reloaded: applied ledger.interval; collectors started or stopped: ledger"',
+    )
+    const { value } = await node.look()
+    const service = { service: 'ledger-tail' }
+    expect(value('chain_agent_journal_gaps_total', service)).toBe(0)
+    expect(value('chain_agent_journal_restarts_total', service)).toBe(0)
+  })
+
+  it('keeps the previous configuration where the file is invalid, and logs the line', async () => {
+    const pid = await mainPid()
+    const at = 'chain_agent_config_last_reload_success_timestamp_seconds'
+    const before = (await node.look()).value(at)
+    await writeFile(join(node.directory, 'config.yaml'), 'prefix: monad\nrefrences: []\n')
+    await node.systemctl('reload', 'chain-agent.service')
+    await logged('config.yaml:2: no such key: refrences; did you mean references?')
+    expect(await node.systemctl('is-active', 'chain-agent.service')).toBe('active')
+    expect(await mainPid()).toBe(pid)
+    const { value } = await node.look()
+    expect(value('chain_agent_config_last_reload_successful')).toBe(0)
+    expect(value(at)).toBe(before)
+    expect(value(...up('after'))).toBe(1)
+  })
+
+  it('names what needs a restart', async () => {
+    const changes = { ...reference('after'), listen: `127.0.0.1:${await freePort()}` }
+    await configure(settings(changes))
+    await node.systemctl('reload', 'chain-agent.service')
+    await logged('Restart the agent to apply: listen"')
+    expect((await node.look()).value('chain_agent_config_last_reload_successful')).toBe(1)
+  })
+})

@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createChain } from '../../src/simulator/chain/chain.ts'
+import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { createSimulatedHost } from '../../src/simulator/simulated-host.ts'
+import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
+import { cli } from '../support/cli.ts'
+import { manualClock } from '../support/manual-clock.ts'
+
+let directory = ''
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-forbidden-'))
+})
+afterAll(async () => {
+  await rm(directory, { recursive: true })
+})
+
+test.each([
+  [['monlog'], 2],
+  [['ledger'], 1],
+  [['logs', 'bft'], 1],
+])('%j cannot read the journal of no-journal-permission either', async (command, code) => {
+  const clock = manualClock(Date.UTC(2026, 2, 1, 12, 10))
+  const { tools } = await createSimulatedHost({
+    clock,
+    directory,
+    prefix: 'zephyr',
+    scenario: await loadScenario('no-journal-permission'),
+    chain: createChain(3),
+    // The journal is forbidden from second 30 to second 150.
+    elapsedMs: 60_000,
+  })
+  const exec = createStandInExec(tools)
+  const seen = await cli([...command, '--prefix', 'zephyr'], { clock, standIns: { exec } })
+  expect(seen.code).toBe(code)
+  expect(`${seen.out}${seen.err}`).toContain('systemd-journal')
+})

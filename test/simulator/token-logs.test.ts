@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { createChain } from '../../src/simulator/chain/chain.ts'
+import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
+
+const ERC20 = '0x70ce000000000000000000000000000000000001'
+const ERC721 = '0x70ce000000000000000000000000000000000002'
+const ERC1155 = '0x70ce000000000000000000000000000000000003'
+const ZERO = `0x${'0'.repeat(64)}`
+const FIRST = `0x${'a1'.repeat(20).padStart(64, '0')}`
+const SECOND = `0x${'b2'.repeat(20).padStart(64, '0')}`
+
+const view = {
+  chain: createChain(5),
+  clientVersion: () => 'Word/1.2.3',
+  // 1,001,000 = 5 · 7 · 11 · 2,600: the newest block has the events of all three tokens.
+  latest: () => 1_001_000n,
+}
+const answer = createRpcAnswer({ view, tellsHeight: false })
+
+const call = (method: string, ...params: readonly unknown[]): unknown => {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+  const reply: unknown = JSON.parse(answer({ method: 'POST', path: '/', body }).text)
+  return reply
+}
+const logs = (filter: Readonly<Record<string, unknown>>): unknown => call('eth_getLogs', filter)
+
+const at = (block: number): string => `0x${block.toString(16)}`
+
+describe('token logs of the simulated node', () => {
+  test('a block divisible by 5 mints, transfers and burns ERC-20', () => {
+    const event = (from: string, to: string, amount: string) => ({
+      address: ERC20,
+      topics: ['0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef', from, to],
+      data: `0x${amount.padStart(64, '0')}`,
+      blockNumber: at(1_000_995),
+      transactionIndex: '0x0',
+      removed: false,
+    })
+    // 10, 4 and 1 times 10^18.
+    expect(
+      logs({ fromBlock: at(1_000_991), toBlock: at(1_000_995), address: ERC20 }),
+    ).toMatchObject({
+      result: [
+        { ...event(ZERO, FIRST, '8ac7230489e80000'), logIndex: '0x0' },
+        { ...event(FIRST, SECOND, '3782dace9d900000'), logIndex: '0x1' },
+        { ...event(SECOND, ZERO, 'de0b6b3a7640000'), logIndex: '0x2' },
+      ],
+    })
+  })
+
+  test('the log index runs through all contracts of a block', () => {
+    const all = { fromBlock: 'latest', toBlock: 'latest' }
+    expect(logs({ ...all, address: [ERC721, ERC1155] })).toMatchObject({
+      result: [3, 4, 5, 6, 7, 8, 9, 10].map((index) => ({ logIndex: `0x${index.toString(16)}` })),
+    })
+    expect(logs({ ...all, address: [ERC20], topics: [null, [SECOND, ZERO], FIRST] })).toMatchObject(
+      { result: [{ logIndex: '0x0' }] },
+    )
+  })
+
+  test('a topic that a log does not have does not match', () => {
+    expect(
+      logs({ fromBlock: at(1_000_995), toBlock: at(1_000_995), topics: [null, null, null, ZERO] }),
+    ).toEqual({ jsonrpc: '2.0', id: 1, result: [] })
+  })
+
+  test('a block hash selects its block, and an address in capitals matches', () => {
+    const header = JSON.stringify(call('eth_getBlockByNumber', at(1_000_995), false))
+    const [, hash] = /"hash":"(0x[0-9a-f]{64})"/.exec(header) ?? []
+    expect(logs({ blockHash: hash, address: ERC20.toUpperCase().replace('X', 'x') })).toMatchObject(
+      {
+        result: [{ blockHash: hash }, { blockHash: hash }, { blockHash: hash }],
+      },
+    )
+    const unknown = `${hash?.slice(0, -1)}f`
+    expect(logs({ blockHash: unknown })).toMatchObject({ error: { message: 'Invalid params' } })
+  })
+
+  test('blocks after the newest have no logs', () => {
+    expect(logs({ fromBlock: at(1_001_001), toBlock: at(1_001_100) })).toMatchObject({ result: [] })
+  })
+
+  test.each([
+    [{ fromBlock: at(1000), toBlock: at(2001) }, 'block range too large'],
+    [{ fromBlock: at(1001), toBlock: at(1000) }, 'invalid block range'],
+    [{ fromBlock: 'yesterday' }, 'Invalid params'],
+    [{ address: 5 }, 'Invalid params'],
+    [{ topics: 'none' }, 'Invalid params'],
+  ])('%j is refused: %s', (filter, message) => {
+    expect(logs(filter)).toEqual({ jsonrpc: '2.0', id: 1, error: { code: -32602, message } })
+  })
+
+  test('receipts are those of the transactions of the block, and carry its logs', () => {
+    const [block, receipts] = ['eth_getBlockByNumber', 'eth_getBlockReceipts'].map((method) =>
+      JSON.stringify(call(method, at(1_000_995), false)),
+    )
+    const [, listed = ''] = /"transactions":\[([^\]]*)\]/.exec(block ?? '') ?? []
+    const hashes = listed.split(',')
+    const found = [...(receipts ?? '').matchAll(/"transactionHash":("0x\w+"),[^{]*"logsBloom"/g)]
+    expect(found.map(([, hash]) => hash)).toEqual(hashes)
+    expect(receipts?.split('"logIndex"')).toHaveLength(1 + 3)
+  })
+})

@@ -1,0 +1,94 @@
+import { copyFile, cp, mkdir, readdir, readFile, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { must } from './programs.ts'
+import type { SandboxedNode } from './sandboxed-node.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const NOT_COPIED = [
+  '.git',
+  '.cache',
+  'node_modules',
+  'dist',
+  'coverage',
+  'test',
+  'bench',
+  'e2e',
+  'images',
+]
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** npm on a busy machine. */
+const TIMEOUT = 1_200_000
+
+/** The shell blocks of "Install on a node" exactly as printed, without the indent of a list. */
+export const installSteps = async () => {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
+  const [, section = ''] = /^## Install on a node$([\s\S]+?)^## /m.exec(readme) ?? []
+  const [build = '', install = '', upgrade = '', uninstall = ''] = [
+    ...section.matchAll(/^( *)```sh\n([\s\S]+?)^\1```$/gm),
+  ].map(([, indent = '', block = '']) => block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
+  return { build, install, upgrade, uninstall }
+}
+
+/**
+ * Runs the build step in a copy of the checkout, as on another machine, and returns the path of the package.
+ * Also fills npm's cache with the dependencies of the package: the sandbox has no network.
+ */
+export const buildPackage = async (directory: string): Promise<string> => {
+  const checkout = join(directory, 'checkout')
+  const filter = (path: string): boolean => !NOT_COPIED.includes(basename(path))
+  await cp(ROOT, checkout, { recursive: true, filter })
+  const { build } = await installSteps()
+  const options = { cwd: checkout, env: { npm_config_prefer_offline: 'true' }, timeout: TIMEOUT }
+  // timeout ends npm together with the shell.
+  await must('timeout', [`${TIMEOUT / 1000}`, 'sh', '-euc', build], options)
+  const [name = 'no package'] = (await readdir(checkout)).filter((file) => file.endsWith('.tgz'))
+  const scratch = join(directory, 'scratch')
+  await mkdir(scratch)
+  const without = ['--omit=optional', '--ignore-scripts']
+  await must('npm', ['install', '--prefix', scratch, ...without, join(checkout, name)], options)
+  return join(checkout, name)
+}
+
+/** A root shell in the directory of the package; throws unless the script succeeds, returns its output. */
+export type RootShell = (script: string) => Promise<string>
+
+/**
+ * A root shell on a host with Node.js and npm below `prefix`, as NodeSource (/usr) and a tarball (/usr/local)
+ * install them. npm uses the cache of the machine, without network.
+ */
+export const rootShell = async (
+  node: SandboxedNode,
+  prefix: string,
+  packageFile: string,
+): Promise<RootShell> => {
+  await copyFile(packageFile, join(node.directory, basename(packageFile)))
+  const setting = async (key: string): Promise<string> =>
+    (await must('npm', ['config', 'get', key])).trim()
+  const env = {
+    PATH,
+    npm_config_prefix: prefix,
+    npm_config_offline: 'true',
+    npm_config_cache: await setting('cache'),
+    npm_config_registry: await setting('registry'),
+  }
+  const shell: RootShell = async (script) => {
+    const inPlace = `cd ${node.directory}\n${script}`
+    const { code, stdout, stderr } = await node.exec('sh', ['-euc', inPlace], {
+      env,
+      timeout: TIMEOUT,
+    })
+    if (code !== 0) throw new Error(`${script}\nended with ${code}\n${stdout}\n${stderr}`)
+    return stdout
+  }
+  const npm = await realpath(join(dirname(process.execPath), 'npm'))
+  await shell(`
+    cp ${process.execPath} /opt/node
+    umount ${process.execPath}
+    rm -f /usr/bin/node /usr/bin/npm /usr/local/bin/node /usr/local/bin/npm
+    ln /opt/node ${prefix}/bin/node
+    ln -s ${npm} ${prefix}/bin/npm
+    sed -i 's#${process.execPath}#/opt/node#' /etc/systemd/system/${node.unit('ledger-tail')}
+    systemctl daemon-reload`)
+  return shell
+}
