@@ -51,7 +51,7 @@ describe('consensus in the overview', () => {
   })
   test('of one that runs', () => {
     expect(shownIn(statusPage([], { samples: down.slice(2), readings }))).toMatch(
-      /^ {2}consensus +blocks committed in 60 s, epoch 7, round 1000, in-sync, live$/m,
+      /^ {2}consensus +blocks committed in 60 s, epoch 7, round 1,000, in-sync, live$/m,
     )
   })
 })

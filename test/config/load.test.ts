@@ -100,7 +100,7 @@ describe('what cannot be used is named: where, what came, what was expected', ()
     ['listen: 9843', 'agent.yaml:1: listen: expected HOST:PORT, got 9843'],
     [
       'listen: localhost:99999',
-      'agent.yaml:1: listen: expected HOST:PORT, like 127.0.0.1:9843 or [::1]:9843, got "localhost:99999"',
+      'agent.yaml:1: listen: expected HOST:PORT, like 127.0.0.1:9843, [::1]:9843, or :9843 for every address, got "localhost:99999"',
     ],
     [
       'ledger:\n  enabled: maybe',
