@@ -46,7 +46,12 @@ Examples:
       if (!found) return
       const { picture, more } = found
       const verdict = judge(picture, more)
-      const facts = [...survey(picture), { matter: 'configuration', says: describeSource(source) }]
+      const { publicKey } = config.node
+      const facts = [
+        ...survey(picture),
+        ...(publicKey === null ? [] : [{ matter: 'own key', says: publicKey }]),
+        { matter: 'configuration', says: describeSource(source) },
+      ]
       io.stdout.write(options.json ? renderJson(verdict, facts) : render(io, verdict, facts))
       exit(verdict.exitCode)
     })

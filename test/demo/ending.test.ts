@@ -65,7 +65,7 @@ describe('demo --shell', () => {
     expect(code).toBe(0)
     const [, place = 'none'] = /Status lines go to (\S+)\/demo\.log/.exec(stdout) ?? []
     expect(stdout).toContain(`listen: 127.0.0.1:${port}`)
-    expect(stdout).toContain(`${place}/bin/chain-agent\n${place}/bin/chain-status\n`)
+    expect(stdout).toContain(`${place}/bin/chain-agent\n${place}/bin/chain-status`)
     // Status lines are in the log.
     expect(stdout).not.toMatch(/^height /m)
     await expect(fetch(`http://127.0.0.1:${port}/-/healthy`)).rejects.toThrow('fetch failed')

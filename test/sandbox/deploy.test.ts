@@ -68,6 +68,7 @@ describe('the install steps of the README', () => {
       const { stdout } = await node.exec('chain-agent', ['check'])
       expect(stdout).toContain('/etc/chain-agent/config.yaml')
       expect(stdout).toContain('provider-a')
+      expect(stdout.replaceAll(/\s+/g, ' ')).toContain(`own key ${KEY}`)
     })
 
     it('runs as a user of its own, reads units and journal, and finds the prefix by itself', async () => {
