@@ -46,7 +46,10 @@ export const rehearseFault = async (of: (typeof FAULTS)[number]): Promise<Row> =
     await delay(node.beganAt + FAULT_S * 1000 - Date.now())
     const early = alerting.notices().filter(is('firing'))
     const fired = await waitFor(alerting, is('firing'))
-    const resolved = fired && (await waitFor(alerting, is('resolved'), WINDOW_MS))
+    // Under load a scrape may miss a reading in between: what counts is the end after the fault's end.
+    const isOver = (notice: Notice): boolean =>
+      is('resolved')(notice) && notice.at >= node.beganAt + endS * 1000
+    const resolved = fired && (await waitFor(alerting, isOver, WINDOW_MS))
     const since = (notice: Notice | undefined, second: number): number | undefined =>
       notice && notice.at / 1000 - node.beganAt / 1000 - second
     return {

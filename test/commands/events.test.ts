@@ -1,9 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable, Writable } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
-import { runCli } from '../../src/cli/index.ts'
-import { systemClock } from '../../src/core/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Host, startHost } from '../support/host.ts'
 
@@ -59,30 +56,11 @@ describe('while the agent runs', { timeout: 40_000 }, () => {
   })
 
   test('-f goes on with what comes, and Ctrl-C ends it in good order', async () => {
-    const { configFile, directory } = await start({ scenario: '63s otelcol stops', second: 60 })
-    const stopping = new AbortController()
-    let out = ''
-    const stdout = new Writable({
-      write: (chunk: Buffer, _, done) => {
-        out += chunk.toString()
-        done()
-      },
+    const { run } = await start({ scenario: '63s otelcol stops', second: 60 })
+    const { code, out } = await run(['events', '-f', '--json', '--all'], {
+      until: (text) => /"subject":"otelcol","from":"active[^"]*","to":"inactive/.test(text),
     })
-    const ended = runCli(['events', '-f', '--json', '--all'], {
-      stdin: Readable.from([]),
-      stdout,
-      stderr: stdout,
-      env: { CHAIN_AGENT_CONFIG: configFile, PATH: directory },
-      clock: systemClock,
-      signal: stopping.signal,
-    })
-    await eventually(
-      () => Promise.resolve(out),
-      (text) => /"subject":"otelcol","from":"active[^"]*","to":"inactive/.test(text),
-      { within: 25_000 },
-    )
-    stopping.abort()
-    expect(await ended).toBe(0)
+    expect(code).toBe(0)
     const ids = [...out.matchAll(/"id":(\d+)/g)].map(([, id]) => Number(id))
     expect(ids).toEqual(ids.map((_, at) => at + 1))
   })

@@ -100,7 +100,7 @@ test('own timeouts are a finding', async () => {
 
 test('the facts follow, in the same rows whatever they say', async () => {
   host = await startHost({ scenario: 'healthy', second: 90, agent: false })
-  const until = new Date(Date.now() - 2000).toISOString()
+  const until = new Date(host.now() - 2000).toISOString()
   const rowsOf = (out: string) =>
     new Map(
       [...out.matchAll(/^ {2}(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, label = '', value = '']) => [

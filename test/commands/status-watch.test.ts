@@ -1,11 +1,9 @@
 import { Readable, Writable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { runCli } from '../../src/cli/index.ts'
 import { watch } from '../../src/cli/watch.ts'
-import { systemClock } from '../../src/core/clock.ts'
 import { SourceError } from '../../src/core/errors.ts'
-import { eventually } from '../support/eventually.ts'
+import type { World } from '../support/cli.ts'
 import { type Host, startHost } from '../support/host.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
@@ -21,33 +19,13 @@ describe('--watch', { timeout: 30_000 }, () => {
   })
 
   /** Runs until it has written so much, then Ctrl-C. */
-  const watched = async (words: readonly string[], until: RegExp, more: object = {}) => {
-    let text = ''
-    const stdout = Object.assign(
-      new Writable({
-        write: (chunk: Buffer, _, done) => {
-          text += chunk.toString()
-          done()
-        },
-      }),
-      more,
-    )
-    const ending = new AbortController()
-    const code = runCli(['status', ...words], {
-      stdin: Readable.from([]),
-      stdout,
-      stderr: new Writable(),
-      env: { CHAIN_AGENT_CONFIG: host.configFile, LANG: 'C.UTF-8', TERM: 'xterm' },
-      clock: systemClock,
-      signal: ending.signal,
+  const watched = async (words: readonly string[], until: RegExp, terminal?: World['terminal']) => {
+    const { code, out } = await host.run(['status', ...words], {
+      env: { LANG: 'C.UTF-8', TERM: 'xterm' },
+      until: (text) => until.test(text),
+      ...(terminal && { terminal }),
     })
-    await eventually(
-      () => text,
-      (seen) => until.test(seen),
-      { every: 20 },
-    )
-    ending.abort()
-    return { code: await code, text }
+    return { code, text: out }
   }
 
   test('in a pipe: a line each time, and an end in good order', async () => {
@@ -72,7 +50,7 @@ describe('--watch', { timeout: 30_000 }, () => {
   })
 
   test('on a terminal: in its place, no more than fits, and the cursor comes back', async () => {
-    const terminal = { isTTY: true, columns: 80, rows: 10 }
+    const terminal = { isTTY: true as const, columns: 80, rows: 10 }
     const { code, text } = await watched(['--watch', '1'], /\[H[^]*\[H/, terminal)
     expect(code).toBe(0)
     expect(text.startsWith('\u001b[?25l\u001b[H')).toBe(true)

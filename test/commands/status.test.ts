@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createChain } from '../../src/simulator/chain/chain.ts'
-import { cli } from '../support/cli.ts'
 import { type Host, startHost } from '../support/host.ts'
 
 const documentSchema = z.object({
@@ -28,7 +27,7 @@ describe('a healthy node, with an agent', { timeout: 30_000 }, () => {
     await host.close()
   })
   const at = async (env: Readonly<Record<string, string>>, ...words: readonly string[]) =>
-    (await cli(['status', ...words], { env: { CHAIN_AGENT_CONFIG: host.configFile, ...env } })).out
+    (await host.run(['status', ...words], { env })).out
 
   test('verdict, origin, and an overview of one screen', async () => {
     const lines = (await at({ COLUMNS: '80', LANG: 'C.UTF-8' })).trimEnd().split('\n')
@@ -44,11 +43,11 @@ describe('a healthy node, with an agent', { timeout: 30_000 }, () => {
 
   test('heights are those of the chain', async () => {
     const chain = createChain(1)
-    const before = chain.headAt(Date.now() - 5000).seqNum
+    const before = chain.headAt(host.now() - 5000).seqNum
     const out = await see(host, 'chain')
     const [, height = ''] = /^ {2}own height +([\d,]+)$/m.exec(out) ?? []
     expect(BigInt(height.replaceAll(',', ''))).toBeGreaterThanOrEqual(before)
-    expect(BigInt(height.replaceAll(',', ''))).toBeLessThanOrEqual(chain.headAt(Date.now()).seqNum)
+    expect(BigInt(height.replaceAll(',', ''))).toBeLessThanOrEqual(chain.headAt(host.now()).seqNum)
     expect(out).toMatch(/^ {2}block difference +[01] blocks? (behind|ahead)$/m)
     expect(out).toMatch(/^ {2}references agreeing +2 of 2$/m)
   })

@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { startAgent } from '../../src/agent.ts'
 import { renderConfig } from '../../src/cli/demo-texts.ts'
 import { readConfig } from '../../src/config/index.ts'
-import { systemClock } from '../../src/core/clock.ts'
+import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { createChain } from '../../src/simulator/chain/chain.ts'
 import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
@@ -14,9 +14,9 @@ import { createStandInAsk } from '../../src/simulator/stand-in-ask.ts'
 import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
 import { createAsk } from '../../src/sources/http.ts'
 import { openAnnouncements } from '../../src/tasks/maintenance.ts'
-import { cli } from './cli.ts'
-import { eventually } from './eventually.ts'
+import { cli, type World } from './cli.ts'
 import { freePort } from './free-port.ts'
+import { createInFlight, manualClock, onManualClock } from './manual-clock.ts'
 
 interface Options {
   /** The name of a scenario that is shipped, or the lines of one. */
@@ -36,22 +36,31 @@ export interface Host {
   readonly directory: string
   readonly configFile: string
   readonly port: number
+  /** Milliseconds since the epoch, by the clock of the host. */
+  now(): number
   /** Runs `chain-agent ARGV` there; the configuration is that of the environment. */
-  run(argv: readonly string[]): ReturnType<typeof cli>
+  run(
+    argv: readonly string[],
+    more?: Pick<World, 'env' | 'until' | 'terminal'>,
+  ): ReturnType<typeof cli>
   close(): Promise<void>
 }
 
+const BEGIN = Date.UTC(2026, 2, 1, 12, 58)
+
 /**
- * A simulated host some way into a scenario: files are real, tools and ports are functions, time is
- * real. Everything that a command asks of it takes milliseconds.
+ * A simulated host some way into a scenario: files are real, tools and ports are functions. Its clock moves only
+ * while a command runs, from one sleep to the next, so that no test waits.
  */
 export const startHost = async (options: Options): Promise<Host> => {
   const { second, agent = true, hasNode = true, env = {} } = options
   const text = hasNode ? options.scenario : NO_NODE
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-host-'))
   const scenario = text.includes(' ') ? parseScenario('test', text) : await loadScenario(text)
+  const clock = manualClock(BEGIN)
+  const inFlight = createInFlight()
   const simulated = await createSimulatedHost({
-    clock: systemClock,
+    clock,
     prefix: 'chain',
     scenario,
     directory,
@@ -92,55 +101,67 @@ export const startHost = async (options: Options): Promise<Host> => {
       ),
     ),
     // The agent itself is asked over a real connection.
-    ask: (request: Parameters<typeof realAsk>[0]) =>
-      request.url.includes('.simulated') ? simulatedAsk(request) : realAsk(request),
+    ask: async (request: Parameters<typeof realAsk>[0]) =>
+      inFlight.track(request.url.includes('.simulated') ? simulatedAsk(request) : realAsk(request)),
   }
   if (options.maintenance) {
-    const startedAt = systemClock.now()
-    // A second more, so that what is left of it is still so many whole minutes when it is read.
+    const startedAt = clock.now()
+    // Some seconds more, so that the whole minutes left are the same when it is read.
     const until = startedAt + options.maintenance.minutes * 60_000 + 20_000
     await openAnnouncements(config).write({ reason: 'upgrade', note: null, startedAt, until })
   }
   const running = agent
     ? await startAgent({
         config,
-        clock: systemClock,
+        clock,
         log: pino({ level: 'silent' }),
         path: directory,
         ...standIns,
         ownsProcess: false,
       })
     : undefined
-  if (running) await ready(port)
+  const timed = async <T>(work: () => Promise<T>): Promise<T> =>
+    onManualClock(clock, inFlight, work)
+  if (running) {
+    const get = async (path: string) => inFlight.track(textOf(`http://127.0.0.1:${port}${path}`))
+    await timed(async () => ready(get, clock))
+  }
   return {
     directory,
     configFile,
     port,
-    run: (argv) =>
-      cli(argv, { env: { CHAIN_AGENT_CONFIG: configFile, PATH: directory, ...env }, standIns }),
+    now: () => clock.now(),
+    run: async (argv, more) =>
+      timed(async () =>
+        cli(argv, {
+          ...more,
+          env: { CHAIN_AGENT_CONFIG: configFile, PATH: directory, ...env, ...more?.env },
+          clock,
+          standIns,
+        }),
+      ),
     close: async () => {
       ending.abort()
-      await Promise.all([kept, running?.stop()])
+      await timed(async () => Promise.all([kept, running?.stop()]))
       await rm(directory, { recursive: true, force: true })
     },
   }
 }
 
+const textOf = async (url: string): Promise<string> => {
+  const response = await fetch(url)
+  const text = await response.text()
+  return response.ok ? text : ''
+}
+
 /** Until every collector has ended its first attempt, and the consensus log was heard or cannot be. */
-const ready = async (port: number): Promise<void> => {
-  const get = async (path: string) => fetch(`http://127.0.0.1:${port}${path}`)
-  await eventually(
-    async () => (await get('/-/ready')).status,
-    (status) => status === 200,
-    { every: 20 },
-  )
-  await eventually(
-    async () => (await get('/metrics')).text(),
-    (text) =>
-      text.includes('\nchain_agent_journal_last_entry_timestamp_seconds{service="bft"}') ||
-      text.includes('\nchain_agent_collector_up{collector="consensus"} 0'),
-    { every: 20 },
-  )
+const ready = async (get: (path: string) => Promise<string>, clock: Clock): Promise<void> => {
+  const never = new AbortController().signal
+  const heard =
+    /\nchain_agent_journal_last_entry_timestamp_seconds\{service="bft"\}|\nchain_agent_collector_up\{collector="consensus"\} 0/
+  while ((await get('/-/ready')) === '' || !heard.test(await get('/metrics'))) {
+    await clock.sleep(100, never)
+  }
 }
 
 /** What a host without a node has. */

@@ -1,8 +1,10 @@
 import type { Clock } from '../../src/core/clock.ts'
 
-interface ManualClock extends Clock {
+export interface ManualClock extends Clock {
   /** Moves the time, wakes exactly the sleepers that are due, and lets them act. */
   advance(ms: number): Promise<void>
+  /** Milliseconds until the first sleeper is due; undefined where nothing sleeps. */
+  untilNext(): number | undefined
 }
 
 /** A clock that moves only by hand. */
@@ -32,9 +34,72 @@ export const manualClock = (start = 1_000_000): ManualClock => {
     advance: async (ms) => {
       now += ms
       for (const { due, wake } of sleepers) if (due <= now) wake()
-      await new Promise((resolve) => {
-        setImmediate(resolve)
-      })
+      await turn()
     },
+    untilNext: () =>
+      sleepers.size === 0
+        ? undefined
+        : Math.max(0, Math.min(...[...sleepers].map(({ due }) => due)) - now),
+  }
+}
+
+const turn = (): Promise<void> =>
+  new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+
+/** A simulated tool takes some turns of the event loop. */
+const QUIET_TURNS = 10
+
+/** Requests and files that are under way: while there are any, a manual clock must not move. */
+export interface InFlight {
+  /** Counts the promise until it settles, and returns it. */
+  track<T>(running: Promise<T>): Promise<T>
+  /** Resolves when nothing is under way that ends by itself: no tracked promise, no file operation, no address lookup. */
+  settled(): Promise<void>
+}
+
+export const createInFlight = (): InFlight => {
+  let count = 0
+  const end = (): void => {
+    count -= 1
+  }
+  return {
+    track: (running) => {
+      count += 1
+      running.then(end, end)
+      return running
+    },
+    settled: async () => {
+      for (let quiet = 0; quiet < QUIET_TURNS;) {
+        await turn()
+        const isReading = process
+          .getActiveResourcesInfo()
+          .some((name) => /^FSReq|GetAddr|^Zlib|^Random|^Scrypt|^PBKDF2/i.test(name))
+        quiet = count === 0 && !isReading ? quiet + 1 : 0
+      }
+    },
+  }
+}
+
+/**
+ * Runs `work` on the clock: whenever nothing is under way, the clock moves to the next sleeper that is due.
+ * Returns what `work` returns.
+ */
+export const onManualClock = async <T>(
+  clock: ManualClock,
+  inFlight: InFlight,
+  work: () => Promise<T>,
+): Promise<T> => {
+  let isDone = false
+  const running = work().finally(() => {
+    isDone = true
+  })
+  // The rejection is returned below.
+  running.catch(() => undefined)
+  for (;;) {
+    await inFlight.settled()
+    if (isDone) return running
+    await clock.advance(clock.untilNext() ?? 0)
   }
 }

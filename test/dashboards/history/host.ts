@@ -101,6 +101,8 @@ const recordAgent = (to: Recorder, moment: Moment): void => {
     revision: 'ea67c08',
     node_version: '20.20.2',
   })
+  to.gauge('chain_agent_config_last_reload_successful', 1)
+  to.gauge('chain_agent_config_last_reload_success_timestamp_seconds', at - (at % 86_400))
   for (const collector of COLLECTORS) {
     const fails = collector === 'native' && !moment.consensusRuns
     to.gauge('chain_agent_collector_enabled', 1, { collector })
