@@ -1,25 +1,42 @@
 import { defineConfig } from 'vitest/config'
 
-/** Suites that take real time or a real part beside Node. Each runs alone, in this order, after the unit tests. */
-const REAL_PARTS = [
-  'commands',
-  'rehearsal',
-  'alerts',
-  'dashboards',
-  'faults',
-  'canary',
-  'keys',
-  'shells',
-  'sandbox',
-  'prometheus',
-  'store',
-  'evm',
-  'demo',
-  'nodes',
-] as const
+interface Suite {
+  readonly name: string
+  /** Files of `npm test`; the others run in `npm run test:all` only. */
+  readonly quick: readonly string[]
+}
 
-/** Suites whose files do not disturb each other. */
-const SIDE_BY_SIDE: readonly string[] = ['commands', 'rehearsal', 'keys']
+/** Every folder of tests that needs more than Node and a moment. */
+const SUITES: readonly Suite[] = [
+  { name: 'commands', quick: ['[!q]*', 'query-[!r]*'] },
+  { name: 'scenarios', quick: ['short'] },
+  { name: 'alerts', quick: ['alertmanager', 'faults', 'inhibition', 'rules', 'runbooks'] },
+  {
+    name: 'dashboards',
+    quick: ['figures', 'history', 'lint', 'resolve', 'rules-history', 'usage'],
+  },
+  { name: 'demo', quick: ['demo'] },
+  { name: 'sandbox', quick: ['sandbox'] },
+  { name: 'faults', quick: [] },
+  { name: 'canary', quick: [] },
+  { name: 'keys', quick: [] },
+  { name: 'shells', quick: [] },
+  { name: 'prometheus', quick: [] },
+  { name: 'store', quick: [] },
+  { name: 'evm', quick: [] },
+  { name: 'nodes', quick: [] },
+]
+
+/** A limit only catches a hang: on a busy machine a test may take twenty times as long. */
+const SETTINGS = {
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  // Files of one worker share modules: loading them for each file is half of the time.
+  isolate: false,
+}
+
+const inFolder = ({ name }: Suite, files: readonly string[]): string[] =>
+  files.map((file) => `test/${name}/${file}.test.ts`)
 
 export default defineConfig({
   test: {
@@ -29,28 +46,46 @@ export default defineConfig({
     projects: [
       {
         test: {
+          ...SETTINGS,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...REAL_PARTS.map((part) => `test/${part}/**`), '**/node_modules/**'],
+          exclude: [...SUITES.map(({ name }) => `test/${name}/**`), '**/node_modules/**'],
           sequence: { groupOrder: 0 },
-          // A limit that catches a hang alone: on a busy machine a test may take ten times as long.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          maxWorkers: 2,
+          env: { FUZZ_BODIES: process.env['FUZZ_BODIES'] ?? '4000' },
         },
       },
-      ...REAL_PARTS.map((name, index) => ({
+      {
         test: {
-          name,
-          include: [`test/${name}/*.test.ts`],
-          sequence: { groupOrder: index + 1 },
-          // What waits for nothing but the processor, or for nothing of which there is but one.
-          ...(SIDE_BY_SIDE.includes(name) ? { maxWorkers: 2 } : { fileParallelism: false }),
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
-          globalSetup: [
-            'test/support/sweep.ts',
-            ...(name === 'rehearsal' ? ['test/support/rehearsal-folder.ts'] : []),
-          ],
+          ...SETTINGS,
+          name: 'fuzz:long',
+          include: ['test/query/api/fuzz-*.test.ts'],
+          sequence: { groupOrder: 1 },
+          maxWorkers: 3,
+          // Other bodies than those of the unit tests.
+          env: { FUZZ_BODIES: '200000', FUZZ_SEED: '11' },
+        },
+      },
+      ...SUITES.filter(({ quick }) => quick.length > 0).map((suite) => ({
+        test: {
+          ...SETTINGS,
+          name: suite.name,
+          include: inFolder(suite, suite.quick),
+          sequence: { groupOrder: 0 },
+          maxWorkers: 2,
+          globalSetup: ['test/support/sweep.ts', 'test/support/coverage-folder.ts'],
+        },
+      })),
+      ...SUITES.map((suite) => ({
+        test: {
+          ...SETTINGS,
+          name: `${suite.name}:long`,
+          include: inFolder(suite, ['*']),
+          exclude: inFolder(suite, suite.quick),
+          sequence: { groupOrder: 1 },
+          // Many wait for timers of systemd, Prometheus or Alertmanager: three files fill two cores.
+          maxWorkers: 3,
+          globalSetup: ['test/support/sweep.ts', 'test/support/coverage-folder.ts'],
         },
       })),
     ],

@@ -1,4 +1,5 @@
 import { SourceError } from '../core/errors.ts'
+import { redactUrl } from '../core/redact.ts'
 import type { Endpoint } from './endpoint.ts'
 
 interface Request {
@@ -20,7 +21,10 @@ export const createStandInAsk =
     const { origin, pathname: path } = new URL(url)
     const endpoint = endpoints.get(origin)
     if (!endpoint?.isOpen()) {
-      throw new SourceError({ doing: `ask ${url}`, happened: 'no connection (ECONNREFUSED)' })
+      throw new SourceError({
+        doing: `ask ${redactUrl(url)}`,
+        happened: 'no connection (ECONNREFUSED)',
+      })
     }
     return endpoint.answer({ method: init?.method ?? 'GET', path, body: init?.body ?? '' })
   }

@@ -36,15 +36,11 @@ const mutate = async (name: string, directory = ALERTS) => {
 const THESE = ['validator', 'maintenance']
 
 describe('whatever is changed in a rule, a test notices', () => {
-  it.each(testFiles.filter((name) => THESE.includes(name)))(
-    '%s',
-    { timeout: 240_000 },
-    async (name) => {
-      const { alerts, mutants, survivors, scarce } = await mutate(name)
-      console.log(`${name}: ${alerts} alerts, ${mutants} mutants, ${survivors.length} survivors`)
-      expect({ survivors, scarce }).toEqual({ survivors: [], scarce: [] })
-    },
-  )
+  it.each(testFiles.filter((name) => THESE.includes(name)))('%s', async (name) => {
+    const { alerts, mutants, survivors, scarce } = await mutate(name)
+    console.log(`${name}: ${alerts} alerts, ${mutants} mutants, ${survivors.length} survivors`)
+    expect({ survivors, scarce }).toEqual({ survivors: [], scarce: [] })
+  })
 
   it('and where the tests are weak, the check says so', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'chain-weak-'))

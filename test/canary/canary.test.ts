@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { listScenarios, loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
 import type { NodePlaces } from '../../src/simulator/key-files.ts'
 import { createSimulator } from '../../src/simulator/simulator.ts'
 import { startAgent, type Watched } from '../support/agent.ts'
-import { secret, talkativeMetrics } from './planted.ts'
+import { entriesWithSecrets, formsOf, HEX, KEY, leaksOf, secret } from '../support/secrets.ts'
+import { serveMetricsWithSecrets } from './metrics-server.ts'
 
 /**
  * Secrets are planted wherever the agent could meet one, and everything that it emits is searched for
  * them: the metrics, the status, the log, what it keeps, and what its commands print.
  */
-const HEX = 'c0ffee15'.repeat(8)
 const PLACES = [
   'Environment',
   'RpcPath',
@@ -29,22 +29,8 @@ const PLACES = [
   'Heartbeat',
   'ApiKey',
 ]
-const KEY = '5ec4e7'.repeat(11).slice(0, 64)
 const SECRETS = [...PLACES.map(secret), HEX, KEY]
-
-/** Raw, in the other case, and as base64 would show it in the middle of something longer. */
-const forms = (text: string): readonly string[] => [
-  text,
-  text.toUpperCase(),
-  text.toLowerCase(),
-  ...[0, 1, 2].map((shift) =>
-    Buffer.from(`${'x'.repeat(shift)}${text}`)
-      .toString('base64')
-      .slice(shift === 0 ? 0 : 4, -4),
-  ),
-]
-const leaks = (emitted: string): readonly string[] =>
-  SECRETS.filter((one) => forms(one).some((form) => emitted.includes(form)))
+const leaks = leaksOf(SECRETS)
 
 const holders = [{ name: 'a', address: `0x${'ab'.repeat(20)}` }]
 let directory = ''
@@ -55,27 +41,9 @@ afterAll(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** Lines of the node's logs that are not understood, with secrets in them: labelled, and bare. */
-const PLANTED_LINES = ['ledger-tail', 'bft', 'execution']
-  .flatMap((role) =>
-    [
-      `{"level":"INFO","target":"ledger_tail","fields":{"message":"proposed_block","password":"${secret('LogLine')}"}}`,
-      `{"cut ${secret('LogLine')} ${Buffer.from(secret('LogLine')).toString('base64')}`,
-      `{"level":"INFO","target":"monad_ledger","fields":{"message":"committed block","x":"${secret('LogLine')}"}}`,
-      `2026-03-01 10:00:00.123456789 [7] runloop.cpp:1 LOG_INFO __exec_block,bl=oops,key=${secret('LogLine')}`,
-      `2026-03-01 10:00:00.123456789 [7] x.cpp:1 LOG_ERROR MonadException: password=${secret('LogLine')}`,
-      `Assertion '${secret('LogLine')}' failed.`,
-      `assertion failure message: ${Buffer.from(secret('LogLine')).toString('base64')}`,
-    ].map((message, at) =>
-      JSON.stringify({
-        __CURSOR: `s=planted;i=${at}`,
-        __REALTIME_TIMESTAMP: '1900000000000000',
-        _PID: '9',
-        _SYSTEMD_UNIT: `chain-${role}.service`,
-        MESSAGE: message,
-      }),
-    ),
-  )
+const PLANTED_LINES = entriesWithSecrets(Date.UTC(2030, 2, 17), { trouble: true })
+  .trimEnd()
+  .split('\n')
   .map((line) => `echo '${line.replaceAll("'", String.raw`'\''`)}'`)
   .join('\n')
 
@@ -129,11 +97,12 @@ const everythingOf = async (agent: Watched, state: string): Promise<string> => {
 
 test('the search itself finds a secret in every form', () => {
   for (const one of SECRETS) {
-    for (const form of forms(one)) expect(leaks(`… ${form} …`)).toContain(one)
+    for (const form of formsOf(one)) expect(leaks(`… ${form} …`)).toContain(one)
   }
 })
 
-test.each((await listScenarios()).map(({ name }) => name))(
+// Of every scenario the emitted texts are searched in test/scenarios; here tools fail in between, as processes.
+test.each(['healthy', 'database-old', 'statesync'])(
   'nothing planted comes out: %s',
   async (scenario) => {
     const place = join(directory, scenario)
@@ -153,7 +122,7 @@ test.each((await listScenarios()).map(({ name }) => name))(
       await talkative(tool, bin, simulator.binDirectory)
     }
     const often = { interval: '300ms', timeout: '2s' }
-    const metrics = await talkativeMetrics(simulator.nativeUrl)
+    const metrics = await serveMetricsWithSecrets(simulator.nativeUrl)
     const urlFile = join(place, 'heartbeat')
     await writeFile(urlFile, `http://127.0.0.1:1/${secret('Heartbeat')}`)
     const apiKeyFile = join(place, 'api-key')

@@ -48,4 +48,4 @@ test('a tool that hangs takes along nothing that was read before', async () => {
   expect(says.filter((one) => one.endsWith('could not be read'))).toEqual([
     'storage and status could not be read',
   ])
-}, 30_000)
+})

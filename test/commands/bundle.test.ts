@@ -53,7 +53,7 @@ describe.each([true, false])('of a node with an agent: %s', (agent) => {
     const file = join(directory, `${agent}.tar.gz`)
     told = await host.run(['bundle', '--output', file])
     members = await unpack(file)
-  }, 60_000)
+  })
   afterAll(async () => {
     await host.close()
   })
@@ -129,7 +129,7 @@ describe('the file', () => {
     expect((await readFile(file)).equals(before)).toBe(true)
     expect(await readdir(directory)).not.toContain('new.tar.gz.partial')
     expect([...(await unpack(file)).keys()].filter((name) => name.startsWith('logs'))).toEqual([])
-  }, 60_000)
+  })
 
   test('holds the events that an agent has left, where none runs', async () => {
     const state = join(directory, 'state')
@@ -145,7 +145,7 @@ describe('the file', () => {
       origin: 'file',
       events: [{ id: 1, to: 'failed' }],
     })
-  }, 60_000)
+  })
 
   test('is only told of with --list', async () => {
     const { code, out } = await bundle('--list')

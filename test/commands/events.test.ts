@@ -12,7 +12,7 @@ afterEach(async () => {
 const start = async (options: Partial<Parameters<typeof startHost>[0]> = {}): Promise<Host> =>
   (host = await startHost({ scenario: 'healthy', second: 60, ...options }))
 
-describe('while the agent runs', { timeout: 40_000 }, () => {
+describe('while the agent runs', () => {
   test('it tells what has changed, how many and since when first', async () => {
     const { run } = await start()
     const told = await eventually(

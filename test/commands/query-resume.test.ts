@@ -61,7 +61,7 @@ describe.each(Object.entries(COMMANDS))('%s', (name, words) => {
       const asked = await eventually(
         () => server.seen.slice(before).flatMap(({ from }) => (from < 0 ? [] : [from])),
         (blocks) => blocks.some((from) => from >= block),
-        { within: 20_000, every: 20 },
+        { every: 20 },
       )
       await running.stop('SIGKILL')
       begun.push(Math.min(...asked))

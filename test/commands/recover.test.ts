@@ -1,8 +1,5 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { type Host, startHost } from '../support/host.ts'
-
-// A host under load takes a while to be looked over.
-vi.setConfig({ testTimeout: 30_000 })
 
 let host: Host | undefined
 afterEach(async () => {

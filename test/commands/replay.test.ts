@@ -18,7 +18,7 @@ beforeAll(async () => {
   publicKey = (
     await writeRecording({ scenario: TWO_HOURS, seconds: 7200, file: fileOf('two-hours') })
   ).publicKey
-}, 120_000)
+})
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 const TWO_HOURS = `
@@ -81,18 +81,14 @@ const replayed = async (argv: readonly string[], stdin = '') => {
   return { code, ...replaySchema.parse(JSON.parse(out)) }
 }
 
-describe('a recording of two hours', { timeout: 60_000 }, () => {
-  test(
-    'has exactly the incidents that were planted, when they were',
-    { timeout: 60_000 },
-    async () => {
-      const file = fileOf('two-hours')
-      const argv = ['--file', file, '--set', `node.publicKey=${publicKey}`]
-      const { code, incidents, isWhole, unheard } = await replayed(argv)
-      expectPlanted(incidents, EXPECTED)
-      expect({ code, isWhole, unheard }).toEqual({ code: 1, isWhole: true, unheard: [] })
-    },
-  )
+describe('a recording of two hours', () => {
+  test('has exactly the incidents that were planted, when they were', async () => {
+    const file = fileOf('two-hours')
+    const argv = ['--file', file, '--set', `node.publicKey=${publicKey}`]
+    const { code, incidents, isWhole, unheard } = await replayed(argv)
+    expectPlanted(incidents, EXPECTED)
+    expect({ code, isWhole, unheard }).toEqual({ code: 1, isWhole: true, unheard: [] })
+  })
 
   test('is looked at from and up to a moment, and of the services that are asked for', async () => {
     const stretch = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
@@ -127,7 +123,7 @@ describe('a recording of two hours', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a recording in which all is well', { timeout: 60_000 }, () => {
+describe('a recording in which all is well', () => {
   test('has no incident, from a file as from a pipe', async () => {
     const { code, incidents } = await replayed(['--file', fileOf('healthy')])
     expect({ code, incidents }).toEqual({ code: 0, incidents: [] })
@@ -174,7 +170,7 @@ describe('a recording in which all is well', { timeout: 60_000 }, () => {
   })
 })
 
-describe('the journal of this host', { timeout: 60_000 }, () => {
+describe('the journal of this host', () => {
   test('is looked back at', async () => {
     const host = await startHost({ scenario: '30s bft panics', second: 150, agent: false })
     try {

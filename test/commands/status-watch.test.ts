@@ -9,11 +9,11 @@ import { manualClock } from '../support/manual-clock.ts'
 
 const lineSchema = z.object({ verdict: z.object({ word: z.string() }) })
 
-describe('--watch', { timeout: 30_000 }, () => {
+describe('--watch', () => {
   let host: Host
   beforeAll(async () => {
     host = await startHost({ scenario: 'healthy', second: 90 })
-  }, 30_000)
+  })
   afterAll(async () => {
     await host.close()
   })

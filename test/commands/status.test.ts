@@ -18,11 +18,11 @@ const see = async (host: Host, ...words: readonly string[]): Promise<string> => 
   return out
 }
 
-describe('a healthy node, with an agent', { timeout: 30_000 }, () => {
+describe('a healthy node, with an agent', () => {
   let host: Host
   beforeAll(async () => {
     host = await startHost({ scenario: 'healthy', second: 90 })
-  }, 30_000)
+  })
   afterAll(async () => {
     await host.close()
   })
@@ -177,7 +177,7 @@ describe('a healthy node, with an agent', { timeout: 30_000 }, () => {
   })
 })
 
-describe('what befell the node', { timeout: 30_000 }, () => {
+describe('what befell the node', () => {
   const within = async (scenario: string, second: number, look: (host: Host) => Promise<void>) => {
     const host = await startHost({ scenario, second })
     try {
@@ -240,7 +240,7 @@ describe('what befell the node', { timeout: 30_000 }, () => {
   })
 })
 
-describe('without an agent', { timeout: 30_000 }, () => {
+describe('without an agent', () => {
   test('the node itself is asked, and that is said', async () => {
     const host = await startHost({ scenario: 'healthy', second: 90, agent: false })
     try {

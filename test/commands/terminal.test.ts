@@ -108,28 +108,24 @@ const tooLong = (text: string): readonly string[] =>
 
 const withoutFigures = (text: string): string => text.replaceAll(/\d+/g, '0')
 
-describe.each(REPORTS)(
-  '$argv',
-  { timeout: 30_000 },
-  ({ argv, isSteady, isColored, isVerbatim }) => {
-    it('has no codes in a pipe, nor with NO_COLOR', async () => {
-      expect(await runWith(argv, UTF8)).not.toMatch(CONTROL)
-      expect(await runWith(argv, { ...UTF8, NO_COLOR: '1' })).not.toMatch(CONTROL)
-    })
+describe.each(REPORTS)('$argv', ({ argv, isSteady, isColored, isVerbatim }) => {
+  it('has no codes in a pipe, nor with NO_COLOR', async () => {
+    expect(await runWith(argv, UTF8)).not.toMatch(CONTROL)
+    expect(await runWith(argv, { ...UTF8, NO_COLOR: '1' })).not.toMatch(CONTROL)
+  })
 
-    it('fits 60 columns, in ASCII where the locale is not UTF-8', async () => {
-      const text = await runWith(argv, { LANG: 'C.UTF-8', LC_ALL: 'C', COLUMNS: '60' })
-      // oxlint-disable-next-line no-control-regex -- everything beyond ASCII
-      expect(text.match(/[^\u0000-\u007f]+/g)).toBeNull()
-      if (!isVerbatim) expect(tooLong(text)).toEqual([])
-    })
+  it('fits 60 columns, in ASCII where the locale is not UTF-8', async () => {
+    const text = await runWith(argv, { LANG: 'C.UTF-8', LC_ALL: 'C', COLUMNS: '60' })
+    // oxlint-disable-next-line no-control-regex -- everything beyond ASCII
+    expect(text.match(/[^\u0000-\u007f]+/g)).toBeNull()
+    if (!isVerbatim) expect(tooLong(text)).toEqual([])
+  })
 
-    it('is the same text in colour', async () => {
-      const colored = await runWith(argv, { ...UTF8, FORCE_COLOR: '1' })
-      const text = stripVTControlCharacters(colored)
-      if (isColored) expect(colored).not.toBe(text)
-      expect(text).not.toMatch(CONTROL)
-      if (isSteady) expect(withoutFigures(text)).toBe(withoutFigures(await runWith(argv, UTF8)))
-    })
-  },
-)
+  it('is the same text in colour', async () => {
+    const colored = await runWith(argv, { ...UTF8, FORCE_COLOR: '1' })
+    const text = stripVTControlCharacters(colored)
+    if (isColored) expect(colored).not.toBe(text)
+    expect(text).not.toMatch(CONTROL)
+    if (isSteady) expect(withoutFigures(text)).toBe(withoutFigures(await runWith(argv, UTF8)))
+  })
+})

@@ -9,7 +9,7 @@ afterEach(async () => {
   host = undefined
 })
 
-describe.each(VERDICTS)('$name', { timeout: 30_000 }, ({ says, exitCode, ...world }) => {
+describe.each(VERDICTS)('$name', ({ says, exitCode, ...world }) => {
   test('check asks the node, and says so first', async () => {
     host = await startHost(world)
     const { code, out } = await host.run(['check'])

@@ -31,7 +31,6 @@ describe('a fleet of six', () => {
     await eventually(
       () => demo.output(),
       (text) => text.includes('Ctrl-C'),
-      { within: 30_000 },
     )
     nodes = fleetSchema.parse(await (await fetch(`${front}/fleet.json`)).json())
   })

@@ -47,7 +47,6 @@ const faultsIn = (value: unknown, path = ''): readonly string[] => {
 
 test.each(['healthy', 'service-crash'])(
   'in the status of the scenario %s, moments are RFC 3339 and durations seconds',
-  { timeout: 60_000 },
   async (scenario) => {
     host = await startHost({ scenario, second: 60 })
     const status: unknown = await (

@@ -73,15 +73,11 @@ export const createBench = async (): Promise<Bench> => {
     zeros.push(...HEIGHTS.filter((series) => read(seen, series) === 0))
     return seen
   }
-  const see: Watched['see'] = (reading, satisfies, within) =>
-    agent.see(
-      (seen) => {
-        zeros.push(...HEIGHTS.filter((series) => read(seen, series) === 0))
-        return reading(seen)
-      },
-      satisfies,
-      within,
-    )
+  const see: Watched['see'] = (reading, satisfies) =>
+    agent.see((seen) => {
+      zeros.push(...HEIGHTS.filter((series) => read(seen, series) === 0))
+      return reading(seen)
+    }, satisfies)
   return {
     agent: { ...agent, see },
     parts: { rpc, reference, native, systemctl, journalctl, mpt, status, node, dpkg },
@@ -93,7 +89,6 @@ export const createBench = async (): Promise<Bench> => {
           ...(read(seen, 'chain_rpc_up') === 1 ? [] : ['the RPC is not up']),
         ],
         (wanting) => wanting.length === 0,
-        30_000,
       )
     },
     zeros: () => zeros,

@@ -87,7 +87,6 @@ withPrometheus('remote-write.yml', () => {
           return (seen?.value ?? 0) >= 6 ? now : 0
         },
         (seen) => seen > 0,
-        { within: 60_000 },
       )
     })
     afterAll(async () => {

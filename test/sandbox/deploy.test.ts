@@ -46,18 +46,18 @@ describe('the install steps of the README', () => {
       expect(output).toMatch(/^Every collector has tried once\.$/m)
       // Nothing listens at the address of the RPC.
       expect(output).toMatch(/^chain_rpc_up 0$/m)
-      expect(await shell('command -v chain-agent')).toBe(`${prefix}/bin/chain-agent\n`)
+      expect(await shell('command -v chain-agent')).toBe(`${prefix}/bin/chain-agent`)
       expect(await node.systemctl('is-active', 'chain-agent')).toBe('active')
       expect(await node.systemctl('is-enabled', 'chain-agent')).toBe('enabled')
       expect(await shell('stat -c "%U:%G %a" /etc/chain-agent/config.yaml')).toBe(
-        'root:chain-agent 640\n',
+        'root:chain-agent 640',
       )
     })
 
     it('leave out the optional database', async () => {
-      expect(await shell('ls "$(npm root --global)/chain-agent/node_modules"')).not.toContain(
-        'duckdb',
-      )
+      // npm leaves the empty folders of packages that it does not install.
+      const files = 'find "$(npm root --global)/chain-agent/node_modules/@duckdb" -type f'
+      expect(await shell(files)).toBe('')
     })
 
     it('let `chain-agent check` find the installed configuration', async () => {

@@ -34,7 +34,7 @@ describe('the log of execution in a real journal', () => {
     block += further
     await control.goTo(block)
     const truth = executionTruth(block, again)
-    await eventually(counted, ({ lines }) => lines >= truth.lines, { within: 30_000 })
+    await eventually(counted, ({ lines }) => lines >= truth.lines)
     expect(await counted()).toEqual(truth)
   }
   const runUnheard = async (further: number): Promise<void> => {
@@ -143,7 +143,7 @@ describe('the log of execution in a real journal', () => {
     const before = await unparsed()
     await control.printGarbage(50)
     await expectCounted(20)
-    await eventually(unparsed, (now) => now >= before + 50, { within: 30_000 })
+    await eventually(unparsed, (now) => now >= before + 50)
     expect(await unparsed()).toBe(before + 50)
   })
 

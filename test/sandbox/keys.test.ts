@@ -171,7 +171,9 @@ describe('the unit for key files in deploy/', () => {
   it('leaves unknown what a stranger who calls the command may not see', async () => {
     await shell('chmod 755 /opt/monad/backup')
     const nobody = 'setpriv --reuid=nobody --regid=nogroup --clear-groups'
-    const stdout = await shell(`${nobody} chain-agent keys-report --prefix monad`)
+    const empty = '--config /opt/empty.yaml'
+    await shell('touch /opt/empty.yaml')
+    const stdout = await shell(`${nobody} chain-agent keys-report --prefix monad ${empty}`)
     expect(stdout.match(/"state": .*/g)).toEqual([
       ...['null', 'null', 'null'].map((state) => `"state": ${state},`),
       ...['exposed', 'unverified', 'unverified'].map((state) => `"state": "${state}",`),

@@ -93,7 +93,7 @@ describe('the ledger command, under a real journald', () => {
         .map((line) => /"seqNum":"(\d+)"/.exec(line)?.[1])
     await eventually(blocks, (seen) => seen.length === 5)
     await node.ledger.goTo(140)
-    await eventually(blocks, (seen) => seen.at(-1) === '140', { within: 30_000 })
+    await eventually(blocks, (seen) => seen.at(-1) === '140')
     expect(await blocks()).toEqual(Array.from({ length: 45 }, (_, at) => `${at + 96}`))
     await node.exec('kill', ['-INT', (await readFile(pid ?? '', 'utf8')).trim()])
     expect(await following).toEqual({ code: 0, stdout: '', stderr: '' })

@@ -23,7 +23,7 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
   const expectCounted = async (further: number): Promise<void> => {
     block += further
     await node.ledger.goTo(block)
-    await eventually(counted, ({ finalized }) => finalized >= truth().finalized, { within: 30_000 })
+    await eventually(counted, ({ finalized }) => finalized >= truth().finalized)
     expect(await counted()).toEqual(truth())
   }
   /** What the stream says while no agent listens. */
@@ -152,7 +152,7 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
     const earlier = await told()
     await node.ledger.goMad(how, lines)
     await expectCounted(20)
-    await eventually(told, (now) => now === earlier + lines, { within: 30_000 })
+    await eventually(told, (now) => now === earlier + lines)
     expect(await told()).toBe(earlier + lines)
   })
 

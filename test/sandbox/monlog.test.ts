@@ -67,7 +67,7 @@ describe('monlog, on real journald', () => {
     const { code, stdout, stderr } = await monlog()
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(first({ stdout })).toBe('OK: blocks are processed and committed.')
-    expect(stdout).toMatch(/^ {2}block {6}1\d{3}$/m)
+    expect(stdout).toMatch(/^ {2}block {6}1,\d{3}$/m)
     expect(stdout).toMatch(/^ {2}committed {2}yes/m)
   })
 

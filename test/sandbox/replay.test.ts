@@ -55,15 +55,15 @@ describe('looking back, under a real systemd and journald', () => {
   })
 
   it('events tell what the agent saw, and a kill of the agent neither loses nor repeats any', async () => {
-    const before = await run('events', '--collector', 'services')
+    const before = await run('events', '--collector', 'services', '--all')
     expect(before.stdout).toMatch(/bft: active\n[^]*bft: active -> failed \(signal 9\)/)
     await node.systemctl('kill', '--kill-whom=main', '--signal=KILL', 'chain-agent.service')
-    const file = await run('events', '--collector', 'services')
+    const file = await run('events', '--collector', 'services', '--all')
     expect(file.stdout).toContain(': no agent runs here\n')
     const changes = (text: string): readonly string[] => text.split('\n').slice(1)
     expect(changes(file.stdout)).toEqual(changes(before.stdout))
     await node.startAgent()
-    const after = await run('events', '--collector', 'services')
+    const after = await run('events', '--collector', 'services', '--all')
     expect(changes(after.stdout)).toEqual(changes(before.stdout))
   })
 })

@@ -30,7 +30,7 @@ describe('the unit of the query service in deploy/', () => {
     }
   }
   const heightIs = async (block: number): Promise<string> =>
-    eventually(height, (seen) => seen === `{"height":${block}}`, { within: 40_000 })
+    eventually(height, (seen) => seen === `{"height":${block}}`)
 
   /** As docs/query-service.md installs it, but for the package itself, which is put in place by a bind. */
   beforeAll(async () => {

@@ -41,7 +41,7 @@ beforeAll(async () => {
     settings: { contracts: [ERC20, ERC721, ERC1155], fromBlock: FROM },
   })
   await eventually(service.look, ({ value }) => value('chain_query_service_height') === FINAL)
-}, 30_000)
+})
 afterAll(async () => {
   await service.stop()
   await node.shut()

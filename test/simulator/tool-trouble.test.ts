@@ -63,7 +63,7 @@ describe('tools as real processes', () => {
     )
     expect(lines.at(-3)).toMatch(/^zephyr-mpt: \S+:\d+: .*: Assertion '.*' failed\.$/)
     expect(lines.at(-2)).toBe('DB metadata was closed dirty, but not opened for healing')
-  }, 30_000)
+  })
 })
 
 test('tool-hangs: what hangs ends late, from the 150th second on', async () => {

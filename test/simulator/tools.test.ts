@@ -7,7 +7,7 @@ import { startBench } from './bench.ts'
 let bench: Awaited<ReturnType<typeof startBench>>
 beforeAll(async () => {
   bench = await startBench()
-}, 30_000)
+})
 afterAll(async () => bench.close())
 const run = async (name: string, ...argv: readonly string[]) => bench.run(name, ...argv)
 

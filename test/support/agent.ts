@@ -13,11 +13,7 @@ export interface Watched extends Running {
   readonly port: number
   look(): Promise<Exposition>
   /** Looks at /metrics until what is read satisfies. */
-  see<T>(
-    read: (seen: Exposition) => T,
-    satisfies: (seen: T) => boolean,
-    within?: number,
-  ): Promise<T>
+  see<T>(read: (seen: Exposition) => T, satisfies: (seen: T) => boolean): Promise<T>
 }
 
 /** The agent as its users start it, with a configuration; `listen` and `state` are seen to. */
@@ -48,8 +44,8 @@ export const startDemo = async (scenario: string, node = process.execPath): Prom
 
 const watched = async (running: Running, port: number): Promise<Watched> => {
   const look = async (): Promise<Exposition> => scrape(`http://127.0.0.1:${port}/metrics`)
-  const see: Watched['see'] = async (read, satisfies, within = 20_000) =>
-    eventually(async () => read(await look()), satisfies, { within })
+  const see: Watched['see'] = async (read, satisfies) =>
+    eventually(async () => read(await look()), satisfies)
   try {
     await see(
       ({ value }) => value('chain_rpc_up'),

@@ -75,7 +75,7 @@ export const createExecutionControl = (directory: string) => {
     printGarbage: async (lines: number): Promise<void> => write('execution-garbage', lines),
     /** Waits until a block is executed. */
     reached: async (block: number): Promise<void> => {
-      await eventually(last, (seen) => seen >= block, { within: 30_000 })
+      await eventually(last, (seen) => seen >= block)
     },
   }
 }

@@ -1,12 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { startAgent } from '../../src/agent.ts'
 import { renderConfig } from '../../src/cli/demo-texts.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
+import { createQueryClient } from '../../src/query/client/client.ts'
 import { createChain } from '../../src/simulator/chain/chain.ts'
+import { type Endpoint, serveEndpoint } from '../../src/simulator/endpoint.ts'
 import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
 import { createSimulatedHost } from '../../src/simulator/simulated-host.ts'
@@ -14,9 +16,11 @@ import { createStandInAsk } from '../../src/simulator/stand-in-ask.ts'
 import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
 import { createAsk } from '../../src/sources/http.ts'
 import { openAnnouncements } from '../../src/tasks/maintenance.ts'
+import type { Connect } from '../../src/watch.ts'
 import { cli, type World } from './cli.ts'
 import { freePort } from './free-port.ts'
 import { createInFlight, manualClock, onManualClock } from './manual-clock.ts'
+import { metricsWithSecrets, secret, withSecrets } from './secrets.ts'
 
 interface Options {
   /** The name of a scenario that is shipped, or the lines of one. */
@@ -29,6 +33,11 @@ interface Options {
   readonly hasNode?: boolean
   readonly maintenance?: { readonly minutes: number }
   readonly env?: Readonly<Record<string, string>>
+  /** Settings beside those of the demo: the key and its value as text. */
+  readonly settings?: Readonly<Record<string, string>>
+  readonly log?: Logger
+  /** Whether secrets are planted in addresses, tools, logs and metrics, and the network's query service is on a port. */
+  readonly hasSecrets?: boolean
 }
 
 /** A host on which command lines can be tried. */
@@ -38,6 +47,13 @@ export interface Host {
   readonly port: number
   /** Milliseconds since the epoch, by the clock of the host. */
   now(): number
+  /** Milliseconds since the scenario began. */
+  elapsed(): number
+  /** A page of the agent; empty where its status is not 200. */
+  page(path: string): Promise<string>
+  /** Lets one second pass: everything that is due in it is due at its end. */
+  second(): Promise<void>
+  announce(maintenance: { readonly minutes: number }): Promise<void>
   /** Runs `chain-agent ARGV` there; the configuration is that of the environment. */
   run(
     argv: readonly string[],
@@ -47,13 +63,16 @@ export interface Host {
 }
 
 const BEGIN = Date.UTC(2026, 2, 1, 12, 58)
+/** A connection within this process is answered in real time, whatever the clock of the host shows. */
+const REAL_TIMEOUT_MS = 60_000
 
 /**
  * A simulated host some way into a scenario: files are real, tools and ports are functions. Its clock moves only
  * while a command runs, from one sleep to the next, so that no test waits.
  */
 export const startHost = async (options: Options): Promise<Host> => {
-  const { second, agent = true, hasNode = true, env = {} } = options
+  const { second, agent = true, hasNode = true, hasSecrets = false } = options
+  const { env = {}, settings = {}, log = pino({ level: 'silent' }) } = options
   const text = hasNode ? options.scenario : NO_NODE
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-host-'))
   const scenario = text.includes(' ') ? parseScenario('test', text) : await loadScenario(text)
@@ -71,66 +90,94 @@ export const startHost = async (options: Options): Promise<Host> => {
   const kept = simulated.keep(ending.signal)
   const url = (name: string): string => `http://${name}.simulated`
   const { rpc, reference, native, otel } = simulated.endpoints
-  const places = hasNode
-    ? ([
+  const places: readonly (readonly [string, Endpoint])[] = hasNode
+    ? [
         ['rpc', rpc],
-        ['native', native],
+        ['native', hasSecrets ? metricsWithSecrets(native) : native],
         ['otel', otel],
-      ] as const)
+      ]
     : []
   const simulatedAsk = createStandInAsk(
     new Map([...places, ['reference', reference] as const].map(([name, at]) => [url(name), at])),
   )
   const realAsk = createAsk(systemClock)
   const port = await freePort()
+  // The client of a query service has a transport of its own.
+  const service = hasSecrets ? await serveEndpoint(reference, 0) : undefined
+  const served = service?.keep({ clock, signal: ending.signal })
   const place = {
     ...simulated,
-    rpcUrl: url('rpc'),
-    referenceUrl: url('reference'),
-    nativeUrl: url('native'),
+    rpcUrl: hasSecrets ? `${url('rpc')}/${secret('RpcPath')}` : url('rpc'),
+    referenceUrl: service?.url ?? url('reference'),
+    nativeUrl: hasSecrets ? `${url('native')}/${secret('MetricsPath')}` : url('native'),
     otelUrl: url('otel'),
     binDirectory: '',
   }
   const configFile = join(directory, 'agent.yaml')
-  await writeFile(configFile, renderConfig(place, { directory, port, hasTokens: false }))
-  const { config } = readConfig(configFile, { env: {}, flags: [] })
-  const standIns = {
-    exec: createStandInExec(
-      Object.fromEntries(
-        Object.entries(simulated.tools).filter(([name]) => hasNode || !name.startsWith('chain-')),
-      ),
+  await writeFile(configFile, renderConfig(place, { directory, port, hasTokens: hasSecrets }))
+  const flags = Object.entries(settings).map(([path, value]) => ({
+    path,
+    value,
+    typed: `--set ${path}`,
+  }))
+  const { config } = readConfig(configFile, { env: {}, flags })
+  const tools = createStandInExec(
+    Object.fromEntries(
+      Object.entries(simulated.tools).filter(([name]) => hasNode || !name.startsWith('chain-')),
     ),
+  )
+  const standIns = {
+    exec: hasSecrets ? withSecrets(tools, clock) : tools,
     // The agent itself is asked over a real connection.
     ask: async (request: Parameters<typeof realAsk>[0]) =>
-      inFlight.track(request.url.includes('.simulated') ? simulatedAsk(request) : realAsk(request)),
+      inFlight.track(
+        request.url.includes('.simulated')
+          ? simulatedAsk(request)
+          : realAsk({ ...request, timeout: REAL_TIMEOUT_MS }),
+      ),
   }
-  if (options.maintenance) {
+  const connect: Connect = (to) => {
+    const client = createQueryClient({ ...to, clock: systemClock })
+    return {
+      ...client,
+      height: async (...asked) => inFlight.track(client.height(...asked)),
+      run: async (...asked) => inFlight.track(client.run(...asked)),
+    }
+  }
+  const announce: Host['announce'] = async ({ minutes }) => {
     const startedAt = clock.now()
     // Some seconds more, so that the whole minutes left are the same when it is read.
-    const until = startedAt + options.maintenance.minutes * 60_000 + 20_000
+    const until = startedAt + minutes * 60_000 + 20_000
     await openAnnouncements(config).write({ reason: 'upgrade', note: null, startedAt, until })
   }
+  if (options.maintenance) await announce(options.maintenance)
   const running = agent
     ? await startAgent({
         config,
         clock,
-        log: pino({ level: 'silent' }),
+        log,
         path: directory,
         ...standIns,
-        ownsProcess: false,
+        ...(hasSecrets && { connect }),
+        ownsProcess: hasSecrets,
       })
     : undefined
   const timed = async <T>(work: () => Promise<T>): Promise<T> =>
     onManualClock(clock, inFlight, work)
-  if (running) {
-    const get = async (path: string) => inFlight.track(textOf(`http://127.0.0.1:${port}${path}`))
-    await timed(async () => ready(get, clock))
-  }
+  const page = async (path: string) => inFlight.track(textOf(`http://127.0.0.1:${port}${path}`))
+  if (running && second > 0) await timed(async () => ready(page, clock))
   return {
     directory,
     configFile,
     port,
     now: () => clock.now(),
+    elapsed: () => second * 1000 + clock.elapsed(),
+    page,
+    announce,
+    second: async () => {
+      await inFlight.settled()
+      await clock.advance(1000)
+    },
     run: async (argv, more) =>
       timed(async () =>
         cli(argv, {
@@ -142,7 +189,8 @@ export const startHost = async (options: Options): Promise<Host> => {
       ),
     close: async () => {
       ending.abort()
-      await timed(async () => Promise.all([kept, running?.stop()]))
+      await timed(async () => Promise.all([kept, served, running?.stop()]))
+      await service?.shut()
       await rm(directory, { recursive: true, force: true })
     },
   }

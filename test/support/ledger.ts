@@ -70,7 +70,7 @@ export const createLedgerControl = async (directory: string) => {
     },
     /** Waits until the stream has printed a block. */
     reached: async (block: number): Promise<void> => {
-      await eventually(last, (seen) => seen >= block, { within: 30_000 })
+      await eventually(last, (seen) => seen >= block)
     },
   }
 }

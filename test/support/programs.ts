@@ -12,7 +12,7 @@ export const run = async (
   args: readonly string[],
   options: Pick<Options, 'cwd' | 'env' | 'extendEnv' | 'input' | 'timeout'> = {},
 ): Promise<Ended> => {
-  const result = await execa(command, args, { timeout: 60_000, ...options, reject: false })
+  const result = await execa(command, args, { timeout: 240_000, ...options, reject: false })
   if (result.exitCode === undefined) throw new Error(result.message)
   return { code: result.exitCode, stdout: String(result.stdout), stderr: String(result.stderr) }
 }

@@ -5,16 +5,16 @@ import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the halves of the rehearsal put what they have seen. */
-    rehearsal: string
+    /** The folder into which each part of the scenarios writes which metrics it covered. */
+    coverage: string
   }
 }
 
 let folder = ''
 
 export const setup = async ({ provide }: TestProject): Promise<void> => {
-  folder = await mkdtemp(join(tmpdir(), 'chain-agent-halves-'))
-  provide('rehearsal', folder)
+  folder = await mkdtemp(join(tmpdir(), 'chain-agent-coverage-'))
+  provide('coverage', folder)
 }
 
 export const teardown = async (): Promise<void> => rm(folder, { recursive: true })

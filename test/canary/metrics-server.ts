@@ -1,18 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { secret, SECRET_METRICS } from '../support/secrets.ts'
 
-export const secret = (place: string): string => `CanaryOf${place}7Q2w9Z`
-
-/** The node's own metrics, with secrets in labels, in lines that are none, and in its address; and whatever key it is shown. */
-export const talkativeMetrics = async (behind: string) => {
+/** The node's own metrics with secrets among them, and the authorization header of the request. */
+export const serveMetricsWithSecrets = async (behind: string) => {
   const server = createServer((request, response) => {
-    const more = [
-      request.headers.authorization,
-      `chain_node_info{network="rehearsal",service_name="${secret('Metrics')}",token="${secret('Metrics')}"} 1`,
-      `password=${secret('Metrics')} is no line`,
-      `# HELP chain_x ${secret('Metrics')}`,
-      '',
-    ].join('\n')
+    const more = `${request.headers.authorization}\n${SECRET_METRICS}`
     void fetch(`${behind}/metrics`)
       .then((answer) => answer.text())
       .then((text) => response.end(`${text.replaceAll(/^chain_node_info.*$/gm, '')}${more}`))

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { agentMetrics } from '../../src/metrics.ts'
-import type { Seen } from './half.ts'
+import type { Coverage } from './simulate.ts'
 
 /** What cannot change while one agent watches one node, and why. */
 const CONSTANT: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ const CONSTANT: Readonly<Record<string, string>> = {
 const BUDGET = 800
 
 /** Every metric is seen, and with more than one value in some scenario; a node has so many series at most. */
-export const expectWholeCatalogue = (parts: readonly Seen[]): void => {
+export const expectWholeCatalogue = (parts: readonly Coverage[]): void => {
   const names = Object.keys(agentMetrics)
   const isIn = (name: string, of: 'moved' | 'present') => parts.some((part) => name in part[of])
   expect(names.filter((name) => !isIn(name, 'present'))).toEqual([])

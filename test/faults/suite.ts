@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { type Bench, createBench } from './bench.ts'
+import { missing, read, unlike } from './series.ts'
+import { COUNTERS, GAUGES, PARTS, type Part, ROWS } from './table.ts'
+
+/** Each fault of these parts, with an agent that watches the whole node. */
+export const testFaults = (parts: readonly Part[]): void => {
+  let bench: Bench
+  beforeAll(async () => {
+    bench = await createBench()
+  })
+  afterAll(async () => {
+    await bench.close()
+  })
+
+  describe.each(ROWS.filter(({ part }) => parts.includes(part)))(
+    '$part $fault',
+    ({ part, fault, counted, logged }) => {
+      const { vanish, becomes } = PARTS[part]
+
+      test('takes away what it alone tells, and nothing else; it is logged once; all comes back', async () => {
+        await bench.isWell()
+        const before = await bench.look()
+        const logBefore = bench.agent.output().length
+        await bench.parts[part].set(fault)
+        try {
+          await bench.agent.see(
+            (seen) => [
+              ...vanish.filter((one) => read(seen, one) !== undefined),
+              ...unlike(seen, becomes),
+            ],
+            (left) => left.length === 0,
+          )
+          // The fault goes on: some more attempts, no more lines in the log.
+          if (counted !== '') {
+            const now = read(await bench.look(), counted) ?? 0
+            await bench.agent.see(
+              (seen) => read(seen, counted) ?? 0,
+              (count) => count >= now + 1,
+            )
+          }
+          // A request that was late among eight floods is absent for one poll: not what the fault takes.
+          const gone = [...vanish].toSorted()
+          await bench.agent.see(
+            (seen) => missing(seen, GAUGES).toSorted(),
+            (left) => left.join('\n') === gone.join('\n'),
+          )
+          // The poll that was under way when the fault came may have ended in another way.
+          await eventually(
+            () => bench.agent.output().slice(logBefore),
+            (log) => logged.test(log),
+          )
+          const during = await bench.look()
+          for (const counter of COUNTERS) {
+            expect(read(during, counter), counter).toBeGreaterThanOrEqual(
+              read(before, counter) ?? Infinity,
+            )
+          }
+        } finally {
+          // One row that fails must not take the others along.
+          await bench.parts[part].set('well')
+        }
+        await bench.isWell()
+        const log = bench.agent.output().slice(logBefore)
+        expect(log.match(new RegExp(logged.source, 'g')) ?? []).toHaveLength(1)
+      }, 900_000)
+    },
+  )
+
+  expectNoBug(() => bench)
+}
+
+/** Over all tests of a file: no height was ever 0, and the agent logged no error but about the node. */
+export const expectNoBug = (bench: () => Bench): void => {
+  test('in all of this no height was ever 0, and the agent had no bug', () => {
+    expect(bench().zeros()).toEqual([])
+    const lines = bench().agent.output().split('\n')
+    const own = lines.filter(
+      (line) => line.includes('"level":"error"') && !line.includes('"subject":'),
+    )
+    const fatal = lines.filter((line) => /is a bug of|"level":"fatal"/.test(line))
+    expect([...own, ...fatal]).toEqual([])
+  })
+}

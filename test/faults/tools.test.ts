@@ -1,0 +1,3 @@
+import { testFaults } from './suite.ts'
+
+testFaults(['mpt', 'status', 'node', 'dpkg', 'journalctl'])

@@ -1,3 +1,0 @@
-import { rehearseHalf } from './half.ts'
-
-await rehearseHalf(0)

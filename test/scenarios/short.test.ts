@@ -1,0 +1,16 @@
+import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { simulate } from './simulate.ts'
+
+/** Few scenarios that touch every collector: healthy ones, and each kind of failure once. */
+const SHORT = [
+  'healthy',
+  'node-down',
+  'tool-aborts',
+  'references-down',
+  'storage-full',
+  'backup-truncated',
+  'nvme-failing',
+  'statesync',
+]
+
+simulate(await Promise.all(SHORT.map(loadScenario)), 0, 1)

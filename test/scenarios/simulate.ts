@@ -1,0 +1,203 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { pino } from 'pino'
+import { describe, expect, inject, test } from 'vitest'
+import { z } from 'zod'
+import { hasSeverity } from '../../src/collectors/severity.ts'
+import { parseDuration } from '../../src/core/units.ts'
+import { agentMetrics } from '../../src/metrics.ts'
+import type { Scenario } from '../../src/simulator/scenario/scenario.ts'
+import { startHost } from '../support/host.ts'
+import { type Exposition, parseExposition } from '../support/scrape.ts'
+import { leaksOf, PLANTED, secret } from '../support/secrets.ts'
+import { expectWholeCatalogue } from './catalogue.ts'
+
+/** By then every collector has read once: a series that appears or vanishes later has changed. */
+const WARM_S = 20
+/** How long after the last line of a scenario it is followed. */
+const AFTERMATH_S = 75
+const LONGEST_S = 260
+const LOOK_EVERY_S = 5
+const MAINTENANCE_AT_S = 30
+
+const leaks = leaksOf(PLANTED)
+
+export type Coverage = z.output<typeof coverageSchema>
+const coverageSchema = z.object({
+  /** Metric → a scenario in which its series changed. */
+  moved: z.record(z.string(), z.string()),
+  /** Metric → a scenario in which it had a series. */
+  present: z.record(z.string(), z.string()),
+  most: z.object({ series: z.number(), scenario: z.string() }),
+})
+
+interface Recording {
+  readonly looks: readonly { readonly second: number; readonly metrics: string }[]
+  readonly log: readonly string[]
+  /** Everything that the agent emitted: each page as last served, its log and the files of its state directory. */
+  readonly emitted: string
+}
+
+/**
+ * Plays the scenarios: the whole agent with the configuration of the demo on a simulated host with secrets planted
+ * in it. `part` of `parts` runs in one worker, the others beside it; the part that ends last holds the coverage of
+ * all against the catalogue.
+ */
+export const simulate = (scenarios: readonly Scenario[], part: number, parts: number): void => {
+  const own: Coverage = { moved: {}, present: {}, most: { series: 0, scenario: '' } }
+  describe.each(scenarios.filter((_, index) => index % parts === part))('$name', (scenario) => {
+    let recording: Recording
+    test('plays to its end', async () => {
+      recording = await play(scenario)
+      cover(scenario.name, recording, own)
+      expect(recording.looks.length).toBeGreaterThan(10)
+    })
+    test('has no internal failure, and a severity for each change', () => {
+      for (const { metrics } of recording.looks)
+        expect(metrics).not.toMatch(
+          /chain_agent_collector_failures_total\{[^}]*kind="internal"\} [1-9]/,
+        )
+      const changes = recording.log.flatMap(
+        (line) => changeSchema.safeParse(JSON.parse(line)).data ?? [],
+      )
+      expect(changes.length).toBeGreaterThan(10)
+      expect(changes.filter((change) => !hasSeverity(change))).toEqual([])
+    })
+    test('emits no planted secret', () => {
+      expect(leaks(recording.emitted)).toEqual([])
+    })
+  })
+
+  if (parts === 1) return
+  test('the scenarios of all parts cover the catalogue', async () => {
+    const folder = inject('coverage')
+    const file = join(folder, `${part}.json`)
+    await writeFile(`${file}.new`, JSON.stringify(own))
+    await rename(`${file}.new`, file)
+    // Written first, read then: the part that ends last reads all.
+    const files = (await readdir(folder)).filter((name) => name.endsWith('.json'))
+    if (files.length < parts) return
+    const texts = await Promise.all(files.map(async (name) => readFile(join(folder, name), 'utf8')))
+    expectWholeCatalogue(texts.map((text) => coverageSchema.parse(JSON.parse(text))))
+  })
+}
+
+const play = async (scenario: Scenario): Promise<Recording> => {
+  const folder = await mkdtemp(join(tmpdir(), 'chain-agent-scenario-'))
+  const log: string[] = []
+  let elapsed = (): number => 0
+  const deadMan = await listenForHeartbeats(() => elapsed())
+  await writeFile(join(folder, 'heartbeat'), deadMan.url)
+  await writeFile(join(folder, 'api-key'), secret('ApiKey'))
+  const host = await startHost({
+    scenario: scenario.name,
+    second: 0,
+    hasSecrets: true,
+    settings: {
+      'heartbeat.urlFile': join(folder, 'heartbeat'),
+      'heartbeat.interval': '10s',
+      'status.interval': '10s',
+      'tokens.apiKeyFile': join(folder, 'api-key'),
+    },
+    log: pino(
+      { base: null },
+      new Writable({
+        write: (chunk: Buffer, _, done) => {
+          log.push(chunk.toString())
+          done()
+        },
+      }),
+    ),
+  })
+  elapsed = host.elapsed
+  const looks: Recording['looks'][number][] = []
+  try {
+    for (let second = 0; second <= secondsOf(scenario); second += 1) {
+      if (second === MAINTENANCE_AT_S) await host.announce({ minutes: 0.5 })
+      if (second % LOOK_EVERY_S === 0) looks.push({ second, metrics: await host.page('/metrics') })
+      await host.second()
+    }
+    const pages = await Promise.all(
+      ['/', '/metrics', '/api/v1/status', '/api/v1/events', '/-/ready'].map(host.page),
+    )
+    const state = join(host.directory, 'state')
+    await mkdir(state, { recursive: true })
+    const files = (await readdir(state)).filter((file) => !file.endsWith('.new'))
+    const kept = await Promise.all(files.map(async (file) => readFile(join(state, file), 'utf8')))
+    return { looks, log, emitted: [...pages, ...kept, ...log].join('\n') }
+  } finally {
+    await host.close()
+    deadMan.close()
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** The receiver of heartbeats; from second 40 to 70 it rejects them. */
+const listenForHeartbeats = async (elapsed: () => number) => {
+  const server = createServer((request, response) => {
+    const rejects = elapsed() > 40_000 && elapsed() < 70_000
+    request.resume().on('end', () => response.writeHead(rejects ? 503 : 200).end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  return {
+    url: `http://127.0.0.1:${port}/${secret('Heartbeat')}`,
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+const cover = (scenario: string, { looks }: Recording, own: Coverage): void => {
+  const seen = new Map<string, Set<string>>()
+  for (const { second, metrics } of looks) {
+    const exposition = parseExposition(metrics)
+    const series = seriesOf(exposition).length
+    if (series > own.most.series) Object.assign(own.most, { series, scenario })
+    const lines = linesByMetric(exposition)
+    for (const name of lines.keys()) Object.assign(own.present, { [name]: scenario })
+    if (second < WARM_S) continue
+    for (const name of Object.keys(agentMetrics)) {
+      seen.set(name, (seen.get(name) ?? new Set()).add((lines.get(name) ?? []).join('\n')))
+    }
+  }
+  for (const [name, values] of seen) {
+    if (values.size > 1) Object.assign(own.moved, { [name]: scenario })
+  }
+}
+
+/** A log line about a subject. */
+const changeSchema = z.object({ collector: z.string(), subject: z.string(), to: z.string() })
+
+/** Without those of token holders, of which each operator has as many as are configured. */
+const seriesOf = ({ text }: Exposition): readonly string[] =>
+  text
+    .split('\n')
+    .filter((line) => /^[a-z]/.test(line) && !/^chain_token_|collector="tokens"/.test(line))
+
+const secondsOf = ({ steps }: Scenario): number =>
+  Math.min(
+    LONGEST_S,
+    Math.max(0, ...steps.map(({ afterMs, text }) => (afterMs + lasting(text)) / 1000)) +
+      AFTERMATH_S,
+  )
+
+/** `node syncs 3m` lasts, in milliseconds. */
+const lasting = (text: string): number => parseDuration(text.split(/\s+/).at(-1) ?? '') ?? 0
+
+/** `name{labels} value` lines by metric; the parts of a histogram belong to it. */
+const linesByMetric = ({ text }: Exposition): ReadonlyMap<string, readonly string[]> => {
+  const found = new Map<string, string[]>()
+  for (const line of text.split('\n')) {
+    const [, name = ''] = /^([a-z_]+?)(?:_bucket|_sum|_count)?(?:\{| )/.exec(line) ?? []
+    if (name in agentMetrics) found.set(name, [...(found.get(name) ?? []), line])
+  }
+  return found
+}
