@@ -1,21 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { changedKeys } from '../src/config/changed.ts'
 import { keys } from '../src/config/keys.ts'
 import { loadConfig } from '../src/config/load.ts'
 import type { Config } from '../src/config/schema.ts'
 import { createWatch } from '../src/watch.ts'
 import { systemClock } from '../src/core/clock.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
-let directory = ''
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-watch-'))
-})
-afterAll(async () => {
-  await rm(directory, { recursive: true })
-})
+const directory = await temporaryFolder()
 
 const unused = () => Promise.reject(new Error('nothing runs in these tests'))
 const watch = () =>

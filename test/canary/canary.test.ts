@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
 import type { NodePlaces } from '../../src/simulator/key-files.ts'
@@ -11,6 +10,7 @@ import { createSimulator } from '../../src/simulator/simulator.ts'
 import { startAgent, type Watched } from '../support/agent.ts'
 import { entriesWithSecrets, formsOf, HEX, KEY, leaksOf, secret } from '../support/secrets.ts'
 import { serveMetricsWithSecrets } from './metrics-server.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /**
  * Secrets are planted wherever the agent could meet one, and everything that it emits is searched for
@@ -33,13 +33,7 @@ const SECRETS = [...PLACES.map(secret), HEX, KEY]
 const leaks = leaksOf(SECRETS)
 
 const holders = [{ name: 'a', address: `0x${'ab'.repeat(20)}` }]
-let directory = ''
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-canary-'))
-})
-afterAll(async () => {
-  await rm(directory, { recursive: true })
-})
+const directory = await temporaryFolder()
 
 const PLANTED_LINES = entriesWithSecrets(Date.UTC(2030, 2, 17), { trouble: true })
   .trimEnd()

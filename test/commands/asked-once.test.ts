@@ -1,12 +1,6 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { type Host, startHost } from '../support/host.ts'
-
-let host: Host | undefined
-afterEach(async () => {
-  await host?.close()
-  host = undefined
-})
+import { openHost } from '../support/host.ts'
 
 const schema = z.object({ findings: z.array(z.object({ says: z.string() })) })
 
@@ -15,7 +9,7 @@ const found = async (
   { scenario, second }: { readonly scenario: string; readonly second: number },
   ...settings: readonly string[]
 ): Promise<readonly string[]> => {
-  host = await startHost({ scenario, second, agent: false })
+  const host = await openHost({ scenario, second, agent: false })
   const set = settings.flatMap((one) => ['--set', one])
   const { out } = await host.run(['check', '--json', ...set])
   return schema.parse(JSON.parse(out)).findings.map(({ says }) => says)

@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Program } from '../../src/sources/exec.ts'
 import { type Request, SilenceError } from '../../src/sources/http.ts'
 import { cli } from '../support/cli.ts'
 import { formsOf, HEX, KEY, leaksOf, secret } from '../support/secrets.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 /** Secrets are planted wherever a bundle looks, and the unpacked archive is searched for them. */
 const SECRETS = [
@@ -84,13 +84,7 @@ const standIns = {
   },
 }
 
-let directory = ''
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'bundle-canary-'))
-})
-afterAll(async () => {
-  await rm(directory, { recursive: true })
-})
+const directory = await temporaryFolder()
 
 test('the search itself finds a secret in every form', () => {
   for (const one of SECRETS) {

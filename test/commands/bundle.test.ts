@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sha256 } from '../../src/core/sum.ts'
 import { type Host, startHost } from '../support/host.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const run = promisify(execFile)
 const manifestSchema = z.object({
@@ -21,13 +21,7 @@ const manifestSchema = z.object({
   leftOut: z.array(z.object({ name: z.string(), why: z.string() })),
 })
 
-let directory = ''
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'bundle-'))
-})
-afterAll(async () => {
-  await rm(directory, { recursive: true })
-})
+const directory = await temporaryFolder()
 
 /** Unpacked by the tar of the host; each member by its path inside the archive. */
 const unpack = async (archive: string): Promise<ReadonlyMap<string, string>> => {

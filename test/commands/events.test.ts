@@ -1,16 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { type Host, startHost } from '../support/host.ts'
+import { type Host, openHost } from '../support/host.ts'
 
-let host: Host | undefined
-afterEach(async () => {
-  await host?.close()
-  host = undefined
-})
-const start = async (options: Partial<Parameters<typeof startHost>[0]> = {}): Promise<Host> =>
-  (host = await startHost({ scenario: 'healthy', second: 60, ...options }))
+const start = async (options: Partial<Parameters<typeof openHost>[0]> = {}): Promise<Host> =>
+  openHost({ scenario: 'healthy', second: 60, ...options })
 
 describe('while the agent runs', () => {
   test('it tells what has changed, how many and since when first', async () => {

@@ -1,16 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { readConfig } from '../../src/config/index.ts'
 import { cli } from '../support/cli.ts'
-import { type Host, startHost } from '../support/host.ts'
-
-let host: Host | undefined
-afterEach(async () => {
-  await host?.close()
-  host = undefined
-})
+import { openHost } from '../support/host.ts'
 
 interface Row {
   readonly scenario: string
@@ -83,13 +77,13 @@ const TABLE: readonly Row[] = [
 ]
 
 test.each(TABLE)('$scenario, second $second: $says', async ({ says, exitCode, ...world }) => {
-  host = await startHost({ ...world, agent: false })
+  const host = await openHost({ ...world, agent: false })
   const { code, out, err } = await host.run(['monlog'])
   expect({ first: out.split('\n')[0], code, err }).toEqual({ first: says, code: exitCode, err: '' })
 })
 
 test('own timeouts are a finding', async () => {
-  host = await startHost({ scenario: 'own-timeouts', second: 240, agent: false })
+  const host = await openHost({ scenario: 'own-timeouts', second: 240, agent: false })
   const { code, out } = await host.run(['monlog'])
   // One own turn in each stride of 40 rounds, and 150 to 165 rounds a minute: three to five.
   expect(out).toMatch(
@@ -99,7 +93,7 @@ test('own timeouts are a finding', async () => {
 })
 
 test('the facts follow, in the same rows whatever they say', async () => {
-  host = await startHost({ scenario: 'healthy', second: 90, agent: false })
+  const host = await openHost({ scenario: 'healthy', second: 90, agent: false })
   const until = new Date(host.now() - 2000).toISOString()
   const rowsOf = (out: string) =>
     new Map(
@@ -119,9 +113,8 @@ test('the facts follow, in the same rows whatever they say', async () => {
   expect(rows.get('window')).toMatch(/Z to \S+Z, 60 seconds$/)
   // The same once more: nothing in it is of now.
   expect((await host.run(['monlog', '--until', until])).out).toBe(out)
-  await host.close()
-  host = await startHost({ scenario: 'journal-evicted', second: 90, agent: false })
-  const evicted = rowsOf((await host.run(['monlog'])).out)
+  const short = await openHost({ scenario: 'journal-evicted', second: 90, agent: false })
+  const evicted = rowsOf((await short.run(['monlog'])).out)
   expect([...evicted.keys()]).toEqual([...rows.keys()])
   expect(evicted.get('votes')).toBe('unknown')
   expect(evicted.get('window')).toContain('not all of it: the journal does not reach back so far')
@@ -129,7 +122,7 @@ test('the facts follow, in the same rows whatever they say', async () => {
 
 describe('what is found', () => {
   test('stands with what to do, wrapped to the width, in plain signs', async () => {
-    host = await startHost({
+    const host = await openHost({
       scenario: 'deadlock',
       second: 150,
       agent: false,
@@ -149,7 +142,7 @@ describe('what is found', () => {
   })
 
   test('is there as JSON, unknown as null, in one line', async () => {
-    host = await startHost({ scenario: 'panic', second: 60, agent: false })
+    const host = await openHost({ scenario: 'panic', second: 60, agent: false })
     const { code, out } = await host.run(['monlog', '--json'])
     const report = z
       .object({
@@ -167,7 +160,7 @@ describe('what is found', () => {
   })
 
   test('is told where the journal may not be read, too', async () => {
-    host = await startHost({ scenario: 'no-journal-permission', second: 90, agent: false })
+    const host = await openHost({ scenario: 'no-journal-permission', second: 90, agent: false })
     const { out } = await host.run(['monlog'])
     expect(out).toContain('it said: Hint: You are currently not seeing messages')
     expect(out).toContain('What to do: add this user to the group systemd-journal')
@@ -180,7 +173,7 @@ describe('what is found', () => {
 const KEY = /\b0[23][0-9a-f]{2}\.\.[0-9a-f]{4}\b/
 
 test('-r shows the newest lines, and -n names for keys', async () => {
-  host = await startHost({ scenario: 'own-timeouts', second: 120, agent: false })
+  const host = await openHost({ scenario: 'own-timeouts', second: 120, agent: false })
   const { out: plain } = await host.run(['monlog'])
   expect(plain).toMatch(/own key {4,}0[23]/)
   expect(plain).not.toContain('The newest')

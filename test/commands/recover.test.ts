@@ -1,11 +1,5 @@
-import { afterEach, describe, expect, test } from 'vitest'
-import { type Host, startHost } from '../support/host.ts'
-
-let host: Host | undefined
-afterEach(async () => {
-  await host?.close()
-  host = undefined
-})
+import { describe, expect, test } from 'vitest'
+import { openHost } from '../support/host.ts'
 
 interface Row {
   readonly name: string
@@ -149,7 +143,7 @@ const ROWS: readonly Row[] = [
 ]
 
 test.each(ROWS)('$name', async ({ says, exitCode, agent = false, ...world }) => {
-  host = await startHost({ ...world, agent })
+  const host = await openHost({ ...world, agent })
   const { code, out, err } = await host.run(['recover'])
   expect({ first: out.split('\n')[0], code, err }).toEqual({
     first: `RECOVERY: ${says}`,
@@ -160,7 +154,7 @@ test.each(ROWS)('$name', async ({ says, exitCode, agent = false, ...world }) => 
 
 describe('what is printed', () => {
   test('evidence, steps and what not to do; a command stands whole on a line of its own', async () => {
-    host = await startHost({
+    const host = await openHost({
       scenario: 'node-down',
       second: 40,
       agent: false,
@@ -184,7 +178,7 @@ describe('what is printed', () => {
   })
 
   test('as JSON', async () => {
-    host = await startHost({ scenario: 'node-down', second: 40, agent: false })
+    const host = await openHost({ scenario: 'node-down', second: 40, agent: false })
     const { out, code } = await host.run(['recover', '--json'])
     expect(code).toBe(1)
     expect(JSON.parse(out)).toMatchObject({
@@ -197,7 +191,7 @@ describe('what is printed', () => {
   })
 
   test('a word too many is wrong usage', async () => {
-    host = await startHost({ scenario: 'healthy', second: 1, agent: false })
+    const host = await openHost({ scenario: 'healthy', second: 1, agent: false })
     expect((await host.run(['recover', 'now'])).code).toBe(2)
   })
 })

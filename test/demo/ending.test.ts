@@ -1,25 +1,19 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { run, start } from '../support/programs.ts'
 import { requireRealPart } from '../support/real-parts.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const describe = await requireRealPart('demo', () => ({ version: '' }))
 
 const ROOT = join(import.meta.dirname, '../..')
 const MAIN = join(ROOT, 'dist/main.js')
 
-let directory = ''
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-ending-'))
-})
-afterAll(async () => {
-  await rm(directory, { recursive: true })
-})
+const directory = await temporaryFolder()
 
 describe('npm run demo', () => {
   it('ends on SIGTERM, and nothing keeps its port', async () => {

@@ -13,4 +13,4 @@ const SHORT = [
   'statesync',
 ]
 
-simulate(await Promise.all(SHORT.map(loadScenario)), 0, 1)
+simulate(await Promise.all(SHORT.map(loadScenario)), { longest: 100 })

@@ -42,17 +42,27 @@ interface Recording {
   readonly emitted: string
 }
 
+interface SimulateOptions {
+  readonly part?: number
+  readonly parts?: number
+  /** Seconds of a scenario at most. */
+  readonly longest?: number
+}
+
 /**
  * Plays the scenarios: the whole agent with the configuration of the demo on a simulated host with secrets planted
  * in it. `part` of `parts` runs in one worker, the others beside it; the part that ends last holds the coverage of
  * all against the catalogue.
  */
-export const simulate = (scenarios: readonly Scenario[], part: number, parts: number): void => {
+export const simulate = (
+  scenarios: readonly Scenario[],
+  { part = 0, parts = 1, longest = LONGEST_S }: SimulateOptions,
+): void => {
   const own: Coverage = { moved: {}, present: {}, most: { series: 0, scenario: '' } }
   describe.each(scenarios.filter((_, index) => index % parts === part))('$name', (scenario) => {
     let recording: Recording
     test('plays to its end', async () => {
-      recording = await play(scenario)
+      recording = await play(scenario, Math.min(longest, secondsOf(scenario)))
       cover(scenario.name, recording, own)
       expect(recording.looks.length).toBeGreaterThan(10)
     })
@@ -86,7 +96,7 @@ export const simulate = (scenarios: readonly Scenario[], part: number, parts: nu
   })
 }
 
-const play = async (scenario: Scenario): Promise<Recording> => {
+const play = async (scenario: Scenario, seconds: number): Promise<Recording> => {
   const folder = await mkdtemp(join(tmpdir(), 'chain-agent-scenario-'))
   const log: string[] = []
   let elapsed = (): number => 0
@@ -116,7 +126,7 @@ const play = async (scenario: Scenario): Promise<Recording> => {
   elapsed = host.elapsed
   const looks: Recording['looks'][number][] = []
   try {
-    for (let second = 0; second <= secondsOf(scenario); second += 1) {
+    for (let second = 0; second <= seconds; second += 1) {
       if (second === MAINTENANCE_AT_S) await host.announce({ minutes: 0.5 })
       if (second % LOOK_EVERY_S === 0) looks.push({ second, metrics: await host.page('/metrics') })
       await host.second()

@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { cli } from '../support/cli.ts'
 import { must } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { askBash, askZsh, versionOfZsh } from '../support/shells.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const probe = async (): Promise<Probe> => {
   try {
@@ -18,13 +16,7 @@ const probe = async (): Promise<Probe> => {
 
 const describe = await requireRealPart('shells', probe)
 
-let folder = ''
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'chain-agent-shells-'))
-})
-afterAll(async () => {
-  await rm(folder, { recursive: true })
-})
+const folder = await temporaryFolder()
 
 const FOUND = '/proc/self/stat'
 const BY_BASH: readonly (readonly [line: string, offered: string | RegExp])[] = [

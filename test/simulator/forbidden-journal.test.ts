@@ -1,21 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createChain } from '../../src/simulator/chain/chain.ts'
 import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
 import { createSimulatedHost } from '../../src/simulator/simulated-host.ts'
 import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
 import { cli } from '../support/cli.ts'
 import { manualClock } from '../support/manual-clock.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-let directory = ''
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-forbidden-'))
-})
-afterAll(async () => {
-  await rm(directory, { recursive: true })
-})
+const directory = await temporaryFolder()
 
 test.each([
   [['monlog'], 2],

@@ -1,16 +1,10 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createCheckpoints } from '../../src/sources/checkpoint.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-let directory = ''
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-checkpoint-'))
-})
-afterAll(async () => {
-  await rm(directory, { recursive: true })
-})
+const directory = await temporaryFolder()
 
 test('what was saved is read, the newest value winning', async () => {
   const complaints: Error[] = []

@@ -1,18 +1,12 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { createExec } from '../../src/sources/exec.ts'
 import { eventually } from '../support/eventually.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-let bin = ''
-beforeAll(async () => {
-  bin = await mkdtemp(join(tmpdir(), 'chain-agent-exec-'))
-})
-afterAll(async () => {
-  await rm(bin, { recursive: true })
-})
+const bin = await temporaryFolder()
 
 /** A program on PATH that does what the shell text says. */
 const program = async (name: string, script: string): Promise<string> => {

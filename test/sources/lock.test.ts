@@ -1,16 +1,10 @@
-import { mkdtemp, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { withFoldersLocked } from '../../src/sources/lock.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-let folder = ''
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'chain-agent-lock-'))
-})
-afterAll(async () => {
-  await rm(folder, { recursive: true })
-})
+const folder = await temporaryFolder()
 
 describe('a folder that is locked', () => {
   it('is not to be had by another, by whatever name', async () => {

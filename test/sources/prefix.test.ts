@@ -1,17 +1,11 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
 import { createPrefix } from '../../src/sources/prefix.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-let directory = ''
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chain-agent-prefix-'))
-})
-afterAll(async () => {
-  await rm(directory, { recursive: true })
-})
+const directory = await temporaryFolder()
 
 const nowhere = new AbortController().signal
 const units = (said: string | Error, { exitCode = 0, stderr = '' } = {}) => ({

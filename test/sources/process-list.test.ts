@@ -1,16 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { isProcessListOpen } from '../../src/sources/process-list.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-let folder = ''
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'chain-agent-mounts-'))
-})
-afterAll(async () => {
-  await rm(folder, { recursive: true })
-})
+const folder = await temporaryFolder()
 
 const OPEN = 'proc /proc proc rw,nosuid,nodev,noexec,relatime 0 0\n'
 const HIDDEN = 'proc /proc proc rw,relatime,hidepid=invisible 0 0\n'

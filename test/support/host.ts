@@ -6,6 +6,7 @@ import { startAgent } from '../../src/agent.ts'
 import { renderConfig } from '../../src/cli/demo-texts.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
+import { onTestFinished } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { createChain } from '../../src/simulator/chain/chain.ts'
 import { type Endpoint, serveEndpoint } from '../../src/simulator/endpoint.ts'
@@ -194,6 +195,13 @@ export const startHost = async (options: Options): Promise<Host> => {
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** The same for one test, at whose end it is closed. */
+export const openHost = async (options: Options): Promise<Host> => {
+  const host = await startHost(options)
+  onTestFinished(async () => host.close())
+  return host
 }
 
 const textOf = async (url: string): Promise<string> => {
