@@ -23,6 +23,9 @@ export interface Bench {
   close(): Promise<void>
 }
 
+/** A tool of the simulated node is a process of Node.js: more often would keep the cores busy, and sooner is too soon then. */
+const OFTEN = { interval: '1s', timeout: '5s' }
+
 /** A simulated node whose parts can be made to fail, and the agent beside it with short intervals. */
 export const createBench = async (): Promise<Bench> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-faults-'))
@@ -50,19 +53,19 @@ export const createBench = async (): Promise<Bench> => {
   const agent = await startAgent(
     {
       prefix: 'chain',
-      rpc: { url: rpc.url, interval: '200ms', timeout: '1200ms' },
+      rpc: { url: rpc.url, ...OFTEN },
       references: [{ name: 'other', url: reference.url }],
-      reference: { interval: '200ms', timeout: '600ms' },
-      services: { interval: '200ms', timeout: '1500ms' },
-      lifecycle: { interval: '300ms', timeout: '1500ms' },
-      ledger: { interval: '300ms', timeout: '1500ms' },
-      consensus: { interval: '300ms', timeout: '1500ms' },
-      execution: { interval: '300ms', timeout: '1500ms' },
-      logs: { interval: '300ms', timeout: '1500ms' },
-      native: { url: native.url, fallbackUrl: null, interval: '300ms', timeout: '1500ms' },
-      version: { interval: '300ms', timeout: '1500ms' },
-      storage: { interval: '300ms', timeout: '1500ms' },
-      status: { interval: '300ms', timeout: '1500ms' },
+      reference: { ...OFTEN },
+      services: { ...OFTEN },
+      lifecycle: { ...OFTEN },
+      ledger: { ...OFTEN },
+      consensus: { ...OFTEN },
+      execution: { ...OFTEN },
+      logs: { ...OFTEN },
+      native: { url: native.url, fallbackUrl: null, ...OFTEN },
+      version: { ...OFTEN },
+      storage: { ...OFTEN },
+      status: { ...OFTEN },
     },
     { PATH: bin },
   )

@@ -1,3 +1,3 @@
 import { testFaults } from './suite.ts'
 
-testFaults(['rpc', 'reference', 'native', 'systemctl'])
+testFaults(['rpc', 'reference', 'native'])

@@ -1,3 +1,3 @@
 import { testFaults } from './suite.ts'
 
-testFaults(['mpt', 'status', 'node', 'dpkg', 'journalctl'])
+testFaults(['mpt', 'status', 'dpkg'])

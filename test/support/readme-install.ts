@@ -45,7 +45,7 @@ export const buildPackage = async (directory: string): Promise<string> => {
   const [name = 'no package'] = (await readdir(checkout)).filter((file) => file.endsWith('.tgz'))
   const scratch = join(directory, 'scratch')
   await mkdir(scratch)
-  const without = ['--omit=optional', '--ignore-scripts']
+  const without = ['--ignore-scripts']
   await must('npm', ['install', '--prefix', scratch, ...without, join(checkout, name)], options)
   return join(checkout, name)
 }

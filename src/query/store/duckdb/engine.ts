@@ -36,7 +36,8 @@ const loadEngine = async (): Promise<DuckDb> => {
       doing: 'open the store',
       happened: 'its engine, DuckDB, is not installed, or not for this machine',
       evidence: String(error),
-      advice: 'npm install --include=optional, or a store in ClickHouse: --store clickhouse://…',
+      advice:
+        'npm install --global --ignore-scripts @duckdb/node-api@1.5.6-r.1, or a store in ClickHouse: --store clickhouse://…',
     })
   }
 }

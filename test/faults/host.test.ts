@@ -1,0 +1,3 @@
+import { testFaults } from './suite.ts'
+
+testFaults(['systemctl', 'journalctl', 'node'])
