@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
-import { contract } from '../support/rpc-chain.ts'
-import { startRpcNode } from '../support/rpc-node.ts'
+import { contract, startRpcNode } from '../support/rpc-node.ts'
 import { startServing } from './serving.ts'
 
 const HEIGHT = 3000

@@ -6,7 +6,7 @@ import { skim } from '../../../src/query/client/skim.ts'
 import { LOG_FIELDS } from '../../../src/query/log-fields.ts'
 import { keeps, memoryStore } from '../../support/memory-store.ts'
 import { ask, startQueryApi } from '../../support/query-api.ts'
-import { keepPages } from '../../support/query-run.ts'
+import { keepPages } from '../client-fixtures.ts'
 import { diceOf, oneOf, randomChain, randomFilter } from '../../support/store-chain.ts'
 
 const KEY = 'a-key-of-this-test'

@@ -2,9 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type IngestState } from '../../../src/query/service/ingest/state.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { hex, type RpcLog } from '../../support/rpc-chain.ts'
 import {
+  hex,
   type RpcFault,
+  type RpcLog,
   type RpcNode,
   type RpcNodeOptions,
   startRpcNode,

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type IngestState } from '../../../src/query/service/ingest/state.ts'
-import { hex, type RpcLog } from '../../support/rpc-chain.ts'
 import {
+  hex,
   type RpcFault,
   type RpcFaults,
+  type RpcLog,
   type RpcNode,
   type RpcNodeOptions,
   startRpcNode,

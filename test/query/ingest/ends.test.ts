@@ -4,8 +4,7 @@ import { type IngestState } from '../../../src/query/service/ingest/state.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
-import { hex } from '../../support/rpc-chain.ts'
-import { type RpcNode, type RpcNodeOptions, startRpcNode } from '../../support/rpc-node.ts'
+import { hex, type RpcNode, type RpcNodeOptions, startRpcNode } from '../../support/rpc-node.ts'
 import { ingestUntil, watchedStore } from './run.ts'
 
 let node: RpcNode | undefined

@@ -4,8 +4,13 @@ import { createIngest } from '../../../src/query/service/ingest/ingest.ts'
 import { type IngestState } from '../../../src/query/service/ingest/state.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { contract, topic } from '../../support/rpc-chain.ts'
-import { type RpcNode, type RpcNodeOptions, startRpcNode } from '../../support/rpc-node.ts'
+import {
+  contract,
+  type RpcNode,
+  type RpcNodeOptions,
+  startRpcNode,
+  topic,
+} from '../../support/rpc-node.ts'
 import { ANY, ingestUntil, watchedStore } from './run.ts'
 
 let node: RpcNode | undefined

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createKeeper, type Retention } from '../../../src/query/service/ingest/retention.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { createRpcChain } from '../../support/rpc-chain.ts'
-import { startRpcNode } from '../../support/rpc-node.ts'
+import { createRpcChain, startRpcNode } from '../../support/rpc-node.ts'
 import { ingestUntil, watchedStore } from './run.ts'
 
 const chain = createRpcChain()

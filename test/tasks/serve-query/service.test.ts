@@ -7,8 +7,7 @@ import type { LogStore } from '../../../src/query/store/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { type QueryService, startQueryService } from '../../support/query-service.ts'
-import { contract } from '../../support/rpc-chain.ts'
-import { type RpcNode, startRpcNode } from '../../support/rpc-node.ts'
+import { contract, type RpcNode, startRpcNode } from '../../support/rpc-node.ts'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
