@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { openDuckDbStore } from '../../../src/query/store/duckdb/store.ts'
-import { randomBody } from '../../support/query-bodies.ts'
-import { checkBody, createCore } from '../../support/query-fuzz.ts'
+import { randomBody } from './fuzz-bodies.ts'
+import { checkBody, createCore } from './fuzz.ts'
 import { diceOf, randomChain } from '../../support/store-chain.ts'
 
 it('on DuckDB, too, an answer is that of a naive filter, byte by byte', async () => {
