@@ -7,7 +7,7 @@ import { LOG_FIELDS } from '../../../src/query/log-fields.ts'
 import { keeps, memoryStore } from '../../support/memory-store.ts'
 import { ask, it as apiTest } from './fixtures.ts'
 import { keepPages } from '../client-fixtures.ts'
-import { diceOf, oneOf, randomChain, randomFilter } from '../../support/store-chain.ts'
+import { diceOf, oneOf, randomChain, randomFilter } from '../../support/store-cases.ts'
 
 const KEY = 'a-key-of-this-test'
 

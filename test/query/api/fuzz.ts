@@ -16,7 +16,7 @@ import {
   wantedOf,
 } from './fuzz-oracle.ts'
 import { memoryStore } from '../../support/memory-store.ts'
-import { diceOf, randomChain } from '../../support/store-chain.ts'
+import { diceOf, randomChain } from '../../support/store-cases.ts'
 import { askRaw, startQueryApi } from './fixtures.ts'
 import { randomBody } from './fuzz-bodies.ts'
 
