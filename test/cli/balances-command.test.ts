@@ -9,9 +9,9 @@ import { manualClock } from '../support/manual-clock.ts'
 import {
   type QueryServer,
   type QueryServerOptions,
+  type Seen,
   startQueryServer,
 } from '../support/query-server.ts'
-import type { Seen } from '../support/query-faults.ts'
 import { ADA, BOB, history, move, TOKEN, transfer, ZERO } from '../support/token-logs.ts'
 
 let directory = ''

@@ -1,5 +1,5 @@
 import { type Argument, type Chain, type Deployed, type Transaction } from './chain.ts'
-import type { Contract } from './contracts.ts'
+import { compiled } from './contracts.ts'
 
 const SEED = 20_261_121n
 const SPREAD = 0x9e3779b97f4a7c15f39cc0605cedc8341082276bf3a27251f86c6a11d0c18e95n
@@ -62,16 +62,19 @@ export const tokensOf = ({ accounts }: Chain, name: Name): readonly bigint[] => 
 const numbers = (from: bigint, end: bigint): readonly bigint[] =>
   Array.from({ length: Number(end - from) }, (_, index) => from + BigInt(index))
 
-/** Thousands of mints, transfers and burns of four contracts side by side: drawn by the contracts, and sent by accounts. */
-export const makeHistory = async (
-  chain: Chain,
-  contracts: ReadonlyMap<string, Contract>,
-): Promise<History> => {
-  const deploy = (name: string, args: readonly Argument[] = [SEED]) => {
+/** Deploys contracts of `contracts/` by name. */
+export const deployerOn = async (chain: Chain) => {
+  const contracts = await compiled()
+  return (name: string, args: readonly Argument[] = [SEED]): Promise<Deployed> => {
     const contract = contracts.get(name)
     if (contract === undefined) throw new Error(`there is no contract ${name}`)
     return chain.deploy(contract, args)
   }
+}
+
+/** Thousands of mints, transfers and burns of four contracts side by side: drawn by the contracts, and sent by accounts. */
+export const makeHistory = async (chain: Chain): Promise<History> => {
+  const deploy = await deployerOn(chain)
   const [owner = '', rich = ''] = chain.accounts
   const coin = await deploy('Coin')
   const nft = await deploy('Nft')

@@ -10,12 +10,12 @@ import { createRpc } from '../../src/query/service/ingest/rpc.ts'
 import { createTransport } from '../../src/query/service/ingest/transport.ts'
 import { type Block, type StoredLog } from '../../src/query/store/store.ts'
 import { eventually } from '../support/eventually.ts'
-import { watchedStore } from '../query/ingest/run.ts'
+import { watchedStore } from '../query/ingest/fixtures.ts'
 import { memoryStore } from '../support/memory-store.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { type Chain, chainOf, type Deployed } from './chain.ts'
-import { compiled } from './contracts.ts'
 import { type EvmNode, probeHardhat, startHardhat } from './hardhat.ts'
+import { deployerOn } from './history.ts'
 
 const describe = await requireRealPart('evm', probeHardhat)
 
@@ -75,12 +75,7 @@ describe('the ingest from a real node', () => {
   beforeAll(async () => {
     node = await startHardhat()
     chain = await chainOf(node.url)
-    const contracts = await compiled()
-    const deploy = (name: string): Promise<Deployed> => {
-      const contract = contracts.get(name)
-      if (contract === undefined) throw new Error(`there is no contract ${name}`)
-      return chain.deploy(contract, [20_261_121n])
-    }
+    const deploy = await deployerOn(chain)
     coin = await deploy('Coin')
     multi = await deploy('Multi')
     await churn(10)

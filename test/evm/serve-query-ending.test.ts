@@ -1,12 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
+import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
-import { contract } from '../support/rpc-chain.ts'
-import { startRpcNode } from '../support/rpc-node.ts'
-import { startServing } from './serving.ts'
+import { contract, startRpcNode } from '../support/rpc-node.ts'
+import { startServing } from './commands.ts'
 
 const HEIGHT = 3000
 const pageSchema = z.object({
@@ -14,48 +11,46 @@ const pageSchema = z.object({
   next_block: z.number().optional(),
 })
 
-it('a back-fill that is asked to end does so in good order, and goes on where it was', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-test-'))
+it('a back-fill that is asked to end does so in good order, and goes on where it was', async ({
+  directory,
+  onTestFinished,
+}) => {
   const node = await startRpcNode({ height: HEIGHT })
+  onTestFinished(node.close)
   // Block 0, 3, 6, … of the test's chain begin with that contract: one of three logs is of it.
   const words = ['--rpc-url', node.url, '--store', directory, '--contract', contract(0)]
   const more = ['--set', 'serveQuery.behindAfter=never']
-  try {
-    const first = await startServing([...words, ...more])
-    await eventually(first.height, (height) => (height ?? 0) > 0, { every: 5 })
-    expect(await first.stop('SIGTERM')).toBe(0)
-    expect(first.output().trim().split('\n').at(-1)).toMatch(/"msg":"Stopping"/)
+  const first = await startServing([...words, ...more])
+  await eventually(first.height, (height) => (height ?? 0) > 0, { every: 5 })
+  expect(await first.stop('SIGTERM')).toBe(0)
+  expect(first.output().trim().split('\n').at(-1)).toMatch(/"msg":"Stopping"/)
 
-    const second = await startServing([...words, ...more])
-    const begun = await eventually(second.height, (height) => height !== null, { every: 5 })
-    expect(begun).toBeLessThan(HEIGHT)
-    await second.reaches(HEIGHT)
-    const asked = node.seen.flatMap(({ method, params }) =>
-      method === 'eth_getLogs' ? [JSON.stringify(params)] : [],
-    )
-    // What was written before the end was not fetched again.
-    expect(new Set(asked).size).toBeGreaterThanOrEqual(asked.length - 1)
+  const second = await startServing([...words, ...more])
+  const begun = await eventually(second.height, (height) => height !== null, { every: 5 })
+  expect(begun).toBeLessThan(HEIGHT)
+  await second.reaches(HEIGHT)
+  const asked = node.seen.flatMap(({ method, params }) =>
+    method === 'eth_getLogs' ? [JSON.stringify(params)] : [],
+  )
+  // What was written before the end was not fetched again.
+  expect(new Set(asked).size).toBeGreaterThanOrEqual(asked.length - 1)
 
-    let logs = 0
-    for (let from: number | undefined = 0; from !== undefined;) {
-      const body = {
-        from_block: from,
-        logs: [{ address: [contract(0)] }],
-        field_selection: { log: ['data'] },
-      }
-      const page = pageSchema.parse(await (await second.query(body)).json())
-      logs += page.data.reduce((sum, entry) => sum + entry.logs.length, 0)
-      from = page.next_block
+  let logs = 0
+  for (let from: number | undefined = 0; from !== undefined;) {
+    const body = {
+      from_block: from,
+      logs: [{ address: [contract(0)] }],
+      field_selection: { log: ['data'] },
     }
-    const blocks = Array.from({ length: HEIGHT + 1 }, (_, block) => node.chain.block(block))
-    const expected = blocks.flatMap((block) =>
-      block.logs.filter(({ address }) => address === contract(0)),
-    )
-    expect(logs).toBe(expected.length)
-    expect(await second.stop('SIGINT')).toBe(0)
-    expect(first.output() + second.output()).not.toMatch(/Warning/)
-  } finally {
-    await node.close()
-    await rm(directory, { recursive: true, force: true })
+    const page = pageSchema.parse(await (await second.query(body)).json())
+    logs += page.data.reduce((sum, entry) => sum + entry.logs.length, 0)
+    from = page.next_block
   }
+  const blocks = Array.from({ length: HEIGHT + 1 }, (_, block) => node.chain.block(block))
+  const expected = blocks.flatMap((block) =>
+    block.logs.filter(({ address }) => address === contract(0)),
+  )
+  expect(logs).toBe(expected.length)
+  expect(await second.stop('SIGINT')).toBe(0)
+  expect(first.output() + second.output()).not.toMatch(/Warning/)
 })

@@ -8,11 +8,9 @@ import { eventually } from '../support/eventually.ts'
 import { must, run } from '../support/programs.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { type Chain, chainOf, type Deployed } from './chain.ts'
-import { balancesCommand } from './command.ts'
-import { compiled } from './contracts.ts'
 import { type EvmNode, probeHardhat, startHardhat } from './hardhat.ts'
-import { holdersOf, tokensOf } from './history.ts'
-import { MAIN, type Serving, startServing } from './serving.ts'
+import { deployerOn, holdersOf, tokensOf } from './history.ts'
+import { balancesCommand, MAIN, type Serving, startServing } from './commands.ts'
 import { coinsOf, ownersOf } from './truth.ts'
 
 const describe = await requireRealPart('evm', async () => {
@@ -60,12 +58,7 @@ describe('a query service of one’s own, on a real chain', () => {
     const servers = startClickHouse(2)
     node = await startHardhat()
     chain = await chainOf(node.url)
-    const contracts = await compiled()
-    const deploy = (name: string) => {
-      const contract = contracts.get(name)
-      if (contract === undefined) throw new Error(`there is no contract ${name}`)
-      return chain.deploy(contract, [20_261_121n])
-    }
+    const deploy = await deployerOn(chain)
     coin = await deploy('Coin')
     nft = await deploy('Nft')
     multi = await deploy('Multi')

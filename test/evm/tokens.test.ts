@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Standard } from '../../src/tokens/types.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { type Chain, chainOf, type Deployed } from './chain.ts'
-import { balancesCommand } from './command.ts'
-import { compiled } from './contracts.ts'
+import { balancesCommand } from './commands.ts'
 import { type EvmNode, probeHardhat, startHardhat } from './hardhat.ts'
 import { type History, holdersOf, makeHistory, tokensOf } from './history.ts'
 import { API_KEY, rebuild, type Rebuilt, type Served, serve } from './rebuilt.ts'
@@ -20,8 +19,7 @@ describe('balances from the logs of real contracts', () => {
   beforeAll(async () => {
     node = await startHardhat()
     chain = await chainOf(node.url)
-    const contracts = await compiled()
-    history = await makeHistory(chain, contracts)
+    history = await makeHistory(chain)
     served = await serve(chain)
   })
   afterAll(async () => {

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matches, type ServedLog } from '../support/query-chain.ts'
-import { type Fault } from '../support/query-faults.ts'
-import { fetchAll, placesIn, placesOf } from '../support/query-run.ts'
-import { startQueryServer } from '../support/query-server.ts'
+import { fetchAll, placesIn, placesOf } from './client-fixtures.ts'
+import { type Fault, startQueryServer } from '../support/query-server.ts'
 
 const address = (of: number): string => `0x${`${of}`.repeat(40)}`
 const topic = (of: number): string => `0x${`${of}`.repeat(64)}`

@@ -1,13 +1,12 @@
 import { Agent as HttpAgent, createServer } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { once } from 'node:events'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { createPool } from '../../src/query/client/pool.ts'
+import { listening } from '../support/http.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { fetchAll, keepPages, placesIn, placesOf, steadyLogs } from '../support/query-run.ts'
-import { startQueryServer } from '../support/query-server.ts'
+import { fetchAll, it, keepPages, placesIn, placesOf, steadyLogs } from './client-fixtures.ts'
 
 describe('connections', () => {
   it('are of the kind that the address asks for', () => {
@@ -42,45 +41,39 @@ describe('connections', () => {
     pool.take().release()
     expect(ended).toEqual(['first', 'second'])
   })
-  it('are used again', async () => {
+  it('are used again', async ({ onTestFinished }) => {
     let connections = 0
     const server = createServer((_, response) => {
       response.end('{"height":5}')
     }).on('connection', () => {
       connections += 1
     })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    const port = typeof address === 'object' ? address?.port : 0
-    const url = `http://127.0.0.1:${port}`
+    const { url, close } = await listening(server)
+    onTestFinished(close)
     const client = createQueryClient({ url, apiKey: null, clock: jumpingClock() })
     const signal = new AbortController().signal
     for (let times = 0; times < 5; times += 1) expect(await client.height(signal)).toBe(5)
     expect(connections).toBe(1)
-    server.close()
-    server.closeAllConnections()
   })
 })
 
 describe('packed answers', () => {
-  it('are asked for, and come out the same', async () => {
+  it('are asked for, and come out the same', async ({ serve }) => {
     const logs = steadyLogs(1, 500)
     const bodies: string[] = []
     for (const packing of [undefined, 'gzip', 'br'] as const) {
-      const server = await startQueryServer({ logs, pageLogs: 50, ...(packing && { packing }) })
+      const server = await serve({ logs, pageLogs: 50, ...(packing && { packing }) })
       const came = await fetchAll(server.url)
       expect(server.seen[0]?.headers).toMatchObject({ 'accept-encoding': 'gzip, br' })
       expect(placesOf(came.logs())).toEqual(placesIn(logs))
       bodies.push(Buffer.from(came.pages[0]?.body ?? []).toString('utf8'))
-      await server.close()
     }
     expect(new Set(bodies).size).toBe(1)
   })
 })
 
 describe('GET /height', () => {
-  it.each<[unknown, number | string]>([
+  it.for<[unknown, number | string]>([
     [123, 123],
     ['0x7b', 123],
     ['123', 123],
@@ -90,26 +83,24 @@ describe('GET /height', () => {
     [1.5, 'protocol'],
     [2 ** 53, 'protocol'],
     ['high', 'protocol'],
-  ])('%j is %s', async (told, expected) => {
-    const server = await startQueryServer({ toldHeight: () => told })
+  ])('%j is %s', async ([told, expected], { serve }) => {
+    const server = await serve({ toldHeight: () => told })
     const client = createQueryClient({ url: server.url, apiKey: null, clock: jumpingClock() })
     const asked = client.height(new AbortController().signal)
     if (typeof expected === 'number') expect(await asked).toBe(expected)
     else await expect(asked).rejects.toMatchObject({ kind: expected })
-    await server.close()
   })
-  it('that is no height is asked for once more', async () => {
-    const server = await startQueryServer({
+  it('that is no height is asked for once more', async ({ serve }) => {
+    const server = await serve({
       height: 7,
       faults: ({ nth }) => (nth === 0 ? { kind: 'reply', status: 200, body: '{}' } : undefined),
     })
     const client = createQueryClient({ url: server.url, apiKey: null, clock: jumpingClock() })
     expect(await client.height(new AbortController().signal)).toBe(7)
     expect(server.seen).toHaveLength(2)
-    await server.close()
   })
-  it('fails before any page is asked for', async () => {
-    const server = await startQueryServer({
+  it('fails before any page is asked for', async ({ serve }) => {
+    const server = await serve({
       faults: ({ path }) => (path === '/height' ? { kind: 'reply', status: 404 } : undefined),
     })
     const client = createQueryClient({ url: server.url, apiKey: null, clock: jumpingClock() })
@@ -117,6 +108,5 @@ describe('GET /height', () => {
     const running = client.run(query, keepPages().sink, { signal: new AbortController().signal })
     await expect(running).rejects.toMatchObject({ kind: 'fatal' })
     expect(server.seen.map(({ path }) => path)).toEqual(['/height'])
-    await server.close()
   })
 })

@@ -1,38 +1,18 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { type Answer, type Fault, inTurn } from '../support/query-faults.ts'
+import { type Answer } from '../support/query-chain.ts'
 import {
   EVERYTHING,
   fetchAll,
+  it,
   keepPages,
   placesIn,
   placesOf,
-  steadyLogs,
-} from '../support/query-run.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../support/query-server.ts'
+  type Serve,
+} from './client-fixtures.ts'
+import { alter, type Fault, inTurn } from '../support/query-server.ts'
 
-let server: QueryServer | undefined
-
-/** One log in each of the blocks 1 to 30, ten a page, all within the tip: pages one after the other. */
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  server = await startQueryServer({ logs: steadyLogs(1, 30), pageLogs: 10, ...options })
-  return server
-}
-
-afterEach(async () => {
-  await server?.close()
-  server = undefined
-})
-
-const alter = (alteration: (answer: Answer) => unknown): Fault => ({
-  kind: 'alter',
-  alter: alteration,
-})
 const withNext = (next: unknown): Fault => alter((answer) => ({ ...answer, next_block: next }))
 const log = (block: unknown, index: unknown = 0): Answer => ({
   block_number: block,
@@ -47,7 +27,7 @@ const withLog = (one: Answer): Fault =>
   }))
 
 /** The second page has the fault each time: nothing is handed on, and it ends after two tries. */
-const expectRefused = async (fault: Fault, words: string): Promise<void> => {
+const expectRefused = async (serve: Serve, fault: Fault, words: string): Promise<void> => {
   const { url, seen } = await serve({ faults: ({ from }) => (from === 11 ? fault : undefined) })
   const { error, pages } = await fetchAll(url)
   expect(error).toMatchObject({ kind: 'protocol' })
@@ -57,7 +37,7 @@ const expectRefused = async (fault: Fault, words: string): Promise<void> => {
 }
 
 /** The second page has the fault once: the same blocks are asked for again, and all is there once. */
-const expectMended = async (fault: Fault, order = [0, 11, 11, 21]): Promise<void> => {
+const expectMended = async (serve: Serve, fault: Fault, order = [0, 11, 11, 21]): Promise<void> => {
   const { url, chain, seen } = await serve({ faults: inTurn(undefined, fault) })
   const { result, logs } = await fetchAll(url)
   expect(result).toMatchObject({ complete: true, stats: { retries: 1, pages: 3, logs: 30 } })
@@ -66,39 +46,41 @@ const expectMended = async (fault: Fault, order = [0, 11, 11, 21]): Promise<void
 }
 
 describe('edge case 40: a page that cannot be read', () => {
-  it('edge case 40: cut in the middle: nothing of it is taken, and it is asked for again', async () => {
+  it('edge case 40: cut in the middle: nothing of it is taken, and it is asked for again', async ({
+    serve,
+  }) => {
     const body = '{"data":[{"logs":[{"block_number":11,'
-    await expectMended({ kind: 'reply', status: 200, body })
-    await server?.close()
-    await expectRefused({ kind: 'reply', status: 200, body }, 'what came is no JSON')
+    await expectMended(serve, { kind: 'reply', status: 200, body })
+    await expectRefused(serve, { kind: 'reply', status: 200, body }, 'what came is no JSON')
   })
-  it.each<[string, Answer, string]>([
+  it.for<[string, Answer, string]>([
     ['without a block number', { log_index: 0 }, 'a log has no block number'],
     ['without an index', { block_number: 15 }, 'a log has no index'],
-  ])('edge case 40: a log %s', async (_, one, words) => {
-    await expectRefused(withLog(one), words)
-    await server?.close()
-    await expectMended(withLog(one))
+  ])('edge case 40: a log %s', async ([, one, words], { serve }) => {
+    await expectRefused(serve, withLog(one), words)
+    await expectMended(serve, withLog(one))
   })
-  it.each<[string, Answer, string]>([
+  it.for<[string, Answer, string]>([
     ['with a topic that is a number', { ...log(15), topic0: 7 }, 'the topic0 of a log is no text'],
     ['with data that is an object', { ...log(15), data: {} }, 'the data of a log is no text'],
     ['neither removed nor not', { ...log(15), removed: 'no' }, 'neither true nor false'],
-  ])('edge case 40: a log %s, which whoever takes the page finds', async (_, one, words) => {
-    const fault = withLog(one)
-    const { url, seen } = await serve({ faults: ({ from }) => (from === 11 ? fault : undefined) })
-    const { error, pages } = await fetchAll(url)
-    expect(error).toMatchObject({ kind: 'protocol' })
-    expect(String(error)).toContain(words)
-    expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11])
-    expect(pages.map(({ from, next }) => [from, next])).toEqual([[0, 11]])
-    await server?.close()
-    await expectMended(fault, [0, 11, 21, 11])
-  })
+  ])(
+    'edge case 40: a log %s, which whoever takes the page finds',
+    async ([, one, words], { serve }) => {
+      const fault = withLog(one)
+      const { url, seen } = await serve({ faults: ({ from }) => (from === 11 ? fault : undefined) })
+      const { error, pages } = await fetchAll(url)
+      expect(error).toMatchObject({ kind: 'protocol' })
+      expect(String(error)).toContain(words)
+      expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11])
+      expect(pages.map(({ from, next }) => [from, next])).toEqual([[0, 11]])
+      await expectMended(serve, fault, [0, 11, 21, 11])
+    },
+  )
 })
 
 describe('edge case 41: pages that are not what was asked for', () => {
-  it.each<[string, Fault, string]>([
+  it.for<[string, Fault, string]>([
     ['next_block goes back', withNext(10), 'its next_block lies before what was asked for'],
     ['next_block is a fraction', withNext(20.5), 'its next_block is no block number'],
     ['next_block is negative', withNext(-1), 'its next_block is no block number'],
@@ -112,15 +94,14 @@ describe('edge case 41: pages that are not what was asked for', () => {
       alter((answer) => ({ ...answer, next_block: 11 })),
       'a log lies outside the blocks of its page',
     ],
-  ])('edge case 41: %s', async (_, fault, words) => {
-    await expectRefused(fault, words)
-    await server?.close()
-    await expectMended(fault)
+  ])('edge case 41: %s', async ([, fault, words], { serve }) => {
+    await expectRefused(serve, fault, words)
+    await expectMended(serve, fault)
   })
 })
 
 describe('how the end is known', () => {
-  it('a page without next_block covers all that was asked for', async () => {
+  it('a page without next_block covers all that was asked for', async ({ serve }) => {
     const { url, seen } = await serve({ dialect: 'spec', pageLogs: 1000 })
     const { result } = await fetchAll(url, { query: { toBlock: 20 } })
     expect(result).toMatchObject({ complete: true, through: 20, target: 20, stats: { logs: 20 } })
@@ -128,18 +109,20 @@ describe('how the end is known', () => {
     expect(seen.at(-1)?.to).toBe(21)
     expect(result?.stats.logs).toBe(20)
   })
-  it.each<[string, unknown, boolean]>([
+  it.for<[string, unknown, boolean]>([
     ['null', null, true],
     ['the block after the end', 31, true],
     ['one more, as an inclusive service says it', 32, true],
     ['far beyond, as one that tells its head', 5_000_000, true],
-  ])('next_block that is %s means done', async (_, next, complete) => {
+  ])('next_block that is %s means done', async ([, next, complete], { serve }) => {
     const { url, seen } = await serve({ pageLogs: 1000, faults: inTurn(withNext(next)) })
     const { result } = await fetchAll(url)
     expect(result).toMatchObject({ complete, through: 30 })
     expect(seen).toHaveLength(2)
   })
-  it('a page without next_block of an instance that is behind covers what that has', async () => {
+  it('a page without next_block of an instance that is behind covers what that has', async ({
+    serve,
+  }) => {
     const behind = alter(({ data }) => ({
       data: listOf(data).slice(0, 1),
       archive_height: 9,
@@ -149,33 +132,35 @@ describe('how the end is known', () => {
     expect(result).toMatchObject({ complete: true, through: 30 })
     expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
   })
-  it('what an inclusive service sends along is taken out of the bytes, too', async () => {
+  it('what an inclusive service sends along is taken out of the bytes, too', async ({ serve }) => {
     const { url } = await serve({ dialect: 'spec', pageLogs: 1000 })
     const { pages } = await fetchAll(url, { query: { toBlock: 20 } })
     const text = Buffer.from(pages[0]?.body ?? []).toString('utf8')
     expect(text.match(/"block_number":\d+/g)).toHaveLength(20)
     expect(text).not.toContain('"block_number":21')
   })
-  it('a query that begins after the height has no data yet', async () => {
+  it('a query that begins after the height has no data yet', async ({ serve }) => {
     const { url } = await serve()
     const { error } = await fetchAll(url, { query: { fromBlock: 31 } })
     expect(error).toMatchObject({ kind: 'no-data' })
     expect(String(error)).toContain('up to 30, and the query begins at 31')
   })
-  it('a run that is resumed at the end is complete', async () => {
+  it('a run that is resumed at the end is complete', async ({ serve }) => {
     const { url, seen } = await serve()
     const { result, pages } = await fetchAll(url, { from: 31 })
     expect(result).toMatchObject({ complete: true, through: 30, target: 30 })
     expect(pages).toEqual([])
     expect(seen).toHaveLength(1)
   })
-  it('edge case 46: no log at all is complete', async () => {
+  it('edge case 46: no log at all is complete', async ({ serve }) => {
     const { url } = await serve({ logs: [], height: 50 })
     const { result, logs } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, through: 50, stats: { logs: 0 } })
     expect(logs()).toEqual([])
   })
-  it('edge case 48: a height that is lower at the end, or in a page, is no error', async () => {
+  it('edge case 48: a height that is lower at the end, or in a page, is no error', async ({
+    serve,
+  }) => {
     let told = 0
     const { url } = await serve({
       toldHeight: () => {
@@ -191,7 +176,9 @@ describe('how the end is known', () => {
     const { result } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, through: 30, target: 30 })
   })
-  it('a height that lags behind the pages does not end a query that was to go further', async () => {
+  it('a height that lags behind the pages does not end a query that was to go further', async ({
+    serve,
+  }) => {
     const { url } = await serve({ toldHeight: () => 12 })
     expect((await fetchAll(url, { query: { toBlock: 28 } })).result).toMatchObject({
       complete: true,
@@ -200,7 +187,9 @@ describe('how the end is known', () => {
     })
     expect((await fetchAll(url)).result).toMatchObject({ through: 12, target: 12 })
   })
-  it('edge case 48: what one instance had a moment ago is waited for at another', async () => {
+  it('edge case 48: what one instance had a moment ago is waited for at another', async ({
+    serve,
+  }) => {
     let told = 0
     const { url, chain } = await serve({
       toldHeight: () => {
@@ -221,7 +210,7 @@ describe('how the end is known', () => {
     await clock.sleep(60_001, signal)
     expect(await client.run(again, sink, { signal })).toMatchObject({ through: 25, target: 25 })
   })
-  it('a height of null is no data yet', async () => {
+  it('a height of null is no data yet', async ({ serve }) => {
     const { url, chain } = await serve()
     chain.setHeight(null)
     const { error } = await fetchAll(url)
@@ -230,24 +219,22 @@ describe('how the end is known', () => {
 })
 
 describe('other ways to write a log', () => {
-  it('edge case 43: a topic that is null, absent or "" is none', async () => {
+  it('edge case 43: a topic that is null, absent or "" is none', async ({ serve }) => {
     const came: unknown[] = []
     for (const absentTopic of ['null', 'absent', 'empty'] as const) {
       const { url } = await serve({ absentTopic })
       const { logs } = await fetchAll(url)
       came.push(logs())
       expect(logs()[0]?.topics).toEqual([`0x${'ab'.repeat(32)}`, null, null, null])
-      await server?.close()
     }
     expect(came[1]).toEqual(came[0])
     expect(came[2]).toEqual(came[0])
   })
-  it('edge case 44: numbers as "0x1a" or "26"', async () => {
+  it('edge case 44: numbers as "0x1a" or "26"', async ({ serve }) => {
     for (const numbers of ['hex', 'decimal'] as const) {
       const { url, chain } = await serve({ numbers })
       const { logs } = await fetchAll(url)
       expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
-      await server?.close()
     }
   })
 })

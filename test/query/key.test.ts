@@ -1,36 +1,21 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { inspect } from 'node:util'
 import { ConfigError } from '../../src/core/errors.ts'
 import { createBase } from '../../src/query/client/base.ts'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { type Faults } from '../support/query-faults.ts'
-import { fetchAll, steadyLogs } from '../support/query-run.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../support/query-server.ts'
+import { fetchAll, it as queryTest, steadyLogs } from './client-fixtures.ts'
+import { always, type Faults } from '../support/query-server.ts'
 
 /** Nothing that any other rule would redact out of a text. */
 const KEY = 'ses/me+1'
-let server: QueryServer | undefined
-
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  server = await startQueryServer({ logs: steadyLogs(1, 5), ...options })
-  return server
-}
-
-afterEach(async () => {
-  await server?.close()
-  server = undefined
-})
+const it = queryTest.extend('served', { logs: steadyLogs(1, 5) })
 
 const create = (url: string, apiKey: string | null, header?: string) => () =>
   createQueryClient({ url, apiKey, header, clock: jumpingClock() })
 
 describe('the key', () => {
-  it('goes as a Bearer token with every request', async () => {
+  it('goes as a Bearer token with every request', async ({ serve }) => {
     const { url, seen } = await serve({ apiKey: KEY })
     const { result } = await fetchAll(url, { client: { apiKey: ` ${KEY}\n` } })
     expect(result?.complete).toBe(true)
@@ -38,14 +23,14 @@ describe('the key', () => {
       seen.map(() => `Bearer ${KEY}`),
     )
   })
-  it('goes in another header, as it is', async () => {
+  it('goes in another header, as it is', async ({ serve }) => {
     const { url, seen } = await serve({ apiKey: KEY })
     const { result } = await fetchAll(url, { client: { apiKey: KEY, header: 'X-Api-Key' } })
     expect(result?.complete).toBe(true)
     expect(seen[0]?.headers).toMatchObject({ 'x-api-key': KEY })
     expect(seen[0]?.headers).not.toHaveProperty('authorization')
   })
-  it('is not sent where there is none', async () => {
+  it('is not sent where there is none', async ({ serve }) => {
     const { url, seen } = await serve()
     await fetchAll(url)
     expect(seen[0]?.headers).not.toHaveProperty('authorization')
@@ -68,7 +53,7 @@ describe('the key', () => {
       expect(make).toThrow(`The header ${header} can not carry the API key`)
     },
   )
-  it('is redacted where the service sends it back, in whatever form', async () => {
+  it('is redacted where the service sends it back, in whatever form', async ({ serve }) => {
     const forms = [
       KEY,
       KEY.toUpperCase(),
@@ -79,11 +64,8 @@ describe('the key', () => {
       Buffer.from(KEY).toString('hex'),
       JSON.stringify({ [KEY]: KEY }),
     ]
-    const echo: Faults = ({ path }) => (path === '/query' ? { kind: 'echo' } : undefined)
     const replies = forms.flatMap((body): Faults[] => [
-      ({ path }) => (path === '/query' ? { kind: 'reply', status: 400, body } : undefined),
-      ({ path }) => (path === '/query' ? { kind: 'reply', status: 502, body } : undefined),
-      ({ path }) => (path === '/query' ? { kind: 'reply', status: 200, body } : undefined),
+      ...[400, 502, 200].map((status) => always({ kind: 'reply', status, body })),
       ({ path }) => (path === '/height' ? { kind: 'reply', status: 200, body } : undefined),
       () => ({
         kind: 'reply',
@@ -91,11 +73,10 @@ describe('the key', () => {
         headers: { location: `http://x.example/${encodeURI(body)}` },
       }),
     ])
-    const { url } = await serve()
-    if (server === undefined) throw new Error('no server')
-    for (const faults of [echo, ...replies]) {
+    const server = await serve()
+    for (const faults of [always({ kind: 'echo' }), ...replies]) {
       server.faults = faults
-      const { error } = await fetchAll(url, { client: { apiKey: KEY } })
+      const { error } = await fetchAll(server.url, { client: { apiKey: KEY } })
       expect(error).toBeInstanceOf(Error)
       const shown = `${String(error)} ${inspect(error, { depth: 9, showHidden: true })} ${JSON.stringify(error)}`
       for (const form of forms) expect(shown.toLowerCase()).not.toContain(form.toLowerCase())
@@ -129,8 +110,8 @@ describe('the key', () => {
     const { redact } = createBase({ url: 'http://host/', apiKey: KEY })
     expect(redact('x'.repeat(10_000_000)).length).toBe(65_536)
   })
-  it('does not follow a redirect to another host', async () => {
-    const other = await startQueryServer()
+  it('does not follow a redirect to another host', async ({ serve }) => {
+    const other = await serve()
     const { url, seen } = await serve({
       faults: () => ({ kind: 'reply', status: 308, headers: { location: `${other.url}/height` } }),
     })
@@ -138,7 +119,6 @@ describe('the key', () => {
     expect(error).toMatchObject({ kind: 'fatal' })
     expect(seen).toHaveLength(1)
     expect(other.seen).toEqual([])
-    await other.close()
   })
 })
 
@@ -155,7 +135,7 @@ describe('the address', () => {
     expect(create(url, null)).toThrow(ConfigError)
     expect(create(url, null)).not.toThrow('secret')
   })
-  it('may have a prefix, and a slash at its end', async () => {
+  it('may have a prefix, and a slash at its end', async ({ serve }) => {
     for (const [prefix, more] of [
       ['', ''],
       ['', '/'],
@@ -165,10 +145,9 @@ describe('the address', () => {
       const { url } = await serve({ prefix })
       const { result } = await fetchAll(`${url}${more}`)
       expect(result?.complete).toBe(true)
-      await server?.close()
     }
   })
-  it('is shown without its path, which may be a key', async () => {
+  it('is shown without its path, which may be a key', async ({ serve }) => {
     const { url } = await serve({
       prefix: '/v2/SECRET',
       faults: () => ({ kind: 'reply', status: 404 }),
@@ -177,11 +156,11 @@ describe('the address', () => {
     expect(String(error)).toContain(`${new URL(url).origin}/…`)
     expect(inspect(error)).not.toContain('SECRET')
   })
-  it.each([
+  it.for([
     ['/v2/SECRET', 'Cannot POST /v2/SECRET/query'],
     ['/v2/SECRET-OF-YEARS', 'no project SECRET-OF-YEARS'],
     ['/v2/SECRET%2BYEARS', 'no project SECRET+YEARS'],
-  ])('is redacted of what the service says: %s', async (prefix, body) => {
+  ] as const)('is redacted of what the service says: %s', async ([prefix, body], { serve }) => {
     const { url } = await serve({ prefix, faults: () => ({ kind: 'reply', status: 404, body }) })
     const { error } = await fetchAll(url)
     expect(String(error)).toContain('(redacted)')

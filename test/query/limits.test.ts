@@ -1,28 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { QueryError } from '../../src/query/client/errors.ts'
 import { createLimiter, sharedLimiter } from '../../src/query/client/limiter.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { type Fault, type Faults, inTurn } from '../support/query-faults.ts'
-import { fetchAll, placesIn, placesOf, steadyLogs } from '../support/query-run.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../support/query-server.ts'
-
-let server: QueryServer | undefined
-
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  server = await startQueryServer({ logs: steadyLogs(1, 30), pageLogs: 10, ...options })
-  return server
-}
-
-afterEach(async () => {
-  await server?.close()
-  server = undefined
-})
+import { fetchAll, it, placesIn, placesOf, type Serve, steadyLogs } from './client-fixtures.ts'
+import { always, type Fault, type Faults, inTurn } from '../support/query-server.ts'
 
 const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
   kind: 'reply',
@@ -32,7 +15,7 @@ const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
 })
 
 /** One refusal with these headers, and how long the client then waited, in milliseconds. */
-const waitAfter = async (fault: Fault): Promise<number> => {
+const waitAfter = async (serve: Serve, fault: Fault): Promise<number> => {
   const { url, chain } = await serve({ faults: inTurn(undefined, fault) })
   const { clock, result, logs } = await fetchAll(url)
   expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
@@ -42,52 +25,49 @@ const waitAfter = async (fault: Fault): Promise<number> => {
 }
 
 describe('429', () => {
-  it('with x-ratelimit-reset: that long, and not a moment less', async () => {
-    const wait = await waitAfter(tooMany({ 'x-ratelimit-reset': '2', 'retry-after': '9' }))
+  it('with x-ratelimit-reset: that long, and not a moment less', async ({ serve }) => {
+    const wait = await waitAfter(serve, tooMany({ 'x-ratelimit-reset': '2', 'retry-after': '9' }))
     expect(wait).toBeGreaterThanOrEqual(2000)
     expect(wait).toBeLessThanOrEqual(2250)
   })
-  it('with Retry-After in seconds', async () => {
-    const wait = await waitAfter(tooMany({ 'retry-after': '3' }))
+  it('with Retry-After in seconds', async ({ serve }) => {
+    const wait = await waitAfter(serve, tooMany({ 'retry-after': '3' }))
     expect(wait).toBeGreaterThanOrEqual(3000)
     expect(wait).toBeLessThanOrEqual(3250)
   })
-  it('with Retry-After as a date', async () => {
+  it('with Retry-After as a date', async ({ serve }) => {
     // The clock stands at 2023-11-14T22:13:20Z.
-    const wait = await waitAfter(tooMany({ 'retry-after': 'Tue, 14 Nov 2023 22:13:27 GMT' }))
+    const wait = await waitAfter(serve, tooMany({ 'retry-after': 'Tue, 14 Nov 2023 22:13:27 GMT' }))
     expect(wait).toBeGreaterThanOrEqual(7000)
     expect(wait).toBeLessThanOrEqual(7250)
   })
-  it('with the reset as a moment', async () => {
-    const wait = await waitAfter(tooMany({ 'x-ratelimit-reset': '1700000004' }))
+  it('with the reset as a moment', async ({ serve }) => {
+    const wait = await waitAfter(serve, tooMany({ 'x-ratelimit-reset': '1700000004' }))
     expect(wait).toBeGreaterThanOrEqual(4000)
     expect(wait).toBeLessThanOrEqual(4250)
   })
-  it('without a hint, or with one that says "now": a second', async () => {
+  it('without a hint, or with one that says "now": a second', async ({ serve }) => {
     for (const headers of [{}, { 'x-ratelimit-reset': '0' }, { 'retry-after': 'soon' }]) {
-      const wait = await waitAfter(tooMany(headers))
+      const wait = await waitAfter(serve, tooMany(headers))
       expect(wait).toBeGreaterThanOrEqual(1000)
       expect(wait).toBeLessThanOrEqual(1250)
-      await server?.close()
     }
   })
-  it('503 with Retry-After waits as well', async () => {
+  it('503 with Retry-After waits as well', async ({ serve }) => {
     const headers = { 'retry-after': '6' }
-    const wait = await waitAfter({ kind: 'reply', status: 503, headers })
+    const wait = await waitAfter(serve, { kind: 'reply', status: 503, headers })
     expect(wait).toBeGreaterThanOrEqual(6000)
     expect(wait).toBeLessThanOrEqual(6250)
   })
-  it('for ever is not waited for for ever', async () => {
-    const { url } = await serve({
-      faults: ({ path }) => (path === '/query' ? tooMany({ 'retry-after': '1' }) : undefined),
-    })
+  it('for ever is not waited for for ever', async ({ serve }) => {
+    const { url, seen } = await serve({ faults: always(tooMany({ 'retry-after': '1' })) })
     const { error } = await fetchAll(url)
     expect(error).toBeInstanceOf(QueryError)
     expect(error).toMatchObject({ kind: 'unreachable' })
     expect(String(error)).toContain('429 again and again')
-    expect(server?.seen).toHaveLength(1 + 31)
+    expect(seen).toHaveLength(1 + 31)
   })
-  it('for a day is an error at once', async () => {
+  it('for a day is an error at once', async ({ serve }) => {
     const { url } = await serve({ faults: inTurn(tooMany({ 'retry-after': '86400' })) })
     const { error, clock } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'unreachable' })
@@ -123,7 +103,7 @@ describe('a budget', () => {
     expect(await limiter.ready(signal)).toBe(0)
     expect(await limiter.ready(signal)).toBeGreaterThanOrEqual(5000)
   })
-  it('is one for all clients of a key at a host, and of no other key', async () => {
+  it('is one for all clients of a key at a host, and of no other key', async ({ serve }) => {
     const { url } = await serve({
       faults: ({ headers, nth }) =>
         headers['authorization'] === 'Bearer one' && nth === 0
@@ -155,7 +135,7 @@ describe('413', () => {
     (blocks: number): Faults =>
     ({ path, from, to }) =>
       path === '/query' && (to ?? 0) - from > blocks ? { kind: 'reply', status: 413 } : undefined
-  it('halves the range without a wait, and remembers the size', async () => {
+  it('halves the range without a wait, and remembers the size', async ({ serve }) => {
     const { url, chain, seen } = await serve({ faults: largerThan(9) })
     const { result, logs, clock } = await fetchAll(url)
     expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
@@ -172,7 +152,7 @@ describe('413', () => {
       [28, 3],
     ])
   })
-  it('tries more again where it has fitted for long', async () => {
+  it('tries more again where it has fitted for long', async ({ serve }) => {
     const { url, chain, seen } = await serve({
       logs: steadyLogs(1, 100),
       pageLogs: 1000,
@@ -185,7 +165,7 @@ describe('413', () => {
     expect(spans.slice(0, 17)).toEqual([101, 50, 25, 12, 6, 3, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2])
     expect(Math.max(...spans.slice(17))).toBeGreaterThan(4)
   })
-  it('of a single block is an error', async () => {
+  it('of a single block is an error', async ({ serve }) => {
     const { url, seen } = await serve({ faults: largerThan(0) })
     const { error } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'fatal' })

@@ -1,28 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { backoff } from '../../src/query/client/backoff.ts'
 import { createLimiter } from '../../src/query/client/limiter.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { type Fault, type Faults, inTurn } from '../support/query-faults.ts'
-import { fetchAll, placesIn, placesOf, steadyLogs } from '../support/query-run.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../support/query-server.ts'
-
-let server: QueryServer | undefined
-
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  server = await startQueryServer({ logs: steadyLogs(1, 30), pageLogs: 10, ...options })
-  return server
-}
-
-afterEach(async () => {
-  await server?.close()
-  server = undefined
-})
+import { fetchAll, it, placesIn, placesOf, queriesTo, steadyLogs } from './client-fixtures.ts'
+import { always, type Fault, type Faults, inTurn } from '../support/query-server.ts'
 
 const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
   kind: 'reply',
@@ -81,7 +64,7 @@ describe('a budget that is spent', () => {
 })
 
 describe('429', () => {
-  it('with a reset of now and a Retry-After: the later one', async () => {
+  it('with a reset of now and a Retry-After: the later one', async ({ serve }) => {
     const hint = tooMany({ 'x-ratelimit-reset': '0', 'retry-after': '30' })
     const { url } = await serve({ faults: inTurn(hint) })
     const { clock } = await fetchAll(url, {
@@ -91,11 +74,11 @@ describe('429', () => {
     expect(clock.waits).toHaveLength(1)
     expect(clock.waits[0]).toBeGreaterThanOrEqual(30_000)
   })
-  it('with a hint that is always too short: a second at least, and longer after the third', async () => {
+  it('with a hint that is always too short: a second at least, and longer after the third', async ({
+    serve,
+  }) => {
     const hint = tooMany({ 'x-ratelimit-reset': '0.001' })
-    const { url, seen } = await serve({
-      faults: ({ path }) => (path === '/query' ? hint : undefined),
-    })
+    const { url, seen } = await serve({ faults: always(hint) })
     const { clock, error } = await fetchAll(url, {
       client: { timeoutMs: 1e9 },
       clock: jumpingClock(1e9),
@@ -118,59 +101,55 @@ describe('no answer', () => {
       expect(backoff(20)).toBeLessThanOrEqual(5000)
     }
   })
-  it('in time, twice: less is asked for', async () => {
+  it('in time, twice: less is asked for', async ({ serve }) => {
     const clock = jumpingClock()
     const large: Faults = ({ path, from, to }) =>
       path === '/query' && (to ?? 0) - from > 10 ? { kind: 'hang' } : undefined
-    const { url, chain, seen } = await serve({ faults: large })
-    const running = fetchAll(url, { clock })
+    const server = await serve({ faults: large })
+    const running = fetchAll(server.url, { clock })
     for (const times of [1, 2, 3, 4]) {
       await eventually(
-        () => seen.filter(({ path }) => path === '/query').length,
+        () => queriesTo(server),
         (count) => count >= times,
         { every: 1 },
       )
       clock.expire()
     }
     const { result, logs } = await running
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(placesOf(logs())).toEqual(placesIn(server.chain.logs()))
     expect(result?.complete).toBe(true)
-    expect(seen.slice(1, 6).map(({ from, to }) => (to ?? 0) - from)).toEqual([31, 31, 15, 15, 7])
+    expect(server.seen.slice(1, 6).map(({ from, to }) => (to ?? 0) - from)).toEqual([
+      31, 31, 15, 15, 7,
+    ])
   })
-  it('in time, ever: the same number of tries as before', async () => {
+  it('in time, ever: the same number of tries as before', async ({ serve }) => {
     const clock = jumpingClock()
-    const { url, seen } = await serve({
-      faults: ({ path }) => (path === '/query' ? { kind: 'hang' } : undefined),
-    })
+    const server = await serve({ faults: always({ kind: 'hang' }) })
     let isOver = false
-    const running = fetchAll(url, { clock }).finally(() => {
+    const running = fetchAll(server.url, { clock }).finally(() => {
       isOver = true
     })
     for (let times = 1; !isOver && times <= 20; times += 1) {
-      await eventually(
-        () => isOver || seen.filter(({ path }) => path === '/query').length >= times,
-        Boolean,
-        { every: 1 },
-      )
+      await eventually(() => isOver || queriesTo(server) >= times, Boolean, { every: 1 })
       clock.expire()
     }
     expect((await running).error).toMatchObject({ kind: 'unreachable' })
-    expect(seen).toHaveLength(1 + 9)
+    expect(server.seen).toHaveLength(1 + 9)
   })
 })
 
 describe('413 of a single block', () => {
-  it('that is small enough without the one after it, which an inclusive service sends along', async () => {
-    const two: Faults = ({ path, from, to }) =>
-      path === '/query' && (to ?? 0) > from ? { kind: 'reply', status: 413 } : undefined
+  const two: Faults = ({ path, from, to }) =>
+    path === '/query' && (to ?? 0) > from ? { kind: 'reply', status: 413 } : undefined
+  it('that is small enough without the one after it, which an inclusive service sends along', async ({
+    serve,
+  }) => {
     const { url, chain } = await serve({ dialect: 'spec', logs: steadyLogs(0, 3), faults: two })
     const { result, logs } = await fetchAll(url)
     expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
     expect(result).toMatchObject({ complete: true, through: 3 })
   })
-  it('is not taken for empty where nothing shows that it was looked at', async () => {
-    const two: Faults = ({ path, from, to }) =>
-      path === '/query' && (to ?? 0) > from ? { kind: 'reply', status: 413 } : undefined
+  it('is not taken for empty where nothing shows that it was looked at', async ({ serve }) => {
     const { url } = await serve({ dialect: 'spec', faults: two })
     const { error, pages } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'fatal' })
@@ -178,13 +157,13 @@ describe('413 of a single block', () => {
   })
 })
 
-it('a concurrency that is no number is one at a time', async () => {
+it('a concurrency that is no number is one at a time', async ({ serve }) => {
   const { url, chain } = await serve({ logs: steadyLogs(1, 1000), pageLogs: 100 })
   const { logs } = await fetchAll(url, { concurrency: Number.NaN })
   expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
 })
 
-it('what was asked for is told beside the end that could be reached', async () => {
+it('what was asked for is told beside the end that could be reached', async ({ serve }) => {
   const { url } = await serve()
   const { result } = await fetchAll(url, { query: { toBlock: 1_000_000 } })
   expect(result).toMatchObject({ complete: true, asked: 1_000_000, target: 30 })

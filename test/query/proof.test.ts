@@ -1,57 +1,31 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { type Answer, type Fault, type Faults, inTurn } from '../support/query-faults.ts'
-import { fetchAll, placesIn, placesOf, steadyLogs } from '../support/query-run.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../support/query-server.ts'
+import { type Answer } from '../support/query-chain.ts'
+import { fetchAll, it, placesIn, placesOf, type Serve, steadyLogs } from './client-fixtures.ts'
+import { alter, always, inTurn, type QueryServer } from '../support/query-server.ts'
 
-let server: QueryServer | undefined
-
-/** One log in each of the blocks 1 to 30, ten a page. */
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  server = await startQueryServer({ logs: steadyLogs(1, 30), pageLogs: 10, ...options })
-  return server
-}
-
-afterEach(async () => {
-  await server?.close()
-  server = undefined
-})
-
-const alter = (alteration: (answer: Answer) => unknown): Fault => ({
-  kind: 'alter',
-  alter: alteration,
-})
-const always =
-  (fault: Fault): Faults =>
-  ({ path }) =>
-    path === '/query' ? fault : undefined
 const listOf = (data: unknown): readonly unknown[] => (Array.isArray(data) ? data : [])
 const logsOf = (entry: unknown): readonly unknown[] =>
   typeof entry === 'object' && entry !== null && 'logs' in entry ? listOf(entry.logs) : []
 
 describe('a page covers no block that the service says it does not have', () => {
-  it.each<[string, Answer, string]>([
+  it.for<[string, Answer, string]>([
     ['no block at all', { data: [], archive_height: null }, 'it has no blocks yet'],
     ['no block at all', { data: [], archive_height: null, next_block: 31 }, 'it has no blocks'],
     ['less', { data: [], archive_height: 0, next_block: 31 }, 'up to 0, and was asked for 1'],
-  ])('%s: waited for, and in the end an error', async (_, answer, words) => {
+  ])('%s: waited for, and in the end an error', async ([, answer, words], { serve }) => {
     const behind = alter(() => answer)
     const { url, chain } = await serve({ faults: inTurn(behind, behind) })
     const came = await fetchAll(url)
     expect(came.result).toMatchObject({ complete: true, through: 30 })
     expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
-    await server?.close()
     const { url: other } = await serve({ faults: always(behind) })
     const { error, pages } = await fetchAll(other)
     expect(error).toMatchObject({ kind: 'no-progress' })
     expect(String(error)).toContain(words)
     expect(pages).toEqual([])
   })
-  it('unless it sent a log of it', async () => {
+  it('unless it sent a log of it', async ({ serve }) => {
     const { url, chain } = await serve({
       faults: always(alter((answer) => ({ ...answer, archive_height: 3 }))),
     })
@@ -62,30 +36,33 @@ describe('a page covers no block that the service says it does not have', () => 
 })
 
 describe('an end that only follows from what was not said', () => {
-  it('is asked for once more: an instance that is behind is waited for', async () => {
-    const { url, chain } = await serve({
+  it('is asked for once more: an instance that is behind is waited for', async ({ serve }) => {
+    let told = 0
+    const server: QueryServer = await serve({
       dialect: 'spec',
       pageLogs: 1000,
       height: 18,
       logs: steadyLogs(1, 18),
       toldHeight: () => {
         told += 1
-        return told === 1 ? 30 : (server?.chain.height ?? null)
-      },
-      // After it was told of 18 blocks.
-      faults: ({ path, nth }) => {
-        if (path !== '/query' || nth !== 1) return undefined
-        server?.chain.setHeight(30)
-        server?.chain.add(steadyLogs(19, 30))
-        return undefined
+        return told === 1 ? 30 : server.chain.height
       },
     })
-    let told = 0
+    const { url, chain } = server
+    // After it was told of 18 blocks.
+    server.faults = ({ path, nth }) => {
+      if (path !== '/query' || nth !== 1) return undefined
+      chain.setHeight(30)
+      chain.add(steadyLogs(19, 30))
+      return undefined
+    }
     const { result, logs } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, through: 30, target: 30 })
     expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
   })
-  it('is not believed where the service goes on saying less: at most ten requests in ten seconds', async () => {
+  it('is not believed where the service goes on saying less: at most ten requests in ten seconds', async ({
+    serve,
+  }) => {
     let told = 0
     const times: number[] = []
     const clock = jumpingClock()
@@ -106,7 +83,7 @@ describe('an end that only follows from what was not said', () => {
     expect(pages).toEqual([])
     expect(times.filter((at) => at < 10_000).length).toBeLessThanOrEqual(10)
   })
-  it('costs one request, and none where a log shows it', async () => {
+  it('costs one request, and none where a log shows it', async ({ serve }) => {
     for (const [height, heights] of [
       [30, 1],
       [40, 2],
@@ -114,13 +91,12 @@ describe('an end that only follows from what was not said', () => {
       const { url, seen } = await serve({ dialect: 'spec', pageLogs: 1000, height })
       expect((await fetchAll(url)).result).toMatchObject({ complete: true, through: height })
       expect(seen.filter(({ path }) => path === '/height')).toHaveLength(heights)
-      await server?.close()
     }
   })
 })
 
 describe('logs that are not where they belong', () => {
-  it('in the list of the entries: refused', async () => {
+  it('in the list of the entries: refused', async ({ serve }) => {
     for (const numbers of ['number', 'hex'] as const) {
       const flat = alter(({ data, ...rest }) => ({ ...rest, data: listOf(data).flatMap(logsOf) }))
       const { url } = await serve({ numbers, faults: always(flat) })
@@ -128,10 +104,11 @@ describe('logs that are not where they belong', () => {
       expect(error).toMatchObject({ kind: 'protocol' })
       expect(String(error)).toContain('is a log where its logs were expected')
       expect(pages).toEqual([])
-      await server?.close()
     }
   })
-  it('in the list of the entries, some of them: refused when the page is read', async () => {
+  it('in the list of the entries, some of them: refused when the page is read', async ({
+    serve,
+  }) => {
     const flat = alter(({ data, ...rest }) => {
       const [first, ...others] = listOf(data)
       return { ...rest, data: [first, ...others.flatMap(logsOf)] }
@@ -141,10 +118,10 @@ describe('logs that are not where they belong', () => {
     expect(String(error)).toContain('is a log where its logs were expected')
     expect(pages).toEqual([])
   })
-  it.each([
+  it.for([
     ['the data', '{"data":[{"logs":[LOG]}],"data":[],"next_block":31}'],
     ['the logs', '{"data":[{"logs":[LOG],"logs":[]}],"next_block":31}'],
-  ])('under a key that is there twice, %s: refused', async (_, text) => {
+  ] as const)('under a key that is there twice, %s: refused', async ([, text], { serve }) => {
     const body = text.replace('LOG', '{"block_number":3,"log_index":0,"data":"0x01"}')
     const { url } = await serve({ faults: always({ kind: 'reply', status: 200, body }) })
     const { error, pages } = await fetchAll(url)
@@ -152,7 +129,7 @@ describe('logs that are not where they belong', () => {
     expect(String(error)).toContain('its logs are not those that were counted')
     expect(pages).toEqual([])
   })
-  it('nested too deep to be shown: refused like anything else', async () => {
+  it('nested too deep to be shown: refused like anything else', async ({ serve }) => {
     const body = `{"data":[],"next_block":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
     const { url } = await serve({ faults: always({ kind: 'reply', status: 200, body }) })
     const { error } = await fetchAll(url)
@@ -162,7 +139,7 @@ describe('logs that are not where they belong', () => {
 })
 
 describe('the hash to go on from', () => {
-  const lastsWith = async (guard: (guard: unknown) => unknown) => {
+  const lastsWith = async (serve: Serve, guard: (guard: unknown) => unknown) => {
     const { url } = await serve({
       faults: always(
         alter((answer) => ({ ...answer, rollback_guard: guard(answer['rollback_guard']) })),
@@ -171,19 +148,19 @@ describe('the hash to go on from', () => {
     const { pages } = await fetchAll(url)
     return pages.map(({ last }) => last?.block ?? null)
   }
-  it('is that of the last block', async () => {
-    expect(await lastsWith((guard) => guard)).toEqual([10, 20, 30])
+  it('is that of the last block', async ({ serve }) => {
+    expect(await lastsWith(serve, (guard) => guard)).toEqual([10, 20, 30])
   })
-  it('is not that of another block: of the head, or of the one before the page', async () => {
-    expect(await lastsWith((guard) => Object.assign({}, guard, { block_number: 4000 }))).toEqual([
-      null,
-      null,
-      null,
-    ])
-  })
-  it('is none where nothing will be compared with it', async () => {
+  it('is not that of another block: of the head, or of the one before the page', async ({
+    serve,
+  }) => {
     expect(
-      await lastsWith((guard) => Object.assign({}, guard, { first_parent_hash: null })),
+      await lastsWith(serve, (guard) => Object.assign({}, guard, { block_number: 4000 })),
+    ).toEqual([null, null, null])
+  })
+  it('is none where nothing will be compared with it', async ({ serve }) => {
+    expect(
+      await lastsWith(serve, (guard) => Object.assign({}, guard, { first_parent_hash: null })),
     ).toEqual([10, null, null])
   })
 })

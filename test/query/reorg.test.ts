@@ -1,38 +1,27 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { type Fault, type Faults, inTurn } from '../support/query-faults.ts'
-import { fetchAll, placesIn, placesOf, steadyLogs } from '../support/query-run.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../support/query-server.ts'
-
-let server: QueryServer | undefined
-
-/** Blocks 1 to 30, a log in each, ten a page: all of it may still be replaced. */
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  server = await startQueryServer({ logs: steadyLogs(1, 30), pageLogs: 10, ...options })
-  return server
-}
-
-afterEach(async () => {
-  await server?.close()
-  server = undefined
-})
+import { describe, expect } from 'vitest'
+import { fetchAll, it, placesIn, placesOf, steadyLogs } from './client-fixtures.ts'
+import { alter, type Fault, type Faults, inTurn } from '../support/query-server.ts'
+import { type ServedChain } from '../support/query-chain.ts'
 
 /** Before the `nth` query, the blocks from `block` on are replaced. */
 const reorgBefore =
-  (nth: number, block: number, last = 30): Faults =>
+  (
+    chain: ServedChain,
+    nth: number,
+    { block, last = 30 }: { block: number; last?: number },
+  ): Faults =>
   (one): Fault | undefined => {
     if (one.path === '/query' && one.nth === nth) {
-      server?.chain.reorg(block, steadyLogs(block, last, { data: `0x${nth}f`, perBlock: 1 }))
+      chain.reorg(block, steadyLogs(block, last, { data: `0x${nth}f`, perBlock: 1 }))
     }
     return undefined
   }
 
 describe('edge case 39: a reorg between pages', () => {
-  it('edge case 39: of the last page alone, before the next', async () => {
-    const { url, chain, seen } = await serve({ faults: reorgBefore(2, 18) })
+  it('edge case 39: of the last page alone, before the next', async ({ serve }) => {
+    const server = await serve()
+    const { url, chain, seen } = server
+    server.faults = reorgBefore(chain, 2, { block: 18 })
     const came = await fetchAll(url)
     expect(came.result).toMatchObject({
       complete: true,
@@ -44,8 +33,10 @@ describe('edge case 39: a reorg between pages', () => {
     expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11, 21])
     expect(came.resets()).toBe(0)
   })
-  it('edge case 39: over several pages: back to the last one that fits', async () => {
-    const { url, chain, seen } = await serve({ pageLogs: 5, faults: reorgBefore(4, 8) })
+  it('edge case 39: over several pages: back to the last one that fits', async ({ serve }) => {
+    const server = await serve({ pageLogs: 5 })
+    const { url, chain, seen } = server
+    server.faults = reorgBefore(chain, 4, { block: 8 })
     const came = await fetchAll(url)
     expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
     // Pages from 0, 6, 11, 16: 8 is in the second. The first stays.
@@ -55,30 +46,27 @@ describe('edge case 39: a reorg between pages', () => {
     expect(came.result?.stats).toMatchObject({ reorgs: 1, pages: 6 })
     expect(came.resets()).toBe(0)
   })
-  it('edge case 39: twice', async () => {
-    const { url, chain } = await serve({
-      faults: (one) => reorgBefore(2, 15)(one) ?? reorgBefore(4, 12)(one),
-    })
+  it('edge case 39: twice', async ({ serve }) => {
+    const server = await serve()
+    const { url, chain } = server
+    server.faults = (one) =>
+      reorgBefore(chain, 2, { block: 15 })(one) ?? reorgBefore(chain, 4, { block: 12 })(one)
     const came = await fetchAll(url)
     expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
     expect(came.result).toMatchObject({ complete: true, stats: { reorgs: 2 } })
   })
-  it('edge case 39: deeper than what was held back: everything is void, and fetched from the beginning', async () => {
-    const { url, chain } = await serve({
-      logs: steadyLogs(1, 1000),
-      pageLogs: 100,
-      faults: ({ path, from }) => {
-        // The first block that may still be replaced is 801.
-        if (
-          path === '/query' &&
-          from === 801 &&
-          server?.chain.hash(1000).startsWith('0x00000000')
-        ) {
-          server.chain.reorg(700, steadyLogs(700, 1000, { data: '0x02' }))
-        }
-        return undefined
-      },
-    })
+  it('edge case 39: deeper than what was held back: everything is void, and fetched from the beginning', async ({
+    serve,
+  }) => {
+    const server = await serve({ logs: steadyLogs(1, 1000), pageLogs: 100 })
+    const { url, chain } = server
+    server.faults = ({ path, from }) => {
+      // The first block that may still be replaced is 801.
+      if (path === '/query' && from === 801 && chain.hash(1000).startsWith('0x00000000')) {
+        chain.reorg(700, steadyLogs(700, 1000, { data: '0x02' }))
+      }
+      return undefined
+    }
     const came = await fetchAll(url)
     expect(came.resets()).toBe(1)
     expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
@@ -88,18 +76,18 @@ describe('edge case 39: a reorg between pages', () => {
       stats: { logs: 1000, reorgs: 1 },
     })
   })
-  it('edge case 39: while the old blocks are fetched side by side', async () => {
-    const { url, chain } = await serve({
-      logs: steadyLogs(1, 2000),
-      pageLogs: 100,
-      faults: reorgBefore(9, 300, 2000),
-    })
+  it('edge case 39: while the old blocks are fetched side by side', async ({ serve }) => {
+    const server = await serve({ logs: steadyLogs(1, 2000), pageLogs: 100 })
+    const { url, chain } = server
+    server.faults = reorgBefore(chain, 9, { block: 300, last: 2000 })
     const came = await fetchAll(url)
     expect(came.resets()).toBe(1)
     expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
     expect(came.result?.stats.logs).toBe(2000)
   })
-  it('edge case 39: while nobody was there: a run that is resumed begins anew', async () => {
+  it('edge case 39: while nobody was there: a run that is resumed begins anew', async ({
+    serve,
+  }) => {
     const { url, chain } = await serve()
     const first = await fetchAll(url)
     const last = first.pages.at(-1)?.last
@@ -115,14 +103,13 @@ describe('edge case 39: a reorg between pages', () => {
     expect(placesOf(again.logs())).toEqual(placesIn(chain.logs()))
     expect(again.result).toMatchObject({ complete: true, from: 0, through: 50 })
   })
-  it('edge case 39: again and again: an error, and nothing is handed on', async () => {
-    const { url } = await serve({
-      faults: ({ path, nth }) => {
-        if (path === '/query' && nth > 0) server?.chain.reorg(11, steadyLogs(11, 30))
-        return undefined
-      },
-    })
-    const { error, pages } = await fetchAll(url)
+  it('edge case 39: again and again: an error, and nothing is handed on', async ({ serve }) => {
+    const server = await serve()
+    server.faults = ({ path, nth }) => {
+      if (path === '/query' && nth > 0) server.chain.reorg(11, steadyLogs(11, 30))
+      return undefined
+    }
+    const { error, pages } = await fetchAll(server.url)
     expect(error).toMatchObject({ kind: 'no-progress' })
     expect(String(error)).toContain('replaced again and again')
     expect(pages).toEqual([])
@@ -130,20 +117,17 @@ describe('edge case 39: a reorg between pages', () => {
 })
 
 describe('what is no reorg', () => {
-  it('a service that tells no hashes', async () => {
+  it('a service that tells no hashes', async ({ serve }) => {
     for (const options of [{ guard: false }, { dialect: 'spec' }] as const) {
       const { url, chain } = await serve(options)
       const came = await fetchAll(url)
       expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
       expect(came.pages.map(({ last }) => last)).toEqual([null, null, null])
-      await server?.close()
     }
   })
-  it('a hash of the head, which is not of the page', async () => {
-    const ofTheHead = (hash: string): Fault => ({
-      kind: 'alter',
-      alter: (answer) => ({ ...answer, rollback_guard: { block_number: 4000, hash } }),
-    })
+  it('a hash of the head, which is not of the page', async ({ serve }) => {
+    const ofTheHead = (hash: string): Fault =>
+      alter((answer) => ({ ...answer, rollback_guard: { block_number: 4000, hash } }))
     const { url, chain } = await serve({
       faults: inTurn(ofTheHead('0xaa'), ofTheHead('0xbb'), ofTheHead('0xcc')),
     })

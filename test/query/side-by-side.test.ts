@@ -1,31 +1,23 @@
 import { setImmediate } from 'node:timers/promises'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { fetchBulk } from '../../src/query/client/bulk.ts'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { type CheckedPage } from '../../src/query/client/page.ts'
 import type { Progress } from '../../src/query/client/types.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { type Faults } from '../support/query-faults.ts'
-import { EVERYTHING, fetchAll, placesIn, placesOf, steadyLogs } from '../support/query-run.ts'
 import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../support/query-server.ts'
-
-let server: QueryServer | undefined
+  EVERYTHING,
+  fetchAll,
+  it as queryTest,
+  placesIn,
+  placesOf,
+  steadyLogs,
+} from './client-fixtures.ts'
+import { type Faults } from '../support/query-server.ts'
 
 /** Blocks 1 to 3000, of which those to 2800 are old: forty a page. */
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  server = await startQueryServer({ logs: steadyLogs(1, 3000), pageLogs: 40, ...options })
-  return server
-}
-
-afterEach(async () => {
-  await server?.close()
-  server = undefined
-})
+const it = queryTest.extend('served', { logs: steadyLogs(1, 3000), pageLogs: 40 })
 
 const signal = new AbortController().signal
 
@@ -90,14 +82,14 @@ const holdRequests = (wanted: number) => {
 }
 
 describe('old blocks', () => {
-  it.each([
+  it.for([
     [1, 1],
     [undefined, 4],
     [100, 8],
-  ])(
+  ] as const)(
     'with a concurrency of %s: the first page alone, then %i requests at a time, near the head one by one',
     { timeout: 2 * DEADLINE_MS },
-    async (concurrency, expected) => {
+    async ([concurrency, expected], { serve }) => {
       const holding = holdRequests(expected)
       const { url, chain } = await serve({ logs: steadyLogs(1, 1000), faults: holding.faults })
       holding.begin(url)
@@ -106,14 +98,16 @@ describe('old blocks', () => {
       expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
     },
   )
-  it('are asked for in pieces that fill a page: few requests more than there are pages', async () => {
+  it('are asked for in pieces that fill a page: few requests more than there are pages', async ({
+    serve,
+  }) => {
     const { url, seen } = await serve()
     const { pages } = await fetchAll(url)
     // 75 full pages at the least.
     expect(pages.length).toBeGreaterThanOrEqual(75)
     expect(seen.length).toBeLessThan(75 * 2)
   })
-  it('that come late hold nothing up but the order', async () => {
+  it('that come late hold nothing up but the order', async ({ serve }) => {
     const { url, chain } = await serve({
       faults: ({ path, nth }) =>
         path === '/query' && nth % 5 === 1 ? { kind: 'slow', ms: 30 } : undefined,
@@ -192,7 +186,9 @@ describe('old blocks', () => {
     late.open()
     expect(await running).toBe('Error: no space left')
   })
-  it('an error among them ends the run, and what came before is without a gap', async () => {
+  it('an error among them ends the run, and what came before is without a gap', async ({
+    serve,
+  }) => {
     const { url } = await serve({
       faults: ({ path, from }) =>
         path === '/query' && from > 1500 ? { kind: 'reply', status: 400 } : undefined,
@@ -204,7 +200,7 @@ describe('old blocks', () => {
     })
     expect(pages.at(-1)?.from ?? 0).toBeLessThanOrEqual(1500)
   })
-  it('what the sink throws ends the run, and nothing goes on behind it', async () => {
+  it('what the sink throws ends the run, and nothing goes on behind it', async ({ serve }) => {
     const { url, seen } = await serve()
     const client = createQueryClient({ url, apiKey: null, clock: jumpingClock() })
     const sink = {
@@ -223,7 +219,7 @@ describe('old blocks', () => {
 })
 
 describe('what is told on the way', () => {
-  it('goes up to the end, with what it has cost', async () => {
+  it('goes up to the end, with what it has cost', async ({ serve }) => {
     const { url } = await serve()
     const told: Progress[] = []
     const { result, pages } = await fetchAll(url, { onProgress: (progress) => told.push(progress) })
@@ -233,7 +229,7 @@ describe('what is told on the way', () => {
     const bytes = pages.reduce((sum, { body }) => sum + body.length, 0)
     expect(result?.stats).toMatchObject({ pages: pages.length, logs: 3000, bytes, reorgs: 0 })
   })
-  it('begins where it was resumed, and ends with the same', async () => {
+  it('begins where it was resumed, and ends with the same', async ({ serve }) => {
     const { url, chain } = await serve()
     const first = await fetchAll(url, { query: { toBlock: 1234 } })
     expect(first.result).toMatchObject({ complete: true, through: 1234 })

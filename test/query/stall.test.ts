@@ -1,33 +1,17 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { type Faults } from '../support/query-faults.ts'
 import {
   EVERYTHING,
   fetchAll,
+  it,
   keepPages,
   placesIn,
   placesOf,
   steadyLogs,
-} from '../support/query-run.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../support/query-server.ts'
-
-let server: QueryServer | undefined
-
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  server = await startQueryServer({ logs: steadyLogs(1, 30), pageLogs: 10, ...options })
-  return server
-}
-
-afterEach(async () => {
-  await server?.close()
-  server = undefined
-})
+} from './client-fixtures.ts'
+import { always, type Faults } from '../support/query-server.ts'
 
 /** From the query on that begins at `block` or later, it answers and does not move on. */
 const stallFrom =
@@ -38,7 +22,9 @@ const stallFrom =
   }
 
 describe('edge case 42: a service that does not move on', () => {
-  it('edge case 42: eight tries, from a tenth of a second to five, then an error and no end', async () => {
+  it('edge case 42: eight tries, from a tenth of a second to five, then an error and no end', async ({
+    serve,
+  }) => {
     const { url, seen } = await serve({ faults: stallFrom(11) })
     const { error, clock, pages } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'no-progress' })
@@ -52,13 +38,13 @@ describe('edge case 42: a service that does not move on', () => {
     // It was near the head: nothing of it was certain.
     expect(pages).toEqual([])
   })
-  it('edge case 42: one that is behind what it had at the start is told so', async () => {
+  it('edge case 42: one that is behind what it had at the start is told so', async ({ serve }) => {
     const { url } = await serve({ faults: stallFrom(11, 10) })
     const { error } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'no-progress' })
     expect(String(error)).toContain('it has the blocks up to 10, and was asked for 11')
   })
-  it('edge case 42: one that moves again is gone on with', async () => {
+  it('edge case 42: one that moves again is gone on with', async ({ serve }) => {
     let stalls = 0
     const { url, chain } = await serve({
       faults: (one) => {
@@ -71,14 +57,14 @@ describe('edge case 42: a service that does not move on', () => {
     expect(result).toMatchObject({ complete: true, through: 30, stats: { retries: 5 } })
     expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
   })
-  it.each([
+  it.for([
     [1, 400],
     [4, 400],
     [8, 400],
     [8, 41],
-  ])(
+  ] as const)(
     'at most ten queries in ten seconds with %i at a time, standing still at block %i',
-    async (concurrency, block) => {
+    async ([concurrency, block], { serve }) => {
       const clock = jumpingClock()
       const times: number[] = []
       const { url } = await serve({
@@ -104,7 +90,9 @@ describe('edge case 42: a service that does not move on', () => {
       expect(pages.at(-1)?.from).toBeLessThan(block)
     },
   )
-  it('with real waits, ten times as fast: at most ten requests in a second, then the error', async () => {
+  it('with real waits, ten times as fast: at most ten requests in a second, then the error', async ({
+    serve,
+  }) => {
     const { url, seen } = await serve({
       logs: steadyLogs(1, 3000),
       pageLogs: 40,
@@ -126,7 +114,9 @@ describe('edge case 42: a service that does not move on', () => {
 })
 
 describe('cancelling', () => {
-  it('ends a run where it is: what came is without a gap, and it is not complete', async () => {
+  it('ends a run where it is: what came is without a gap, and it is not complete', async ({
+    serve,
+  }) => {
     const { url, chain } = await serve({ logs: steadyLogs(1, 3000), pageLogs: 40 })
     const cancel = new AbortController()
     const { result, logs } = await fetchAll(url, {
@@ -141,12 +131,12 @@ describe('cancelling', () => {
     expect(placesOf(logs())).toEqual(placesIn(expected))
     expect(result?.stats.logs).toBe(expected.length)
   })
-  it('ends a wait and an exchange at once', async () => {
+  it('ends a wait and an exchange at once', async ({ serve }) => {
     for (const fault of [
       { kind: 'hang' },
       { kind: 'reply', status: 429, headers: { 'retry-after': '100' } },
     ] as const) {
-      const { url } = await serve({ faults: ({ path }) => (path === '/query' ? fault : undefined) })
+      const { url } = await serve({ faults: always(fault) })
       const client = createQueryClient({ url, apiKey: null, clock: systemClock })
       const cancel = new AbortController()
       setTimeout(() => {
@@ -156,7 +146,6 @@ describe('cancelling', () => {
       const result = await client.run(EVERYTHING, keepPages().sink, { signal: cancel.signal })
       expect(result).toMatchObject({ complete: false, through: -1 })
       expect(performance.now() - began).toBeLessThan(5000)
-      await server?.close()
     }
   })
 })

@@ -3,15 +3,20 @@ import { LOG_FIELDS } from '../../src/query/log-fields.ts'
 import type { Block, Selection } from '../../src/query/store/store.ts'
 import { memoryStore } from '../support/memory-store.ts'
 import {
+  columnsOf,
   contract,
   diceOf,
   hexOf,
+  kindOf,
+  never,
   oneOf,
   randomChain,
   randomFilter,
+  type StoreBench,
+  walked,
+  WHOLE,
   word,
-} from '../support/store-chain.ts'
-import { columnsOf, kindOf, never, walked, WHOLE, type StoreBench } from '../support/store-pages.ts'
+} from '../support/store-cases.ts'
 
 /** What reading brings; the naive store says what is right. */
 export const readingContract = ({ store }: StoreBench, seeds: readonly number[]): void => {

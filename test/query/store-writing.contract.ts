@@ -1,15 +1,17 @@
 import { expect, it } from 'vitest'
 import { StoreError } from '../../src/query/store/errors.ts'
 import type { Block, StoreIdentity } from '../../src/query/store/store.ts'
-import { contract, randomChain, word } from '../support/store-chain.ts'
 import {
+  contract,
   EVERYTHING,
   IDENTITY,
   kindOf,
   never,
-  WHOLE,
+  randomChain,
   type StoreBench,
-} from '../support/store-pages.ts'
+  WHOLE,
+  word,
+} from '../support/store-cases.ts'
 
 /** What writing leaves, and what others see of it meanwhile. */
 export const writingContract = (bench: StoreBench): void => {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ReorgError } from '../../src/query/client/deliver.ts'
 import { createBase } from '../../src/query/client/base.ts'
 import { newCounters } from '../../src/query/client/counters.ts'
@@ -6,58 +6,49 @@ import { type CheckedPage } from '../../src/query/client/page.ts'
 import { createTell } from '../../src/query/client/tell.ts'
 import { fetchTip } from '../../src/query/client/tip.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { type Faults } from '../support/query-faults.ts'
-import { fetchAll, placesIn, placesOf, steadyLogs } from '../support/query-run.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../support/query-server.ts'
+import { fetchAll, it, placesIn, placesOf, steadyLogs } from './client-fixtures.ts'
+import { type Faults, type QueryServerOptions } from '../support/query-server.ts'
+import { type ServedChain } from '../support/query-chain.ts'
 
-let server: QueryServer | undefined
-
-const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
-  server = await startQueryServer({ logs: steadyLogs(1, 30), pageLogs: 10, ...options })
-  return server
-}
-
-afterEach(async () => {
-  await server?.close()
-  server = undefined
-})
-
-/** Once, before the `nth` query, the blocks from `block` on are replaced. */
-const reorgBefore = (nth: number, block: number, last: number): Faults => {
+/** Once, before the `nth` query, the blocks from `block` to `last` are replaced. */
+const reorgBefore = (
+  chain: ServedChain,
+  nth: number,
+  [block, last]: readonly [number, number],
+): Faults => {
   let isDone = false
   return (one) => {
     if (!isDone && one.path === '/query' && one.nth === nth) {
       isDone = true
-      server?.chain.reorg(block, steadyLogs(block, last, { data: '0x02' }))
+      chain.reorg(block, steadyLogs(block, last, { data: '0x02' }))
     }
     return undefined
   }
 }
 
 describe('edge case 39: blocks that may be of two chains', () => {
-  it.each<[string, QueryServerOptions, number]>([
+  it.for<[string, QueryServerOptions, number]>([
     ['with all hashes', {}, 0],
     ['with none, over three pages', { guard: false }, 2],
     ['in the dialect that has none', { dialect: 'spec' }, 2],
     ['of one page', { guard: false, pageLogs: 1000 }, 0],
     // 801 to 1000 may still be replaced: two pages, and the first of them stands on a block that stays.
     ['below those that stay', { guard: false, logs: steadyLogs(1, 1000), pageLogs: 100 }, 1],
-  ])('edge case 39: %s', async (_, options, unguarded) => {
+  ])('edge case 39: %s', async ([, options, unguarded], { serve }) => {
     const { url } = await serve(options)
     const { result } = await fetchAll(url)
     expect(result?.stats).toMatchObject({ unguarded, reorgs: 0 })
   })
-  it('edge case 39: are told of where no hash shows it', async () => {
-    const { url } = await serve({ dialect: 'spec', faults: reorgBefore(1, 5, 30) })
-    const { result, logs } = await fetchAll(url)
+  it('edge case 39: are told of where no hash shows it', async ({ serve }) => {
+    const server = await serve({ dialect: 'spec' })
+    server.faults = reorgBefore(server.chain, 1, [5, 30])
+    const { result, logs } = await fetchAll(server.url)
     expect(new Set(logs().map(({ data }) => data)).size).toBe(2)
     expect(result?.stats).toMatchObject({ reorgs: 0, unguarded: 2 })
   })
-  it('edge case 39: a place to go on from that nothing confirms is told of, too', async () => {
+  it('edge case 39: a place to go on from that nothing confirms is told of, too', async ({
+    serve,
+  }) => {
     const after = { block: 10, hash: '0xaa' }
     const { url } = await serve({ guard: false, pageLogs: 1000, height: 1000 })
     const old = await fetchAll(url, { from: 11, after, query: { toBlock: 600 } })
@@ -68,11 +59,10 @@ describe('edge case 39: blocks that may be of two chains', () => {
 })
 
 describe('edge case 39: one reorg', () => {
-  it('edge case 39: is one, over however many pages it goes', async () => {
-    const { url, chain } = await serve({
-      logs: steadyLogs(1, 180),
-      faults: reorgBefore(15, 20, 180),
-    })
+  it('edge case 39: is one, over however many pages it goes', async ({ serve }) => {
+    const server = await serve({ logs: steadyLogs(1, 180) })
+    const { url, chain } = server
+    server.faults = reorgBefore(chain, 15, [20, 180])
     const { result, logs, clock } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, stats: { reorgs: 1 } })
     expect(placesOf(logs())).toEqual(placesIn(chain.logs()))

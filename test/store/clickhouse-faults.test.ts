@@ -1,14 +1,75 @@
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
+import { listening } from '../support/http.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { openClickHouseStore } from '../../src/query/store/clickhouse/store.ts'
 import type { Block, LogStore } from '../../src/query/store/store.ts'
-import { clickHousePlace, type ClickHousePlace } from '../support/clickhouse-place.ts'
-import { probeClickHouse, startClickHouse, type ClickHouse } from '../support/clickhouse.ts'
-import { startMeddler, type Fate, type Meddler } from '../support/meddler.ts'
+import {
+  type ClickHouse,
+  type ClickHousePlace,
+  clickHousePlace,
+  probeClickHouse,
+  startClickHouse,
+} from '../support/clickhouse.ts'
 import { memoryStore } from '../support/memory-store.ts'
 import { requireRealPart } from '../support/real-parts.ts'
-import { randomChain } from '../support/store-chain.ts'
-import { columnsOf, IDENTITY, kindOf, never, WHOLE } from '../support/store-pages.ts'
+import { columnsOf, IDENTITY, kindOf, never, randomChain, WHOLE } from '../support/store-cases.ts'
+
+/** What becomes of a statement on its way: never sent, sent and its answer lost, kept until `release`. */
+type Fate = 'pass' | 'lost' | 'answer lost' | 'kept'
+
+interface Meddler {
+  /** HOST:PORT. */
+  readonly address: string
+  /** Asked for each statement from now on. */
+  meddle(fate: (statement: string) => Fate): void
+  /** Sends what was kept, and waits until it is done. */
+  release(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Stands between a store and its server, and loses what it is told to lose. */
+const startMeddler = async (target: string): Promise<Meddler> => {
+  let fateOf: (statement: string) => Fate = () => 'pass'
+  let kept: (() => Promise<void>)[] = []
+  const pass = async (incoming: IncomingMessage, body: Buffer): Promise<IncomingMessage> => {
+    const { method, headers } = incoming
+    const onward = request(`http://${target}${incoming.url}`, { method, headers, agent: false })
+    return new Promise((resolve, reject) => {
+      onward.on('response', resolve).on('error', reject).end(body)
+    })
+  }
+  const handle = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = Buffer.concat(await incoming.toArray())
+    const query = new URL(incoming.url ?? '', 'http://127.0.0.1').searchParams.get('query')
+    const fate = fateOf(query ?? body.toString())
+    if (fate === 'kept') kept.push(async () => void (await (await pass(incoming, body)).toArray()))
+    if (fate === 'kept') return
+    if (fate === 'lost') {
+      response.destroy()
+      return
+    }
+    const answer = await pass(incoming, body)
+    const bytes = Buffer.concat(await answer.toArray())
+    if (fate === 'answer lost') response.destroy()
+    else response.writeHead(answer.statusCode ?? 500).end(bytes)
+  }
+  const server = createServer((incoming, response) => {
+    handle(incoming, response).catch(() => response.destroy())
+  })
+  const { port, close } = await listening(server)
+  return {
+    address: `127.0.0.1:${port}`,
+    meddle: (fate) => {
+      fateOf = fate
+    },
+    release: async () => {
+      for (const send of kept) await send()
+      kept = []
+    },
+    stop: close,
+  }
+}
 
 const describeReal = await requireRealPart('ClickHouse', probeClickHouse)
 

@@ -1,23 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
+import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { requireRealPart } from '../support/real-parts.ts'
-import { diceOf, randomChain } from '../support/store-chain.ts'
-import { startWriter } from '../support/store-writer.ts'
+import { diceOf, randomChain } from '../support/store-cases.ts'
+import { changesFrom, expectWhole, leastOf, type Left, startWriter } from './writer.ts'
 import { befalling, probeStrace } from '../support/strace.ts'
-import { changesFrom, expectWhole, leastOf, type Left } from './left-behind.ts'
-
-let directory: string
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'duckdb-killed-'))
-})
-afterEach(() => rm(directory, { recursive: true, force: true }))
 
 describe('a process that is killed while it writes', () => {
-  it('loses no block that it has acknowledged, and leaves none half', async () => {
+  it('loses no block that it has acknowledged, and leaves none half', async ({ directory }) => {
     const dice = diceOf(77)
     const chain = randomChain({ seed: 77, from: 0, blocks: 3000, logs: 40 })
     let left: Left | null = null
@@ -40,7 +33,7 @@ describe('a process that is killed while it writes', () => {
     expect(kills).toBe(8)
   })
 
-  it('nor of an addition that is too large for the log of changes', async () => {
+  it('nor of an addition that is too large for the log of changes', async ({ directory }) => {
     // The engine writes so many rows to their place before the transaction is done.
     const chain = randomChain({ seed: 78, from: 0, blocks: 320, logs: 1700 })
     for (const patience of [300, 800, 1300]) {
@@ -63,7 +56,7 @@ describe('a process that is killed while it writes', () => {
 const strace = await requireRealPart('strace', probeStrace)
 strace('a process that a call on its files befalls', () => {
   const chain = randomChain({ seed: 79, from: 0, blocks: 200, logs: 40 })
-  it.each([
+  it.for([
     ['pwrite64', 1, 'signal=SIGKILL'],
     ['pwrite64', 4, 'signal=SIGKILL'],
     ['fsync', 1, 'signal=SIGKILL'],
@@ -73,37 +66,43 @@ strace('a process that a call on its files befalls', () => {
     ['pwrite64', 2, 'error=ENOSPC'],
     ['write', 5, 'error=ENOSPC'],
     ['fsync', 2, 'error=EIO'],
-  ])('keeps what it has acknowledged: %s %i %s', async (call, nth, what) => {
-    // It is there when the call befalls it: the making of a store has tests of its own.
-    expect(await expectWhole(directory, chain)).toBeNull()
-    const file = join(directory, 'duckdb', 'logs.duckdb')
-    const writer = await startWriter(
-      directory,
-      await befalling({ call, nth, what }, [file, `${file}.wal`]),
-    )
-    const changes = changesFrom(diceOf(79), chain, null)
-    for (const change of changes) writer.tell(change)
-    await writer.end()
-    const done = writer.done()
-    expect(done, writer.output()).toBeLessThan(changes.length)
-    const least = leastOf(changes.slice(0, done), null)
-    const left = await expectWhole(directory, chain)
-    expect(left?.last ?? -1).toBeGreaterThanOrEqual(least?.last ?? -1)
-    expect(left?.first ?? 0).toBeGreaterThanOrEqual(least?.first ?? 0)
-  })
+  ] as const)(
+    'keeps what it has acknowledged: %s %i %s',
+    async ([call, nth, what], { directory }) => {
+      // It is there when the call befalls it: the making of a store has tests of its own.
+      expect(await expectWhole(directory, chain)).toBeNull()
+      const file = join(directory, 'duckdb', 'logs.duckdb')
+      const writer = await startWriter(
+        directory,
+        await befalling({ call, nth, what }, [file, `${file}.wal`]),
+      )
+      const changes = changesFrom(diceOf(79), chain, null)
+      for (const change of changes) writer.tell(change)
+      await writer.end()
+      const done = writer.done()
+      expect(done, writer.output()).toBeLessThan(changes.length)
+      const least = leastOf(changes.slice(0, done), null)
+      const left = await expectWhole(directory, chain)
+      expect(left?.last ?? -1).toBeGreaterThanOrEqual(least?.last ?? -1)
+      expect(left?.first ?? 0).toBeGreaterThanOrEqual(least?.first ?? 0)
+    },
+  )
 
-  it.each([1, 3])('goes on by itself when there is room again: pwrite64 %i', async (nth) => {
-    expect(await expectWhole(directory, chain)).toBeNull()
-    const file = join(directory, 'duckdb', 'logs.duckdb')
-    const befalls = await befalling({ call: 'pwrite64', nth, what: 'error=ENOSPC' }, [file])
-    const writer = await startWriter(directory, befalls, { again: true })
-    for (let at = 0; at < chain.length; at += 50) {
-      writer.tell({ append: chain.slice(at, at + 50) })
-      writer.tell({ prune: at + 20 })
-    }
-    await writer.end()
-    expect(writer.output()).toContain('refused unavailable for now\n')
-    expect(writer.done(), writer.output()).toBe(8)
-    expect(await expectWhole(directory, chain)).toMatchObject({ first: 170, last: 199 })
-  })
+  it.for([1, 3])(
+    'goes on by itself when there is room again: pwrite64 %i',
+    async (nth, { directory }) => {
+      expect(await expectWhole(directory, chain)).toBeNull()
+      const file = join(directory, 'duckdb', 'logs.duckdb')
+      const befalls = await befalling({ call: 'pwrite64', nth, what: 'error=ENOSPC' }, [file])
+      const writer = await startWriter(directory, befalls, { again: true })
+      for (let at = 0; at < chain.length; at += 50) {
+        writer.tell({ append: chain.slice(at, at + 50) })
+        writer.tell({ prune: at + 20 })
+      }
+      await writer.end()
+      expect(writer.output()).toContain('refused unavailable for now\n')
+      expect(writer.done(), writer.output()).toBe(8)
+      expect(await expectWhole(directory, chain)).toMatchObject({ first: 170, last: 199 })
+    },
+  )
 })

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { openDuckDbStore } from '../../src/query/store/duckdb/store.ts'
 import type { Block, Filter, LogStore } from '../../src/query/store/store.ts'
-import { contract, word } from '../support/store-chain.ts'
-import { EVERYTHING, walked, WHOLE } from '../support/store-pages.ts'
+import { contract, EVERYTHING, walked, WHOLE, word } from '../support/store-cases.ts'
 
 const BLOCKS = 24
 const LOGS = 12_000

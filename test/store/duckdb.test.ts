@@ -1,14 +1,25 @@
 import { mkdir, mkdtemp, open, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { openDuckDbStore } from '../../src/query/store/duckdb/store.ts'
 import type { Block, LogStore } from '../../src/query/store/store.ts'
 import { storeContract } from '../query/store.contract.ts'
-import { contract, diceOf, hexOf, randomChain, word } from '../support/store-chain.ts'
-import { EVERYTHING, kindOf, never, walked, WHOLE } from '../support/store-pages.ts'
-import { startWriter } from '../support/store-writer.ts'
+import { it as directoryTest } from '../support/directory.ts'
+import {
+  contract,
+  diceOf,
+  EVERYTHING,
+  hexOf,
+  kindOf,
+  never,
+  randomChain,
+  walked,
+  WHOLE,
+  word,
+} from '../support/store-cases.ts'
+import { startWriter } from './writer.ts'
 
 storeContract('DuckDB', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'duckdb-store-'))
@@ -18,30 +29,30 @@ storeContract('DuckDB', async () => {
   }
 })
 
-describe('the files of the store', () => {
-  let directory: string
-  beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'duckdb-files-'))
-  })
-  afterEach(() => rm(directory, { recursive: true }))
-  const opened = (chainId: number | null = 143) =>
-    openDuckDbStore(directory, {
-      identity: { chainId, scope: EVERYTHING },
-      clock: systemClock,
-    })
-  const file = (): string => join(directory, 'duckdb', 'logs.duckdb')
+const it = directoryTest
+  .extend(
+    'opened',
+    ({ directory }) =>
+      (chainId: number | null = 143) =>
+        openDuckDbStore(directory, {
+          identity: { chainId, scope: EVERYTHING },
+          clock: systemClock,
+        }),
+  )
+  .extend('file', ({ directory }) => join(directory, 'duckdb', 'logs.duckdb'))
 
-  it('can be read by nobody else', async () => {
+describe('the files of the store', () => {
+  it('can be read by nobody else', async ({ directory, opened, file }) => {
     const store = await opened()
     await store.append(randomChain({ seed: 1, from: 0, blocks: 3 }))
     const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
     expect(await mode(join(directory, 'duckdb'))).toBe(0o700)
-    expect(await mode(file())).toBe(0o600)
+    expect(await mode(file)).toBe(0o600)
     await store.close()
     expect(await readdir(join(directory, 'duckdb'))).toEqual(['logs.duckdb'])
   })
 
-  it('are not made for a chain that nobody knows', async () => {
+  it('are not made for a chain that nobody knows', async ({ directory, opened }) => {
     expect(await kindOf(opened(null))).toBe('empty')
     expect(await readdir(directory)).toEqual([])
     await (await opened()).close()
@@ -50,7 +61,7 @@ describe('the files of the store', () => {
     await store.close()
   })
 
-  it('are for one process', async () => {
+  it('are for one process', async ({ directory, opened }) => {
     const writer = await startWriter(directory)
     const refusal = await opened().catch((error: unknown) => error)
     expect(refusal).toMatchObject({
@@ -61,7 +72,7 @@ describe('the files of the store', () => {
     await (await opened()).close()
   })
 
-  it('refuse what comes after a close', async () => {
+  it('refuse what comes after a close', async ({ opened }) => {
     const store = await opened()
     await store.append(randomChain({ seed: 1, from: 0, blocks: 3 }))
     const reading = kindOf(store.read(WHOLE, never()))
@@ -75,16 +86,16 @@ describe('the files of the store', () => {
     expect(await kindOf(store.prune(2))).toBe('unavailable')
   })
 
-  it('tell of damage, and never bring other logs', async () => {
+  it('tell of damage, and never bring other logs', async ({ opened, file }) => {
     const chain = randomChain({ seed: 9, from: 0, blocks: 60, logs: 40 })
     const store = await opened()
     await store.append(chain)
     const right = await walked(store, WHOLE)
     await store.close()
-    const { size } = await stat(file())
+    const { size } = await stat(file)
     const seen = new Set<string>()
     for (let at = 0; at < size; at += size / 24) {
-      const restore = await spoil(file(), Math.floor(at))
+      const restore = await spoil(file, Math.floor(at))
       seen.add(await look(opened, right))
       await restore()
     }
@@ -93,13 +104,16 @@ describe('the files of the store', () => {
     expect(await look(opened, right)).toBe('right')
   })
 
-  it.each([0, 6000, 20_000])('tell of being cut off after %i bytes', async (size) => {
-    await (await opened()).close()
-    await truncate(file(), size)
-    expect(await kindOf(opened())).toBe('broken')
-  })
+  it.for([0, 6000, 20_000])(
+    'tell of being cut off after %i bytes',
+    async (size, { opened, file }) => {
+      await (await opened()).close()
+      await truncate(file, size)
+      expect(await kindOf(opened())).toBe('broken')
+    },
+  )
 
-  it('are made at once or not at all', async () => {
+  it('are made at once or not at all', async ({ directory, opened }) => {
     const folder = join(directory, 'duckdb')
     await mkdir(folder)
     // As it would be left behind.
@@ -111,7 +125,7 @@ describe('the files of the store', () => {
     expect(await readdir(folder)).toEqual(['logs.duckdb'])
   })
 
-  it('give back what pruned blocks took', async () => {
+  it('give back what pruned blocks took', async ({ opened, file }) => {
     // The engine gives back whole groups of 122,880 rows.
     const chain = manyLogs(4)
     const store = await opened()
@@ -128,10 +142,10 @@ describe('the files of the store', () => {
     }
     await store.close()
     // What is free has been used again.
-    expect((await stat(file())).size).toBeLessThan(1.2 * two)
+    expect((await stat(file)).size).toBeLessThan(1.2 * two)
   })
 
-  it('give it back while others read', async () => {
+  it('give it back while others read', async ({ opened }) => {
     const store = await opened()
     await store.append(manyLogs(2))
     const { bytes: two } = await store.size()

@@ -2,7 +2,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { systemClock } from '../../src/core/clock.ts'
 import { Secret } from '../../src/core/secret.ts'
+import { openClickHouseStore } from '../../src/query/store/clickhouse/store.ts'
+import type { LogStore, WantedIdentity } from '../../src/query/store/store.ts'
 import { debianPackage } from './debian.ts'
 import { eventually } from './eventually.ts'
 import { quietPort } from './free-port.ts'
@@ -168,3 +171,33 @@ const configOf = ({ home, http, tcp, shards }: Server): string => `<yandex>
   <remote_servers><${CLUSTER}>${shards}</${CLUSTER}></remote_servers>
 </yandex>
 `
+
+/** A database of its own on every server. */
+export interface ClickHousePlace {
+  readonly url: string
+  open(identity: WantedIdentity): Promise<LogStore>
+  remove(): Promise<void>
+}
+
+let count = 0
+
+/** Partitions of few blocks, so that pruning has some to drop. */
+export const clickHousePlace = async (
+  servers: Answering,
+  partition = 10,
+): Promise<ClickHousePlace> => {
+  count += 1
+  const name = `place_${count}`
+  const everywhere = async (statement: string): Promise<void> => {
+    for (const index of servers.addresses.keys()) await servers.ask(statement, index)
+  }
+  await everywhere(`CREATE DATABASE ${name}`)
+  const separator = servers.url.includes('?') ? '&' : '?'
+  const url = `${servers.url.replace('/default', `/${name}`)}${separator}partition=${partition}`
+  return {
+    url,
+    open: async (identity) =>
+      openClickHouseStore(url, { identity, clock: systemClock, password: servers.password }),
+    remove: async () => everywhere(`DROP DATABASE ${name}`),
+  }
+}

@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
+import { listening } from './http.ts'
 
 /** What a contract says to a call: a word, a refusal in the node's words, or nothing ever. */
 export type Said = bigint | { readonly refusal: string } | 'hang'
@@ -24,19 +24,13 @@ export const startContractNode = async (say: (data: string) => Said) => {
       response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...answer }))
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  const { url, close } = await listening(server)
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    url,
     asked,
     answer: (other: (data: string) => Said): void => {
       state.say = other
     },
-    close: async (): Promise<void> => {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
-    },
+    close,
   }
 }

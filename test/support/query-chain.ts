@@ -38,7 +38,7 @@ export const createChain = (logs: readonly ServedLog[], height: number | null) =
 
 export type ServedChain = ReturnType<typeof createChain>
 
-export interface Wanted {
+interface Wanted {
   readonly address?: readonly string[] | undefined
   readonly topics?: readonly (readonly string[])[] | undefined
 }
@@ -54,3 +54,116 @@ export const matches = ({ address = [], topics = [] }: Wanted, log: ServedLog): 
 
 const inOrder = (logs: readonly ServedLog[]): readonly ServedLog[] =>
   logs.toSorted((one, other) => one.block - other.block || one.index - other.index)
+
+/** The answer to a query before it is written, to be altered at will: keys as on the wire. */
+export type Answer = Record<string, unknown>
+
+/** How the service speaks. */
+export interface Speech {
+  /**
+   * `spec`: to_block inclusive, next_block absent when done, nothing but data beside it.
+   * `hosted`: to_block exclusive, next_block, archive_height and rollback_guard always there.
+   */
+  readonly dialect: 'spec' | 'hosted'
+  /** A page ends after the block in which it reaches this many logs … */
+  readonly pageLogs: number
+  /** … or after so many blocks. */
+  readonly pageBlocks: number
+  /** How the numbers of a log are written. */
+  readonly numbers: 'number' | 'hex' | 'decimal'
+  /** How a topic that a log does not have is written. */
+  readonly absentTopic: 'null' | 'absent' | 'empty'
+  /** Blocks of one entry of `data`: 1 as the specification has it, more as the hosted service has it. */
+  readonly batchBlocks: number
+  /** Whether the hosted dialect tells hashes. */
+  readonly guard: boolean
+}
+
+interface Asked {
+  readonly from_block: number
+  readonly to_block?: number | null | undefined
+  readonly logs: readonly Wanted[]
+  readonly field_selection: { readonly log: readonly string[] }
+}
+
+/** The right answer to a query. Pages are of whole blocks, and of at least one. */
+export const answerOf = (chain: ServedChain, speech: Speech, asked: Asked): Answer => {
+  const height = chain.height ?? -1
+  const from = asked.from_block
+  const last = Math.min(height, lastAsked(speech, asked))
+  const limit = Math.min(last, from + speech.pageBlocks - 1)
+  const all = chain
+    .logs()
+    .filter((log) => log.block >= from && log.block <= limit)
+    .filter((log) => asked.logs.some((wanted) => matches(wanted, log)))
+  const full = all[speech.pageLogs - 1]
+  const end = full === undefined ? limit : full.block
+  const data = batches(
+    all.filter(({ block }) => block <= end),
+    speech,
+    asked.field_selection.log,
+  )
+  const isDone = end >= last
+  if (speech.dialect === 'spec') return { data, ...(!isDone && { next_block: end + 1 }) }
+  return {
+    data,
+    archive_height: chain.height,
+    next_block: Math.max(from, end + 1),
+    total_execution_time: 7,
+    rollback_guard: speech.guard && end >= from ? guardOf(chain, from, end) : null,
+  }
+}
+
+const lastAsked = ({ dialect }: Speech, { to_block: to }: Asked): number => {
+  if (to === undefined || to === null) return Number.POSITIVE_INFINITY
+  return dialect === 'spec' ? to : to - 1
+}
+
+const guardOf = (chain: ServedChain, from: number, end: number): Answer => ({
+  block_number: end,
+  timestamp: 1_700_000_000 + end,
+  hash: chain.hash(end),
+  first_block_number: from,
+  first_parent_hash: chain.hash(from - 1),
+})
+
+const batches = (logs: readonly ServedLog[], speech: Speech, fields: readonly string[]) => {
+  const groups = grouped(logs, speech)
+  return [...groups.values()].map((group) => ({
+    ...(speech.dialect === 'hosted' && { blocks: [], transactions: [] }),
+    logs: group.map((log) => written(log, speech, fields)),
+  }))
+}
+
+const grouped = (logs: readonly ServedLog[], { batchBlocks }: Speech) => {
+  const groups = new Map<number, ServedLog[]>()
+  for (const log of logs) {
+    const key = Math.floor(log.block / batchBlocks)
+    groups.set(key, [...(groups.get(key) ?? []), log])
+  }
+  return groups
+}
+
+const written = (log: ServedLog, speech: Speech, fields: readonly string[]): Answer => {
+  const number = (value: number): unknown => {
+    if (speech.numbers === 'number') return value
+    return speech.numbers === 'hex' ? `0x${value.toString(16)}` : String(value)
+  }
+  const all: Answer = {
+    block_number: number(log.block),
+    log_index: number(log.index),
+    transaction_index: number(log.index),
+    transaction_hash: `0x${log.block.toString(16).padStart(64, '0')}`,
+    address: log.address,
+    data: log.data,
+    removed: log.removed ?? false,
+  }
+  for (const position of [0, 1, 2, 3]) {
+    const topic = log.topics[position] ?? null
+    if (topic !== null) all[`topic${position}`] = topic
+    else if (speech.absentTopic !== 'absent') {
+      all[`topic${position}`] = speech.absentTopic === 'null' ? null : ''
+    }
+  }
+  return Object.fromEntries(Object.entries(all).filter(([key]) => fields.includes(key)))
+}

@@ -1,11 +1,80 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { z } from 'zod'
-import { answerOf, type Speech } from './query-answer.ts'
-import { createChain, type ServedChain, type ServedLog } from './query-chain.ts'
-import { type Fault, type Faults, type Seen } from './query-faults.ts'
+import { listening } from './http.ts'
+import {
+  type Answer,
+  answerOf,
+  createChain,
+  type ServedChain,
+  type ServedLog,
+  type Speech,
+} from './query-chain.ts'
+
+/** What one request meets in the place of a right answer. */
+export type Fault =
+  /** Any status, headers and body: 401, 413, 429 with its hints, 502 with HTML, a redirect, 200 with garbage. */
+  | {
+      readonly kind: 'reply'
+      readonly status: number
+      readonly headers?: Readonly<Record<string, string>>
+      readonly body?: string
+    }
+  /** The right answer, cut off after so many bytes by a connection that breaks. */
+  | { readonly kind: 'cut'; readonly bytes: number }
+  /** The right answer, gzipped, its last bytes missing, sent as if it were whole. */
+  | { readonly kind: 'short-gzip' }
+  /** The connection is closed without a word. */
+  | { readonly kind: 'close' }
+  /** Nothing is ever said. */
+  | { readonly kind: 'hang' }
+  /** The right answer after so many milliseconds of real time. */
+  | { readonly kind: 'slow'; readonly ms: number }
+  /** The right answer, once the test lets it go. */
+  | { readonly kind: 'held'; readonly until: Promise<void> }
+  /** `next_block` is the `from_block` of the request, and there are no logs. */
+  | { readonly kind: 'stall'; readonly archiveHeight?: number }
+  /** 400, and the body holds all headers of the request: the key, too. */
+  | { readonly kind: 'echo' }
+  /** The right answer, changed: a wrong next_block, a log out of range, other words for a number. */
+  | { readonly kind: 'alter'; readonly alter: (answer: Answer) => unknown }
+
+/** One request as the server saw it. */
+export interface Seen {
+  readonly path: '/query' | '/height'
+  /** How many of this path came before it: 0 is the first. */
+  readonly nth: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Of a query: its first block, and its `to_block` as it was sent. */
+  readonly from: number
+  readonly to: number | null
+  /** The body as it was sent. */
+  readonly body: string
+  /** Real time, in milliseconds. */
+  readonly at: number
+}
+
+/** Decides what a request meets; undefined: the right answer. It may change the chain before that. */
+export type Faults = (seen: Seen) => Fault | undefined
+
+/** These faults for the first queries, one each, and right answers after that. */
+export const inTurn =
+  (...faults: readonly (Fault | undefined)[]): Faults =>
+  ({ path, nth }) =>
+    path === '/query' ? faults[nth] : undefined
+
+/** This fault for each query; GET /height is answered as it should be. */
+export const always =
+  (fault: Fault): Faults =>
+  ({ path }) =>
+    path === '/query' ? fault : undefined
+
+export const alter = (alteration: (answer: Answer) => unknown): Fault => ({
+  kind: 'alter',
+  alter: alteration,
+})
 
 /**
  * A query service over a chain in memory, on a real port.
@@ -13,7 +82,7 @@ import { type Fault, type Faults, type Seen } from './query-faults.ts'
  *     const server = await startQueryServer({ logs, height: 1000, dialect: 'hosted', pageLogs: 50 })
  *     server.url                      // http://127.0.0.1:PORT, for `createQueryClient` or `--url`
  *     server.chain.setHeight(1001)    // the chain moves; see query-chain.ts
- *     server.seen                     // every request so far, in order; see query-faults.ts
+ *     server.seen                     // every request so far, in order; see `Seen`
  *     server.faults = inTurn({ kind: 'reply', status: 502 })   // the first query fails, the next does not
  *     await server.close()
  *
@@ -79,12 +148,9 @@ export const startQueryServer = async (options: QueryServerOptions = {}): Promis
       reply(response, 400, String(error))
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : undefined
+  const { url, close } = await listening(server)
   return {
-    url: `http://127.0.0.1:${port}${prefix}`,
+    url: `${url}${prefix}`,
     chain,
     seen,
     get faults(): Faults {
@@ -93,11 +159,7 @@ export const startQueryServer = async (options: QueryServerOptions = {}): Promis
     set faults(faults: Faults) {
       state.faults = faults
     },
-    close: async () => {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
-    },
+    close,
   }
 }
 
@@ -126,13 +188,6 @@ const REQUEST = z.strictObject({
   ),
   field_selection: z.strictObject({ log: z.array(z.string()).min(1) }),
 })
-
-const textOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = []
-  const stream: AsyncIterable<Buffer> = request
-  for await (const chunk of stream) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
-}
 
 const pathOf = ({ method, url }: IncomingMessage, prefix: string): Seen['path'] | undefined => {
   if (method === 'POST' && url === `${prefix}/query`) return '/query'

@@ -1,8 +1,10 @@
-import { once } from 'node:events'
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text as textOf } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { z } from 'zod'
-import { createRpcChain, hex, type RpcChain, type RpcChainOptions } from './rpc-chain.ts'
+import { type Block, type StoredLog } from '../../src/query/store/store.ts'
+import { listening } from './http.ts'
 
 export interface Call {
   readonly method: string
@@ -81,14 +83,14 @@ export const startRpcNode = async (options: RpcNodeOptions = {}): Promise<RpcNod
       return
     }
     const bodies = answers.map(({ body }) => body)
-    const text = JSON.stringify(Array.isArray(asked) ? bodies : bodies[0])
+    const reply = JSON.stringify(Array.isArray(asked) ? bodies : bodies[0])
     if (whole?.kind === 'cut') {
-      response.writeHead(200, { 'content-length': String(text.length) })
-      response.write(text.slice(0, 20), () => response.destroy())
+      response.writeHead(200, { 'content-length': String(reply.length) })
+      response.write(reply.slice(0, 20), () => response.destroy())
       return
     }
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
-    response.writeHead(200, headers).end(gzipSync(text))
+    response.writeHead(200, headers).end(gzipSync(reply))
   }
 
   const server = createServer((request, response) => {
@@ -101,11 +103,9 @@ export const startRpcNode = async (options: RpcNodeOptions = {}): Promise<RpcNod
       response.writeHead(500).end(String(error))
     })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = z.object({ port: z.number() }).parse(server.address())
+  const { url, close } = await listening(server)
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     chain,
     seen,
     get most() {
@@ -117,19 +117,8 @@ export const startRpcNode = async (options: RpcNodeOptions = {}): Promise<RpcNod
     set faults(faults) {
       state.faults = faults
     },
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
+    close,
   }
-}
-
-const textOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = []
-  const stream: AsyncIterable<Buffer> = request
-  for await (const chunk of stream) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 const rangeSchema = z.object({ fromBlock: z.string(), toBlock: z.string() })
@@ -163,4 +152,132 @@ const resultOf = (
     return chain.receipts(block).find(({ transactionHash }) => transactionHash === first) ?? null
   }
   throw new Error(`the test node does not know ${method}`)
+}
+
+/** A log as JSON-RPC tells it. */
+export interface RpcLog {
+  readonly address: string
+  readonly topics: readonly string[]
+  readonly data: string
+  readonly blockNumber: string
+  readonly blockHash: string
+  readonly transactionHash: string
+  readonly transactionIndex: string
+  readonly logIndex: string
+  readonly removed: boolean
+}
+
+interface RpcChainOptions {
+  readonly height?: number
+  /** How many logs a block has; by default 0, 1, 2, 3 and again. */
+  readonly logsIn?: (block: number) => number
+  /** Seconds since the epoch; by default one a block, and later than what the clocks of tests show. */
+  readonly timeOf?: (block: number) => number
+}
+
+/** Two logs a transaction, and one transaction without; three contracts, and as many kinds of events. */
+const LOGS_IN_TRANSACTION = 2
+const KINDS = 3
+
+/** A chain whose every block can be told from its number, in the words of JSON-RPC and in ours. */
+export const createRpcChain = (options: RpcChainOptions = {}) => {
+  const { logsIn = (block) => block % 4, timeOf = (block) => 1_700_100_000 + block } = options
+  let height = options.height ?? 10
+  /** From which block on which fork holds, newest last. */
+  const forks: number[] = []
+  const hash = (block: number): string =>
+    block < 0 ? word('00', 0) : word(`b${forks.filter((from) => from <= block).length}`, block)
+  const transaction = (block: number, at: number): string => word('cc', block * 100_000 + at)
+  const logs = (block: number): readonly StoredLog[] =>
+    Array.from({ length: logsIn(block) }, (_, logIndex) => {
+      const transactionIndex = Math.floor(logIndex / LOGS_IN_TRANSACTION)
+      const kind = (block + logIndex) % KINDS
+      return {
+        logIndex,
+        transactionIndex,
+        transactionHash: transaction(block, transactionIndex),
+        address: contract(kind),
+        // Of the third kind with all four topics, of the second without any.
+        topics:
+          kind === 1
+            ? []
+            : [topic(kind), word('01', block), ...(kind === 2 ? [topic(7), topic(8)] : [])],
+        data: kind === 0 ? '0x' : word('da', logIndex),
+      }
+    })
+  const transactions = (block: number): readonly string[] =>
+    Array.from({ length: Math.ceil(logsIn(block) / LOGS_IN_TRANSACTION) + 1 }, (_, at) =>
+      transaction(block, at),
+    )
+  const rpcLogs = (block: number): readonly RpcLog[] =>
+    logs(block).map((log) => ({
+      address: log.address,
+      topics: log.topics,
+      data: log.data,
+      blockNumber: hex(block),
+      blockHash: hash(block),
+      transactionHash: log.transactionHash,
+      transactionIndex: hex(log.transactionIndex),
+      logIndex: hex(log.logIndex),
+      removed: false,
+    }))
+  return {
+    get height(): number {
+      return height
+    },
+    setHeight: (block: number): void => {
+      height = block
+    },
+    /** From `from` on every block is another. */
+    fork: (from: number): void => {
+      forks.push(from)
+    },
+    hash,
+    rpcLogs,
+    transactions,
+    header: (block: number) => ({
+      number: hex(block),
+      hash: hash(block),
+      parentHash: hash(block - 1),
+      timestamp: hex(timeOf(block)),
+      logsBloom: bloomOf(logs(block)),
+      transactions: transactions(block),
+    }),
+    receipts: (block: number) =>
+      transactions(block).map((transactionHash, at) => ({
+        blockHash: hash(block),
+        transactionHash,
+        transactionIndex: hex(at),
+        logs: rpcLogs(block).filter((log) => log.transactionHash === transactionHash),
+      })),
+    /** What the store must hold of it where all is kept. */
+    block: (number: number): Block => ({
+      number,
+      hash: hash(number),
+      parentHash: hash(number - 1),
+      timestamp: timeOf(number),
+      logCount: logsIn(number),
+      logs: logs(number),
+    }),
+  }
+}
+
+type RpcChain = ReturnType<typeof createRpcChain>
+
+export const hex = (value: number): string => `0x${value.toString(16)}`
+
+const word = (prefix: string, value: number): string =>
+  `0x${prefix}${value.toString(16).padStart(62, '0')}`
+
+export const contract = (kind: number): string => `0x${`a${kind}`.repeat(20)}`
+export const topic = (kind: number): string => word('ee', kind)
+
+/** As the yellow paper has it: of each address and topic, three times eleven bits of its hash. */
+const bloomOf = (logs: readonly StoredLog[]): string => {
+  let bits = 0n
+  for (const value of logs.flatMap(({ address, topics }) => [address, ...topics])) {
+    const digest = Buffer.from(keccak_256(Buffer.from(value.slice(2), 'hex')))
+    for (const at of [0, 2, 4]) bits |= 1n << BigInt(digest.readUInt16BE(at) % 2048)
+  }
+  return `0x${bits.toString(16).padStart(512, '0')}`
 }

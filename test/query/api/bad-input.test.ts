@@ -1,26 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { readFilters } from '../../../src/query/service/api/filters.ts'
-import {
-  ask,
-  askRaw,
-  codeOf,
-  errorOf,
-  plainChain,
-  type QueryApi,
-  RIGHT,
-  startQueryApi,
-} from '../../support/query-api.ts'
+import { ask, askRaw, codeOf, errorOf, it, RIGHT } from './fixtures.ts'
 
 const ADDRESS = `0x${'11'.repeat(20)}`
 const TOPIC = `0x${'22'.repeat(32)}`
-
-/** A service of blocks 5 to 30 without a log. */
-let api: QueryApi
-
-beforeAll(async () => {
-  api = await startQueryApi({ blocks: plainChain(5, 30) })
-})
-afterAll(async () => api.close())
 
 const withLogs = (logs: unknown) => ({ ...RIGHT, logs })
 const withTopics = (topics: unknown) => withLogs([{ topics }])
@@ -215,7 +198,7 @@ const ROWS: readonly (readonly [
 ]
 
 describe('bad input', () => {
-  it.each(ROWS)('%s', async (...[, body, status, code, path]) => {
+  it.for(ROWS)('%s', async ([, body, status, code, path], { api }) => {
     const got = await ask(api, body)
     const { message, ...error } = errorOf(got)
     expect([got.status, error]).toEqual([
@@ -227,7 +210,7 @@ describe('bad input', () => {
     expect(api.complaints).toEqual([])
   })
 
-  it('48 bytes that are no UTF-8', async () => {
+  it('48 bytes that are no UTF-8', async ({ api }) => {
     const body = Buffer.concat([
       Buffer.from('{"from_block'),
       Buffer.from([0xff]),
@@ -237,7 +220,7 @@ describe('bad input', () => {
     expect([got.status, codeOf(got)]).toEqual([400, 'bad_json'])
   })
 
-  it('49 what came is told, cut short', async () => {
+  it('49 what came is told, cut short', async ({ api }) => {
     const got = await ask(api, { ...RIGHT, from_block: 'x'.repeat(5000) })
     expect(errorOf(got).message).toBe(
       `expected a whole number from 0 to 2^53-1, came "${'x'.repeat(59)}…`,
@@ -277,7 +260,7 @@ describe('a list longer than anybody may ask for', () => {
 })
 
 describe('what is odd and right', () => {
-  it.each([
+  it.for([
     ['50 one block', { ...RIGHT, to_block: 10 }],
     ['51 to_block null', { ...RIGHT, to_block: null }],
     ['52 no to_block', { ...RIGHT, to_block: undefined }],
@@ -291,7 +274,7 @@ describe('what is odd and right', () => {
     ['57 capital digits', withLogs([{ address: [`0x${'AB'.repeat(20)}`] }])],
     ['58 the same field twice', { ...RIGHT, field_selection: { log: ['data', 'data'] } }],
     ['59 ten thousand values', withTopics([Array.from({ length: 10_000 }, () => TOPIC)])],
-  ])('%s', async (_, body) => {
+  ])('%s', async ([, body], { api }) => {
     const got = await ask(api, body)
     expect([got.status, got.text]).toEqual([200, '{"data":[],"archive_height":30}'])
   })

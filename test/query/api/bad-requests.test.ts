@@ -1,27 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { Secret } from '../../../src/core/secret.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
-import {
-  ask,
-  askRaw,
-  codeOf,
-  plainChain,
-  type QueryApi,
-  RIGHT,
-  startQueryApi,
-  storeWith,
-} from '../../support/query-api.ts'
-
-/** A service of blocks 5 to 30 without a log. */
-let api: QueryApi
-
-beforeAll(async () => {
-  api = await startQueryApi({ blocks: plainChain(5, 30) })
-})
-afterAll(async () => api.close())
+import { ask, askRaw, codeOf, it, RIGHT, storeWith } from './fixtures.ts'
 
 describe('around the body', () => {
-  it('60 a body over 1 MiB, told beforehand or not: 413, and it is seen', async () => {
+  it('60 a body over 1 MiB, told beforehand or not: 413, and it is seen', async ({ api }) => {
     const body = Buffer.alloc(3 * 1024 * 1024, ' ')
     const told = await askRaw(api, { body, headers: { 'content-length': String(body.length) } })
     const untold = await askRaw(api, { body, headers: { 'transfer-encoding': 'chunked' } })
@@ -31,7 +14,7 @@ describe('around the body', () => {
     expect((await ask(api, `${just} `)).status).toBe(413)
   })
 
-  it('61 another content type, or none: 415', async () => {
+  it('61 another content type, or none: 415', async ({ api }) => {
     for (const type of [
       'text/plain',
       'application/x-www-form-urlencoded',
@@ -47,54 +30,40 @@ describe('around the body', () => {
     expect(same.status).toBe(200)
   })
 
-  it('62 no key, a wrong key: 401 and what kind is wanted', async () => {
-    const locked = await startQueryApi({
-      blocks: plainChain(5, 30),
-      keys: [new Secret('right-key')],
-    })
-    try {
-      for (const headers of [
-        {},
-        { authorization: 'Bearer wrong' },
-        { authorization: 'Bearer RIGHT-KEY' },
-        { 'x-api-key': 'right' },
-      ]) {
-        const got = await ask(locked, RIGHT, headers)
-        expect([got.status, codeOf(got)]).toEqual([401, 'unauthorized'])
-        expect(got.headers['www-authenticate']).toBe('Bearer')
-        expect(got.text).not.toContain('right-key')
-      }
-      expect((await askRaw(locked, { method: 'GET', path: '/height' })).status).toBe(401)
-    } finally {
-      await locked.close()
+  it('62 no key, a wrong key: 401 and what kind is wanted', async ({ serve }) => {
+    const locked = await serve({ keys: [new Secret('right-key')] })
+    for (const headers of [
+      {},
+      { authorization: 'Bearer wrong' },
+      { authorization: 'Bearer RIGHT-KEY' },
+      { 'x-api-key': 'right' },
+    ]) {
+      const got = await ask(locked, RIGHT, headers)
+      expect([got.status, codeOf(got)]).toEqual([401, 'unauthorized'])
+      expect(got.headers['www-authenticate']).toBe('Bearer')
+      expect(got.text).not.toContain('right-key')
     }
+    expect((await askRaw(locked, { method: 'GET', path: '/height' })).status).toBe(401)
   })
 
-  it('63 over the limit: 429, what is left and when to come again', async () => {
-    const limited = await startQueryApi({
-      blocks: plainChain(5, 30),
-      requestsPerMinute: 2,
+  it('63 over the limit: 429, what is left and when to come again', async ({ serve }) => {
+    const limited = await serve({ requestsPerMinute: 2 })
+    const left = []
+    for (let each = 0; each < 2; each += 1)
+      left.push((await ask(limited, RIGHT)).headers['x-ratelimit-remaining'])
+    expect(left).toEqual(['1', '0'])
+    const got = await ask(limited, RIGHT)
+    expect([got.status, codeOf(got)]).toEqual([429, 'rate_limited'])
+    expect(got.headers).toMatchObject({
+      'x-ratelimit-limit': '2',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-cost': '1',
     })
-    try {
-      const left = []
-      for (let each = 0; each < 2; each += 1)
-        left.push((await ask(limited, RIGHT)).headers['x-ratelimit-remaining'])
-      expect(left).toEqual(['1', '0'])
-      const got = await ask(limited, RIGHT)
-      expect([got.status, codeOf(got)]).toEqual([429, 'rate_limited'])
-      expect(got.headers).toMatchObject({
-        'x-ratelimit-limit': '2',
-        'x-ratelimit-remaining': '0',
-        'x-ratelimit-cost': '1',
-      })
-      expect(Number(got.headers['retry-after'])).toBeGreaterThan(55)
-      expect(got.headers['x-ratelimit-reset']).toBe(got.headers['retry-after'])
-    } finally {
-      await limited.close()
-    }
+    expect(Number(got.headers['retry-after'])).toBeGreaterThan(55)
+    expect(got.headers['x-ratelimit-reset']).toBe(got.headers['retry-after'])
   })
 
-  it('64 a wrong path: 404; a wrong method: 405 and the right ones', async () => {
+  it('64 a wrong path: 404; a wrong method: 405 and the right ones', async ({ api }) => {
     for (const path of ['/', '/query/', '/Query', '/query/arrow-ipc', '/height/sse']) {
       const got = await askRaw(api, { path, body: JSON.stringify(RIGHT) })
       expect([path, got.status, codeOf(got)]).toEqual([path, 404, 'not_found'])
@@ -115,10 +84,13 @@ describe('around the body', () => {
     expect((await askRaw(api, { method: 'HEAD', path: '/query' })).status).toBe(405)
   })
 
-  it('65 a store that fails: 503 and when to come again, and the height is still told', async () => {
+  it('65 a store that fails: 503 and when to come again, and the height is still told', async ({
+    serve,
+  }) => {
     const doing = 'read logs of /var/lib/secret-place'
     for (const kind of ['unavailable', 'broken', 'missing', 'aborted'] as const) {
-      const failing = await startQueryApi({
+      const failing = await serve({
+        blocks: [],
         store: storeWith({
           read: async () => Promise.reject(new StoreError(kind, { doing, happened: 'it broke' })),
         }),
@@ -134,12 +106,12 @@ describe('around the body', () => {
       expect(failing.complaints).toHaveLength(kind === 'aborted' ? 0 : 1)
       const height = await askRaw(failing, { method: 'GET', path: '/height' })
       expect(height.text).toBe('{"height":30}')
-      await failing.close()
     }
   })
 
-  it('66 a fault of ours: 500, complained about, and nothing of it is told', async () => {
-    const broken = await startQueryApi({
+  it('66 a fault of ours: 500, complained about, and nothing of it is told', async ({ serve }) => {
+    const broken = await serve({
+      blocks: [],
       store: storeWith({
         read: async () => Promise.reject(new TypeError('undefined is no function')),
       }),
@@ -148,15 +120,13 @@ describe('around the body', () => {
     expect([got.status, codeOf(got)]).toEqual([500, 'internal'])
     expect(got.text).not.toContain('undefined')
     expect(broken.complaints.map(({ message }) => message)).toEqual(['undefined is no function'])
-    await broken.close()
   })
 
-  it('67 nothing is held yet: 503, no height, never an empty answer', async () => {
-    const empty = await startQueryApi()
+  it('67 nothing is held yet: 503, no height, never an empty answer', async ({ serve }) => {
+    const empty = await serve({ blocks: [] })
     const got = await ask(empty, RIGHT)
     expect([got.status, codeOf(got), got.headers['retry-after']]).toEqual([503, 'empty', '5'])
     expect((await askRaw(empty, { method: 'GET', path: '/height' })).text).toBe('{"height":null}')
     expect(empty.complaints).toEqual([])
-    await empty.close()
   })
 })

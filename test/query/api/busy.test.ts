@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { createGate } from '../../../src/query/service/api/gate.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import type { LogStore } from '../../../src/query/store/store.ts'
@@ -12,22 +12,13 @@ import {
   ask,
   codeOf,
   hashOf,
+  it,
   plainChain,
   type QueryApi,
+  rawQuery,
   RIGHT,
-  startQueryApi,
   storeWith,
-} from '../../support/query-api.ts'
-
-let api: QueryApi | undefined
-
-const serve = async (options: Parameters<typeof startQueryApi>[0] = {}): Promise<QueryApi> =>
-  (api = await startQueryApi({ blocks: plainChain(5, 30), ...options }))
-
-afterEach(async () => {
-  await api?.close()
-  api = undefined
-})
+} from './fixtures.ts'
 
 /** A gate for two with room for two more; each work ends when it is told to. */
 const createBusy = () => {
@@ -142,7 +133,7 @@ const slowStore = () => {
 }
 
 describe('more than can be read at a time', () => {
-  it('does not wait for ever', async () => {
+  it('does not wait for ever', async ({ serve }) => {
     const { store, reads } = slowStore()
     const served = await serve({ store, limits: { concurrent: 1, waitMs: 20 } })
     const first = ask(served, RIGHT)
@@ -157,17 +148,16 @@ describe('more than can be read at a time', () => {
     expect((await first).status).toBe(200)
   })
 
-  it('does not begin when its turn comes, while too much lies here that nobody takes', async () => {
+  it('does not begin when its turn comes, while too much lies here that nobody takes', async ({
+    serve,
+  }) => {
     const { store, reads } = slowStore()
     const blocks = plainChain(5, 30, { 10: HUGE })
     const limits = { concurrent: 1, waiting: 1, waitMs: 1000, unsentBytes: 1_000_000 }
     const served = await serve({ store, blocks, limits })
     const socket = connect(served.port, '127.0.0.1')
     socket.pause()
-    const body = JSON.stringify(RIGHT)
-    socket.write(
-      `POST /query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    )
+    socket.write(rawQuery(JSON.stringify(RIGHT)))
     await eventually(
       () => reads.length,
       (count) => count === 1,
@@ -186,7 +176,7 @@ describe('more than can be read at a time', () => {
     socket.destroy()
   })
 
-  it('a read that takes too long is stopped, and its place is free again', async () => {
+  it('a read that takes too long is stopped, and its place is free again', async ({ serve }) => {
     const { store, reads } = slowStore()
     const served = await serve({ store, limits: { concurrent: 1, answerMs: 30 } })
     const got = await ask(served, RIGHT)
@@ -202,7 +192,7 @@ describe('more than can be read at a time', () => {
     expect((await again).status).toBe(200)
   })
 
-  it('a place is not free while a read that does not listen goes on', async () => {
+  it('a place is not free while a read that does not listen goes on', async ({ serve }) => {
     let end = (): void => undefined
     const deaf = storeWith({
       read: async () =>
@@ -237,7 +227,7 @@ describe('a client that went', () => {
     sent.destroy()
   }
 
-  it('has its work stopped, and is counted as gone', async () => {
+  it('has its work stopped, and is counted as gone', async ({ serve }) => {
     const { store, reads } = slowStore()
     const served = await serve({ store })
     await leave(served, () => reads.length === 1)
@@ -251,7 +241,7 @@ describe('a client that went', () => {
     expect(served.complaints).toEqual([])
   })
 
-  it('in the middle of its body, is no fault of ours', async () => {
+  it('in the middle of its body, is no fault of ours', async ({ serve }) => {
     const served = await serve()
     const socket = connect(served.port, '127.0.0.1')
     socket.write(

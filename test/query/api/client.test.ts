@@ -1,13 +1,13 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { createQueryClient } from '../../../src/query/client/client.ts'
 import { skim } from '../../../src/query/client/skim.ts'
 import { LOG_FIELDS } from '../../../src/query/log-fields.ts'
 import { keeps, memoryStore } from '../../support/memory-store.ts'
-import { ask, startQueryApi } from '../../support/query-api.ts'
-import { keepPages } from '../../support/query-run.ts'
-import { diceOf, oneOf, randomChain, randomFilter } from '../../support/store-chain.ts'
+import { ask, it as apiTest } from './fixtures.ts'
+import { keepPages } from '../client-fixtures.ts'
+import { diceOf, oneOf, randomChain, randomFilter } from '../../support/store-cases.ts'
 
 const KEY = 'a-key-of-this-test'
 
@@ -43,17 +43,19 @@ const randomRun = (seed: number) => {
   return { chain, last, from, to, end, filter, expected, limits, concurrency }
 }
 
+const it = apiTest.extend('served', {})
+
 describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dialect) => {
   it(
     'have every log once, in order, whatever the chain, the filter and the pages',
     { timeout: 60_000 },
-    async () => {
+    async ({ serve }) => {
       for (let seed = 0; seed < 30; seed += 1) {
         const run = randomRun(1000 + 2 * seed)
         const store = memoryStore()
         await store.append(run.chain)
         const { limits, last, from, to, end, filter } = run
-        const api = await startQueryApi({
+        const api = await serve({
           store,
           dialect,
           limits,
@@ -64,33 +66,28 @@ describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dia
         const { sink, pages, logs } = keepPages()
         const query = { ...filter, fields: LOG_FIELDS, fromBlock: from, toBlock: to }
         const { signal } = new AbortController()
-        try {
-          expect(await client.height(signal)).toBe(last)
-          const result = await client.run(query, sink, { signal, concurrency: run.concurrency })
-          expect([seed, logs()]).toEqual([seed, run.expected])
-          expect(result).toMatchObject({ complete: true, from, through: end, target: end })
-          // Only a hosted service tells hashes: then each page is seen to follow on the one before.
-          if (dialect === 'hosted') expect(result.stats.unguarded).toBe(0)
-          expect(result.stats).toMatchObject({ retries: 0, reorgs: 0 })
-          expect(pages.at(-1)?.next).toBe(end + 1)
-          expect(api.complaints).toEqual([])
-        } finally {
-          await api.close()
-        }
+        expect(await client.height(signal)).toBe(last)
+        const result = await client.run(query, sink, { signal, concurrency: run.concurrency })
+        expect([seed, logs()]).toEqual([seed, run.expected])
+        expect(result).toMatchObject({ complete: true, from, through: end, target: end })
+        // Only a hosted service tells hashes: then each page is seen to follow on the one before.
+        if (dialect === 'hosted') expect(result.stats.unguarded).toBe(0)
+        expect(result.stats).toMatchObject({ retries: 0, reorgs: 0 })
+        expect(pages.at(-1)?.next).toBe(end + 1)
+        expect(api.complaints).toEqual([])
       }
     },
   )
 
-  it('go the fast way: a page is read without being parsed', async () => {
+  it('go the fast way: a page is read without being parsed', async ({ serve }) => {
     const chain = randomChain({ seed: 5, from: 1, blocks: 30 })
-    const api = await startQueryApi({ dialect, blocks: chain })
+    const api = await serve({ dialect, blocks: chain })
     const got = await ask(api, {
       from_block: 1,
       to_block: 30,
       logs: [{}],
       field_selection: { log: ['log_index', 'block_number', 'data'] },
     })
-    await api.close()
     const refuse = (happened: string): Error => new Error(happened)
     const total = got.text.split('"log_index"').length - 1
     expect(skim(Buffer.from(got.text), 30, refuse)).toMatchObject({ logs: total, beyond: 0 })
@@ -103,12 +100,11 @@ describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dia
     )
   })
 
-  it('a key that is none of the service is told as such', async () => {
-    const api = await startQueryApi({ dialect, keys: [new Secret(KEY)] })
+  it('a key that is none of the service is told as such', async ({ serve }) => {
+    const api = await serve({ dialect, keys: [new Secret(KEY)] })
     const client = createQueryClient({ url: api.url, apiKey: 'another', clock: systemClock })
     await expect(client.height(new AbortController().signal)).rejects.toMatchObject({
       kind: 'auth',
     })
-    await api.close()
   })
 })

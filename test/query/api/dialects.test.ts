@@ -1,15 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import type { Block, StoredLog } from '../../../src/query/store/store.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import {
   ask,
   errorOf,
   hashOf,
+  it as apiTest,
   plainChain,
-  type QueryApi,
-  startQueryApi,
+  type ServeApi,
   storeWith,
-} from '../../support/query-api.ts'
+} from './fixtures.ts'
 
 const TOKEN = `0x${'da'.repeat(20)}`
 const OTHER = `0x${'0e'.repeat(20)}`
@@ -34,20 +34,20 @@ const CHAIN: readonly Block[] = plainChain(8, 60, {
   40: [log(1, { data: '0xff' })],
 })
 
-let api: QueryApi | undefined
-
-const serve = async (options: Parameters<typeof startQueryApi>[0] = {}): Promise<QueryApi> =>
-  (api = await startQueryApi({ blocks: CHAIN, ...options }))
-
-afterEach(async () => {
-  await api?.close()
-  api = undefined
-})
+const it = apiTest
+  .extend('served', { blocks: CHAIN })
+  .extend('hosted', ({ serve }) => async (body: unknown, options: Parameters<ServeApi>[0] = {}) => {
+    const got = await ask(await serve({ dialect: 'hosted', ...options }), body)
+    return {
+      ...got,
+      text: got.text.replace(/"total_execution_time":\d+/, '"total_execution_time":0'),
+    }
+  })
 
 describe('no filter at all', () => {
   const page = (more: object) => ({ from_block: 10, logs: [], ...more })
 
-  it('selects no log, and the blocks are covered: spec', async () => {
+  it('selects no log, and the blocks are covered: spec', async ({ serve }) => {
     const served = await serve()
     const fields = { field_selection: { log: ['log_index'] } }
     const got = await ask(served, page(fields))
@@ -58,7 +58,9 @@ describe('no filter at all', () => {
     const gone = await ask(served, page({ ...fields, from_block: 7 }))
     expect([gone.status, errorOf(gone).code]).toEqual([410, 'pruned'])
   })
-  it('selects no log, and the blocks are covered: hosted, all of them where they are asked for', async () => {
+  it('selects no log, and the blocks are covered: hosted, all of them where they are asked for', async ({
+    serve,
+  }) => {
     const served = await serve({ dialect: 'hosted' })
     const ends = async (more: object) => {
       const { text } = await ask(served, page(more))
@@ -72,7 +74,7 @@ describe('no filter at all', () => {
       ['"number":10', '"number":11', '"number":12'],
     ])
   })
-  it('is unavailable while nothing is held, as with a filter', async () => {
+  it('is unavailable while nothing is held, as with a filter', async ({ serve }) => {
     const body = page({ field_selection: { log: ['log_index'] } })
     const got = await ask(await serve({ blocks: [] }), body)
     expect([got.status, errorOf(got).code]).toEqual([503, 'empty'])
@@ -80,7 +82,9 @@ describe('no filter at all', () => {
 })
 
 describe('our dialect', () => {
-  it('answers with an entry for each block that has logs, in it what was selected and no more', async () => {
+  it('answers with an entry for each block that has logs, in it what was selected and no more', async ({
+    serve,
+  }) => {
     const got = await ask(await serve(), {
       from_block: 10,
       to_block: 40,
@@ -95,7 +99,7 @@ describe('our dialect', () => {
     )
   })
 
-  it('has every field of a log; a topic that is not there is null', async () => {
+  it('has every field of a log; a topic that is not there is null', async ({ serve }) => {
     const fields =
       'removed,log_index,transaction_index,transaction_hash,block_hash,block_number,address,data,topic0,topic1,topic2,topic3'
     const got = await ask(await serve(), {
@@ -130,7 +134,7 @@ describe('our dialect', () => {
     })
   })
 
-  it('has room for any number of blocks, however high', async () => {
+  it('has room for any number of blocks, however high', async ({ serve }) => {
     const from = 2 ** 52
     const logs = Object.fromEntries(
       Array.from({ length: 1000 }, (_, index) => [from + index, [log(0, { data: '0x' })]]),
@@ -146,7 +150,7 @@ describe('our dialect', () => {
     )
   })
 
-  it('to_block is inclusive; next_block is there until all has been sent', async () => {
+  it('to_block is inclusive; next_block is there until all has been sent', async ({ serve }) => {
     const { port } = await serve({ limits: { pageLogs: 1 } })
     const nextOf = async (from: number, to?: number) => {
       const body = {
@@ -178,23 +182,17 @@ const OFFICIAL = `{"from_block":10,"to_block":50,"logs":[{"address":["${TOKEN}"]
 
 const GUARD = `"rollback_guard":{"block_number":49,"timestamp":1700000049,"hash":"${hashOf(49)}","first_block_number":10,"first_parent_hash":"${hashOf(9)}"}`
 
-const hosted = async (body: unknown, options: Parameters<typeof serve>[0] = {}) => {
-  const got = await ask(await serve({ dialect: 'hosted', ...options }), body)
-  return {
-    ...got,
-    text: got.text.replace(/"total_execution_time":\d+/, '"total_execution_time":0'),
-  }
-}
-
 describe('the hosted dialect', () => {
-  it('answers the official client: to_block exclusive, next_block always, batches, a guard', async () => {
+  it('answers the official client: to_block exclusive, next_block always, batches, a guard', async ({
+    hosted,
+  }) => {
     expect((await hosted(OFFICIAL)).text).toBe(
       `{"data":[{"blocks":[],"transactions":[],"logs":[{"data":"0x01","topic0":"${TRANSFER}"},{"data":"0xff","topic0":"${TRANSFER}"}],"traces":[]}],` +
         `"archive_height":60,"next_block":50,"total_execution_time":0,${GUARD}}`,
     )
   })
 
-  it('blocks come with their logs unless nothing is to be joined', async () => {
+  it('blocks come with their logs unless nothing is to be joined', async ({ hosted }) => {
     const body = OFFICIAL.replace('JoinNothing', 'Default').replace(
       '"timestamp"',
       '"timestamp","hash","parent_hash"',
@@ -208,14 +206,14 @@ describe('the hosted dialect', () => {
     )
   })
 
-  it('a limit of logs ends a page after the block in which it is reached', async () => {
+  it('a limit of logs ends a page after the block in which it is reached', async ({ hosted }) => {
     const got = await hosted(OFFICIAL.replace('"max_num_logs":5', '"max_num_logs":1'))
     expect(got.text).toContain('"logs":[{"data":"0x01",')
     expect(got.text).toContain('"next_block":13,')
     expect(got.text).toContain(`"block_number":12,"timestamp":1700000012,"hash":"${hashOf(12)}"`)
   })
 
-  it.each([
+  it.for<[string, object, string, number]>([
     [
       'no field of a log: its table is empty',
       { field_selection: { block: ['number'] } },
@@ -252,17 +250,17 @@ describe('the hosted dialect', () => {
       '[]',
       14,
     ],
-  ])('%s', async (...[, more, data, next]) => {
+  ])('%s', async ([, more, data, next], { hosted }) => {
     const got = await hosted({ from_block: 10, to_block: 14, logs: [{}], ...more })
     expect(got.text).toContain(`{"data":${data},"archive_height":60,"next_block":${next},`)
   })
 
-  it.each([
+  it.for<[string, { from_block: number; to_block?: number }, number, number]>([
     ['nothing: to_block is from_block', { from_block: 20, to_block: 20 }, 60, 20],
     ['beyond what is held', { from_block: 61 }, 60, 61],
     ['far beyond', { from_block: 100, to_block: 200 }, 60, 100],
     ['the end of what is held', { from_block: 60 }, 60, 61],
-  ])('%s', async (...[, range, archive, next]) => {
+  ])('%s', async ([, range, archive, next], { hosted }) => {
     const got = await hosted({ logs: [{}], ...range })
     expect(JSON.parse(got.text)).toMatchObject({
       data: [],
@@ -272,7 +270,7 @@ describe('the hosted dialect', () => {
     expect(got.text.includes('"rollback_guard":null')).toBe(next !== 61 || range.from_block === 61)
   })
 
-  it('nothing is held yet: the height is null, and nothing was looked at', async () => {
+  it('nothing is held yet: the height is null, and nothing was looked at', async ({ hosted }) => {
     const body = { from_block: 3, logs: [{}] }
     const got = await hosted(body, { blocks: [] })
     expect(got.text).toBe(
@@ -280,7 +278,7 @@ describe('the hosted dialect', () => {
     )
   })
 
-  it.each([
+  it.for<[string, string, object]>([
     ['transactions[0]', 'not_served', { transactions: [{ from: [TOKEN] }] }],
     ['traces[0]', 'not_served', { traces: [{}] }],
     ['blocks[0]', 'not_served', { blocks: [{}] }],
@@ -300,12 +298,12 @@ describe('the hosted dialect', () => {
     ['max_num_logs', 'bad_value', { max_num_logs: '5' }],
     ['to_block', 'bad_value', { to_block: 9 }],
     ['max_logs', 'unknown_field', { max_logs: 5 }],
-  ])('%s is refused by name: %s', async (path, code, more) => {
+  ])('%s is refused by name: %s', async ([path, code, more], { hosted }) => {
     const got = await hosted({ from_block: 10, logs: [{}], ...more })
     expect([got.status, errorOf(got).code, errorOf(got).path]).toEqual([400, code, path])
   })
 
-  it('blocks that are given up while a page is made are told to be gone', async () => {
+  it('blocks that are given up while a page is made are told to be gone', async ({ hosted }) => {
     const store = memoryStore()
     await store.append(CHAIN)
     const pruning = storeWith(

@@ -1,17 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { openDuckDbStore } from '../../../src/query/store/duckdb/store.ts'
-import { randomBody } from '../../support/query-bodies.ts'
-import { checkBody, createCore } from '../../support/query-fuzz.ts'
-import { diceOf, randomChain } from '../../support/store-chain.ts'
+import { it } from '../../support/directory.ts'
+import { randomBody } from './fuzz-bodies.ts'
+import { checkBody, createCore } from './fuzz.ts'
+import { diceOf, randomChain } from '../../support/store-cases.ts'
 
-it('on DuckDB, too, an answer is that of a naive filter, byte by byte', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'query-api-'))
+it('on DuckDB, too, an answer is that of a naive filter, byte by byte', async ({ directory }) => {
   const identity = { chainId: 1, scope: { addresses: [], topics: [] } }
-  const store = await openDuckDbStore(folder, { identity, clock: systemClock })
+  const store = await openDuckDbStore(directory, { identity, clock: systemClock })
   try {
     const chain = randomChain({ seed: 5, from: 3, blocks: 22, logs: 6 })
     await store.append(chain)
@@ -31,6 +28,5 @@ it('on DuckDB, too, an answer is that of a naive filter, byte by byte', async ()
     expect(pages).toBeGreaterThan(60)
   } finally {
     await store.close()
-    await rm(folder, { recursive: true })
   }
 }, 30_000)

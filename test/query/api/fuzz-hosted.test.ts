@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fuzzDialect } from '../../support/query-fuzz-run.ts'
+import { fuzzDialect } from './fuzz.ts'
 
 it(
   'any body in the hosted dialect is answered as a naive filter would have it, or refused as it must be',

@@ -4,31 +4,13 @@ import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { Secret } from '../../../src/core/secret.ts'
 import { createBudgets } from '../../../src/query/service/api/rate.ts'
 import { takesGzip } from '../../../src/query/service/api/packing.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import {
-  ask,
-  askRaw,
-  codeOf,
-  plainChain,
-  type QueryApi,
-  RIGHT,
-  startQueryApi,
-} from '../../support/query-api.ts'
-
-let api: QueryApi | undefined
-
-const serve = async (options: Parameters<typeof startQueryApi>[0] = {}): Promise<QueryApi> =>
-  (api = await startQueryApi({ blocks: plainChain(5, 30), ...options }))
-
-afterEach(async () => {
-  await api?.close()
-  api = undefined
-})
+import { ask, askRaw, codeOf, it, plainChain, rawQuery, RIGHT } from './fixtures.ts'
 
 const A_LOG = {
   logIndex: 0,
@@ -42,7 +24,7 @@ const A_LOG = {
 const LOGS = Array.from({ length: 200 }, (_, logIndex) => ({ ...A_LOG, logIndex }))
 
 describe('GET /height', () => {
-  it('tells the last block; HEAD tells as much without a body', async () => {
+  it('tells the last block; HEAD tells as much without a body', async ({ serve }) => {
     const served = await serve()
     const got = await askRaw(served, { method: 'GET', path: '/height?now' })
     expect([got.status, got.text]).toEqual([200, '{"height":30}'])
@@ -57,7 +39,7 @@ describe('GET /height', () => {
 })
 
 describe('OPTIONS', () => {
-  it('tells what may be asked, and needs no key', async () => {
+  it('tells what may be asked, and needs no key', async ({ serve }) => {
     const served = await serve({ keys: [new Secret('k')] })
     for (const [path, allow] of [
       ['/query', 'POST, OPTIONS'],
@@ -70,7 +52,7 @@ describe('OPTIONS', () => {
 })
 
 describe('keys', () => {
-  it('any of them, by either header', async () => {
+  it('any of them, by either header', async ({ serve }) => {
     const served = await serve({ keys: [new Secret('One'), new Secret('two')] })
     for (const headers of [
       { authorization: 'Bearer One' },
@@ -81,7 +63,7 @@ describe('keys', () => {
       expect((await ask(served, RIGHT, headers)).status).toBe(200)
   })
 
-  it('each key has a budget of its own', async () => {
+  it('each key has a budget of its own', async ({ serve }) => {
     const keys = [new Secret('One'), new Secret('two')]
     const served = await serve({ keys, requestsPerMinute: 1 })
     const statuses = []
@@ -119,7 +101,7 @@ describe('budgets', () => {
 })
 
 describe('gzip', () => {
-  it('only where it is asked for, and worth it', async () => {
+  it('only where it is asked for, and worth it', async ({ serve }) => {
     const served = await serve({ blocks: plainChain(5, 30, { 10: LOGS }) })
     const plain = await ask(served, RIGHT)
     const packed = await ask(served, RIGHT, { 'accept-encoding': 'br, gzip' })
@@ -157,14 +139,11 @@ describe('gzip', () => {
 const HUGE = [{ ...A_LOG, data: `0x${'00'.repeat(8_000_000)}` }]
 
 describe('what clients do not take', () => {
-  it('is not sent any further after a while, and nothing is counted as sent', async () => {
+  it('is not sent any further after a while, and nothing is counted as sent', async ({ serve }) => {
     const served = await serve({ blocks: plainChain(5, 30, { 10: HUGE }), limits: { sendMs: 100 } })
-    const body = JSON.stringify(RIGHT)
     const socket = connect(served.port, '127.0.0.1')
     socket.pause()
-    socket.write(
-      `POST /query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    )
+    socket.write(rawQuery(JSON.stringify(RIGHT)))
     await eventually(
       () => served.answered.length,
       (count) => count === 1,
@@ -174,16 +153,16 @@ describe('what clients do not take', () => {
     socket.destroy()
   })
 
-  it('is forgotten when its connection is gone, also what stood behind another answer', async () => {
+  it('is forgotten when its connection is gone, also what stood behind another answer', async ({
+    serve,
+  }) => {
     const served = await serve({
       blocks: plainChain(5, 30, { 10: HUGE }),
       limits: { unsentBytes: 20_000_000 },
     })
-    const body = JSON.stringify(RIGHT)
     const socket = connect(served.port, '127.0.0.1')
     socket.pause()
-    const head = `POST /query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
-    socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`.repeat(3))
+    socket.write(rawQuery(JSON.stringify(RIGHT)).repeat(3))
     const small = { ...RIGHT, from_block: 11 }
     await eventually(
       async () => (await ask(served, small)).status,
@@ -201,7 +180,7 @@ describe('what clients do not take', () => {
     expect((await ask(served, small)).status).toBe(200)
   })
 
-  it('lies here packed alone, where it is sent packed', async () => {
+  it('lies here packed alone, where it is sent packed', async ({ serve }) => {
     setFlagsFromString('--expose-gc')
     const memory = (): number => {
       runInNewContext('gc()')
@@ -211,10 +190,7 @@ describe('what clients do not take', () => {
     const served = await serve({ blocks: plainChain(5, 30, { 10: [{ ...A_LOG, data }] }) })
     const before = memory()
     const socket = connect(served.port, '127.0.0.1')
-    const body = JSON.stringify(RIGHT)
-    socket.write(
-      `POST /query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAccept-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    )
+    socket.write(rawQuery(JSON.stringify(RIGHT), ['Accept-Encoding: gzip']))
     await once(socket, 'readable')
     // 24 MB as they are, 14 packed, and some of those are with the kernel.
     await eventually(memory, (now) => now - before < 20)
@@ -222,7 +198,7 @@ describe('what clients do not take', () => {
     socket.destroy()
   })
 
-  it('is not piled up: while too much of it lies here, nothing more is made', async () => {
+  it('is not piled up: while too much of it lies here, nothing more is made', async ({ serve }) => {
     const served = await serve({
       blocks: plainChain(5, 30, { 10: HUGE }),
       limits: { unsentBytes: 1_000_000 },

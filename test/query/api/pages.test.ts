@@ -1,16 +1,9 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { LOG_FIELDS } from '../../../src/query/log-fields.ts'
 import { QUERY_LIMITS } from '../../../src/query/service/api/limits.ts'
 import type { Block, Selection } from '../../../src/query/store/store.ts'
 import { memoryStore } from '../../support/memory-store.ts'
-import {
-  ask,
-  codeOf,
-  plainChain,
-  type QueryApi,
-  startQueryApi,
-  storeWith,
-} from '../../support/query-api.ts'
+import { ask, codeOf, it as apiTest, plainChain, storeWith } from './fixtures.ts'
 
 const word = (byte: string): string => `0x${byte.repeat(32)}`
 
@@ -31,20 +24,15 @@ const chainOf = (blocks: number): readonly Block[] => {
   )
 }
 
-let api: QueryApi | undefined
-
-afterEach(async () => {
-  await api?.close()
-  api = undefined
-})
+const it = apiTest.extend('served', {})
 
 describe('a page', () => {
-  it.each([
+  it.for([
     ['many fields', LOG_FIELDS],
     ['what balances need', ['log_index', 'block_number', 'data', 'topic1', 'topic2']],
     ['more keys than values', ['removed', 'log_index', 'transaction_index']],
-  ])('ends about where it is as large as it may be: %s', async (_, fields) => {
-    api = await startQueryApi({ blocks: chainOf(200), limits: { pageBytes: 60_000 } })
+  ])('ends about where it is as large as it may be: %s', async ([, fields], { serve }) => {
+    const api = await serve({ blocks: chainOf(200), limits: { pageBytes: 60_000 } })
     const body = { from_block: 1, logs: [{}], field_selection: { log: fields } }
     const { text } = await ask(api, body)
     expect(text).toContain('"next_block":')
@@ -52,7 +40,7 @@ describe('a page', () => {
     expect(text.length / 60_000).toBeLessThan(1.5)
   })
 
-  it('is read with the limits of the service, and no more of a client', async () => {
+  it('is read with the limits of the service, and no more of a client', async ({ serve }) => {
     const asked: Selection[] = []
     const store = memoryStore()
     await store.append(chainOf(3))
@@ -65,7 +53,7 @@ describe('a page', () => {
       },
       store,
     )
-    api = await startQueryApi({ store: spy, dialect: 'hosted' })
+    const api = await serve({ store: spy, dialect: 'hosted' })
     for (const max of [undefined, 0, 7, 1e9])
       await ask(api, { from_block: 2, logs: [{}], max_num_logs: max })
     expect(asked.map(({ maxLogs }) => maxLogs)).toEqual([20_000, 1, 7, 20_000])
@@ -74,12 +62,12 @@ describe('a page', () => {
     expect(asked.at(-1)).toMatchObject({ from: 2, to: 5001 })
   })
 
-  it('is not made while the store leaves out a block that is to be told of', async () => {
+  it('is not made while the store leaves out a block that is to be told of', async ({ serve }) => {
     const store = memoryStore()
     await store.append(chainOf(5))
     const heads: typeof store.heads = async (numbers) =>
       (await store.heads(numbers)).filter(({ number }) => number !== 3)
-    api = await startQueryApi({ store: storeWith({ heads }, store), dialect: 'hosted' })
+    const api = await serve({ store: storeWith({ heads }, store), dialect: 'hosted' })
     const got = await ask(api, {
       from_block: 1,
       to_block: 6,

@@ -1,15 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import { memoryStore } from '../../support/memory-store.ts'
-import {
-  ask,
-  codeOf,
-  errorOf,
-  plainChain,
-  type QueryApi,
-  startQueryApi,
-  storeWith,
-} from '../../support/query-api.ts'
+import { ask, codeOf, errorOf, it as apiTest, plainChain, storeWith } from './fixtures.ts'
 
 const TOKEN = `0x${'da'.repeat(20)}`
 const OTHER = `0x${'0e'.repeat(20)}`
@@ -34,15 +26,7 @@ const CHAIN = plainChain(8, 60, {
   ],
 })
 
-let api: QueryApi | undefined
-
-const serve = async (options: Parameters<typeof startQueryApi>[0] = {}): Promise<QueryApi> =>
-  (api = await startQueryApi({ blocks: CHAIN, ...options }))
-
-afterEach(async () => {
-  await api?.close()
-  api = undefined
-})
+const it = apiTest.extend('served', { blocks: CHAIN })
 
 describe('a service of some contracts and events', () => {
   const scope = { addresses: [TOKEN], topics: [[TRANSFER], [], [ALICE, BOB]] }
@@ -53,14 +37,14 @@ describe('a service of some contracts and events', () => {
     field_selection: { log: ['log_index'] },
   })
 
-  it.each([
+  it.for([
     ['exactly those', [{ address: [TOKEN], topics: [[TRANSFER], [], [BOB, ALICE]] }]],
     ['fewer', [{ address: [TOKEN], topics: [[TRANSFER], [BOB], [BOB], []] }]],
-  ])('answers %s', async (_, logs) => {
+  ])('answers %s', async ([, logs], { serve }) => {
     expect((await ask(await serve({ scope }), asking(logs))).status).toBe(200)
   })
 
-  it.each([
+  it.for<[string, string, readonly object[]]>([
     ['logs[0].address', UNNAMED, [{}]],
     ['logs[0].address', UNNAMED, [{ topics: [[TRANSFER], [], [BOB]] }]],
     ['logs[0].address', '', [{ address: [TOKEN, OTHER], topics: [[TRANSFER], [], [BOB]] }]],
@@ -74,7 +58,7 @@ describe('a service of some contracts and events', () => {
         { address: [TOKEN], topics: [[TRANSFER], [], [BOB, TRANSFER]] },
       ],
     ],
-  ])('refuses what goes beyond: %s%s', async (path, advice, logs) => {
+  ])('refuses what goes beyond: %s%s', async ([path, advice, logs], { serve }) => {
     const got = await ask(await serve({ scope }), asking(logs))
     expect([got.status, errorOf(got)]).toEqual([
       400,
@@ -88,13 +72,13 @@ describe('a service of some contracts and events', () => {
 })
 
 describe('a store that answers what can not be', () => {
-  it.each([
+  it.for<[string, object]>([
     ['covers nothing', { next: 10 }],
     ['covers more than there is', { next: 62 }],
     ['has a row from elsewhere', { blocks: [9] }],
     ['has fewer rows than it says', { count: 2 }],
     ['leaves a column out', { columns: new Map() }],
-  ])('%s: no answer is made of it', async (_, wrong) => {
+  ])('%s: no answer is made of it', async ([, wrong], { serve }) => {
     const store = memoryStore()
     await store.append(CHAIN)
     const read: typeof store.read = async (selection, signal) => ({
@@ -107,7 +91,7 @@ describe('a store that answers what can not be', () => {
     expect(served.complaints).toHaveLength(1)
   })
 
-  it('an error that is none of a store is no answer, either', async () => {
+  it('an error that is none of a store is no answer, either', async ({ serve }) => {
     const served = await serve({
       dialect: 'hosted',
       store: storeWith({

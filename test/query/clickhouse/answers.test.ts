@@ -1,40 +1,34 @@
-import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import { literal } from '../../../src/query/store/clickhouse/hex.ts'
 import { createServers } from '../../../src/query/store/clickhouse/servers.ts'
+import { listening } from '../../support/http.ts'
 import { parsePlace } from '../../../src/query/store/clickhouse/url.ts'
 
 const PASSWORD = 'open-sesame'
-let close = (): Promise<void> => Promise.resolve()
-afterEach(async () => close())
 
 /** What asking comes to when the server answers like this. */
 const asking = async (answer: (response: ServerResponse) => void, timeout = 5000) => {
-  const server = createServer((_, response) => answer(response)).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  close = async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  }
-  const place = server.address()
-  if (place === null || typeof place === 'string') throw new Error('not a TCP port')
+  const { port, close } = await listening(createServer((_, response) => answer(response)))
   const servers = createServers({
-    place: parsePlace(`clickhouse://127.0.0.1:${place.port}/x`),
+    place: parsePlace(`clickhouse://127.0.0.1:${port}/x`),
     clock: systemClock,
     password: new Secret(PASSWORD),
     timeout,
     inserting: {},
     replicas: null,
   })
-  return servers.ask('SELECT 1').catch((error: unknown) => {
+  try {
+    return await servers.ask('SELECT 1')
+  } catch (error) {
     if (error instanceof StoreError) return { kind: error.kind, message: error.message }
     throw error
-  })
+  } finally {
+    await close()
+  }
 }
 
 describe('what ClickHouse answers', () => {

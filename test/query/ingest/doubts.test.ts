@@ -1,51 +1,23 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { type IngestState } from '../../../src/query/service/ingest/state.ts'
+import { describe, expect } from 'vitest'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { hex, type RpcLog } from '../../support/rpc-chain.ts'
+import { hex, type RpcLog } from '../../support/rpc-node.ts'
 import {
-  type RpcFault,
-  type RpcNode,
-  type RpcNodeOptions,
-  startRpcNode,
-} from '../../support/rpc-node.ts'
-import { ingestUntil, watchedStore } from './run.ts'
-
-let node: RpcNode | undefined
-const given = async (options: RpcNodeOptions): Promise<RpcNode> => {
-  node = await startRpcNode(options)
-  return node
-}
-afterEach(async () => {
-  await node?.close()
-  node = undefined
-})
-
-const has =
-  (block: number) =>
-  ({ indexed }: IngestState): boolean =>
-    indexed === block
-
-const result = (value: unknown): RpcFault => ({ kind: 'result', change: () => value })
-const changed = (values: object): RpcFault => ({
-  kind: 'result',
-  change: (right) =>
-    typeof right === 'object' && right !== null ? { ...right, ...values } : right,
-})
-const refused = (message: string, code = -32_601): RpcFault => ({ kind: 'error', code, message })
-
-/** The whole chain must come in as it is. */
-const wholly = async (from: RpcNode, options: { clock?: ReturnType<typeof jumpingClock> } = {}) => {
-  const { appended, store } = watchedStore()
-  const { height, block } = from.chain
-  const ran = await ingestUntil({ node: from, store, ...options }, has(height))
-  expect(appended.flat()).toEqual(Array.from({ length: height + 1 }, (_, at) => block(at)))
-  return ran
-}
+  changed,
+  has,
+  ingestUntil,
+  ingestWhole,
+  it,
+  NO_ERRORS,
+  refused,
+  result,
+  to,
+  watchedStore,
+} from './fixtures.ts'
 
 describe('several nodes at one address', () => {
-  it('do not have a proposal taken for the final block', async () => {
-    const from = await given({ height: 40 })
+  it('do not have a proposal taken for the final block', async ({ startNode }) => {
+    const from = await startNode({ height: 40 })
     const other = { hash: `0x${'ab'.repeat(32)}`, logsBloom: null }
     from.faults = ({ method, params, nth }) => {
       if (params[0] === '0x28' && nth < 50) return changed(other)
@@ -56,14 +28,14 @@ describe('several nodes at one address', () => {
         )
       return { kind: 'result', change }
     }
-    const { state } = await wholly(from)
+    const { state } = await ingestWhole(from)
     expect(state.errors.unlinked).toBe(1)
   })
 })
 
 describe('several nodes at one address, of which one is behind', () => {
-  it('do not end the ingest for what that one has as a proposal', async () => {
-    const from = await given({ height: 20 })
+  it('do not end the ingest for what that one has as a proposal', async ({ startNode }) => {
+    const from = await startNode({ height: 20 })
     const { appended, store } = watchedStore()
     await ingestUntil({ node: from, store }, has(20))
     from.chain.setHeight(40)
@@ -89,8 +61,8 @@ describe('several nodes at one address, of which one is behind', () => {
 })
 
 describe('a store whose answer is lost', () => {
-  it('is asked what it holds, and nothing is added twice', async () => {
-    const from = await given({ height: 60 })
+  it('is asked what it holds, and nothing is added twice', async ({ startNode }) => {
+    const from = await startNode({ height: 60 })
     const { appended, store } = watchedStore()
     let tries = 0
     const losing = {
@@ -104,25 +76,23 @@ describe('a store whose answer is lost', () => {
     }
     const { state } = await ingestUntil({ node: from, store: losing }, has(60))
     expect(state.errors.store).toBe(1)
-    expect(appended.flat().map(({ number }) => number)).toEqual(
-      Array.from({ length: 61 }, (_, at) => at),
-    )
+    expect(appended.flat().map(({ number }) => number)).toEqual(to(60))
   })
 })
 
 describe('the tag "finalized"', () => {
-  it('is not given up for one refusal', async () => {
-    const from = await given({ height: 40 })
+  it('is not given up for one refusal', async ({ startNode }) => {
+    const from = await startNode({ height: 40 })
     from.faults = ({ params, nth }) =>
       params[0] === 'finalized' && nth === 0
         ? refused('internal error: failed to parse the header', -32_603)
         : undefined
-    const { notices, state } = await wholly(from)
+    const { notices, state } = await ingestWhole(from)
     expect({ notices, refused: state.errors.refused }).toEqual({ notices: [], refused: 1 })
   })
 
-  it('is asked for again after ten minutes', async () => {
-    const from = await given({ height: 50 })
+  it('is asked for again after ten minutes', async ({ startNode }) => {
+    const from = await startNode({ height: 50 })
     let isKnown = false
     from.faults = ({ params }) =>
       params[0] === 'finalized' && !isKnown ? refused('unknown block tag') : undefined
@@ -141,7 +111,7 @@ describe('the tag "finalized"', () => {
 })
 
 describe('a node that takes one call at a time', () => {
-  it.each([
+  it.for([
     [
       'one answer',
       '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request"}}',
@@ -154,17 +124,17 @@ describe('a node that takes one call at a time', () => {
       'that it is too much',
       '{"jsonrpc":"2.0","error":{"code":-32600,"message":"batch size exceeded"}}',
     ],
-  ])('is asked so, where it refuses more with %s', async (_, body) => {
-    const from = await given({ height: 40 })
+  ] as const)('is asked so, where it refuses more with %s', async ([, body], { startNode }) => {
+    const from = await startNode({ height: 40 })
     from.faults = ({ of }) => (of > 1 ? { kind: 'reply', status: 200, body } : undefined)
-    const { state } = await wholly(from)
-    expect(Object.values(state.errors)).toEqual([0, 0, 0, 0, 0, 0, 0])
+    const { state } = await ingestWhole(from)
+    expect(state.errors).toEqual(NO_ERRORS)
   })
 })
 
 describe('a node that is slow', () => {
-  it('is asked for fewer headers after one answer that did not come', async () => {
-    const from = await given({ height: 40 })
+  it('is asked for fewer headers after one answer that did not come', async ({ startNode }) => {
+    const from = await startNode({ height: 40 })
     const clock = jumpingClock()
     from.faults = ({ of }) => {
       if (of <= 5) return undefined
@@ -177,7 +147,7 @@ describe('a node that is slow', () => {
       isHanging = false
     }, 5)
     try {
-      const { state } = await wholly(from, { clock })
+      const { state } = await ingestWhole(from, { clock })
       // Eight headers, then four; more is tried again, but seldom.
       expect(state.errors.unreachable).toBeLessThan(5)
     } finally {
@@ -185,8 +155,8 @@ describe('a node that is slow', () => {
     }
   })
 
-  it('is asked for fewer blocks where an answer takes long', async () => {
-    const from = await given({ height: 87, logsIn: () => 0 })
+  it('is asked for fewer blocks where an answer takes long', async ({ startNode }) => {
+    const from = await startNode({ height: 87, logsIn: () => 0 })
     const clock = jumpingClock()
     let elapsed = 0
     const ticking = { ...clock, elapsed: () => (elapsed += 6000) }

@@ -1,101 +1,76 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { type IngestState } from '../../../src/query/service/ingest/state.ts'
-import { hex, type RpcLog } from '../../support/rpc-chain.ts'
+import { describe, expect } from 'vitest'
 import {
+  hex,
   type RpcFault,
   type RpcFaults,
+  type RpcLog,
   type RpcNode,
-  type RpcNodeOptions,
-  startRpcNode,
 } from '../../support/rpc-node.ts'
-import { ingestUntil, watchedStore } from './run.ts'
+import {
+  callsOf,
+  changed,
+  changedList,
+  has,
+  ingestUntil,
+  ingestWhole,
+  it as ingestTest,
+  NO_ERRORS,
+  refused,
+  result,
+  type StartNode,
+  watchedStore,
+} from './fixtures.ts'
 
-let node: RpcNode | undefined
-const given = async (options: RpcNodeOptions): Promise<RpcNode> => {
-  node = await startRpcNode(options)
-  return node
+const cut = changedList((all) => all.slice(0, -1))
+
+/** Of blocks 0...7 the last has three logs, in two transactions, and one transaction without. */
+const startFull = (startNode: StartNode) => async (faults: RpcFaults) => {
+  const from = await startNode({ height: 7 })
+  from.faults = (call) =>
+    faults(call) ??
+    (call.method === 'eth_getBlockByNumber'
+      ? changed({ logsBloom: Number(call.params[0]) % 4 === 0 ? null : `0x${'f'.repeat(512)}` })
+      : undefined)
+  return from
 }
-afterEach(async () => {
-  await node?.close()
-  node = undefined
-})
-
-const has =
-  (block: number) =>
-  ({ indexed }: IngestState): boolean =>
-    indexed === block
-
-const asked = (from: RpcNode, method: string) => from.seen.filter((call) => call.method === method)
-const result = (value: unknown): RpcFault => ({ kind: 'result', change: () => value })
-const changed = (values: object): RpcFault => ({
-  kind: 'result',
-  change: (right) =>
-    typeof right === 'object' && right !== null ? { ...right, ...values } : right,
-})
-const cut: RpcFault = {
-  kind: 'result',
-  change: (right) => (Array.isArray(right) ? right.slice(0, -1) : right),
-}
-const refused = (message: string, code = -32_601): RpcFault => ({ kind: 'error', code, message })
-
-/** The whole chain must come in as it is. */
-const wholly = async (from: RpcNode) => {
-  const { appended, store } = watchedStore()
-  const { height, block } = from.chain
-  const ran = await ingestUntil({ node: from, store }, has(height))
-  expect(appended.flat()).toEqual(Array.from({ length: height + 1 }, (_, at) => block(at)))
-  return ran
-}
+const it = ingestTest.extend('full', ({ startNode }) => startFull(startNode))
 
 describe('the end of a block whose filter is full', () => {
-  /** Of blocks 0...7 the last has three logs, in two transactions, and one transaction without. */
-  const full = async (faults: RpcFaults): Promise<RpcNode> => {
-    const from = await given({ height: 7 })
-    from.faults = (call) =>
-      faults(call) ??
-      (call.method === 'eth_getBlockByNumber'
-        ? changed({ logsBloom: Number(call.params[0]) % 4 === 0 ? null : `0x${'f'.repeat(512)}` })
-        : undefined)
-    return from
-  }
-
-  it('is told by the receipts behind, and all is read where logs are missing', async () => {
+  it('is told by the receipts behind, and all is read where logs are missing', async ({ full }) => {
     const from = await full(({ method, nth }) =>
       method === 'eth_getLogs' && nth === 0 ? cut : undefined,
     )
-    const { state } = await wholly(from)
+    const { state } = await ingestWhole(from)
     expect(state.errors.incomplete).toBe(1)
-    expect(asked(from, 'eth_getBlockReceipts').map(({ params }) => params)).toEqual([['0x7']])
+    expect(callsOf(from, 'eth_getBlockReceipts').map(({ params }) => params)).toEqual([['0x7']])
   })
 
-  it('is also in the middle of a transaction', async () => {
+  it('is also in the middle of a transaction', async ({ full }) => {
     const logs = ({ method, nth }: { method: string; nth: number }): RpcFault | undefined =>
-      method === 'eth_getLogs' && nth === 0
-        ? { kind: 'result', change: (right) => (Array.isArray(right) ? right.slice(0, -2) : right) }
-        : undefined
-    const { state } = await wholly(await full(logs))
+      method === 'eth_getLogs' && nth === 0 ? changedList((all) => all.slice(0, -2)) : undefined
+    const { state } = await ingestWhole(await full(logs))
     expect(state.errors.incomplete).toBe(1)
   })
 
-  it('costs one small request where all is well', async () => {
+  it('costs one small request where all is well', async ({ full }) => {
     const from = await full(() => undefined)
-    const { state } = await wholly(from)
-    expect(Object.values(state.errors)).toEqual([0, 0, 0, 0, 0, 0, 0])
-    expect(asked(from, 'eth_getTransactionReceipt').map(({ params }) => params)).toEqual(
+    const { state } = await ingestWhole(from)
+    expect(state.errors).toEqual(NO_ERRORS)
+    expect(callsOf(from, 'eth_getTransactionReceipt').map(({ params }) => params)).toEqual(
       from.chain
         .transactions(7)
         .slice(1)
         .map((hash) => [hash]),
     )
-    expect(asked(from, 'eth_getBlockReceipts')).toEqual([])
+    expect(callsOf(from, 'eth_getBlockReceipts')).toEqual([])
   })
 
-  it.each([
+  it.for<[string, RpcFault]>([
     ['refuses', refused('Method not found')],
     ['does not have', result(null)],
   ])(
     'is taken as it came where the node %s single receipts, and that is said once',
-    async (_, no) => {
+    async ([, no], { full }) => {
       const from = await full(({ method }) =>
         method === 'eth_getTransactionReceipt' ? no : undefined,
       )
@@ -140,19 +115,19 @@ describe('logs of the chain itself, behind all transactions', () => {
     }
   }
 
-  it('are kept', async () => {
-    const from = await given({ height: 20 })
+  it('are kept', async ({ startNode }) => {
+    const from = await startNode({ height: 20 })
     from.faults = withOwn(from)
     const { appended, store } = watchedStore()
     const { state } = await ingestUntil({ node: from, store }, has(20))
     expect(appended.flat().map(({ logCount }) => logCount)).toEqual(
       Array.from({ length: 21 }, (_, at) => (at === 3 ? 4 : at % 4)),
     )
-    expect(Object.values(state.errors)).toEqual([0, 0, 0, 0, 0, 0, 0])
+    expect(state.errors).toEqual(NO_ERRORS)
   })
 
-  it('are kept where all has to be read by receipts', async () => {
-    const from = await given({ height: 20 })
+  it('are kept where all has to be read by receipts', async ({ startNode }) => {
+    const from = await startNode({ height: 20 })
     const faults = withOwn(from)
     from.faults = (call) => (call.method === 'eth_getLogs' ? refusedAsTooMuch : faults(call))
     const { appended, store } = watchedStore()

@@ -1,34 +1,19 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { readChainId } from '../../../src/query/service/ingest/chain-id.ts'
-import { type IngestState } from '../../../src/query/service/ingest/state.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
-import { hex } from '../../support/rpc-chain.ts'
-import { type RpcNode, type RpcNodeOptions, startRpcNode } from '../../support/rpc-node.ts'
-import { ingestUntil, watchedStore } from './run.ts'
-
-let node: RpcNode | undefined
-const given = async (options: RpcNodeOptions): Promise<RpcNode> => {
-  node = await startRpcNode(options)
-  return node
-}
-afterEach(async () => {
-  await node?.close()
-  node = undefined
-})
-
-const has =
-  (block: number) =>
-  ({ indexed }: IngestState): boolean =>
-    indexed === block
+import { hex, type RpcNode } from '../../support/rpc-node.ts'
+import { callsOf, has, ingestUntil, it, NO_ERRORS, result, to, watchedStore } from './fixtures.ts'
 
 const methods = (from: RpcNode): ReadonlySet<string> =>
   new Set(from.seen.map(({ method }) => method))
 
 describe('the ingest ends', () => {
-  it('where what was final has become another block, and leaves what is held', async () => {
-    const from = await given({ height: 20 })
+  it('where what was final has become another block, and leaves what is held', async ({
+    startNode,
+  }) => {
+    const from = await startNode({ height: 20 })
     const { appended, store } = watchedStore()
     await ingestUntil({ node: from, store }, has(20))
     const held = from.chain.hash(20)
@@ -43,8 +28,8 @@ describe('the ingest ends', () => {
     expect(await store.range()).toMatchObject({ last: 20, lastHash: held })
   })
 
-  it('not where the node was wrong about a parent once', async () => {
-    const from = await given({ height: 20 })
+  it('not where the node was wrong about a parent once', async ({ startNode }) => {
+    const from = await startNode({ height: 20 })
     const { appended, store } = watchedStore()
     await ingestUntil({ node: from, store }, has(20))
     from.chain.setHeight(30)
@@ -60,8 +45,8 @@ describe('the ingest ends', () => {
     expect(appended.flat()).toHaveLength(31)
   })
 
-  it('where the node is of another chain', async () => {
-    const from = await given({ height: 20, chainId: 1 })
+  it('where the node is of another chain', async ({ startNode }) => {
+    const from = await startNode({ height: 20, chainId: 1 })
     const { store, appended } = watchedStore(memoryStore(143))
     const { error, state } = await ingestUntil({ node: from, store }, has(20))
     expect(String(error)).toContain('held: 143, the node: 1')
@@ -69,8 +54,8 @@ describe('the ingest ends', () => {
     expect(appended).toEqual([])
   })
 
-  it('where the store is broken, and not where it may work again', async () => {
-    const from = await given({ height: 60 })
+  it('where the store is broken, and not where it may work again', async ({ startNode }) => {
+    const from = await startNode({ height: 60 })
     const account = { doing: 'add blocks', happened: 'the disk is full' }
     for (const kind of ['broken', 'conflict', 'unavailable'] as const) {
       const { store, appended } = watchedStore()
@@ -96,15 +81,15 @@ describe('the ingest waits longer each time', () => {
   const full = new StoreError('unavailable', { doing: 'add blocks', happened: 'the disk is full' })
   const seconds = (waits: readonly number[]): readonly number[] => waits.map((ms) => ms / 1000)
 
-  it('while nothing can be written, however much can be read', async () => {
-    const from = await given({ height: 60 })
+  it('while nothing can be written, however much can be read', async ({ startNode }) => {
+    const from = await startNode({ height: 60 })
     const store = { ...memoryStore(), append: () => Promise.reject(full) }
     const { waits } = await ingestUntil({ node: from, store }, ({ errors }) => errors.store === 9)
     expect(seconds(waits)).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
   })
 
-  it('until something was written', async () => {
-    const from = await given({ height: 60 })
+  it('until something was written', async ({ startNode }) => {
+    const from = await startNode({ height: 60 })
     const { store, appended } = watchedStore()
     let tries = 0
     const failing = {
@@ -120,16 +105,15 @@ describe('the ingest waits longer each time', () => {
     expect(appended.flat()).toHaveLength(61)
   })
 
-  it('until there was nothing to do', async () => {
-    const from = await given({ height: 20 })
+  it('until there was nothing to do', async ({ startNode }) => {
+    const from = await startNode({ height: 20 })
     const clock = jumpingClock()
     from.faults = ({ method, nth }) =>
       method === 'eth_chainId' && [3, 4, 6].includes(nth)
         ? { kind: 'reply', status: 429, body: '' }
         : undefined
     const { store } = watchedStore()
-    const isAsked = (): boolean =>
-      from.seen.filter(({ method }) => method === 'eth_chainId').length > 7
+    const isAsked = (): boolean => callsOf(from, 'eth_chainId').length > 7
     await ingestUntil({ node: from, store, clock }, isAsked)
     // Asked with the blocks (0), each second after them (1, 2), twice in vain (3, 4), well (5), in vain (6), and well.
     expect(seconds(clock.waits)).toEqual([1, 1, 1, 1, 2, 1, 1])
@@ -139,8 +123,8 @@ describe('the ingest waits longer each time', () => {
 describe('the ingest waits, and asks for nothing but how the node is', () => {
   const NOW = 1_700_000_000
 
-  it('while the newest block is old', async () => {
-    const from = await given({ height: 20, timeOf: () => NOW - 61 })
+  it('while the newest block is old', async ({ startNode }) => {
+    const from = await startNode({ height: 20, timeOf: () => NOW - 61 })
     const { store, appended } = watchedStore()
     const { state, waits } = await ingestUntil(
       { node: from, store },
@@ -151,39 +135,34 @@ describe('the ingest waits, and asks for nothing but how the node is', () => {
     expect(appended).toEqual([])
     expect(new Set(waits)).toEqual(new Set([15_000]))
     expect(methods(from)).toEqual(new Set(['eth_chainId', 'eth_syncing', 'eth_getBlockByNumber']))
-    const asked = from.seen.filter(({ method }) => method === 'eth_getBlockByNumber')
+    const asked = callsOf(from, 'eth_getBlockByNumber')
     expect(new Set(asked.map(({ params }) => params[0]))).toEqual(new Set(['finalized', 'latest']))
   })
 
-  it('not where only what is final is old, nor where old is wanted', async () => {
-    const from = await given({ height: 20, timeOf: (block) => (block > 18 ? NOW : NOW - 3600) })
+  it('not where only what is final is old, nor where old is wanted', async ({ startNode }) => {
+    const from = await startNode({ height: 20, timeOf: (block) => (block > 18 ? NOW : NOW - 3600) })
     from.faults = ({ params }) =>
-      params[0] === 'finalized'
-        ? { kind: 'result', change: () => from.chain.header(18) }
-        : undefined
+      params[0] === 'finalized' ? result(from.chain.header(18)) : undefined
     const { store } = watchedStore()
     expect((await ingestUntil({ node: from, store }, has(18))).state.indexed).toBe(18)
-    await node?.close()
-    const old = await given({ height: 20, timeOf: () => 1000 })
+    const old = await startNode({ height: 20, timeOf: () => 1000 })
     const other = watchedStore()
     const options = { node: old, store: other.store, behindAfter: null }
     expect((await ingestUntil(options, has(20))).state.indexed).toBe(20)
   })
 
-  it('while it is syncing', async () => {
-    const from = await given({ height: 20 })
+  it('while it is syncing', async ({ startNode }) => {
+    const from = await startNode({ height: 20 })
     from.faults = ({ method, nth }) =>
-      method === 'eth_syncing' && nth < 3
-        ? { kind: 'result', change: () => ({ currentBlock: '0x1' }) }
-        : undefined
+      method === 'eth_syncing' && nth < 3 ? result({ currentBlock: '0x1' }) : undefined
     const { store, appended } = watchedStore()
     const { waits } = await ingestUntil({ node: from, store }, has(20))
     expect(waits.slice(0, 3)).toEqual([15_000, 15_000, 15_000])
     expect(appended.flat()).toHaveLength(21)
   })
 
-  it('while it has less than is held, and goes on where it left off', async () => {
-    const from = await given({ height: 20 })
+  it('while it has less than is held, and goes on where it left off', async ({ startNode }) => {
+    const from = await startNode({ height: 20 })
     const { store, appended } = watchedStore()
     await ingestUntil({ node: from, store }, has(20))
     from.chain.setHeight(15)
@@ -192,23 +171,23 @@ describe('the ingest waits, and asks for nothing but how the node is', () => {
     expect(state).toMatchObject({ nodeHeight: 15, indexed: 20, first: 0 })
     from.chain.setHeight(22)
     await ingestUntil({ node: from, store }, has(22))
-    expect(appended.flat().map(({ number }) => number)).toEqual(
-      Array.from({ length: 23 }, (_, at) => at),
-    )
+    expect(appended.flat().map(({ number }) => number)).toEqual(to(22))
   })
 
-  it('while nothing is final, however it is said, or the first block is not', async () => {
-    const from = await given({ height: 20 })
+  it('while nothing is final, however it is said, or the first block is not', async ({
+    startNode,
+  }) => {
+    const from = await startNode({ height: 20 })
     from.faults = ({ params, nth }) => {
       if (params[0] !== 'finalized' || nth > 1) return undefined
       return nth === 0
-        ? { kind: 'result', change: () => null }
+        ? result(null)
         : { kind: 'error', code: -39_001, message: 'finalized block not found' }
     }
     const { store } = watchedStore()
     const { waits, notices, state } = await ingestUntil({ node: from, store }, has(20))
     expect({ waits: waits.slice(0, 2), notices }).toEqual({ waits: [1000, 1000], notices: [] })
-    expect(Object.values(state.errors)).toEqual([0, 0, 0, 0, 0, 0, 0])
+    expect(state.errors).toEqual(NO_ERRORS)
     const other = watchedStore()
     const options = { node: from, store: other.store, fromBlock: 25 }
     const early = await ingestUntil(options, ({ trouble }) => trouble !== null)
@@ -217,8 +196,10 @@ describe('the ingest waits, and asks for nothing but how the node is', () => {
 })
 
 describe('what is final', () => {
-  it('is what lies behind the newest where the node does not know the tag, and that is said', async () => {
-    const from = await given({ height: 50 })
+  it('is what lies behind the newest where the node does not know the tag, and that is said', async ({
+    startNode,
+  }) => {
+    const from = await startNode({ height: 50 })
     from.faults = ({ params }) =>
       params[0] === 'finalized'
         ? {
@@ -240,13 +221,13 @@ describe('what is final', () => {
 })
 
 describe('the chain id', () => {
-  it('is read, and is not made up', async () => {
-    const from = await given({ chainId: 10_143 })
+  it('is read, and is not made up', async ({ startNode }) => {
+    const from = await startNode({ chainId: 10_143 })
     const options = { rpcUrl: from.url, clock: jumpingClock(10_000) }
     const { signal } = new AbortController()
     expect(await readChainId(options, signal)).toBe(10_143)
     for (const wrong of ['143', hex(2 ** 60), null, '', '0x']) {
-      from.faults = () => ({ kind: 'result', change: () => wrong })
+      from.faults = () => result(wrong)
       await expect(readChainId(options, signal)).rejects.toMatchObject({ kind: 'nonsense' })
     }
   })

@@ -1,52 +1,27 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { type IngestState } from '../../../src/query/service/ingest/state.ts'
+import { describe, expect } from 'vitest'
 import { jumpingClock } from '../../support/jumping-clock.ts'
+import { type Call, type RpcFault, type RpcFaults } from '../../support/rpc-node.ts'
 import {
-  type Call,
-  type RpcFault,
-  type RpcNode,
-  type RpcNodeOptions,
-  startRpcNode,
-} from '../../support/rpc-node.ts'
-import { ingestUntil, watchedStore } from './run.ts'
+  callsOf,
+  changed,
+  changedList,
+  has,
+  ingestUntil,
+  ingestWhole,
+  it as ingestTest,
+  NO_ERRORS,
+  result,
+  type StartNode,
+  to,
+  watchedStore,
+} from './fixtures.ts'
 
-let node: RpcNode | undefined
-const given = async (options: RpcNodeOptions): Promise<RpcNode> => {
-  node = await startRpcNode(options)
-  return node
+/** Blocks 0 to 40 are indexed as they are, in spite of these faults. */
+const indexingWhole = (startNode: StartNode) => async (faults: RpcFaults) => {
+  const from = await startNode({ height: 40, faults })
+  return { ...(await ingestWhole(from)), asked: (method: string) => callsOf(from, method) }
 }
-afterEach(async () => {
-  await node?.close()
-  node = undefined
-})
-
-const has =
-  (block: number) =>
-  ({ indexed }: IngestState): boolean =>
-    indexed === block
-
-const none = {
-  unreachable: 0,
-  overload: 0,
-  refused: 0,
-  incomplete: 0,
-  unlinked: 0,
-  nonsense: 0,
-  store: 0,
-}
-
-/** The whole chain of 40 blocks must come in, whatever befalls it. */
-const through = async (faults: (call: Call) => RpcFault | undefined) => {
-  const from = await given({ height: 40, faults })
-  const { appended, store } = watchedStore()
-  const ran = await ingestUntil({ node: from, store }, has(40))
-  expect(appended.flat()).toEqual(Array.from({ length: 41 }, (_, at) => from.chain.block(at)))
-  return {
-    ...ran,
-    from,
-    asked: (method: string) => from.seen.filter((call) => call.method === method),
-  }
-}
+const it = ingestTest.extend('through', ({ startNode }) => indexingWhole(startNode))
 
 const once =
   (method: string, fault: RpcFault) =>
@@ -58,16 +33,6 @@ const always =
   (call: Call): RpcFault | undefined =>
     call.method === method ? fault : undefined
 
-/** Changes a list of results. */
-const list = (change: (all: readonly unknown[]) => readonly unknown[]): RpcFault => ({
-  kind: 'result',
-  change: (right) => (Array.isArray(right) ? change(right) : right),
-})
-const altered = (values: object): RpcFault => ({
-  kind: 'result',
-  change: (right) =>
-    typeof right === 'object' && right !== null ? { ...right, ...values } : right,
-})
 const error = (message: string, code = -32_602): RpcFault => ({ kind: 'error', code, message })
 const reply = (status: number, body = '', headers = {}): RpcFault => ({
   kind: 'reply',
@@ -78,38 +43,38 @@ const reply = (status: number, body = '', headers = {}): RpcFault => ({
 
 describe('what the node leaves out', () => {
   // The first answer is of blocks 0…7, with 0 1 2 3 0 1 2 3 logs.
-  it.each([
-    ['a log in the middle of a block', list((all) => all.toSpliced(4, 1)), 3],
-    ['the first log of a block', list((all) => all.toSpliced(3, 1)), 3],
-    ['the last log of all', list((all) => all.slice(0, -1)), 7],
-    ['all logs of a block', list((all) => all.toSpliced(0, 1)), 1],
-    ['a log, and another comes twice', list((all) => all.toSpliced(4, 1, all[3])), 3],
+  it.for<[string, RpcFault, number]>([
+    ['a log in the middle of a block', changedList((all) => all.toSpliced(4, 1)), 3],
+    ['the first log of a block', changedList((all) => all.toSpliced(3, 1)), 3],
+    ['the last log of all', changedList((all) => all.slice(0, -1)), 7],
+    ['all logs of a block', changedList((all) => all.toSpliced(0, 1)), 1],
+    ['a log, and another comes twice', changedList((all) => all.toSpliced(4, 1, all[3])), 3],
     [
       'a log is of another fork',
-      list((all) => all.with(4, logWith(all[4], { blockHash: HASH }))),
+      changedList((all) => all.with(4, logWith(all[4], { blockHash: HASH }))),
       3,
     ],
     [
       'a log is of a transaction of another block',
-      list((all) => all.with(4, logWith(all[4], { transactionHash: HASH }))),
+      changedList((all) => all.with(4, logWith(all[4], { transactionHash: HASH }))),
       3,
     ],
     [
       'logs are not in the order of transactions',
-      list((all) => all.with(3, logWith(all[5], { logIndex: '0x0' }))),
+      changedList((all) => all.with(3, logWith(all[5], { logIndex: '0x0' }))),
       3,
     ],
-  ])('is seen, and read in another way: %s', async (_, fault, block) => {
+  ])('is seen, and read in another way: %s', async ([, fault, block], { through }) => {
     const { state, asked } = await through(once('eth_getLogs', fault))
-    expect(state.errors).toEqual({ ...none, incomplete: 1 })
+    expect(state.errors).toEqual({ ...NO_ERRORS, incomplete: 1 })
     expect(asked('eth_getBlockReceipts').map(({ params }) => params)).toEqual([[`0x${block}`]])
   })
 
-  it('is seen where the answer is cut short: every block that lacks any', async () => {
+  it('is seen where the answer is cut short: every block that lacks any', async ({ through }) => {
     const { state, asked } = await through(
       once(
         'eth_getLogs',
-        list((all) => all.slice(0, 7)),
+        changedList((all) => all.slice(0, 7)),
       ),
     )
     // Of blocks 5, 6 and 7, the first has its one log.
@@ -117,40 +82,40 @@ describe('what the node leaves out', () => {
     expect(state.errors.incomplete).toBe(2)
   })
 
-  it('is read by single receipts where there are no receipts of blocks', async () => {
+  it('is read by single receipts where there are no receipts of blocks', async ({ through }) => {
     const { asked } = await through((call) =>
       call.method === 'eth_getBlockReceipts'
         ? error('Method not found', -32_601)
         : once(
             'eth_getLogs',
-            list((all) => all.toSpliced(4, 1)),
+            changedList((all) => all.toSpliced(4, 1)),
           )(call),
     )
     // Block 3 has two transactions with logs, and one without.
     expect(asked('eth_getTransactionReceipt')).toHaveLength(3)
   })
 
-  it.each([
-    ['a transaction with logs', (all: readonly unknown[]) => all.slice(1)],
-    ['one without', (all: readonly unknown[]) => all.slice(0, -1)],
-  ])('is not believed to be all where the receipts lack %s', async (_what, lacking) => {
-    const from = await given({ height: 40 })
+  it.for<[string, Parameters<typeof changedList>[0]]>([
+    ['a transaction with logs', (all) => all.slice(1)],
+    ['one without', (all) => all.slice(0, -1)],
+  ])('is not believed to be all where the receipts lack %s', async ([, lacking], { startNode }) => {
+    const from = await startNode({ height: 40 })
     from.faults = (call) =>
       once(
         'eth_getLogs',
-        list((all) => all.toSpliced(4, 1)),
-      )(call) ?? once('eth_getBlockReceipts', list(lacking))(call)
+        changedList((all) => all.toSpliced(4, 1)),
+      )(call) ?? once('eth_getBlockReceipts', changedList(lacking))(call)
     const { appended, store } = watchedStore()
     const { state, waits } = await ingestUntil({ node: from, store }, has(40))
-    expect(appended.flat().map(({ number }) => number)).toEqual(
-      Array.from({ length: 41 }, (_, at) => at),
-    )
+    expect(appended.flat().map(({ number }) => number)).toEqual(to(40))
     expect(waits[0]).toBe(1000)
-    expect(state.errors).toEqual({ ...none, incomplete: 2 })
+    expect(state.errors).toEqual({ ...NO_ERRORS, incomplete: 2 })
   })
 
-  it('is not suspected for ever where the filters of the headers are wrong', async () => {
-    const wrong = altered({ logsBloom: `0x${'1'.repeat(512)}` })
+  it('is not suspected for ever where the filters of the headers are wrong', async ({
+    through,
+  }) => {
+    const wrong = changed({ logsBloom: `0x${'1'.repeat(512)}` })
     const { notices, state, asked } = await through(always('eth_getBlockByNumber', wrong))
     expect(asked('eth_getBlockReceipts').length).toBeLessThan(10)
     expect(notices).toEqual([
@@ -159,15 +124,15 @@ describe('what the node leaves out', () => {
     expect(state.indexed).toBe(40)
   })
 
-  it('is not suspected where headers have no filter', async () => {
-    const { state } = await through(always('eth_getBlockByNumber', altered({ logsBloom: null })))
-    expect(state.errors).toEqual(none)
+  it('is not suspected where headers have no filter', async ({ through }) => {
+    const { state } = await through(always('eth_getBlockByNumber', changed({ logsBloom: null })))
+    expect(state.errors).toEqual(NO_ERRORS)
   })
 })
 
 describe('the order in which logs come', () => {
-  it('does not matter, nor do capitals', async () => {
-    const shuffled = list((all) =>
+  it('does not matter, nor do capitals', async ({ through }) => {
+    const shuffled = changedList((all) =>
       all
         .toReversed()
         .map((log) =>
@@ -175,12 +140,12 @@ describe('the order in which logs come', () => {
         ),
     )
     const { state } = await through(always('eth_getLogs', shuffled))
-    expect(state.errors).toEqual(none)
+    expect(state.errors).toEqual(NO_ERRORS)
   })
 })
 
 describe('what is no answer', () => {
-  it.each([
+  it.for([
     ['unreachable', 'cut off', { kind: 'cut' }],
     ['unreachable', '502', reply(502, '<html>Bad Gateway')],
     ['nonsense', 'no JSON', reply(200, '<html>')],
@@ -193,61 +158,60 @@ describe('what is no answer', () => {
     [
       'nonsense',
       'a log that is no longer there',
-      list((all) => [logWith(all[0], { removed: true })]),
+      changedList((all) => [logWith(all[0], { removed: true })]),
     ],
     [
       'nonsense',
       'a topic that is too short',
-      list((all) => [logWith(all[0], { topics: ['0x12'] })]),
+      changedList((all) => [logWith(all[0], { topics: ['0x12'] })]),
     ],
     [
       'nonsense',
       'five topics',
-      list((all) => [logWith(all[0], { topics: Array.from({ length: 5 }, () => HASH) })]),
+      changedList((all) => [logWith(all[0], { topics: Array.from({ length: 5 }, () => HASH) })]),
     ],
     [
       'nonsense',
       'a log of a block that was not asked for',
-      list((all) => [logWith(all[0], { blockNumber: '0x99' })]),
+      changedList((all) => [logWith(all[0], { blockNumber: '0x99' })]),
     ],
-    ['nonsense', 'half a byte', list((all) => [logWith(all[0], { data: '0x123' })])],
-  ] as const)('is counted as %s, and asked for again: %s', async (kind, _, fault) => {
+    ['nonsense', 'half a byte', changedList((all) => [logWith(all[0], { data: '0x123' })])],
+  ] as const)('is counted as %s, and asked for again: %s', async ([kind, , fault], { through }) => {
     const { state, waits } = await through(once('eth_getLogs', fault))
-    expect(state.errors).toEqual({ ...none, [kind]: 1 })
+    expect(state.errors).toEqual({ ...NO_ERRORS, [kind]: 1 })
     expect(waits[0]).toBe(1000)
     expect(state.trouble).toBe(null)
   })
 
-  it('is counted, and asked for again: headers', async () => {
+  it('is counted, and asked for again: headers', async ({ through }) => {
     const headers = (nth: number, fault: RpcFault) => (call: Call) =>
       call.method === 'eth_getBlockByNumber' && call.nth === nth ? fault : undefined
     // The first is the newest block, the second block 0.
-    const missing = await through(headers(5, { kind: 'result', change: () => null }))
-    expect(missing.state.errors).toEqual({ ...none, incomplete: 1 })
-    await node?.close()
-    const other = await through(headers(5, altered({ number: '0x7' })))
-    expect(other.state.errors).toEqual({ ...none, nonsense: 1 })
-    await node?.close()
-    const late = await through(headers(5, altered({ timestamp: '0x18bcfe56800' })))
-    expect(late.state.errors).toEqual({ ...none, nonsense: 1 })
-    await node?.close()
-    const parent = await through(headers(5, altered({ parentHash: HASH })))
-    expect(parent.state.errors).toEqual({ ...none, unlinked: 1 })
+    const missing = await through(headers(5, result(null)))
+    expect(missing.state.errors).toEqual({ ...NO_ERRORS, incomplete: 1 })
+    const other = await through(headers(5, changed({ number: '0x7' })))
+    expect(other.state.errors).toEqual({ ...NO_ERRORS, nonsense: 1 })
+    const late = await through(headers(5, changed({ timestamp: '0x18bcfe56800' })))
+    expect(late.state.errors).toEqual({ ...NO_ERRORS, nonsense: 1 })
+    const parent = await through(headers(5, changed({ parentHash: HASH })))
+    expect(parent.state.errors).toEqual({ ...NO_ERRORS, unlinked: 1 })
   })
 
-  it('is waited for longer each time, up to a minute, and as long as the node says', async () => {
+  it('is waited for longer each time, up to a minute, and as long as the node says', async ({
+    through,
+  }) => {
     const { waits, state } = await through((call) =>
       call.method === 'eth_getLogs' && call.nth < 9
         ? reply(429, '', call.nth === 8 ? { 'retry-after': '120' } : {})
         : undefined,
     )
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 120].map((seconds) => seconds * 1000))
-    expect(state.errors).toEqual({ ...none, overload: 9 })
+    expect(state.errors).toEqual({ ...NO_ERRORS, overload: 9 })
   })
 
-  it('is given up in time, and less is asked for then', async () => {
+  it('is given up in time, and less is asked for then', async ({ startNode }) => {
     const clock = jumpingClock()
-    const from = await given({ height: 40, faults: once('eth_getLogs', { kind: 'hang' }) })
+    const from = await startNode({ height: 40, faults: once('eth_getLogs', { kind: 'hang' }) })
     const { appended, store } = watchedStore()
     const running = ingestUntil({ node: from, store, clock }, has(40))
     while (!from.seen.some(({ method }) => method === 'eth_getLogs')) {
@@ -257,13 +221,13 @@ describe('what is no answer', () => {
     }
     clock.expire()
     const { state } = await running
-    expect(state.errors).toEqual({ ...none, unreachable: 1 })
+    expect(state.errors).toEqual({ ...NO_ERRORS, unreachable: 1 })
     expect(appended[0]).toHaveLength(4)
     expect(appended.flat()).toHaveLength(41)
   })
 
-  it('says in words what stands in the way while it does', async () => {
-    const from = await given({ height: 40, faults: always('eth_getLogs', reply(429)) })
+  it('says in words what stands in the way while it does', async ({ startNode }) => {
+    const from = await startNode({ height: 40, faults: always('eth_getLogs', reply(429)) })
     const { store } = watchedStore()
     const { state } = await ingestUntil(
       { node: from, store },
@@ -275,15 +239,19 @@ describe('what is no answer', () => {
   })
 })
 
-it('tells what the node says, in the line that is logged, and how to go on', async () => {
-  const from = await given({ height: 40, faults: always('eth_getLogs', error('history is gone')) })
+it('tells what the node says, in the line that is logged, and how to go on', async ({
+  startNode,
+}) => {
+  const from = await startNode({
+    height: 40,
+    faults: always('eth_getLogs', error('history is gone')),
+  })
   const run = (fromBlock: number) =>
     ingestUntil({ node: from, store: watchedStore().store, fromBlock }, ({ trouble }) =>
       Boolean(trouble),
     )
   expect((await run(0)).state.trouble).toContain('the node says no: history is gone')
-  from.faults = ({ params }) =>
-    params[0] === '0x0' ? { kind: 'result', change: () => null } : undefined
+  from.faults = ({ params }) => (params[0] === '0x0' ? result(null) : undefined)
   expect((await run(0)).state.trouble).toContain('--from-block')
 })
 

@@ -1,37 +1,16 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { createBusy } from '../../../src/query/service/ingest/busy.ts'
 import { createIngest } from '../../../src/query/service/ingest/ingest.ts'
 import { type IngestState } from '../../../src/query/service/ingest/state.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { contract, topic } from '../../support/rpc-chain.ts'
-import { type RpcNode, type RpcNodeOptions, startRpcNode } from '../../support/rpc-node.ts'
-import { ANY, ingestUntil, watchedStore } from './run.ts'
-
-let node: RpcNode | undefined
-const given = async (options: RpcNodeOptions): Promise<RpcNode> => {
-  node = await startRpcNode(options)
-  return node
-}
-afterEach(async () => {
-  await node?.close()
-  node = undefined
-})
-
-const has =
-  (block: number) =>
-  ({ indexed }: IngestState): boolean =>
-    indexed === block
-
-const to = (last: number, first = 0): readonly number[] =>
-  Array.from({ length: last - first + 1 }, (_, index) => first + index)
+import { contract, topic } from '../../support/rpc-node.ts'
+import { ANY, callsOf, has, ingestUntil, ingestWhole, it, to, watchedStore } from './fixtures.ts'
 
 describe('an ingest', () => {
-  it('brings every final block and log, one request at a time', async () => {
-    const from = await given({ height: 1500 })
-    const { appended, store } = watchedStore()
-    const { state } = await ingestUntil({ node: from, store }, has(1500))
-    expect(appended.flat()).toEqual(to(1500).map(from.chain.block))
+  it('brings every final block and log, one request at a time', async ({ startNode }) => {
+    const from = await startNode({ height: 1500 })
+    const { state } = await ingestWhole(from)
     // 0 + 1 + 2 + 3 in each four of 1,500 blocks, and none in the one more.
     expect(state).toMatchObject({ first: 0, indexed: 1500, blocks: 1501, logs: 375 * 6 })
     expect(state).toMatchObject({
@@ -50,15 +29,15 @@ describe('an ingest', () => {
     ])
   })
 
-  it('never asks for more than a thousand blocks at a time', async () => {
-    const from = await given({ height: 3100, logsIn: () => 0 })
+  it('never asks for more than a thousand blocks at a time', async ({ startNode }) => {
+    const from = await startNode({ height: 3100, logsIn: () => 0 })
     const { appended, store } = watchedStore()
     await ingestUntil({ node: from, store }, has(3100))
     expect(Math.max(...appended.map((blocks) => blocks.length))).toBe(1000)
   })
 
-  it('hands over one part after the other, and reads the next meanwhile', async () => {
-    const from = await given({ height: 200 })
+  it('hands over one part after the other, and reads the next meanwhile', async ({ startNode }) => {
+    const from = await startNode({ height: 200 })
     const { store, appended } = watchedStore()
     let open = 0
     let most = 0
@@ -82,7 +61,8 @@ describe('an ingest', () => {
   })
 
   // A question for logs keeps the node busy for 300 ms, one for the tip for 100.
-  it.each([
+
+  it.for([
     // (300 + 100) / 0.2 is 2,000, and 300 / 0.2 is 1,500: less 300 or 400 for the node, and 100 for the write.
     // The tip is asked again when five seconds have passed: in the fifth step.
     { nodeShare: 0.2, writing: 100, rests: [1500, 1100, 1100, 1100, 1500] },
@@ -91,32 +71,35 @@ describe('an ingest', () => {
     { nodeShare: undefined, writing: 100, rests: [300, 200, 200, 200, 200] },
     { nodeShare: undefined, writing: 400, rests: [0, 0, 0, 0, 0] },
     { nodeShare: 1, writing: 0, rests: [0, 0, 0, 0, 0] },
-  ])('rests as long as the node had work beyond its share: $nodeShare, $writing', async (row) => {
-    const from = await given({ height: 250 })
-    const { store } = watchedStore()
-    const clock = jumpingClock()
-    let worked = 0
-    from.faults = ({ method }) => {
-      if (method === 'eth_getLogs') worked += 300
-      if (method === 'eth_chainId') worked += 100
-      return undefined
-    }
-    const slow = {
-      ...store,
-      append: async (...blocks: Parameters<typeof store.append>) => {
-        worked += row.writing
-        await store.append(...blocks)
-      },
-    }
-    const late = { ...clock, elapsed: () => clock.elapsed() + worked }
-    const share = row.nodeShare === undefined ? {} : { nodeShare: row.nodeShare }
-    const { waits } = await ingestUntil(
-      { node: from, store: slow, clock: late, ...share },
-      has(250),
-    )
-    // Steps of 8, 16, 32, 64 and 128 blocks; the last three are no more back-fill, and followed at once.
-    expect(waits).toEqual(row.rests.filter((ms) => ms > 0))
-  })
+  ])(
+    'rests as long as the node had work beyond its share: $nodeShare, $writing',
+    async (row, { startNode }) => {
+      const from = await startNode({ height: 250 })
+      const { store } = watchedStore()
+      const clock = jumpingClock()
+      let worked = 0
+      from.faults = ({ method }) => {
+        if (method === 'eth_getLogs') worked += 300
+        if (method === 'eth_chainId') worked += 100
+        return undefined
+      }
+      const slow = {
+        ...store,
+        append: async (...blocks: Parameters<typeof store.append>) => {
+          worked += row.writing
+          await store.append(...blocks)
+        },
+      }
+      const late = { ...clock, elapsed: () => clock.elapsed() + worked }
+      const share = row.nodeShare === undefined ? {} : { nodeShare: row.nodeShare }
+      const { waits } = await ingestUntil(
+        { node: from, store: slow, clock: late, ...share },
+        has(250),
+      )
+      // Steps of 8, 16, 32, 64 and 128 blocks; the last three are no more back-fill, and followed at once.
+      expect(waits).toEqual(row.rests.filter((ms) => ms > 0))
+    },
+  )
 
   it('counts what the node did not answer as work of the node, too', async () => {
     const clock = jumpingClock()
@@ -132,8 +115,8 @@ describe('an ingest', () => {
     expect(busy.total()).toBe(340)
   })
 
-  it('goes on as blocks become final, each asked for by its hash', async () => {
-    const from = await given({ height: 10 })
+  it('goes on as blocks become final, each asked for by its hash', async ({ startNode }) => {
+    const from = await startNode({ height: 10 })
     const { appended, store } = watchedStore()
     const clock = jumpingClock()
     const grown: IngestState['phase'][] = []
@@ -144,7 +127,7 @@ describe('an ingest', () => {
       return state.indexed === 13
     })
     expect(appended.flat()).toEqual(to(13).map(from.chain.block))
-    const asked = from.seen.filter(({ method }) => method === 'eth_getLogs').slice(-3)
+    const asked = callsOf(from, 'eth_getLogs').slice(-3)
     expect(asked.map(({ params }) => params)).toEqual(
       [11, 12, 13].map((block) => [{ blockHash: from.chain.hash(block) }]),
     )
@@ -153,8 +136,10 @@ describe('an ingest', () => {
     expect(grown.at(-1)).toBe('tail')
   })
 
-  it('goes on after what the store holds, whatever the first block is said to be', async () => {
-    const from = await given({ height: 20 })
+  it('goes on after what the store holds, whatever the first block is said to be', async ({
+    startNode,
+  }) => {
+    const from = await startNode({ height: 20 })
     const { appended, store } = watchedStore()
     await ingestUntil({ node: from, store, fromBlock: 5 }, has(20))
     from.chain.setHeight(30)
@@ -163,8 +148,10 @@ describe('an ingest', () => {
     expect(state).toMatchObject({ first: 5, blocks: 10 })
   })
 
-  it('keeps what is within the scope, and says how many logs the block has', async () => {
-    const from = await given({ height: 40 })
+  it('keeps what is within the scope, and says how many logs the block has', async ({
+    startNode,
+  }) => {
+    const from = await startNode({ height: 40 })
     const { appended, store } = watchedStore()
     const scope = {
       addresses: [contract(0), contract(2).toUpperCase().replace('0X', '0x')],
@@ -200,8 +187,8 @@ describe('an ingest', () => {
     }
   })
 
-  it('says that it is stopped, and leaves nothing half done', async () => {
-    const from = await given({ height: 10 })
+  it('says that it is stopped, and leaves nothing half done', async ({ startNode }) => {
+    const from = await startNode({ height: 10 })
     const { store } = watchedStore()
     const { state, error } = await ingestUntil({ node: from, store }, has(10))
     expect({ phase: state.phase, error }).toEqual({ phase: 'stopped', error: undefined })

@@ -1,32 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { refusalOf } from '../../../src/query/service/ingest/refusal.ts'
 import { createSizer } from '../../../src/query/service/ingest/sizer.ts'
 import { createTransport } from '../../../src/query/service/ingest/transport.ts'
-import { type IngestState } from '../../../src/query/service/ingest/state.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import {
-  type Call,
-  type RpcFault,
-  type RpcNode,
-  type RpcNodeOptions,
-  startRpcNode,
-} from '../../support/rpc-node.ts'
-import { ingestUntil, watchedStore } from './run.ts'
-
-let node: RpcNode | undefined
-const given = async (options: RpcNodeOptions): Promise<RpcNode> => {
-  node = await startRpcNode(options)
-  return node
-}
-afterEach(async () => {
-  await node?.close()
-  node = undefined
-})
-
-const has =
-  (block: number) =>
-  ({ indexed }: IngestState): boolean =>
-    indexed === block
+import { type Call, type RpcFault } from '../../support/rpc-node.ts'
+import { callsOf, has, ingestUntil, ingestWhole, it, NO_ERRORS, watchedStore } from './fixtures.ts'
 
 /** As nodes and services say it: what they mean is that less is to be asked for. */
 const TOO_LARGE = [
@@ -95,21 +73,26 @@ describe('what the node means', () => {
 })
 
 describe('the number of blocks in a request', () => {
-  it('is halved without a pause until the node answers, and is no failure', async () => {
-    const from = await given({ height: 300, faults: takes(10, 'block range too large', -32_602) })
+  it('is halved without a pause until the node answers, and is no failure', async ({
+    startNode,
+  }) => {
+    const from = await startNode({
+      height: 300,
+      faults: takes(10, 'block range too large', -32_602),
+    })
     const { appended, store } = watchedStore()
     const { state, waits } = await ingestUntil({ node: from, store }, has(300))
     expect(appended.flat()).toHaveLength(301)
     expect(Math.max(...appended.map((blocks) => blocks.length))).toBeLessThanOrEqual(10)
-    expect(Object.values(state.errors)).toEqual([0, 0, 0, 0, 0, 0, 0])
+    expect(state.errors).toEqual(NO_ERRORS)
     expect(waits).toEqual([])
     // It is tried again, but seldom: 16, and 20 % of the answers at most.
-    const asked = from.seen.filter(({ method }) => method === 'eth_getLogs')
+    const asked = callsOf(from, 'eth_getLogs')
     expect(asked.length).toBeLessThan(appended.length * 1.2)
   })
 
-  it('falls to the receipts where one block is too much', async () => {
-    const from = await given({ height: 12 })
+  it('falls to the receipts where one block is too much', async ({ startNode }) => {
+    const from = await startNode({ height: 12 })
     const heavy = (params: readonly unknown[]): boolean => {
       const text = JSON.stringify(params)
       return (
@@ -122,13 +105,11 @@ describe('the number of blocks in a request', () => {
       method === 'eth_getLogs' && heavy(params)
         ? { kind: 'error', code: -32_000, message: 'response exceeds size limit' }
         : undefined
-    const { appended, store } = watchedStore()
-    const { state, notices } = await ingestUntil({ node: from, store }, has(12))
-    expect(appended.flat()).toEqual(Array.from({ length: 13 }, (_, at) => from.chain.block(at)))
+    const { state, notices } = await ingestWhole(from)
     expect(notices).toEqual([
       'there are blocks with too many logs for one answer: their receipts are read',
     ])
-    expect(Object.values(state.errors)).toEqual([0, 0, 0, 0, 0, 0, 0])
+    expect(state.errors).toEqual(NO_ERRORS)
   })
 
   it('is doubled at first, and grows slowly once something was refused', () => {
@@ -164,10 +145,10 @@ describe('the number of blocks in a request', () => {
 })
 
 describe('an answer', () => {
-  it.each(['plain', 'packed'] as const)(
+  it.for(['plain', 'packed'] as const)(
     'is not taken beyond a number of bytes: %s',
-    async (form) => {
-      const from = await given({ height: 0 })
+    async (form, { startNode }) => {
+      const from = await startNode({ height: 0 })
       if (form === 'plain') {
         from.faults = () => ({ kind: 'reply', status: 200, body: ' '.repeat(5000), headers: {} })
       } else {

@@ -1,10 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { createKeeper, type Retention } from '../../../src/query/service/ingest/retention.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import { createRpcChain } from '../../support/rpc-chain.ts'
-import { startRpcNode } from '../../support/rpc-node.ts'
-import { ingestUntil, watchedStore } from './run.ts'
+import { createRpcChain, startRpcNode } from '../../support/rpc-node.ts'
+import { ingestUntil, it, watchedStore } from './fixtures.ts'
 
 const chain = createRpcChain()
 

@@ -1,35 +1,33 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { serviceMetrics } from '../../../src/metrics.ts'
 import type { LogStore } from '../../../src/query/store/store.ts'
+import { it as directoryTest } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { type QueryService, startQueryService } from '../../support/query-service.ts'
-import { contract } from '../../support/rpc-chain.ts'
-import { type RpcNode, startRpcNode } from '../../support/rpc-node.ts'
+import { contract, startRpcNode } from '../../support/rpc-node.ts'
 
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close()
-})
-
-interface Started {
-  readonly node: RpcNode
-  readonly service: QueryService
+interface StartOptions {
+  readonly store?: LogStore
+  readonly height?: number
 }
 
-const start = async (
-  settings: Readonly<Record<string, unknown>>,
-  { store = memoryStore(), height = 50 }: { store?: LogStore; height?: number } = {},
-): Promise<Started> => {
-  const node = await startRpcNode({ height })
-  closing.push(node.close)
-  const service = await startQueryService({ rpcUrl: node.url, store, settings })
-  closing.push(service.stop)
-  return { node, service }
-}
+const it = directoryTest.extend(
+  'start',
+  ({ onTestFinished }) =>
+    async (
+      settings: Readonly<Record<string, unknown>>,
+      { store = memoryStore(), height = 50 }: StartOptions = {},
+    ) => {
+      const node = await startRpcNode({ height })
+      onTestFinished(node.close)
+      const service = await startQueryService({ rpcUrl: node.url, store, settings })
+      onTestFinished(service.stop)
+      return { node, service }
+    },
+)
 
 const ask = async ({ url }: QueryService, body: unknown): Promise<string> => {
   const response = await fetch(`${url}/query`, {
@@ -69,7 +67,9 @@ const CONSTANT = [
   'chain_agent_config_last_reload_success_timestamp_seconds',
 ]
 
-it('every metric of the catalogue is there and moves, in few series, and none of the collectors', async () => {
+it('every metric of the catalogue is there and moves, in few series, and none of the collectors', async ({
+  start,
+}) => {
   const settings = { retentionBlocks: 120, retentionBytes: '10MB' }
   const { node, service } = await start(settings, { store: measured() })
   await eventually(service.ready, (seen) => seen.startsWith('200'))
@@ -120,9 +120,10 @@ it('every metric of the catalogue is there and moves, in few series, and none of
   expect(series.length).toBeLessThan(120)
 })
 
-it('reloads API keys and limits while it runs, and names what needs a restart', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-test-'))
-  closing.push(() => rm(directory, { recursive: true }))
+it('reloads API keys and limits while it runs, and names what needs a restart', async ({
+  start,
+  directory,
+}) => {
   const apiKeysFile = join(directory, 'keys')
   const [first, second] = ['1'.repeat(32), '2'.repeat(32)]
   const settings = { unbounded: true, apiKeysFile }
@@ -175,13 +176,14 @@ it('reloads API keys and limits while it runs, and names what needs a restart', 
   expect(after.value(loadedAt)).toBeGreaterThan(before.value(loadedAt) ?? Infinity)
 })
 
-it('is ready once it is near the node, and serves what it holds while the node is away', async () => {
+it('is ready once it is near the node, and serves what it holds while the node is away', async ({
+  start,
+}) => {
   const { node, service } = await start({ unbounded: true }, { height: 500 })
   await reaches(service, 500)
   expect(await service.ready()).toBe('200 The service is ready.')
   expect((await fetch(`${service.operations}/-/healthy`)).status).toBe(200)
   await node.close()
-  closing.shift()
   await eventually(
     () => service.lines.join('\n'),
     (seen) => /warn could not ask the node/.test(seen),
@@ -190,7 +192,9 @@ it('is ready once it is near the node, and serves what it holds while the node i
   expect(await ask(service, { ...ALL, from_block: 499 })).toMatch(/^200.*"archive_height":500/)
 })
 
-it('refuses queries once the chain is another than what is held, and says so', async () => {
+it('refuses queries once the chain is another than what is held, and says so', async ({
+  start,
+}) => {
   const { node, service } = await start({ contracts: [contract(1)] })
   await reaches(service, 50)
   node.chain.fork(40)
@@ -206,12 +210,15 @@ it('refuses queries once the chain is another than what is held, and says so', a
   expect(value('chain_query_service_requests_total', { path: '/query', code: '503' })).toBe(1)
 })
 
-it.each([
+it.for([
   [{ listen: '0.0.0.0:0' }, 1],
   [{ listen: '127.0.0.1:0' }, 0],
-])('an address for everybody without keys is worth a warning: %j', async (settings, warnings) => {
-  const { service } = await start({ unbounded: true, ...settings })
-  expect(service.lines.filter((line) => /^warn .*--api-keys-file/.test(line))).toHaveLength(
-    warnings,
-  )
-})
+] as const)(
+  'an address for everybody without keys is worth a warning: %j',
+  async ([settings, warnings], { start }) => {
+    const { service } = await start({ unbounded: true, ...settings })
+    expect(service.lines.filter((line) => /^warn .*--api-keys-file/.test(line))).toHaveLength(
+      warnings,
+    )
+  },
+)

@@ -6,6 +6,7 @@ import { inTime } from '../../../src/tasks/serve-query/ending.ts'
 import { createNarrator } from '../../../src/tasks/serve-query/narrator.ts'
 import { waitingFor } from '../../../src/tasks/serve-query/readiness.ts'
 import { nodeHeight, samplesOf } from '../../../src/tasks/serve-query/samples.ts'
+import { NO_ERRORS } from '../../query/ingest/fixtures.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
 const NOTHING: IngestState = {
@@ -17,15 +18,7 @@ const NOTHING: IngestState = {
   indexedTimestamp: null,
   blocks: 0,
   logs: 0,
-  errors: {
-    unreachable: 0,
-    overload: 0,
-    refused: 0,
-    incomplete: 0,
-    unlinked: 0,
-    nonsense: 0,
-    store: 0,
-  },
+  errors: NO_ERRORS,
   trouble: null,
 }
 

@@ -1,7 +1,7 @@
-import { LOG_FIELDS } from '../../src/query/log-fields.ts'
-import type { Dialect } from '../../src/query/service/api/asked.ts'
-import type { Block } from '../../src/query/store/store.ts'
-import { contract, type Dice, hexOf, oneOf, word } from './store-chain.ts'
+import { LOG_FIELDS } from '../../../src/query/log-fields.ts'
+import type { Dialect } from '../../../src/query/service/api/asked.ts'
+import type { Block } from '../../../src/query/store/store.ts'
+import { contract, type Dice, hexOf, oneOf, word } from '../../support/store-cases.ts'
 
 type Json = Record<string, unknown>
 

@@ -1,26 +1,27 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
+import { test } from 'vitest'
 import { z } from 'zod'
-import { systemClock } from '../../src/core/clock.ts'
+import { systemClock } from '../../../src/core/clock.ts'
 import {
   type Access,
   createQueryApi,
   type QueryApiOptions,
-} from '../../src/query/service/api/api.ts'
-import { apiServerOptions } from '../../src/query/service/api/limits.ts'
-import type { Observed } from '../../src/query/service/api/observed.ts'
-import type { Block, LogStore } from '../../src/query/store/store.ts'
-import { memoryStore } from './memory-store.ts'
+} from '../../../src/query/service/api/api.ts'
+import { apiServerOptions } from '../../../src/query/service/api/limits.ts'
+import type { Observed } from '../../../src/query/service/api/observed.ts'
+import type { Block, LogStore } from '../../../src/query/store/store.ts'
+import { listening } from '../../support/http.ts'
+import { memoryStore } from '../../support/memory-store.ts'
 
 export type Answered = Parameters<Observed['answered']>[0]
 
-interface Options extends Partial<Omit<QueryApiOptions, 'access'>>, Partial<Access> {
+interface ApiOptions extends Partial<Omit<QueryApiOptions, 'access'>>, Partial<Access> {
   readonly blocks?: readonly Block[]
 }
 
 /** The API over a store in memory, on a real port, in a server with the limits that it asks for. */
-export const startQueryApi = async (wanted: Options = {}) => {
+export const startQueryApi = async (wanted: ApiOptions = {}) => {
   const { blocks = [], keys = [], requestsPerMinute = null, ...options } = wanted
   const store = options.store ?? memoryStore()
   if (blocks.length > 0) await store.append(blocks)
@@ -38,23 +39,7 @@ export const startQueryApi = async (wanted: Options = {}) => {
     ...options,
   })
   const server = createServer(apiServerOptions, handle)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
-  return {
-    url: `http://127.0.0.1:${port}`,
-    setAccess,
-    port,
-    store,
-    answered,
-    complaints,
-    close: async () => {
-      server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
-    },
-  }
+  return { ...(await listening(server)), setAccess, store, answered, complaints }
 }
 
 export type QueryApi = Awaited<ReturnType<typeof startQueryApi>>
@@ -147,3 +132,30 @@ const ERROR = z.strictObject({
     first_block: z.int().optional(),
   }),
 })
+
+/** Blocks 5 to 30 without a log. */
+const SERVED: ApiOptions = { blocks: plainChain(5, 30) }
+
+/** Starts an API over the blocks of `served`, with these options in place of its own. */
+export type ServeApi = (options?: ApiOptions) => Promise<QueryApi>
+
+export const it = test
+  .extend('served', SERVED)
+  .extend('serve', ({ served, onTestFinished }): ServeApi => async (options) => {
+    const api = await startQueryApi({ ...served, ...options })
+    onTestFinished(api.close)
+    return api
+  })
+  .extend('api', ({ serve }) => serve())
+
+/** `POST /query` with this body, as it is sent without a client. */
+export const rawQuery = (body: string, headers: readonly string[] = []): string =>
+  [
+    'POST /query HTTP/1.1',
+    'Host: x',
+    'Content-Type: application/json',
+    ...headers,
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n')

@@ -1,8 +1,12 @@
 import { z } from 'zod'
-import { LOG_FIELDS, type LogField } from '../../src/query/log-fields.ts'
-import { BLOCK_FIELDS, type BlockField, type Dialect } from '../../src/query/service/api/asked.ts'
-import type { Block, Filter } from '../../src/query/store/store.ts'
-import { keeps, VALUES } from './memory-store.ts'
+import { LOG_FIELDS, type LogField } from '../../../src/query/log-fields.ts'
+import {
+  BLOCK_FIELDS,
+  type BlockField,
+  type Dialect,
+} from '../../../src/query/service/api/asked.ts'
+import type { Block, Filter } from '../../../src/query/store/store.ts'
+import { keeps, VALUES } from '../../support/memory-store.ts'
 
 const MOST_VALUES = 12
 const MOST_FILTERS = 4

@@ -1,3 +1,4 @@
+import { test } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import type {
   ClientOptions,
@@ -8,8 +9,13 @@ import type {
   RunOptions,
   RunResult,
 } from '../../src/query/client/types.ts'
-import { jumpingClock } from './jumping-clock.ts'
-import type { ServedLog } from './query-chain.ts'
+import { jumpingClock } from '../support/jumping-clock.ts'
+import type { ServedLog } from '../support/query-chain.ts'
+import {
+  type QueryServer,
+  type QueryServerOptions,
+  startQueryServer,
+} from '../support/query-server.ts'
 
 /** Everything from the beginning to the height, without the fields that no test looks at. */
 export const EVERYTHING: LogQuery = {
@@ -87,3 +93,24 @@ export const steadyLogs = (
     topics: [`0x${'ab'.repeat(32)}`, null, null, null],
     data,
   }))
+
+const SERVED: QueryServerOptions = { logs: steadyLogs(1, 30), pageLogs: 10 }
+
+/**
+ * Tests with a query service. By default it has one log in each of the blocks 1 to 30, ten a page. All of
+ * them are so near the head that they may still be replaced, so the client requests one page at a time.
+ */
+export const it = test
+  .extend('served', SERVED)
+  .extend('serve', ({ served, onTestFinished }): Serve => async (options) => {
+    const server = await startQueryServer({ ...served, ...options })
+    onTestFinished(server.close)
+    return server
+  })
+
+/** Starts a query service with these options in place of the default ones; it is closed after the test. */
+export type Serve = (options?: QueryServerOptions) => Promise<QueryServer>
+
+/** The number of queries so far. */
+export const queriesTo = ({ seen }: QueryServer): number =>
+  seen.filter(({ path }) => path === '/query').length

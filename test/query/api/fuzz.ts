@@ -1,11 +1,12 @@
-import { systemClock } from '../../src/core/clock.ts'
-import { answer } from '../../src/query/service/api/answer.ts'
-import type { Dialect } from '../../src/query/service/api/asked.ts'
-import { QUERY_LIMITS, type QueryLimits } from '../../src/query/service/api/limits.ts'
-import { readRequest } from '../../src/query/service/api/request.ts'
-import { jsonReply, refusalReply, type Reply } from '../../src/query/service/api/reply.ts'
-import { refusalOf } from '../../src/query/service/api/trouble.ts'
-import type { Block, LogStore } from '../../src/query/store/store.ts'
+import { expect } from 'vitest'
+import { systemClock } from '../../../src/core/clock.ts'
+import { answer } from '../../../src/query/service/api/answer.ts'
+import type { Dialect } from '../../../src/query/service/api/asked.ts'
+import { QUERY_LIMITS, type QueryLimits } from '../../../src/query/service/api/limits.ts'
+import { readRequest } from '../../../src/query/service/api/request.ts'
+import { jsonReply, refusalReply, type Reply } from '../../../src/query/service/api/reply.ts'
+import { refusalOf } from '../../../src/query/service/api/trouble.ts'
+import type { Block, LogStore } from '../../../src/query/store/store.ts'
 import {
   expectedBlocks,
   expectedLogs,
@@ -13,10 +14,14 @@ import {
   type Row,
   type Wanted,
   wantedOf,
-} from './query-oracle.ts'
+} from './fuzz-oracle.ts'
+import { memoryStore } from '../../support/memory-store.ts'
+import { diceOf, randomChain } from '../../support/store-cases.ts'
+import { askRaw, startQueryApi } from './fixtures.ts'
+import { randomBody } from './fuzz-bodies.ts'
 
 /** Small enough that most answers take several pages. */
-export const FUZZ_LIMITS: QueryLimits = {
+const FUZZ_LIMITS: QueryLimits = {
   ...QUERY_LIMITS,
   ...ORACLE_LIMITS,
   pageLogs: 4,
@@ -46,10 +51,10 @@ export const createCore = ({ store, dialect }: Fuzzed) => {
   }
 }
 
-export type Core = ReturnType<typeof createCore>
+type Core = ReturnType<typeof createCore>
 
 /** What came of a body, for counting. */
-export interface Course {
+interface Course {
   readonly status: number
   readonly pages: number
   readonly logs: number
@@ -159,4 +164,60 @@ const hostedPage = ({ chain, from, next, logs, blocks, hasLogs }: Page): string 
       ? `{"block_number":${last.number},"timestamp":${last.timestamp},"hash":"${last.hash}","first_block_number":${from},"first_parent_hash":"${first.parentHash}"}`
       : 'null'
   return `{"data":[${rows.length + blocks.length > 0 ? batch : ''}],"archive_height":${chain.at(-1)?.number},"next_block":${next},"total_execution_time":0,"rollback_guard":${guard}}`
+}
+
+/** In all; more in a night. */
+const BODIES = Number(process.env['FUZZ_BODIES'] ?? 200_000)
+const SEED = Number(process.env['FUZZ_SEED'] ?? 10)
+/** The last body of each chain goes over HTTP, too. */
+const BODIES_A_CHAIN = 1000
+
+/** Of the given chain: how many bodies came to what. */
+const fuzzChain = async (dialect: Dialect, seed: number): Promise<readonly Course[]> => {
+  const dice = diceOf(seed)
+  const chain = randomChain({ seed: seed + 1, from: 3, blocks: 4 + dice(20), logs: 6 })
+  const store = memoryStore()
+  await store.append(chain)
+  const fuzzed = { store, chain, dialect }
+  const core = createCore(fuzzed)
+  const courses: Course[] = []
+  let body: Buffer = Buffer.alloc(0)
+  for (let each = 0; each < BODIES_A_CHAIN; each += 1) {
+    body = randomBody({ dice, dialect, chain })
+    const course = await checkBody(body, core, fuzzed).catch((error: unknown) => {
+      throw new Error(`chain ${seed}, body ${each}: ${body.toString('utf8')}`, { cause: error })
+    })
+    courses.push(course)
+  }
+  const api = await startQueryApi({ store, dialect, limits: FUZZ_LIMITS })
+  const got = await askRaw(api, { body })
+  const reply = await core(body)
+  await api.close()
+  const timeless = (text: string): string => text.replace(/_time":\d+/, '_time":0')
+  expect([got.status, timeless(got.text)]).toEqual([
+    reply.status,
+    timeless(reply.body.toString('utf8')),
+  ])
+  return courses
+}
+
+/** Half of all bodies, in this dialect. */
+export const fuzzDialect = async (dialect: Dialect): Promise<void> => {
+  const before = Error.stackTraceLimit
+  // Much of the time would go into traces that nobody reads.
+  Error.stackTraceLimit = 0
+  const courses: Course[] = []
+  const chains = Math.ceil(BODIES / 2 / BODIES_A_CHAIN)
+  for (let each = 0; each < chains; each += 1)
+    courses.push(...(await fuzzChain(dialect, SEED * 1_000_000 + 2 * each)))
+  Error.stackTraceLimit = before
+  // That nothing was ever asked would look the same.
+  const share = (of: (course: Course) => boolean): number =>
+    courses.filter(of).length / courses.length
+  expect(courses.length).toBeGreaterThanOrEqual(BODIES / 2)
+  expect(share(({ status }) => status === 200)).toBeGreaterThan(0.35)
+  expect(share(({ status }) => status === 400)).toBeGreaterThan(0.2)
+  expect(share(({ status }) => status === 410)).toBeGreaterThan(0.01)
+  expect(share(({ pages }) => pages > 1)).toBeGreaterThan(0.1)
+  expect(share(({ logs }) => logs > 3)).toBeGreaterThan(0.1)
 }

@@ -1,0 +1,142 @@
+import { expect, test } from 'vitest'
+import { createIngest } from '../../../src/query/service/ingest/ingest.ts'
+import { type IngestOptions } from '../../../src/query/service/ingest/options.ts'
+import { type IngestState } from '../../../src/query/service/ingest/state.ts'
+import { type Block, type LogStore } from '../../../src/query/store/store.ts'
+import { jumpingClock } from '../../support/jumping-clock.ts'
+import { memoryStore } from '../../support/memory-store.ts'
+import {
+  type Call,
+  type RpcFault,
+  type RpcNode,
+  type RpcNodeOptions,
+  startRpcNode,
+} from '../../support/rpc-node.ts'
+
+export const ANY = { addresses: [], topics: [] }
+
+interface Watched {
+  /** Every append so far. */
+  readonly appended: readonly (readonly Block[])[]
+  readonly store: LogStore
+}
+
+/** A store that remembers what was handed to it. */
+export const watchedStore = (store: LogStore = memoryStore()): Watched => {
+  const appended: (readonly Block[])[] = []
+  return {
+    appended,
+    store: {
+      ...store,
+      append: async (blocks) => {
+        await store.append(blocks)
+        appended.push(blocks)
+      },
+    },
+  }
+}
+
+interface Ran {
+  readonly state: IngestState
+  readonly notices: readonly string[]
+  readonly waits: readonly number[]
+  readonly error: unknown
+}
+
+type Given = Partial<IngestOptions> & {
+  readonly node: RpcNode
+  readonly store: LogStore
+  readonly clock?: ReturnType<typeof jumpingClock>
+}
+
+/** Lets the ingest run until what it says of itself satisfies, or it ends by itself; a hundred waits are too many. */
+export const ingestUntil = async (
+  { node, clock = jumpingClock(), ...options }: Given,
+  satisfies: (state: IngestState) => boolean,
+): Promise<Ran> => {
+  const stop = new AbortController()
+  const notices: string[] = []
+  const ingest = createIngest({
+    rpcUrl: node.url,
+    scope: ANY,
+    fromBlock: 0,
+    retention: 'unbounded',
+    clock: {
+      ...clock,
+      sleep: async (ms, signal) => {
+        // Between two steps only: nothing is under way then.
+        if (ms !== 30_000 && (satisfies(ingest.state()) || clock.waits.length > 100)) stop.abort()
+        await clock.sleep(ms, signal)
+      },
+    },
+    notice: (line) => notices.push(line),
+    ...options,
+  })
+  const error = await ingest.run(stop.signal).catch((thrown: unknown) => thrown)
+  return { state: ingest.state(), notices, waits: clock.waits, error }
+}
+
+/** A node whose chain is worked out from the numbers of its blocks; it is closed after the test. */
+export type StartNode = (options?: RpcNodeOptions) => Promise<RpcNode>
+
+export const it = test.extend('startNode', ({ onTestFinished }): StartNode =>
+  async (options) => {
+    const node = await startRpcNode(options)
+    onTestFinished(node.close)
+    return node
+  })
+
+/** That the last block of the node is indexed, and every block is as the node has it. */
+export const ingestWhole = async (
+  node: RpcNode,
+  options: Pick<Given, 'clock'> = {},
+): Promise<Ran & Watched> => {
+  const { appended, store } = watchedStore()
+  const { height, block } = node.chain
+  const ran = await ingestUntil({ node, store, ...options }, has(height))
+  expect(appended.flat()).toEqual(to(height).map(block))
+  return { ...ran, appended, store }
+}
+
+/** The numbers from `first` to `last`. */
+export const to = (last: number, first = 0): readonly number[] =>
+  Array.from({ length: last - first + 1 }, (_, index) => first + index)
+
+export const has =
+  (block: number) =>
+  ({ indexed }: IngestState): boolean =>
+    indexed === block
+
+export const callsOf = (node: RpcNode, method: string): readonly Call[] =>
+  node.seen.filter((call) => call.method === method)
+
+export const NO_ERRORS: IngestState['errors'] = {
+  unreachable: 0,
+  overload: 0,
+  refused: 0,
+  incomplete: 0,
+  unlinked: 0,
+  nonsense: 0,
+  store: 0,
+}
+
+export const result = (value: unknown): RpcFault => ({ kind: 'result', change: () => value })
+
+/** The right result with these values in it. */
+export const changed = (values: object): RpcFault => ({
+  kind: 'result',
+  change: (right) =>
+    typeof right === 'object' && right !== null ? { ...right, ...values } : right,
+})
+
+/** The right result, a list, changed. */
+export const changedList = (change: (all: readonly unknown[]) => readonly unknown[]): RpcFault => ({
+  kind: 'result',
+  change: (right) => (Array.isArray(right) ? change(right) : right),
+})
+
+export const refused = (message: string, code = -32_601): RpcFault => ({
+  kind: 'error',
+  code,
+  message,
+})
