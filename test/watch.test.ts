@@ -7,7 +7,7 @@ import { loadConfig } from '../src/config/load.ts'
 import type { Config } from '../src/config/schema.ts'
 import { createWatch } from '../src/watch.ts'
 import { systemClock } from '../src/core/clock.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
+import { temporaryFolder } from './support/directory.ts'
 
 const directory = await temporaryFolder()
 

@@ -10,7 +10,7 @@ import { createSimulator } from '../../src/simulator/simulator.ts'
 import { startAgent, type Watched } from '../support/agent.ts'
 import { entriesWithSecrets, formsOf, HEX, KEY, leaksOf, secret } from '../support/secrets.ts'
 import { serveMetricsWithSecrets } from './metrics-server.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFolder } from '../support/directory.ts'
 
 /**
  * Secrets are planted wherever the agent could meet one, and everything that it emits is searched for

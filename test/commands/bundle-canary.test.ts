@@ -8,7 +8,7 @@ import type { Program } from '../../src/sources/exec.ts'
 import { type Request, SilenceError } from '../../src/sources/http.ts'
 import { cli } from '../support/cli.ts'
 import { formsOf, HEX, KEY, leaksOf, secret } from '../support/secrets.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFolder } from '../support/directory.ts'
 
 /** Secrets are planted wherever a bundle looks, and the unpacked archive is searched for them. */
 const SECRETS = [

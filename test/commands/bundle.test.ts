@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sha256 } from '../../src/core/sum.ts'
 import { type Host, startHost } from '../support/host.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFolder } from '../support/directory.ts'
 
 const run = promisify(execFile)
 const manifestSchema = z.object({

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { run, start } from '../support/programs.ts'
 import { requireRealPart } from '../support/real-parts.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFolder } from '../support/directory.ts'
 
 const describe = await requireRealPart('demo', () => ({ version: '' }))
 

@@ -3,7 +3,7 @@ import { cli } from '../support/cli.ts'
 import { must } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { askBash, askZsh, versionOfZsh } from '../support/shells.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFolder } from '../support/directory.ts'
 
 const probe = async (): Promise<Probe> => {
   try {

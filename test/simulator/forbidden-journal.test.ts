@@ -5,7 +5,7 @@ import { createSimulatedHost } from '../../src/simulator/simulated-host.ts'
 import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
 import { cli } from '../support/cli.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFolder } from '../support/directory.ts'
 
 const directory = await temporaryFolder()
 

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { createExec } from '../../src/sources/exec.ts'
 import { eventually } from '../support/eventually.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFolder } from '../support/directory.ts'
 
 const bin = await temporaryFolder()
 

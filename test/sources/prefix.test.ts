@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
 import { createPrefix } from '../../src/sources/prefix.ts'
-import { temporaryFolder } from '../support/temporary-folder.ts'
+import { temporaryFolder } from '../support/directory.ts'
 
 const directory = await temporaryFolder()
 
