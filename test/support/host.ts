@@ -21,7 +21,7 @@ import type { Connect } from '../../src/watch.ts'
 import { cli, type World } from './cli.ts'
 import { freePort } from './free-port.ts'
 import { createInFlight, manualClock, onManualClock } from './manual-clock.ts'
-import { metricsWithSecrets, secret, withSecrets } from './secrets.ts'
+import { atSecretPath, metricsWithSecrets, secret, withSecrets } from './secrets.ts'
 
 interface Options {
   /** The name of a scenario that is shipped, or the lines of one. */
@@ -93,7 +93,7 @@ export const startHost = async (options: Options): Promise<Host> => {
   const { rpc, reference, native, otel } = simulated.endpoints
   const places: readonly (readonly [string, Endpoint])[] = hasNode
     ? [
-        ['rpc', rpc],
+        ['rpc', hasSecrets ? atSecretPath(rpc, '/') : rpc],
         ['native', hasSecrets ? metricsWithSecrets(native) : native],
         ['otel', otel],
       ]

@@ -96,14 +96,23 @@ export const withSecrets = (exec: Exec, clock: Clock): Exec => ({
   },
 })
 
-/** Metrics at any path, with secrets among them. */
-export const metricsWithSecrets = (endpoint: Endpoint): Endpoint => ({
+/** An endpoint whose address has a secret as its path. */
+export const atSecretPath = (endpoint: Endpoint, path: string): Endpoint => ({
   isOpen: () => endpoint.isOpen(),
-  answer: (call) => {
-    const answer = endpoint.answer({ ...call, path: '/metrics' })
-    return { ...answer, text: answer.text + SECRET_METRICS }
-  },
+  answer: (call) => endpoint.answer({ ...call, path }),
 })
+
+/** Metrics at a secret path, with secrets among them. */
+export const metricsWithSecrets = (endpoint: Endpoint): Endpoint => {
+  const metrics = atSecretPath(endpoint, '/metrics')
+  return {
+    ...metrics,
+    answer: (call) => {
+      const answer = metrics.answer(call)
+      return { ...answer, text: answer.text + SECRET_METRICS }
+    },
+  }
+}
 
 /** Where secrets are planted in a simulated host: addresses, tools, logs, metrics, files. */
 export const PLANTED: readonly string[] = [

@@ -64,7 +64,7 @@ describe('a silence', () => {
       fields: { _BOOT_ID: 'one' },
     })
   const silence = (after: readonly JournalEntry[], more = {}) =>
-    isMissing({ after, block: 1000, boot: 'one', isDown: false, ...more })
+    isMissing({ lasted: 240_000, after, block: 1000, boot: 'one', isDown: false, ...more })
 
   test('is a hole in the recording where the node comes back fresh, and far ahead', () => {
     expect(silence([block(1400, AT, AT - 400)])).toBe(true)
@@ -73,6 +73,12 @@ describe('a silence', () => {
   test('is the node’s where it comes back with old blocks, or with the next', () => {
     expect(silence([block(1400, AT, AT - 60_000)])).toBe(false)
     expect(silence([block(1001, AT, AT - 400)])).toBe(false)
+  })
+
+  test('is a hole where the first blocks are old, but far younger than the silence', () => {
+    // ledger-tail begins with blocks of the last minute.
+    expect(silence([block(1400, AT, AT - 36_000)], { lasted: 7_200_000 })).toBe(true)
+    expect(silence([block(1400, AT, AT - 36_000)])).toBe(false)
   })
 
   test('is nobody’s where consensus was down, and the host’s where it was started anew', () => {

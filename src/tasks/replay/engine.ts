@@ -41,6 +41,9 @@ export interface Relived {
 
 /** How far the time goes at once: Prometheus looks at the rules every 15 seconds. */
 const STEP_MS = 5 * second
+/** In a long silence only durations grow: a minute is exact enough there, and a gap of days takes seconds. */
+const LONG_STEP_MS = minute
+const LONG_SILENCE_MS = 15 * minute
 /** Silence of all that is recorded for so long is looked into: was there nothing to say, or is it missing? */
 const SILENCE_MS = 2 * minute
 
@@ -107,11 +110,13 @@ export const relive = async (options: Options): Promise<Relived> => {
     if (!(await ears.isBlank(since, until))) return false
     const block = known.value('chain_ledger_seq_num', { event: 'proposed' })
     const isDown = running.down().has('bft')
-    return isMissing({ after: await ears.peek(), block, boot: witness.boot(), isDown })
+    const lasted = until - since
+    return isMissing({ lasted, after: await ears.peek(), block, boot: witness.boot(), isDown })
   }
 
   let from = source.from
   let lookedUpTo = -Infinity
+  let silentSince = source.from
   try {
     while (!signal.aborted) {
       const at = clock.now()
@@ -129,7 +134,11 @@ export const relive = async (options: Options): Promise<Relived> => {
         clock.set(goal - 1)
       }
       lookedUpTo = goal
-      await step(Math.min(clock.now() + STEP_MS, source.to ?? Infinity))
+      const now = clock.now()
+      if (goal <= now + STEP_MS) silentSince = goal
+      const isLong = now - silentSince > LONG_SILENCE_MS && goal > now + LONG_STEP_MS
+      const until = now + (isLong ? LONG_STEP_MS : STEP_MS)
+      await step(Math.min(until, source.to ?? Infinity))
       onProgress(clock.now(), witness.entries())
     }
   } catch (error) {

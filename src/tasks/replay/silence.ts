@@ -3,6 +3,8 @@ import type { JournalEntry } from '../../parsers/journal.ts'
 import { parseLedgerLine } from '../../parsers/ledger-tail.ts'
 
 interface Silence {
+  /** How long nothing was recorded, in milliseconds. */
+  readonly lasted: number
   /** The first entries after it. */
   readonly after: readonly JournalEntry[]
   /** The newest block before it, and the boot. */
@@ -12,8 +14,12 @@ interface Silence {
   readonly isDown: boolean
 }
 
-/** A block that is written so long after its own time was fetched by a node that had stalled. */
+/**
+ * A block that is written so long after its own time was fetched by a node that had stalled: at least this, and at
+ * least this share of the silence, since ledger-tail begins with blocks of the last minute when it is started.
+ */
 const LATE_MS = 10 * second
+const LATE_SHARE = 0.1
 /** So many blocks at most are missed where the whole chain had stalled. */
 const FEW = 20
 
@@ -22,14 +28,14 @@ const FEW = 20
  * stalled comes back with old blocks, or with the next one; where the first block is fresh, and many are
  * missing, the node went on, and nobody has kept what it said.
  */
-export const isMissing = ({ after, block, boot, isDown }: Silence): boolean => {
+export const isMissing = ({ lasted, after, block, boot, isDown }: Silence): boolean => {
   const id = after[0]?.fields['_BOOT_ID']
   if (id !== undefined && boot !== '' && id !== boot) return true
   if (isDown) return false
   for (const { message } of after) {
     const event = read(message)
     if (event?.event !== 'proposed') continue
-    const isLate = event.writtenAt - event.blockAt > LATE_MS
+    const isLate = event.writtenAt - event.blockAt > Math.max(LATE_MS, LATE_SHARE * lasted)
     return !isLate && (block === undefined || Number(event.seqNum) - block > FEW)
   }
   return true
