@@ -87,9 +87,13 @@ export const withSecrets = (exec: Exec, clock: Clock): Exec => ({
   async *stream(program, signal) {
     const { command, args } = program
     const isNew = args.includes('--follow') && !args.some((arg) => arg.startsWith('--cursor'))
-    if (command === 'journalctl' && isNew)
-      yield Buffer.from(entriesWithSecrets(clock.now(), { trouble: false }))
-    yield* exec.stream(program, signal)
+    let before = command === 'journalctl' && isNew
+    for await (const chunk of exec.stream(program, signal)) {
+      // In one piece with real entries: the cursors of these are in no journal.
+      const planted = before ? entriesWithSecrets(clock.now(), { trouble: false }) : ''
+      before = false
+      yield Buffer.concat([Buffer.from(planted), chunk])
+    }
   },
   killAll: () => {
     exec.killAll()
