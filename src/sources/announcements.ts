@@ -1,10 +1,11 @@
 import { constants } from 'node:fs'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { type Maintenance, readMaintenance } from '../core/maintenance.ts'
 import { asError } from '../core/outcome.ts'
 import { createCheckpoints } from './checkpoint.ts'
+import { makeDirectory } from './durable.ts'
 
 const MAINTENANCE = 'maintenance'
 
@@ -43,7 +44,7 @@ export const createAnnouncements = (directory: string): Announcements => {
     },
     write: async (maintenance) => {
       try {
-        await mkdir(directory, { recursive: true, mode: 0o750 })
+        await makeDirectory(directory, 0o750)
         await writeAsOwner(directory, file, JSON.stringify(maintenance))
       } catch (error) {
         throw failed('write the maintenance window', asError(error))

@@ -1,7 +1,9 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toJson } from '../core/json.ts'
 import { asError } from '../core/outcome.ts'
+import { makeDirectory } from './durable.ts'
+import { isMissing } from './missing.ts'
 
 /** What was found: a document, nothing because nothing was ever saved, or something unreadable. */
 export type Found =
@@ -38,10 +40,12 @@ export const createCheckpoints = (
 
   const write = async (file: string, value: unknown): Promise<void> => {
     try {
-      await mkdir(directory, { recursive: true, mode: 0o750 })
-      // Whoever reads sees the old document or the new one, never half of one.
-      await writeFile(`${file}.new`, JSON.stringify(toJson(value)), { mode: 0o640 })
-      await rename(`${file}.new`, file)
+      const text = JSON.stringify(toJson(value))
+      await replace(file, text).catch(async (error: unknown) => {
+        if (!isMissing(error)) throw error
+        await makeDirectory(directory, 0o750)
+        await replace(file, text)
+      })
       complained = false
     } catch (error) {
       if (!complained) complain(asError(error))
@@ -104,4 +108,10 @@ export const createCheckpoints = (
       while (writing.size > 0) await Promise.all(writing)
     },
   }
+}
+
+/** A reader gets the old document or the new one, never half of one. */
+const replace = async (file: string, text: string): Promise<void> => {
+  await writeFile(`${file}.new`, text, { mode: 0o640 })
+  await rename(`${file}.new`, file)
 }

@@ -45,6 +45,21 @@ const makeParent = async (path: string): Promise<void> => {
   await syncFolder(dirname(path))
 }
 
+/**
+ * A directory, and with the same mode what is missing above it. Not `recursive: true`: Node 20 retries for ever on a
+ * file system that makes no directories, such as /proc.
+ */
+export const makeDirectory = async (path: string, mode: number): Promise<void> => {
+  try {
+    await mkdir(path, { mode })
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return
+    if (!isMissing(error) || dirname(path) === path) throw error
+    await makeDirectory(dirname(path), mode)
+    await mkdir(path, { mode })
+  }
+}
+
 /** The file gets a second name, or where names are single, a copy. EEXIST where the name is taken. */
 export const linkOrCopy = async (path: string, other: string): Promise<void> => {
   try {

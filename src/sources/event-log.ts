@@ -1,7 +1,8 @@
-import { appendFile, mkdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import type { Event, News } from '../core/event.ts'
 import { asError } from '../core/outcome.ts'
 import { eventsIn, fileIn, linesOf, readText } from './event-file.ts'
+import { makeDirectory } from './durable.ts'
 
 /** The changes of state that the agent has seen, in a file of JSON lines that outlives it. */
 export interface EventLog {
@@ -81,7 +82,7 @@ export const createEventLog = ({ directory, keep, parse, complain }: Options): E
 
   const write = async (fresh: readonly Event[]): Promise<void> => {
     const text = `${isTorn ? '\n' : ''}${linesOf(fresh)}`
-    await mkdir(directory, { recursive: true, mode: 0o750 })
+    await makeDirectory(directory, 0o750)
     await appendFile(file, text, { mode: 0o640 })
     isTorn = false
     bytes += Buffer.byteLength(text)

@@ -35,6 +35,8 @@ const ONLY_COMPUTE = new Set([
   'dashboard-pictures',
   'deploy',
   'parsers',
+  'collectors',
+  'config',
   'verdict',
   'tokens',
 ])

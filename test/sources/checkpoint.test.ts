@@ -46,3 +46,13 @@ test('a directory that cannot be written is complained about once, and holds nob
   expect(complaints).toHaveLength(1)
   expect(await readFile(file, 'utf8')).toBe('keep me')
 })
+
+test('a directory in which none can be made is reported at once', async () => {
+  const complaints: string[] = []
+  const checkpoints = createCheckpoints('/proc/none/state', ({ message }) => {
+    complaints.push(message)
+  })
+  checkpoints.open('x').save({ at: 1 })
+  await checkpoints.flush()
+  expect(complaints).toEqual([expect.stringContaining('ENOENT')])
+})
