@@ -43,7 +43,7 @@ export const startHardhat = async (): Promise<EvmNode> => {
     return Number(z.object({ result: z.string() }).parse(await response.json()).result)
   }
   try {
-    await eventually(height, (seen) => seen >= 3, { within: 30_000 })
+    await eventually(height, (seen) => seen >= 3)
   } catch (error) {
     await server.stop()
     throw new Error(`hardhat does not mine; it wrote:\n${server.output()}`, { cause: error })

@@ -86,7 +86,7 @@ export const createBench = async (options: Options = {}) => {
       run(process.execPath, [MAIN, 'keys', ...argv, '--config', join(folder, 'config.yaml')], {
         env,
         extendEnv: false,
-        timeout: 30_000,
+        timeout: 240_000,
       }),
     look: async (): Promise<Files> => filesBelow(folder, ['node', 'backup']),
     modes: (...paths: readonly string[]): Promise<readonly string[]> =>

@@ -89,7 +89,7 @@ const start = (argv: readonly string[], env: Readonly<Record<string, string>> = 
       extendEnv: false,
       reject: false,
       stdin: 'ignore',
-      timeout: 30_000,
+      timeout: 240_000,
     },
   )
 

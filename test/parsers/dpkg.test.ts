@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
 import { parseInstalledPackage, parsePackageVersion } from '../../src/parsers/dpkg.ts'
+import { cpuMsSince } from '../support/cpu-time.ts'
 
 const FIXTURES = new URL('../fixtures/dpkg/', import.meta.url)
 const read = (name: string): string => readFileSync(new URL(name, FIXTURES), 'utf8')
@@ -56,7 +57,7 @@ test('no text makes it throw anything but a ParseError, or give a version that i
 
 test.each(['a', ' ', '1', 'ii ', 'a:', '0.1 '])('200 kB of %j take no time', (piece) => {
   const many = piece.repeat(Math.ceil(200_000 / piece.length))
-  const begun = performance.now()
+  const begun = process.cpuUsage()
   for (const text of [`${many}!`, `ii ${many}!`, `ii a ${many}!`, `a ${many}!`]) {
     try {
       parsePackageVersion(text)
@@ -64,7 +65,7 @@ test.each(['a', ' ', '1', 'ii ', 'a:', '0.1 '])('200 kB of %j take no time', (pi
       expect(error).toBeInstanceOf(ParseError)
     }
   }
-  expect(performance.now() - begun).toBeLessThan(1000)
+  expect(cpuMsSince(begun)).toBeLessThan(1000)
 })
 
 test.each([

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
 import { parseNodeVersion } from '../../src/parsers/node-version.ts'
+import { cpuMsSince } from '../support/cpu-time.ts'
 
 const FIXTURES = new URL('../fixtures/node-version/', import.meta.url)
 const read = (name: string): string => readFileSync(new URL(name, FIXTURES), 'utf8')
@@ -73,7 +74,7 @@ test('no text makes it throw anything but a ParseError', () => {
 
 test.each(['a', '{', '[', '1.', 'a {', '{"a":', ' '])('200 kB of %j take no time', (piece) => {
   const many = piece.repeat(Math.ceil(200_000 / piece.length))
-  const begun = performance.now()
+  const begun = process.cpuUsage()
   for (const text of [many, `a ${many}`, `a {${many}}`, `a 1.2.${many}`]) {
     try {
       parseNodeVersion(text)
@@ -81,5 +82,5 @@ test.each(['a', '{', '[', '1.', 'a {', '{"a":', ' '])('200 kB of %j take no time
       expect(error).toBeInstanceOf(ParseError)
     }
   }
-  expect(performance.now() - begun).toBeLessThan(1000)
+  expect(cpuMsSince(begun)).toBeLessThan(1000)
 })

@@ -65,66 +65,62 @@ const FAULTS: readonly Fault[] = [
 const oddHour = fc.array(fc.option(fc.constantFrom(...FAULTS), { freq: 2 }), { maxLength: 30 })
 
 describe('any chain, any page, any dialect, any concurrency', () => {
-  it(
-    'comes as a naive filter would have it: once each, in order',
-    { timeout: 60_000 },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.record({
-            logs: someLogs,
-            speaks: speech,
-            wanted: filter,
-            ahead: fc.constantFrom(0, 1, 150, 1000),
-            from: fc.integer({ min: 0, max: 300 }),
-            span: fc.option(fc.integer({ min: 0, max: 2000 })),
-            concurrency: fc.integer({ min: 1, max: 8 }),
-            faults: oddHour,
-          }),
-          async ({ logs, speaks, wanted, ahead, from, span, concurrency, faults }) => {
-            const height = Math.max(from, logs.at(-1)?.block ?? 0) + ahead
-            const { packing, ...rest } = speaks
-            // No request meets two: what is no answer twice is an error.
-            const met = new Set<number>()
-            const server = await startQueryServer({
-              ...rest,
-              ...(packing && { packing }),
-              logs,
-              height,
-              faults: ({ path, from: first, to }) => {
-                if (path !== '/query' || met.has(first)) return undefined
-                met.add(first)
-                const fault = faults[met.size - 1] ?? undefined
-                // A single block that is too large is an error, and rightly so.
-                const isWholesale = (to ?? 0) - first > 1
-                return fault === TOO_LARGE && !isWholesale ? undefined : fault
-              },
-            })
-            try {
-              const toBlock = span === null ? null : from + span
-              const query = { ...wanted, fromBlock: from, toBlock }
-              const came = await fetchAll(server.url, { query, concurrency })
-              expect(came.error).toBeUndefined()
-              const target = Math.min(toBlock ?? height, height)
-              const asked = { address: wanted.addresses, topics: wanted.topics }
-              const expected = logs.filter(
-                (log) => log.block >= from && log.block <= target && matches(asked, log),
-              )
-              expect(placesOf(came.logs())).toEqual(placesIn(expected))
-              expect(came.result).toMatchObject({ complete: true, through: target, target })
-              expect(came.result?.stats.logs).toBe(expected.length)
-              expect(came.pages.map((page) => page.from)).toEqual([
-                from,
-                ...came.pages.slice(0, -1).map(({ next }) => next),
-              ])
-              expect(came.pages.at(-1)?.next).toBe(target + 1)
-            } finally {
-              await server.close()
-            }
-          },
-        ),
-        { numRuns: 100, seed: 9 },
-      )
-    },
-  )
+  it('comes as a naive filter would have it: once each, in order', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          logs: someLogs,
+          speaks: speech,
+          wanted: filter,
+          ahead: fc.constantFrom(0, 1, 150, 1000),
+          from: fc.integer({ min: 0, max: 300 }),
+          span: fc.option(fc.integer({ min: 0, max: 2000 })),
+          concurrency: fc.integer({ min: 1, max: 8 }),
+          faults: oddHour,
+        }),
+        async ({ logs, speaks, wanted, ahead, from, span, concurrency, faults }) => {
+          const height = Math.max(from, logs.at(-1)?.block ?? 0) + ahead
+          const { packing, ...rest } = speaks
+          // No request meets two: what is no answer twice is an error.
+          const met = new Set<number>()
+          const server = await startQueryServer({
+            ...rest,
+            ...(packing && { packing }),
+            logs,
+            height,
+            faults: ({ path, from: first, to }) => {
+              if (path !== '/query' || met.has(first)) return undefined
+              met.add(first)
+              const fault = faults[met.size - 1] ?? undefined
+              // A single block that is too large is an error, and rightly so.
+              const isWholesale = (to ?? 0) - first > 1
+              return fault === TOO_LARGE && !isWholesale ? undefined : fault
+            },
+          })
+          try {
+            const toBlock = span === null ? null : from + span
+            const query = { ...wanted, fromBlock: from, toBlock }
+            const came = await fetchAll(server.url, { query, concurrency })
+            expect(came.error).toBeUndefined()
+            const target = Math.min(toBlock ?? height, height)
+            const asked = { address: wanted.addresses, topics: wanted.topics }
+            const expected = logs.filter(
+              (log) => log.block >= from && log.block <= target && matches(asked, log),
+            )
+            expect(placesOf(came.logs())).toEqual(placesIn(expected))
+            expect(came.result).toMatchObject({ complete: true, through: target, target })
+            expect(came.result?.stats.logs).toBe(expected.length)
+            expect(came.pages.map((page) => page.from)).toEqual([
+              from,
+              ...came.pages.slice(0, -1).map(({ next }) => next),
+            ])
+            expect(came.pages.at(-1)?.next).toBe(target + 1)
+          } finally {
+            await server.close()
+          }
+        },
+      ),
+      { numRuns: 100, seed: 9 },
+    )
+  })
 })

@@ -148,7 +148,7 @@ describeReal('ClickHouse when something breaks', () => {
   })
 
   it('holds a block once, though it was entered twice', async () => {
-    const writer = await meddled(700)
+    const writer = await meddled(5000)
     await writer.append(CHAIN.slice(0, 10))
     meddler.meddle(ledgerIs('kept'))
     expect(await kindOf(writer.append(CHAIN.slice(10, 30)))).toBe('unavailable')

@@ -29,5 +29,5 @@ export const createIdentity = async (file: string): Promise<string> => {
 /** It asks a terminal for the passphrase, and takes an empty line for the wish that it make one up. */
 export const encryptWithPassphrase = async (from: string, to: string): Promise<void> => {
   const command = `'${await program('age')}' -p -o '${to}' '${from}'`
-  await must('script', ['-qec', command, '/dev/null'], { input: '\n', timeout: 20_000 })
+  await must('script', ['-qec', command, '/dev/null'], { input: '\n', timeout: 240_000 })
 }

@@ -42,7 +42,7 @@ export const startPaused = async ({ argv, config, env }: Options): Promise<Pause
     extendEnv: false,
     reject: false,
     stdin: 'ignore',
-    timeout: 60_000,
+    timeout: 240_000,
   })
   const { pid } = child
   if (pid === undefined) throw new Error('the command could not be started')

@@ -40,7 +40,7 @@ export const askZsh = async (
       FUNCTIONS: functions.replaceAll('\n', ' '),
       SCRIPT_FOLDER: folder,
     },
-    timeout: 30_000,
+    timeout: 240_000,
   })
   return out.split('\n')
 }

@@ -111,7 +111,7 @@ export const attach = async ({ threads, calls, file, injection }: Attachment) =>
     env,
     reject: false,
     stdin: 'ignore',
-    timeout: 60_000,
+    timeout: 240_000,
   })
   let said = ''
   strace.stderr.setEncoding('utf8').on('data', (chunk: string) => {

@@ -46,38 +46,36 @@ const randomRun = (seed: number) => {
 const it = apiTest.extend('served', {})
 
 describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dialect) => {
-  it(
-    'have every log once, in order, whatever the chain, the filter and the pages',
-    { timeout: 60_000 },
-    async ({ serve }) => {
-      for (let seed = 0; seed < 30; seed += 1) {
-        const run = randomRun(1000 + 2 * seed)
-        const store = memoryStore()
-        await store.append(run.chain)
-        const { limits, last, from, to, end, filter } = run
-        const api = await serve({
-          store,
-          dialect,
-          limits,
-          height: () => last,
-          keys: [new Secret(KEY)],
-        })
-        const client = createQueryClient({ url: api.url, apiKey: KEY, clock: systemClock })
-        const { sink, pages, logs } = keepPages()
-        const query = { ...filter, fields: LOG_FIELDS, fromBlock: from, toBlock: to }
-        const { signal } = new AbortController()
-        expect(await client.height(signal)).toBe(last)
-        const result = await client.run(query, sink, { signal, concurrency: run.concurrency })
-        expect([seed, logs()]).toEqual([seed, run.expected])
-        expect(result).toMatchObject({ complete: true, from, through: end, target: end })
-        // Only a hosted service tells hashes: then each page is seen to follow on the one before.
-        if (dialect === 'hosted') expect(result.stats.unguarded).toBe(0)
-        expect(result.stats).toMatchObject({ retries: 0, reorgs: 0 })
-        expect(pages.at(-1)?.next).toBe(end + 1)
-        expect(api.complaints).toEqual([])
-      }
-    },
-  )
+  it('have every log once, in order, whatever the chain, the filter and the pages', async ({
+    serve,
+  }) => {
+    for (let seed = 0; seed < 30; seed += 1) {
+      const run = randomRun(1000 + 2 * seed)
+      const store = memoryStore()
+      await store.append(run.chain)
+      const { limits, last, from, to, end, filter } = run
+      const api = await serve({
+        store,
+        dialect,
+        limits,
+        height: () => last,
+        keys: [new Secret(KEY)],
+      })
+      const client = createQueryClient({ url: api.url, apiKey: KEY, clock: systemClock })
+      const { sink, pages, logs } = keepPages()
+      const query = { ...filter, fields: LOG_FIELDS, fromBlock: from, toBlock: to }
+      const { signal } = new AbortController()
+      expect(await client.height(signal)).toBe(last)
+      const result = await client.run(query, sink, { signal, concurrency: run.concurrency })
+      expect([seed, logs()]).toEqual([seed, run.expected])
+      expect(result).toMatchObject({ complete: true, from, through: end, target: end })
+      // Only a hosted service tells hashes: then each page is seen to follow on the one before.
+      if (dialect === 'hosted') expect(result.stats.unguarded).toBe(0)
+      expect(result.stats).toMatchObject({ retries: 0, reorgs: 0 })
+      expect(pages.at(-1)?.next).toBe(end + 1)
+      expect(api.complaints).toEqual([])
+    }
+  })
 
   it('go the fast way: a page is read without being parsed', async ({ serve }) => {
     const chain = randomChain({ seed: 5, from: 1, blocks: 30 })
