@@ -2,71 +2,61 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError, ParseError, SourceError } from '../core/errors.ts'
 import { asError } from '../core/outcome.ts'
 import { version } from '../version.ts'
-import { balancesCommand } from './balances.ts'
-import { bundleCommand } from './bundle.ts'
-import { checkCommand } from './check.ts'
-import { completionCommand } from './completion.ts'
-import { configCommand } from './config.ts'
-import { demoCommand } from './demo.ts'
-import { eventsCommand } from './events.ts'
-import { heightCommand } from './height.ts'
-import { helpCommand } from './help.ts'
 import type { ExitCode, Io } from './io.ts'
-import { keysCommand } from './keys.ts'
-import { keysReportCommand } from './keys-report.ts'
-import { ledgerCommand } from './ledger.ts'
-import { logsCommand } from './logs.ts'
-import { maintenanceCommand } from './maintenance.ts'
-import { manCommand } from './man.ts'
-import { monlogCommand } from './monlog.ts'
-import { parseCommand } from './parse.ts'
-import { queryCommand } from './query.ts'
-import { recoverCommand } from './recover.ts'
-import { replayCommand } from './replay.ts'
-import { runbookCommand } from './runbook.ts'
-import { runCommand } from './run.ts'
-import { serveQueryCommand } from './serve-query.ts'
-import { simulateCommand } from './simulate.ts'
-import { statusCommand } from './status.ts'
 import { UsageError } from './usage-error.ts'
 import { dress } from './words/dress.ts'
 import { inOrder } from './words/groups.ts'
 
-const COMMANDS = [
-  runCommand,
-  checkCommand,
-  runbookCommand,
-  statusCommand,
-  monlogCommand,
-  recoverCommand,
-  eventsCommand,
-  replayCommand,
-  ledgerCommand,
-  logsCommand,
-  bundleCommand,
-  configCommand,
-  parseCommand,
-  balancesCommand,
-  queryCommand,
-  heightCommand,
-  serveQueryCommand,
-  maintenanceCommand,
-  keysCommand,
-  keysReportCommand,
-  demoCommand,
-  simulateCommand,
-  helpCommand,
-  completionCommand,
-  manCommand,
-]
+type CreateCommand = (io: Io, exit: (code: ExitCode) => void) => Command
+
+/** Each command is loaded when it is used: the modules of all of them take a second of CPU. */
+const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
+  run: async () => (await import('./run.ts')).runCommand,
+  check: async () => (await import('./check.ts')).checkCommand,
+  runbook: async () => (await import('./runbook.ts')).runbookCommand,
+  status: async () => (await import('./status.ts')).statusCommand,
+  monlog: async () => (await import('./monlog.ts')).monlogCommand,
+  recover: async () => (await import('./recover.ts')).recoverCommand,
+  events: async () => (await import('./events.ts')).eventsCommand,
+  replay: async () => (await import('./replay.ts')).replayCommand,
+  ledger: async () => (await import('./ledger.ts')).ledgerCommand,
+  logs: async () => (await import('./logs.ts')).logsCommand,
+  bundle: async () => (await import('./bundle.ts')).bundleCommand,
+  config: async () => (await import('./config.ts')).configCommand,
+  parse: async () => (await import('./parse.ts')).parseCommand,
+  balances: async () => (await import('./balances.ts')).balancesCommand,
+  query: async () => (await import('./query.ts')).queryCommand,
+  height: async () => (await import('./height.ts')).heightCommand,
+  'serve-query': async () => (await import('./serve-query.ts')).serveQueryCommand,
+  maintenance: async () => (await import('./maintenance.ts')).maintenanceCommand,
+  keys: async () => (await import('./keys.ts')).keysCommand,
+  'keys-report': async () => (await import('./keys-report.ts')).keysReportCommand,
+  demo: async () => (await import('./demo.ts')).demoCommand,
+  simulate: async () => (await import('./simulate.ts')).simulateCommand,
+  help: async () => (await import('./help.ts')).helpCommand,
+  completion: async () => (await import('./completion.ts')).completionCommand,
+  man: async () => (await import('./man.ts')).manCommand,
+}
+
+/** Commands that describe the whole program. */
+const DESCRIBE_ALL = new Set(['help', 'completion', 'man'])
+
+/** The commands that a command line can reach; all where the first word is none, so that help lists them. */
+const reachable = ([first = '']: readonly string[]): readonly string[] => {
+  if (first === '-V' || first === '--version') return []
+  return Object.hasOwn(COMMANDS, first) && !DESCRIBE_ALL.has(first)
+    ? [first]
+    : Object.keys(COMMANDS)
+}
 
 /** Runs one command line; never throws. `argv` without the interpreter and the script. */
 export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode> => {
   let code: ExitCode = 0
-  const program = createProgram(io, (given) => {
+  const exit = (given: ExitCode): void => {
     code = given
-  })
+  }
   try {
+    const program = await loadProgram(io, exit, reachable(argv))
     await program.parseAsync([...argv], { from: 'user' })
     return code
   } catch (thrown) {
@@ -74,8 +64,13 @@ export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode>
   }
 }
 
-/** Every command; help, manual and completion are made of what this says. */
-export const createProgram = (io: Io, exit: (code: ExitCode) => void): Command => {
+/** The program with these commands, or with all: help, manual and completion are rendered from it. */
+export const loadProgram = async (
+  io: Io,
+  exit: (code: ExitCode) => void,
+  names: readonly string[] = Object.keys(COMMANDS),
+): Promise<Command> => {
+  const creates = await Promise.all(names.flatMap((name) => COMMANDS[name]?.() ?? []))
   const program = new Command('chain-agent')
     .description(
       'Watches a blockchain node from its own host and tells Prometheus and the operator.',
@@ -83,7 +78,7 @@ export const createProgram = (io: Io, exit: (code: ExitCode) => void): Command =
     .version(version, '-V, --version', 'print the version')
     .helpCommand(false)
     .addHelpText('after', NOTES)
-  for (const command of inOrder(COMMANDS.map((create) => create(io, exit)))) {
+  for (const command of inOrder(creates.map((create) => create(io, exit)))) {
     program.addCommand(command)
   }
   dress(program, io)

@@ -9,7 +9,8 @@ import { createStyle } from '../../src/cli/page/style.ts'
 import { cli } from '../support/cli.ts'
 import { namesIn, programWords } from '../support/words.ts'
 
-const all = withBelow(programWords())
+const program = await programWords()
+const all = withBelow(program)
 const LEAVES = all.filter(({ commands }) => commands.length === 0)
 
 describe('the program', () => {
@@ -30,12 +31,12 @@ describe('the program', () => {
       'Options',
       'Examples',
     ])
-    for (const { name } of programWords().commands) expect(out).toMatch(new RegExp(`\n  ${name} `))
-    expect(programWords().commands[0]?.name).toBe('check')
+    for (const { name } of program.commands) expect(out).toMatch(new RegExp(`\n  ${name} `))
+    expect(program.commands[0]?.name).toBe('check')
   })
 
   it('has no command without a group', () => {
-    const lost = programWords().commands.filter(({ group }) => group === 'More:')
+    const lost = program.commands.filter(({ group }) => group === 'More:')
     expect(lost.map(({ name }) => name)).toEqual([])
   })
 
@@ -96,7 +97,7 @@ it('examples are command lines that there are', () => {
   for (const call of calls) {
     const words = call.split(' ')
     expect(
-      programWords().commands.map(({ name }) => name),
+      program.commands.map(({ name }) => name),
       call,
     ).toContain(words[0])
     expect(
@@ -208,9 +209,9 @@ Examples:
   })
 })
 
-it('docs/cli.md tells every command and every option', () => {
-  const page = renderCliPage()
-  expect(namesIn(programWords()).filter((name) => !page.includes(name))).toEqual([])
+it('docs/cli.md tells every command and every option', async () => {
+  const page = await renderCliPage()
+  expect(namesIn(program).filter((name) => !page.includes(name))).toEqual([])
   const anchors = [...page.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor)
   const headings = [...page.matchAll(/^##+ (.*)$/gm)].map(([, text = '']) =>
     text.toLowerCase().replaceAll(' ', '-'),

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { createProgram } from '../../src/cli/index.ts'
+import { loadProgram } from '../../src/cli/index.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -24,7 +24,7 @@ const PAGES = [
         .map((file) => `${place}/${file}`),
 )
 
-const program = createProgram(
+const program = await loadProgram(
   {
     stdin: Readable.from([]),
     stdout: new PassThrough(),

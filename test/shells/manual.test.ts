@@ -36,7 +36,7 @@ describe('the manual page', () => {
     const { code, stdout, stderr } = await run('groff', args, { input: out })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const text = stdout.replaceAll(/\s+/g, ' ')
-    expect(namesIn(programWords()).filter((name) => !text.includes(name))).toEqual([])
+    expect(namesIn(await programWords()).filter((name) => !text.includes(name))).toEqual([])
     // What roff would take for a command of its own is not lost.
     expect(text).toContain('chain-agent check --json | jq')
   })

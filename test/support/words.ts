@@ -1,16 +1,16 @@
 import { PassThrough } from 'node:stream'
-import { createProgram } from '../../src/cli/index.ts'
+import { loadProgram } from '../../src/cli/index.ts'
 import { describeCommand, type Words } from '../../src/cli/words/describe.ts'
 import { withBelow } from '../../src/cli/words/shared.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 /** All that the program says of itself. */
-export const programWords = (): Words => {
+export const programWords = async (): Promise<Words> => {
   const stream = new PassThrough()
   const streams = { stdin: stream, stdout: stream, stderr: stream }
   const { signal } = new AbortController()
   return describeCommand(
-    createProgram({ ...streams, env: {}, clock: systemClock, signal }, () => undefined),
+    await loadProgram({ ...streams, env: {}, clock: systemClock, signal }, () => undefined),
   )
 }
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { systemClock } from '../../core/clock.ts'
-import { createProgram } from '../index.ts'
+import { loadProgram } from '../index.ts'
 import { wrap } from '../page/layout.ts'
 import { describeCommand, type Term, type Words } from './describe.ts'
 import { capital, groupsOf } from './help-page.ts'
@@ -9,8 +9,8 @@ import type { Section } from './notes.ts'
 import { ENVIRONMENT, sharedOptions, withBelow } from './shared.ts'
 
 /** The text of docs/cli.md. */
-export const renderCliPage = (): string => {
-  const program = ofNobody()
+export const renderCliPage = async (): Promise<string> => {
+  const program = await allCommands()
   return `${[
     '# The command line',
     '',
@@ -46,14 +46,14 @@ export const renderCliPage = (): string => {
 }
 
 /** The text of docs/chain-agent.1. */
-export const renderManualPage = (): string => renderManual(ofNobody())
+export const renderManualPage = async (): Promise<string> => renderManual(await allCommands())
 
-const ofNobody = (): Words => {
+const allCommands = async (): Promise<Words> => {
   const stream = new PassThrough()
   const streams = { stdin: stream, stdout: stream, stderr: stream }
   const { signal } = new AbortController()
   return describeCommand(
-    createProgram({ ...streams, env: {}, clock: systemClock, signal }, () => {}),
+    await loadProgram({ ...streams, env: {}, clock: systemClock, signal }, () => {}),
   )
 }
 
