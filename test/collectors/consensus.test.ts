@@ -1,75 +1,17 @@
 import { expect, test } from 'vitest'
 import { consensus } from '../../src/collectors/consensus.ts'
-import { createNames } from '../../src/collectors/parts/names.ts'
-import type { Outcome } from '../../src/core/outcome.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
-import type { Exec } from '../../src/sources/exec.ts'
-import type { Following, Journal, JournalBatch } from '../../src/sources/journal.ts'
-import { manualClock } from '../support/manual-clock.ts'
 import { closed, committed, entry, T0, UNIT } from './consensus-log.ts'
-import { recording } from './recording.ts'
+import { runFollower, type Step } from './follower-bench.ts'
 
-const TIMING = { interval: 5000, timeout: 10_000 }
-type Step = readonly JournalEntry[] | 'gap' | 'a minute later'
-
-/** Runs the collector over these batches; whoever asks for more waits until the agent ends. */
-const run = async (steps: readonly Step[], stderr = '') => {
-  const { recorder, total } = recording()
-  const clock = manualClock(T0)
-  const stop = new AbortController()
-  const asked: Following[] = []
-  const left = [...steps]
-  const journal: Journal<JournalEntry> = {
-    async *follow(following) {
-      asked.push(following)
-      const batch: JournalBatch<JournalEntry> = { entries: [], unreadable: 0, gap: false }
-      yield batch
-      for (let step = left.shift(); step !== undefined; step = left.shift()) {
-        if (step === 'a minute later') await clock.advance(60_000)
-        if (step === 'gap') yield { ...batch, gap: true }
-        else if (typeof step === 'string') yield batch
-        else {
-          await clock.advance(Math.max(0, (step.at(-1)?.at ?? 0) - clock.now()))
-          yield { ...batch, entries: step }
-        }
-      }
-      stop.abort()
-    },
-  }
-  const exec: Exec = {
-    run: () => Promise.resolve({ exitCode: stderr === '' ? 0 : 1, stdout: '', stderr }),
-    async *stream() {},
-    killAll: () => undefined,
-  }
-  const collector = consensus({
-    listening: {
-      journal,
-      recorder,
-      checkpoint: { read: () => Promise.resolve({ state: 'none' }), save: () => undefined },
-    },
-    exec,
-    clock,
-    names: createNames(() => Promise.resolve({ word: 'chain', from: 'configuration' })),
-    unit: '{prefix}-bft.service',
-    timing: TIMING,
+/** Runs the collector over these batches. */
+const run = async (steps: readonly Step[], stderr = '') =>
+  runFollower((dependencies) => consensus({ ...dependencies, unit: '{prefix}-bft.service' }), {
+    beginsAt: T0,
+    steps,
+    stderr,
+    isTimed: true,
   })
-  let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
-  const running = collector.run({ clock, signal: stop.signal }, (outcome) => {
-    last = outcome
-  })
-  await running
-  if (last?.ok !== true) throw new Error('no reading')
-  const { value } = last
-  const samples = Object.fromEntries(
-    collector
-      .samples(value)
-      .map(({ name, labels, value: figure }) => [
-        [name, ...Object.values(labels)].join(' '),
-        figure,
-      ]),
-  )
-  return { asked, samples, states: collector.states(value), total }
-}
 
 const seconds = (from: number, until: number): readonly JournalEntry[] =>
   Array.from({ length: until - from }, (_, at) => [
@@ -104,7 +46,7 @@ test('without PCRE2 journalctl does not filter', async () => {
 })
 
 test('where nothing is written any more, what was said leaves the window', async () => {
-  const later: readonly Step[] = ['a minute later', 'a minute later', 'a minute later']
+  const later: readonly Step[] = [{ seconds: 60 }, { seconds: 60 }, { seconds: 60 }]
   const { samples, states } = await run([seconds(0, 61), [], ...later])
   expect(samples).toMatchObject({
     chain_consensus_committing: 0,

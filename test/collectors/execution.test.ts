@@ -1,70 +1,19 @@
 import { expect, test } from 'vitest'
 import { execution } from '../../src/collectors/execution.ts'
-import { createNames } from '../../src/collectors/parts/names.ts'
-import type { Outcome } from '../../src/core/outcome.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
-import type { Exec } from '../../src/sources/exec.ts'
-import type { Following, Journal, JournalBatch } from '../../src/sources/journal.ts'
-import { manualClock } from '../support/manual-clock.ts'
 import { entry, executed, finalized, ran, T0, UNIT, upserted } from './execution-log.ts'
-import { recording } from './recording.ts'
-
-const TIMING = { interval: 5000, timeout: 10_000 }
-type Step = readonly JournalEntry[] | { readonly seconds: number }
+import { runFollower, type Step } from './follower-bench.ts'
 
 /** Runs the collector over these batches; a step in time is a heartbeat. */
-const run = async (steps: readonly Step[], stderr = '') => {
-  const { recorder, total } = recording()
-  const clock = manualClock(T0)
-  const stop = new AbortController()
-  const asked: Following[] = []
-  const batch: JournalBatch<JournalEntry> = { entries: [], unreadable: 0, gap: false }
-  const journal: Journal<JournalEntry> = {
-    async *follow(following) {
-      asked.push(following)
-      yield batch
-      for (const step of steps) {
-        if ('seconds' in step) {
-          await clock.advance(step.seconds * 1000)
-          yield batch
-        } else yield { ...batch, entries: step }
-      }
-      stop.abort()
+const run = async (steps: readonly Step[], stderr = '') =>
+  runFollower(
+    (dependencies) => execution({ ...dependencies, unit: '{prefix}-execution.service' }),
+    {
+      beginsAt: T0,
+      steps,
+      stderr,
     },
-  }
-  const exec: Exec = {
-    run: () => Promise.resolve({ exitCode: stderr === '' ? 0 : 1, stdout: '', stderr }),
-    async *stream() {},
-    killAll: () => undefined,
-  }
-  const collector = execution({
-    listening: {
-      journal,
-      recorder,
-      checkpoint: { read: () => Promise.resolve({ state: 'none' }), save: () => undefined },
-    },
-    exec,
-    clock,
-    names: createNames(() => Promise.resolve({ word: 'chain', from: 'configuration' })),
-    unit: '{prefix}-execution.service',
-    timing: TIMING,
-  })
-  let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined
-  await collector.run({ clock, signal: stop.signal }, (outcome) => {
-    last = outcome
-  })
-  if (last?.ok !== true) throw new Error('no reading')
-  const { value } = last
-  const samples = Object.fromEntries(
-    collector
-      .samples(value)
-      .map(({ name, labels, value: figure }) => [
-        [name, ...Object.values(labels)].join(' '),
-        figure,
-      ]),
   )
-  return { asked, samples, states: collector.states(value), total }
-}
 
 const BLOCK: readonly JournalEntry[] = [
   entry(upserted(9, { timeline: 0, earliest: 2, used: 0.7, free: 33 })),
