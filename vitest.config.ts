@@ -22,7 +22,7 @@ const SUITES: readonly Suite[] = [
   { name: 'keys', quick: [] },
   { name: 'shells', quick: [] },
   { name: 'prometheus', quick: [] },
-  { name: 'store', quick: [] },
+  { name: 'store', quick: ['duckdb'] },
   { name: 'evm', quick: [] },
   { name: 'nodes', quick: [] },
 ]
