@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { runCli } from './cli/index.ts'
 import { READER_GONE } from './cli/io.ts'
-import { environment, INSTALLED_CONFIG } from './config/index.ts'
+import { environment, INSTALLED_CONFIG } from './config/environment.ts'
 import { systemClock } from './core/clock.ts'
 import { second } from './core/units.ts'
 

@@ -4,12 +4,6 @@ import { readForks } from './forks.ts'
 import { type Inputs, loadConfig, type Loaded } from './load.ts'
 import { readText } from './read-text.ts'
 
-/** The environment of the process; no other module reads it. */
-export const environment: Readonly<Record<string, string | undefined>> = process.env
-
-/** The configuration file of an installed agent, read by every command that is given no other. */
-export const INSTALLED_CONFIG = '/etc/chain-agent/config.yaml'
-
 /** The configuration file in use; null where only defaults, environment and flags apply. */
 export interface ConfigSource {
   readonly path: string
