@@ -22,6 +22,14 @@ type Row = readonly [
 
 /** What is measured, a value that is still well, and one that is not, with what is said of it. */
 const ROWS: readonly Row[] = [
+  // Less than two days, of which the first unit is printed.
+  [
+    'time until the database compacts itself',
+    (left) => [['chain_storage_seconds_until_compaction', left]],
+    172_800,
+    172_799,
+    'info: the database begins to shorten its history in 1 d',
+  ],
   ['age of the block', (age) => [blockAge(age)], 10, 11, 'warning: no new block for 11 s'],
   ['age of the block', (age) => [blockAge(age)], -3, 31, 'critical: no new block for 31 s'],
   // At two blocks a second 5 s are 10 blocks, and 20 s are 40.
