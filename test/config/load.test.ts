@@ -154,10 +154,15 @@ describe('what cannot be used is named: where, what came, what was expected', ()
   })
 
   test('in the environment and in a flag, all at once', () => {
-    const env = { CHAIN_AGENT_LISTN: 'x', CHAIN_AGENT_RPC_TIMEOUT: 'never' }
+    const env = {
+      CHAIN_AGENT_LISTN: 'x',
+      CHAIN_AGENT_PREFI: 'x',
+      CHAIN_AGENT_RPC_TIMEOUT: 'never',
+    }
     const flags = [{ path: 'rpc.urll', value: 'x', typed: '--set rpc.urll' }]
     expect(problemsOf('', { env, flags }).split('\n')).toEqual([
       'CHAIN_AGENT_LISTN: no such setting; did you mean CHAIN_AGENT_LISTEN?',
+      'CHAIN_AGENT_PREFI: no such setting; did you mean CHAIN_AGENT_PREFIX?',
       '--set rpc.urll: no such key: rpc.urll; did you mean rpc.url?',
       'CHAIN_AGENT_RPC_TIMEOUT: rpc.timeout: expected a duration between 50ms and 1d, like 2s, 500ms or 5m, got "never"',
     ])
