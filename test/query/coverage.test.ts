@@ -65,7 +65,7 @@ describe('edge case 40: a page that cannot be read', () => {
     ['with data that is an object', { ...log(15), data: {} }, 'the data of a log is no text'],
     ['neither removed nor not', { ...log(15), removed: 'no' }, 'neither true nor false'],
   ])(
-    'edge case 40: a log %s, which whoever takes the page finds',
+    'edge case 40: a log %s, which the reader of the page finds',
     async ([, one, words], { serve }) => {
       const fault = withLog(one)
       const { url, seen } = await serve({ faults: ({ from }) => (from === 11 ? fault : undefined) })

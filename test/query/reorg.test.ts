@@ -85,9 +85,7 @@ describe('edge case 39: a reorg between pages', () => {
     expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
     expect(came.result?.stats.logs).toBe(2000)
   })
-  it('edge case 39: while nobody was there: a run that is resumed begins anew', async ({
-    serve,
-  }) => {
+  it('edge case 39: between two runs: a resumed run restarts', async ({ serve }) => {
     const { url, chain } = await serve()
     const first = await fetchAll(url)
     const last = first.pages.at(-1)?.last

@@ -77,6 +77,15 @@ export const simulate = (
       expect(changes.length).toBeGreaterThan(10)
       expect(changes.filter((change) => !hasSeverity(change))).toEqual([])
     })
+    // Where it is not read, it cannot be found either.
+    test.runIf(scenario.name === 'healthy')('reads planted log lines and metrics', () => {
+      for (const format of ['ledger-tail', 'consensus-log', 'execution-log', 'prometheus'])
+        expect(recording.looks.at(-1)?.metrics).toMatch(
+          new RegExp(
+            String.raw`\nchain_agent_lines_total\{format="${format}",result="unparsed"\} [1-9]`,
+          ),
+        )
+    })
     test('emits no planted secret', () => {
       expect(leaks(recording.emitted)).toEqual([])
     })

@@ -29,7 +29,7 @@ test('asks the endpoint of that address', async () => {
 
 test.each([
   ['whose port is closed', false, 'http://rpc.simulated'],
-  ['that nobody knows', true, 'http://other.simulated'],
+  ['that is unknown', true, 'http://other.simulated'],
 ])('is refused by one %s, as a wire would have it', async (_, isOpen, url) => {
   await expect(ask(isOpen)({ url })).rejects.toMatchObject({
     name: 'SourceError',

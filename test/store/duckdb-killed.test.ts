@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { diceOf, randomChain } from '../support/store-cases.ts'
 import { changesFrom, expectWhole, leastOf, type Left, startWriter } from './writer.ts'
-import { befalling, probeStrace } from '../support/strace.ts'
+import { injecting, probeStrace } from '../support/strace.ts'
 
 describe('a process that is killed while it writes', () => {
   it('loses no block that it has acknowledged, and leaves none half', async ({ directory }) => {
@@ -54,7 +54,7 @@ describe('a process that is killed while it writes', () => {
 })
 
 const strace = await requireRealPart('strace', probeStrace)
-strace('a process that a call on its files befalls', () => {
+strace('a process one of whose file calls fails', () => {
   const chain = randomChain({ seed: 79, from: 0, blocks: 200, logs: 40 })
   it.for([
     ['pwrite64', 1, 'signal=SIGKILL'],
@@ -69,12 +69,12 @@ strace('a process that a call on its files befalls', () => {
   ] as const)(
     'keeps what it has acknowledged: %s %i %s',
     async ([call, nth, what], { directory }) => {
-      // It is there when the call befalls it: the making of a store has tests of its own.
+      // The store exists when the call fails: making one has its own tests.
       expect(await expectWhole(directory, chain)).toBeNull()
       const file = join(directory, 'duckdb', 'logs.duckdb')
       const writer = await startWriter(
         directory,
-        await befalling({ call, nth, what }, [file, `${file}.wal`]),
+        await injecting({ call, nth, what }, [file, `${file}.wal`]),
       )
       const changes = changesFrom(diceOf(79), chain, null)
       for (const change of changes) writer.tell(change)
@@ -93,8 +93,8 @@ strace('a process that a call on its files befalls', () => {
     async (nth, { directory }) => {
       expect(await expectWhole(directory, chain)).toBeNull()
       const file = join(directory, 'duckdb', 'logs.duckdb')
-      const befalls = await befalling({ call: 'pwrite64', nth, what: 'error=ENOSPC' }, [file])
-      const writer = await startWriter(directory, befalls, { again: true })
+      const injected = await injecting({ call: 'pwrite64', nth, what: 'error=ENOSPC' }, [file])
+      const writer = await startWriter(directory, injected, { again: true })
       for (let at = 0; at < chain.length; at += 50) {
         writer.tell({ append: chain.slice(at, at + 50) })
         writer.tell({ prune: at + 20 })

@@ -42,7 +42,7 @@ const it = directoryTest
   .extend('file', ({ directory }) => join(directory, 'duckdb', 'logs.duckdb'))
 
 describe('the files of the store', () => {
-  it('can be read by nobody else', async ({ directory, opened, file }) => {
+  it('is readable only by its owner', async ({ directory, opened, file }) => {
     const store = await opened()
     await store.append(randomChain({ seed: 1, from: 0, blocks: 3 }))
     const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777

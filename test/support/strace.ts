@@ -130,8 +130,8 @@ export const attach = async ({ threads, calls, file, injection }: Attachment) =>
   }
 }
 
-/** What to write before a command, so that the given call on the given files befalls it. */
-export const befalling = async (
+/** What to write before a command, so that the given call on the given files fails or ends it. */
+export const injecting = async (
   { call, nth, what }: Injection,
   files: readonly string[],
 ): Promise<readonly string[]> => {

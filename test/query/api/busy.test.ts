@@ -148,9 +148,7 @@ describe('more than can be read at a time', () => {
     expect((await first).status).toBe(200)
   })
 
-  it('does not begin when its turn comes, while too much lies here that nobody takes', async ({
-    serve,
-  }) => {
+  it('waits when its turn comes, while too many answers wait to be taken', async ({ serve }) => {
     const { store, reads } = slowStore()
     const blocks = plainChain(5, 30, { 10: HUGE })
     const limits = { concurrent: 1, waiting: 1, waitMs: 1000, unsentBytes: 1_000_000 }

@@ -204,7 +204,7 @@ const fuzzChain = async (dialect: Dialect, seed: number): Promise<readonly Cours
 /** Half of all bodies, in this dialect. */
 export const fuzzDialect = async (dialect: Dialect): Promise<void> => {
   const before = Error.stackTraceLimit
-  // Much of the time would go into traces that nobody reads.
+  // Much of the time would go into stack traces.
   Error.stackTraceLimit = 0
   const courses: Course[] = []
   const chains = Math.ceil(BODIES / 2 / BODIES_A_CHAIN)
