@@ -15,6 +15,7 @@ import { startHost } from '../support/host.ts'
 import { type Exposition, parseExposition } from '../support/scrape.ts'
 import { leaksOf, PLANTED, secret } from '../support/secrets.ts'
 import { expectWholeCatalogue } from './catalogue.ts'
+import { goldenMetrics } from './golden.ts'
 
 /** By then every collector has read once: a series that appears or vanishes later has changed. */
 const WARM_S = 20
@@ -23,6 +24,8 @@ const AFTERMATH_S = 75
 const LONGEST_S = 260
 const LOOK_EVERY_S = 5
 const MAINTENANCE_AT_S = 30
+/** Every scenario has begun by then, and each lasts longer. */
+const GOLDEN_S = 60
 
 const leaks = leaksOf(PLANTED)
 
@@ -65,6 +68,11 @@ export const simulate = (
       recording = await play(scenario, Math.min(longest, secondsOf(scenario)))
       cover(scenario.name, recording, own)
       expect(recording.looks.length).toBeGreaterThan(10)
+    })
+    test('exports the golden metrics', async () => {
+      const metrics = recording.looks.find(({ second }) => second === GOLDEN_S)?.metrics ?? ''
+      const golden = await goldenMetrics(scenario.name, metrics)
+      await expect(golden).toMatchFileSnapshot(`golden/${scenario.name}.txt`)
     })
     test('has no internal failure, and a severity for each change', () => {
       for (const { metrics } of recording.looks)

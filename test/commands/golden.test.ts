@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { openHost } from '../support/host.ts'
+
+const COMMANDS = ['check', 'status', 'recover', 'monlog']
+
+test.each(['healthy', 'stalled', 'panic', 'statesync', 'storage-full', 'isolated'])(
+  '%s: output and exit codes are the golden ones',
+  async (scenario) => {
+    const host = await openHost({ scenario, second: 0, agent: true })
+    for (let second = 0; second < 90; second += 1) await host.second()
+    const outputs: string[] = []
+    for (const command of COMMANDS) {
+      const { code, out, err } = await host.run([command])
+      const text = `${out}${err}`
+        .replaceAll(host.directory, '/host')
+        // While a command runs, the clock passes the time that its files take.
+        .replaceAll(/, led by .*/g, ', led by #')
+        .replaceAll(/\d[\d,.]*( (?:h|min) \d+)*/g, '#')
+      outputs.push(`$ chain-agent ${command}`, text, `exit code ${code}`, '')
+    }
+    await expect(outputs.join('\n')).toMatchFileSnapshot(`golden/${scenario}.txt`)
+  },
+)

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+
+/** Of the process and of real time, not of the simulated node. */
+const NOT_SIMULATED = /^(?:process|nodejs)_|_duration_seconds/
+/** Of the machine that runs the tests. */
+const OF_THE_MACHINE = /^chain_host_(?:cpu_busy|file_modified|filesystem_|memory_)/
+
+/**
+ * A page of `/metrics` in a form that can be reviewed: a line per metric with the number of its series and the sum of
+ * their values (of a histogram, all its buckets). Of a scenario only the lines that differ from those of `healthy`.
+ */
+export const goldenMetrics = async (scenario: string, metrics: string): Promise<string> => {
+  const lines = summaryOf(metrics)
+  if (scenario === 'healthy') return `${lines.join('\n')}\n`
+  const file = new URL('./golden/healthy.txt', import.meta.url)
+  const healthy = (await readFile(file, 'utf8')).trimEnd().split('\n')
+  const present = new Set(lines.map(nameOf))
+  const absent = healthy.map(nameOf).filter((name) => !present.has(name))
+  const changed = lines.filter((line) => !healthy.includes(line))
+  return `${[...changed, ...absent.map((name) => `${name} absent`)].toSorted().join('\n')}\n`
+}
+
+const nameOf = (line: string): string => line.split(' ')[0] ?? ''
+
+const summaryOf = (metrics: string): readonly string[] => {
+  const families = new Map<string, { series: number; sum: number }>()
+  for (const line of metrics.split('\n')) {
+    const [, name = '', value = ''] =
+      /^([a-z_]+?)(?:_bucket|_sum|_count)?(?:\{.*\})? (\S+)/.exec(line) ?? []
+    if (name === '' || NOT_SIMULATED.test(line)) continue
+    const { series, sum } = families.get(name) ?? { series: 0, sum: 0 }
+    families.set(name, { series: series + 1, sum: sum + Number(value) })
+  }
+  return [...families]
+    .map(([name, { series, sum }]) =>
+      OF_THE_MACHINE.test(name)
+        ? `${name} ${series}`
+        : `${name} ${series} ${Number(sum.toPrecision(9))}`,
+    )
+    .toSorted()
+}
