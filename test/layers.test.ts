@@ -24,7 +24,7 @@ const LAYERS: Readonly<Record<string, string>> = {
     'src/collectors src/config src/core src/exporter src/parsers src/sources src/tasks/token-feed.ts',
   'src/agent.ts':
     'src/watch.ts src/collectors src/config src/core src/exporter src/metrics.ts src/parsers src/sources src/version.ts node:events pino',
-  'src/verdict': 'src/core src/metrics.ts src/collectors/parts/consensus/findings.ts zod',
+  'src/health': 'src/core src/metrics.ts src/collectors/parts/consensus/findings.ts zod',
   'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
   'src/query/client': 'src/core src/query/log-fields.ts node:http node:https node:zlib',
@@ -33,9 +33,9 @@ const LAYERS: Readonly<Record<string, string>> = {
     'src/core src/query/log-fields.ts src/query/store/store.ts src/query/store/errors.ts node @noble/hashes zod',
   'src/simulator': 'src/core node @noble/hashes',
   'src/tasks':
-    'src/collectors src/config src/core src/exporter src/keys src/metrics.ts src/parsers src/query src/sources src/tokens src/verdict src/version.ts src/watch.ts node zod pino',
+    'src/collectors src/config src/core src/exporter src/keys src/metrics.ts src/parsers src/query src/sources src/tokens src/health src/version.ts src/watch.ts node zod pino',
   'src/cli':
-    'src/agent.ts src/collectors/index.ts src/config src/core src/exporter src/keys src/metrics.ts src/parsers src/query src/simulator src/tasks src/tokens src/verdict src/version.ts node node:child_process commander pino yaml zod',
+    'src/agent.ts src/collectors/index.ts src/config src/core src/exporter src/keys src/metrics.ts src/parsers src/query src/simulator src/tasks src/tokens src/health src/version.ts node node:child_process commander pino yaml zod',
   'dashboards/build':
     'node:fs yaml zod @grafana/grafana-foundation-sdk @prometheus-io/lezer-promql',
 }

@@ -3,9 +3,9 @@
 import { checkLines } from '../../dist/cli/page/verdict.js'
 import { createStyle } from '../../dist/cli/page/style.js'
 import { parsePrometheusText } from '../../dist/parsers/prometheus-text.js'
-import { knownFrom } from '../../dist/verdict/known-from.js'
-import { survey } from '../../dist/verdict/survey.js'
-import { judge } from '../../dist/verdict/verdict.js'
+import { knownFrom } from '../../dist/health/known-from.js'
+import { survey } from '../../dist/health/survey.js'
+import { judge } from '../../dist/health/verdict.js'
 
 const AT_MS = Date.UTC(2026, 2, 1, 12, 0)
 const AT = AT_MS / 1000

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { toJson } from '../core/json.ts'
 import { printable } from '../core/printable.ts'
-import { adviseRecovery, type Advice } from '../verdict/recovery.ts'
+import { adviseRecovery, type Advice } from '../health/recovery.ts'
 import { configOptions, type ConfigOptions } from './config-options.ts'
 import { gathered } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { firstLine, judge } from '../verdict/verdict.ts'
+import { firstLine, judge } from '../health/verdict.ts'
 import { configOptions, type ConfigOptions, configOf } from './config-options.ts'
 import { gathered } from './interrupted.ts'
 import type { ExitCode, Io } from './io.ts'

@@ -5,8 +5,8 @@ import { ParseError } from '../core/errors.ts'
 import { parsePrometheusText } from '../parsers/prometheus-text.ts'
 import { createAgentApi } from '../sources/agent-api.ts'
 import { createAsk } from '../sources/http.ts'
-import { knownFrom } from '../verdict/known-from.ts'
-import { type Picture, timestamp } from '../verdict/picture.ts'
+import { knownFrom } from '../health/known-from.ts'
+import { type Picture, timestamp } from '../health/picture.ts'
 import type { StandIns } from './stand-ins.ts'
 
 export interface AskAgentOptions extends StandIns {

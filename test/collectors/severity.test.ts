@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { hasSeverity, severityOf } from '../../src/collectors/severity.ts'
-import { LIMITS } from '../../src/verdict/limits.ts'
+import { LIMITS } from '../../src/health/limits.ts'
 import { derivedStates } from '../../src/collectors/derived.ts'
 
 /** Collector, subject, and what each of its states is worth: every kind of state that a scenario produces. */

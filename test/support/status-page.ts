@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config/index.ts'
 import { toApiJson } from '../../src/core/json.ts'
 import { createKnown } from '../../src/core/known.ts'
 import type { Sample } from '../../src/metrics.ts'
-import type { Told } from '../../src/verdict/picture.ts'
+import type { Told } from '../../src/health/picture.ts'
 
 export const NOON = Date.UTC(2026, 2, 1, 12)
 

@@ -6,7 +6,7 @@ import { createRunning } from '../../src/tasks/replay/running.ts'
 import { isMissing } from '../../src/tasks/replay/silence.ts'
 import { createTape } from '../../src/tasks/replay/tape.ts'
 import { createVirtualClock } from '../../src/tasks/replay/virtual-clock.ts'
-import { createTallies } from '../../src/verdict/incidents/tallies.ts'
+import { createTallies } from '../../src/health/incidents/tallies.ts'
 
 const AT = Date.UTC(2026, 2, 1)
 const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({

@@ -1,7 +1,7 @@
 import type { RedactionKind } from '../../core/redact-log.ts'
 import type { Members } from '../../tasks/bundle/members.ts'
 import { figure, size } from '../../core/format.ts'
-import { list } from '../../verdict/words.ts'
+import { list } from '../../health/words.ts'
 import { pairs, wrap } from '../page/layout.ts'
 import type { Style } from '../page/style.ts'
 

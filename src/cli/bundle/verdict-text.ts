@@ -1,7 +1,7 @@
-import type { Finding } from '../../verdict/finding.ts'
-import type { Picture } from '../../verdict/picture.ts'
-import { survey } from '../../verdict/survey.ts'
-import { judge } from '../../verdict/verdict.ts'
+import type { Finding } from '../../health/finding.ts'
+import type { Picture } from '../../health/picture.ts'
+import { survey } from '../../health/survey.ts'
+import { judge } from '../../health/verdict.ts'
 import { factLines, findingLines, verdictLine } from '../page/verdict.ts'
 import type { Style } from '../page/style.ts'
 

@@ -1,6 +1,6 @@
 import type { MonlogFinding } from '../../tasks/monlog/found.ts'
 import type { MonlogReport } from '../../tasks/monlog/report.ts'
-import type { Finding } from '../../verdict/finding.ts'
+import type { Finding } from '../../health/finding.ts'
 import { pairs, wrap } from '../page/layout.ts'
 import type { Style } from '../page/style.ts'
 import { findingLines, verdictLine } from '../page/verdict.ts'

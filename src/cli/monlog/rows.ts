@@ -1,7 +1,7 @@
 import type { MonlogReport } from '../../tasks/monlog/report.ts'
 import { duration, figure } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
-import { list } from '../../verdict/words.ts'
+import { list } from '../../health/words.ts'
 import type { NameOf } from './words.ts'
 
 type Row = readonly [label: string, value: string]

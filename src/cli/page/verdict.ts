@@ -1,7 +1,7 @@
 import { printable } from '../../core/printable.ts'
-import type { Finding, Severity } from '../../verdict/finding.ts'
-import type { Fact } from '../../verdict/survey.ts'
-import { firstLine, type Verdict, type Word } from '../../verdict/verdict.ts'
+import type { Finding, Severity } from '../../health/finding.ts'
+import type { Fact } from '../../health/survey.ts'
+import { firstLine, type Verdict, type Word } from '../../health/verdict.ts'
 import { pairs, wrap } from './layout.ts'
 import type { Style, Tone } from './style.ts'
 

@@ -1,5 +1,5 @@
 import { duration, figure } from '../../core/format.ts'
-import { LIMITS, USUAL_RATE } from '../../verdict/limits.ts'
+import { LIMITS, USUAL_RATE } from '../../health/limits.ts'
 import type { Tone } from '../page/style.ts'
 import { fact } from './fact.ts'
 import { askedRpc } from './rpc.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { second } from '../../core/units.ts'
-import { blockAge, isNodeDown } from '../../verdict/facts.ts'
+import { blockAge, isNodeDown } from '../../health/facts.ts'
 import { duration, figure } from '../../core/format.ts'
 import { fact, momentFact } from './fact.ts'
 import { BY_REPORT, reportIn } from './report.ts'

@@ -1,4 +1,4 @@
-import type { Finding } from '../../verdict/finding.ts'
+import type { Finding } from '../../health/finding.ts'
 import type { Fact } from './fact.ts'
 import { type Page, reasonsOf } from './page.ts'
 import type { Section, View } from './section.ts'

@@ -1,5 +1,5 @@
 import { size } from '../../core/format.ts'
-import { LIMITS } from '../../verdict/limits.ts'
+import { LIMITS } from '../../health/limits.ts'
 import { type Fact, fact, momentFact } from './fact.ts'
 import { joined, type View } from './section.ts'
 import { share } from './texts.ts'

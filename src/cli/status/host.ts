@@ -1,6 +1,6 @@
 import { figure, size } from '../../core/format.ts'
 import type { KERNELS } from '../../metrics.ts'
-import { LIMITS } from '../../verdict/limits.ts'
+import { LIMITS } from '../../health/limits.ts'
 import { driveFacts, spaceFacts } from './host-disks.ts'
 import { type Fact, fact, momentFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'

@@ -1,4 +1,4 @@
-import { announced } from '../../verdict/maintenance.ts'
+import { announced } from '../../health/maintenance.ts'
 import { fact, momentFact } from './fact.ts'
 import { type Section, summary, type View } from './section.ts'
 import { shape, word } from './shapes.ts'

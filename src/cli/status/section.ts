@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Known } from '../../core/known.ts'
-import type { Picture, Told } from '../../verdict/picture.ts'
+import type { Picture, Told } from '../../health/picture.ts'
 import type { Tone } from '../page/style.ts'
 import type { Fact } from './fact.ts'
 

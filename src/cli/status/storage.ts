@@ -1,5 +1,5 @@
 import { duration, figure, size } from '../../core/format.ts'
-import { LIMITS } from '../../verdict/limits.ts'
+import { LIMITS } from '../../health/limits.ts'
 import { type Fact, fact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { amount, digits, flag, listOf, shape, shapeOrNull, word } from './shapes.ts'

@@ -1,4 +1,4 @@
-import type { Told } from '../../verdict/picture.ts'
+import type { Told } from '../../health/picture.ts'
 import { oneLine } from './texts.ts'
 
 /** Why a collector has told nothing, or nothing new, in one line; null where it has. */

@@ -1,7 +1,7 @@
 import { FINDINGS, hasManyTimeouts } from '../../collectors/parts/consensus/findings.ts'
 import { figure } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
-import { LIMITS } from '../../verdict/limits.ts'
+import { LIMITS } from '../../health/limits.ts'
 import type { Minute } from './fold.ts'
 import { iso } from './iso.ts'
 

@@ -1,8 +1,8 @@
 import type { MonlogReport } from './report.ts'
 import { second } from '../../core/units.ts'
-import { above } from '../../verdict/checks/make.ts'
-import { LIMITS } from '../../verdict/limits.ts'
-import { figure, roughly } from '../../verdict/words.ts'
+import { above } from '../../health/checks/make.ts'
+import { LIMITS } from '../../health/limits.ts'
+import { figure, roughly } from '../../health/words.ts'
 
 export interface MonlogVerdict {
   readonly word: 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN'

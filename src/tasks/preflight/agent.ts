@@ -1,7 +1,7 @@
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../parsers/unit-files.ts'
 import { isTaken } from '../../sources/listener.ts'
-import type { Finding } from '../../verdict/finding.ts'
+import type { Finding } from '../../health/finding.ts'
 import { version } from '../../version.ts'
 import { askAgent } from '../ask-agent.ts'
 import { finding, type Look, type Visit } from './visit.ts'

@@ -1,4 +1,4 @@
-import type { Finding } from '../../verdict/finding.ts'
+import type { Finding } from '../../health/finding.ts'
 import { finding, type Look, type Visit } from './visit.ts'
 
 /** Why the report on the database cannot be had, where it cannot. */

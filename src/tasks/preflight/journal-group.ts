@@ -1,5 +1,5 @@
 import { parseGroups } from '../../parsers/groups.ts'
-import { list } from '../../verdict/words.ts'
+import { list } from '../../health/words.ts'
 import { finding, type Look } from './visit.ts'
 
 const GROUPS = ['systemd-journal', 'adm']

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Finding } from '../../verdict/finding.ts'
-import { list } from '../../verdict/words.ts'
+import type { Finding } from '../../health/finding.ts'
+import { list } from '../../health/words.ts'
 import { finding, type Look } from './visit.ts'
 
 const schema = z.object({

@@ -4,8 +4,8 @@ import type { Access } from '../../sources/access.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { Ask } from '../../sources/http.ts'
 import type { KeyFiles } from '../../sources/key-files.ts'
-import type { Finding, Severity } from '../../verdict/finding.ts'
-import type { Picture } from '../../verdict/picture.ts'
+import type { Finding, Severity } from '../../health/finding.ts'
+import type { Picture } from '../../health/picture.ts'
 
 /** A host that is looked over, and what to look with. */
 export interface Visit {

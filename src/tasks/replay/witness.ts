@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts'
 import type { Change } from '../../core/board.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import type { Judge } from '../../verdict/incidents/judge.ts'
+import type { Judge } from '../../health/incidents/judge.ts'
 import type { Running } from './running.ts'
 
 interface Parts {

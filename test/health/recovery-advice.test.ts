@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createKnown } from '../../src/core/known.ts'
 import { sample } from '../../src/metrics.ts'
-import { adviseRecovery } from '../../src/verdict/recovery.ts'
+import { adviseRecovery } from '../../src/health/recovery.ts'
 import { advise, AT, NOW } from './advise.ts'
 
 const allDown = ['bft', 'execution', 'rpc']

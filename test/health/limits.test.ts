@@ -4,7 +4,7 @@ import {
   LIMITS,
   MANY_PEERS,
   NETWORK_TIMEOUT_SHARE,
-} from '../../src/verdict/limits.ts'
+} from '../../src/health/limits.ts'
 import { alerts } from '../alerts/files.ts'
 
 /** The numbers that a rule compares with. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { createKnown } from '../../src/core/known.ts'
 import { parseDuration } from '../../src/core/units.ts'
-import { incidentsOf } from '../../src/verdict/incidents/incidents.ts'
-import { createJudge, type Firing } from '../../src/verdict/incidents/judge.ts'
-import type { AlertRow, Moment } from '../../src/verdict/incidents/row.ts'
-import { TABLE } from '../../src/verdict/incidents/table.ts'
-import { createTallies } from '../../src/verdict/incidents/tallies.ts'
+import { incidentsOf } from '../../src/health/incidents/incidents.ts'
+import { createJudge, type Firing } from '../../src/health/incidents/judge.ts'
+import type { AlertRow, Moment } from '../../src/health/incidents/row.ts'
+import { TABLE } from '../../src/health/incidents/table.ts'
+import { createTallies } from '../../src/health/incidents/tallies.ts'
 import { alerts } from '../alerts/files.ts'
 
 describe('the table of incidents', () => {

@@ -1,6 +1,6 @@
 import { createKnown } from '../../src/core/known.ts'
 import { type Sample, sample } from '../../src/metrics.ts'
-import { adviseRecovery } from '../../src/verdict/recovery.ts'
+import { adviseRecovery } from '../../src/health/recovery.ts'
 
 export const AT = Date.parse('2026-05-02T03:00:00Z')
 export const NOW = AT / 1000
