@@ -49,7 +49,7 @@ export default defineConfig({
           ...SETTINGS,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...SUITES.map(({ name }) => `test/${name}/**`), '**/node_modules/**'],
+          exclude: [...SUITES.map(({ name }) => `test/${name}/*.test.ts`), '**/node_modules/**'],
           sequence: { groupOrder: 0 },
           maxWorkers: 2,
           env: { FUZZ_BODIES: process.env['FUZZ_BODIES'] ?? '4000' },

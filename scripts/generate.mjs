@@ -2,7 +2,7 @@
 // An argument limits it to files whose path begins with it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { renderCliPage, renderManualPage } from '../dist/cli/words/cli-page.js'
+import { renderCliPage, renderManualPage } from '../dist/cli/help/cli-page.js'
 import { renderExampleConfig } from '../dist/config/example.js'
 import { renderCatalogue } from '../dist/exporter/catalogue-page.js'
 import { renderPatternPage } from '../dist/parsers/log-pattern-page.js'

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runCli } from './cli/index.ts'
+import { runCli } from './cli/program.ts'
 import { READER_GONE } from './cli/io.ts'
 import { environment, INSTALLED_CONFIG } from './config/environment.ts'
 import { systemClock } from './core/clock.ts'

@@ -9,33 +9,31 @@ import { run } from './support/programs.ts'
 const LAYERS: Readonly<Record<string, string>> = {
   'src/main.ts': 'src/cli src/config/environment.ts src/core commander node',
   'src/metrics.ts': '',
-  'src/version.ts': 'node:fs zod',
   'src/core': 'src/metrics.ts node',
   'src/core/clock.ts': 'node:timers/promises',
   'src/parsers': 'src/core zod',
   'src/sources': 'src/core src/metrics.ts execa modern-tar systeminformation node',
   'src/collectors': 'src/core src/metrics.ts src/parsers type src/sources zod',
   'src/collectors/index.ts':
-    'src/core src/metrics.ts src/parsers src/collectors type src/sources type src/config',
+    'src/collectors src/core src/metrics.ts src/parsers type src/sources type src/config',
   'src/config': 'src/core src/metrics.ts node yaml zod',
   'src/exporter': 'src/core src/metrics.ts node express',
   'src/exporter/registry.ts': 'src/core src/metrics.ts prom-client',
-  'src/watch.ts':
-    'src/collectors src/config src/core src/exporter src/parsers src/sources src/tasks/token-feed.ts',
-  'src/agent.ts':
-    'src/watch.ts src/collectors src/config src/core src/exporter src/metrics.ts src/parsers src/sources src/version.ts node:events pino',
+  'src/agent':
+    'src/collectors src/config src/core src/exporter src/metrics.ts src/parsers src/query src/sources src/tokens node pino',
   'src/health': 'src/core src/metrics.ts src/collectors/parts/consensus/findings.ts zod',
   'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
   'src/query/client': 'src/core src/query/log-fields.ts node:http node:https node:zlib',
+  'src/query/resume': 'src/core src/query/client src/sources/growing-file.ts zod',
   'src/query/store': 'src/core src/query/log-fields.ts node @duckdb/node-api',
   'src/query/service':
     'src/core src/query/log-fields.ts src/query/store/store.ts src/query/store/errors.ts node @noble/hashes zod',
   'src/simulator': 'src/core node @noble/hashes',
-  'src/tasks':
-    'src/collectors src/config src/core src/exporter src/keys src/metrics.ts src/parsers src/query src/sources src/tokens src/health src/version.ts src/watch.ts node zod pino',
   'src/cli':
-    'src/agent.ts src/collectors/index.ts src/config src/core src/exporter src/keys src/metrics.ts src/parsers src/query src/simulator src/tasks src/tokens src/health src/version.ts node node:child_process commander pino yaml zod',
+    'src/commands src/config src/core src/health src/metrics.ts src/simulator/scenario/scenarios.ts src/sources/runbooks.ts node commander pino',
+  'src/commands':
+    'src/agent src/cli src/collectors src/config src/core src/exporter src/health src/keys src/metrics.ts src/parsers src/query src/simulator src/sources src/tokens node node:child_process commander pino yaml zod',
   'dashboards/build':
     'node:fs yaml zod @grafana/grafana-foundation-sdk @prometheus-io/lezer-promql',
 }
@@ -132,7 +130,7 @@ const FORBIDDEN = [
   ],
   ['src/core/b.ts', 'export const stop = (): void => process.exit(1)', 'only main.ts ends'],
   ['src/collectors/a.ts', "export const get = async () => fetch('http://x/')", 'in sources/ only'],
-  ['src/cli/a.ts', "export const home = process.env['HOME']", 'read in config/'],
+  ['src/commands/a/a.ts', "export const home = process.env['HOME']", 'read in config/'],
   [
     'test/a.test.ts',
     "import { vi } from 'vitest'\nvi.mock('../src/core/clock.ts')",

@@ -1,7 +1,7 @@
 // docs/terminal.svg: the page of `chain-agent check` for a node whose consensus crashed half a minute ago.
 // The readings are fixed; verdict, findings and facts are what the code makes of them.
-import { checkLines } from '../../dist/cli/page/verdict.js'
-import { createStyle } from '../../dist/cli/page/style.js'
+import { checkLines } from '../../dist/cli/terminal/verdict.js'
+import { createStyle } from '../../dist/cli/terminal/style.js'
 import { parsePrometheusText } from '../../dist/parsers/prometheus-text.js'
 import { knownFrom } from '../../dist/health/known-from.js'
 import { survey } from '../../dist/health/survey.js'

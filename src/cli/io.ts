@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../core/clock.ts'
-import type { StandIns } from '../tasks/stand-ins.ts'
+import type { StandIns } from '../commands/shared/stand-ins.ts'
 
 /** The world as a command sees it, so that a test can hand in another. */
 export interface Io {

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { askYes, mustBeAskable } from '../../src/cli/page/ask.ts'
+import { askYes, mustBeAskable } from '../../src/cli/terminal/ask.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 const terminal = (isTTY = true) => {

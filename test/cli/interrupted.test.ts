@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { runCli } from '../../src/cli/index.ts'
+import { runCli } from '../../src/cli/program.ts'
 import { READER_GONE } from '../../src/cli/io.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { SourceError } from '../../src/core/errors.ts'

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
-import { loadProgram } from '../../src/cli/index.ts'
+import { loadProgram } from '../../src/cli/program.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

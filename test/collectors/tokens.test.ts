@@ -6,7 +6,7 @@ import { tokens, type TokensReading } from '../../src/collectors/tokens.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
-import { createTokenFeeds } from '../../src/tasks/token-feed.ts'
+import { createTokenFeeds } from '../../src/agent/token-feed.ts'
 import {
   type QueryServer,
   type QueryServerOptions,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { T0 } from '../collectors/consensus-log.ts'
 import { cli } from '../support/cli.ts'
-import { hostWith, type Said } from '../tasks/monlog-tape.ts'
+import { hostWith, type Said } from './monlog/recorded-log.ts'
 
 const UNIT = 'chain-bft.service'
 const own = { _PID: '40', _SYSTEMD_UNIT: UNIT, _STREAM_ID: 's1' }

@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
 import { CommanderError } from 'commander'
-import { keysCommand } from '../../src/cli/keys.ts'
+import { keysCommand } from '../../src/commands/keys/command.ts'
 import type { ExitCode } from '../../src/cli/io.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { asError } from '../../src/core/outcome.ts'

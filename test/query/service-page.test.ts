@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { alerts } from '../alerts/files.ts'
-import { serveQueryOptions } from '../../src/cli/serve-query/options.ts'
+import { serveQueryOptions } from '../../src/commands/serve-query/options.ts'
 import { parseConfigFile } from '../../src/config/file.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { API_MAX_CONNECTIONS, QUERY_LIMITS } from '../../src/query/service/api/limits.ts'
 import { LOG_FIELDS } from '../../src/query/log-fields.ts'
-import { planOf } from '../../src/tasks/serve-query/plan.ts'
+import { planOf } from '../../src/commands/serve-query/plan.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')

@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream'
-import { runCli } from '../../src/cli/index.ts'
+import { runCli } from '../../src/cli/program.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import type { StandIns } from '../../src/tasks/stand-ins.ts'
+import type { StandIns } from '../../src/commands/shared/stand-ins.ts'
 
 export interface World {
   readonly stdin?: string

@@ -1,7 +1,7 @@
 import { loadConfig } from '../../src/config/load.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import type { LogStore } from '../../src/query/store/store.ts'
-import { serveQuery } from '../../src/tasks/serve-query.ts'
+import { serveQuery } from '../../src/commands/serve-query/serve-query.ts'
 import { eventually } from './eventually.ts'
 import { type Exposition, scrape } from './scrape.ts'
 

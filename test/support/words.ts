@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
-import { loadProgram } from '../../src/cli/index.ts'
-import { describeCommand, type Words } from '../../src/cli/words/describe.ts'
-import { withBelow } from '../../src/cli/words/shared.ts'
+import { loadProgram } from '../../src/cli/program.ts'
+import { describeCommand, type Words } from '../../src/cli/help/describe.ts'
+import { withBelow } from '../../src/cli/help/shared.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 /** All that the program says of itself. */

@@ -1,0 +1,118 @@
+import { createCollectors, type Offered } from '../collectors/index.ts'
+import { readForks } from '../config/forks.ts'
+import type { Config } from '../config/schema.ts'
+import { Board, type Change } from '../core/board.ts'
+import type { Clock } from '../core/clock.ts'
+import { createReuse } from '../core/reuse.ts'
+import { createExposition, type Exposition } from '../exporter/registry.ts'
+import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
+import type { Checkpoints } from '../sources/checkpoint.ts'
+import type { Exec } from '../sources/exec.ts'
+import { createHeartbeat } from '../sources/heartbeat.ts'
+import { createHostSources } from '../sources/host.ts'
+import type { Ask } from '../sources/http.ts'
+import { createJournal, type Journal } from '../sources/journal.ts'
+import { createReadOldest } from '../sources/journal-oldest.ts'
+import { keyFiles } from '../sources/key-files.ts'
+import { createNative } from '../sources/native.ts'
+import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts'
+import { createQuery } from '../sources/query.ts'
+import { createKeyReport, createStorageReport } from '../sources/report-file.ts'
+import { createRpc } from '../sources/rpc.ts'
+import { createStatusTool } from '../sources/status.ts'
+import { createStorageTool } from '../sources/storage.ts'
+import { type Connect, createTokenFeeds } from './token-feed.ts'
+
+export type { Connect } from './token-feed.ts'
+
+interface Options {
+  readonly clock: Clock
+  /** The search path for programs. */
+  readonly path: string
+  readonly exec: Exec
+  readonly ask: Ask
+  readonly checkpoints: Checkpoints
+  /** How a query service is reached for balances, where it is not as always. */
+  readonly connect?: Connect | undefined
+  /** Whether no other agent shares the process. */
+  readonly ownsProcess: boolean
+  /** Follows the journal; for whoever asks once, one that ends. */
+  readonly journal?: Journal<JournalEntry>
+  /** Hears of bugs of ours, of changes on the board, and of the prefix when it is another. */
+  readonly complain: (message: string) => void
+  readonly notice?: (change: Change) => void
+  readonly onPrefix?: (found: Prefix) => void
+}
+
+/** Collectors and the board they write on. The caller runs the collectors. */
+export interface Watch {
+  readonly board: Board
+  readonly exposition: Exposition
+  /**
+   * The collectors for a configuration. For the next configuration, those that it does not change are the same
+   * objects. Throws a ConfigError, and changes nothing then, where the file of forks is invalid.
+   */
+  offer(config: Config): readonly Offered[]
+  /** The maker's word; null until something has told it. */
+  prefix(): string | null
+}
+
+/** Puts sources, parsers and collectors together, for the agent and for whoever asks once. */
+export const createWatch = (options: Options): Watch => {
+  const { clock, path, exec, ask, checkpoints } = options
+  const { journal = createJournal({ exec, parse: parseJournalEntry }) } = options
+  const board = new Board(clock, options.notice)
+  const exposition = createExposition(options.complain, options)
+  let prefix: Prefix | undefined
+  const createReadPrefix = (configured: string): ReadPrefix => {
+    const findPrefix = createPrefix({ exec, path, configured })
+    return async (signal) => {
+      const found = await findPrefix(signal)
+      if (found.word !== prefix?.word || found.from !== prefix.from) options.onPrefix?.(found)
+      prefix = found
+      return found
+    }
+  }
+  const readPrefixFor = createReuse<ReadPrefix>()
+  const collectorsFor = createCollectors()
+  return {
+    board,
+    exposition,
+    prefix: () => prefix?.word ?? null,
+    offer: (config) => {
+      const forks = readForks(config.version.forksFile)
+      const readPrefix = readPrefixFor([config.prefix], () => createReadPrefix(config.prefix))
+      const tool = (name: string) => async (signal: AbortSignal) =>
+        `${(await readPrefix(signal)).word}-${name}`
+      return collectorsFor({
+        config,
+        clock,
+        recorder: exposition.recorder,
+        exec,
+        journal,
+        readOldest: createReadOldest({ exec, parse: parseJournalEntry }),
+        checkpoints,
+        readPrefix,
+        rpcAt: (url, timeout) => createRpc(ask, url, timeout),
+        queryAt: (service, timeout) => createQuery(ask, service, timeout),
+        tokenFeed: createTokenFeeds({
+          ...config.tokens,
+          directory: config.state.directory,
+          clock,
+          connect: options.connect,
+        }),
+        nativeAt: (url, timeout) => createNative(ask, url, timeout),
+        readStorage:
+          createStorageReport(config.storage, clock) ??
+          createStorageTool({ exec, command: tool('mpt'), devices: config.storage.devices }),
+        readStatus: createStatusTool({ exec, command: tool('status') }),
+        host: createHostSources(config.host),
+        forks,
+        keyFiles,
+        readKeyReport: createKeyReport(config.keys, clock),
+        published: () => board.samples(),
+        heartbeatTo: (urlFile, timeout) => createHeartbeat({ ask, urlFile, timeout }),
+      })
+    },
+  }
+}

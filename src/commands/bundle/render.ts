@@ -1,0 +1,75 @@
+import type { RedactionKind } from '../../core/redact-log.ts'
+import type { Members } from './members.ts'
+import { figure, size } from '../../core/format.ts'
+import { list } from '../../health/words.ts'
+import { pairs, wrap } from '../../cli/terminal/layout.ts'
+import type { Style } from '../../cli/terminal/style.ts'
+
+interface Written {
+  readonly file: string
+  readonly bytes: number
+  readonly members: Members
+}
+
+/** What was written, what is not in it, and what to do before it is sent. */
+export const renderWritten = ({ file, bytes, members }: Written, style: Style): string =>
+  lines([
+    style.paint('strong', `Wrote ${file}`),
+    ...wrap(
+      `${size(bytes)}, ${figure(members.all().length)} files, readable only by you (mode 0600). Nothing was sent.`,
+      style,
+    ),
+    ...redactionLines(members, style),
+    ...leftOut(members, style),
+    ...wrap(`Look through it before you send it: tar -xzf ${file}`, style),
+  ])
+
+/** The same, where nothing is written. */
+export const renderContents = (members: Members, style: Style): string =>
+  lines([
+    style.paint('strong', 'It would hold:'),
+    ...pairs(
+      members.all().map(({ name, text }) => [name, size(Buffer.byteLength(text))]),
+      style,
+    ),
+    ...redactionLines(members, style),
+    ...leftOut(members, style),
+  ])
+
+const redactionLines = (members: Members, style: Style): readonly string[] => {
+  const total = new Map<string, number>()
+  for (const member of members.all()) {
+    for (const [kind, count] of Object.entries(member.redacted)) {
+      total.set(kind, (total.get(kind) ?? 0) + count)
+    }
+  }
+  const counts = [...total].map(([kind, count]) => {
+    const [one, many] = CLASSES[kind] ?? [kind, kind]
+    return `${figure(count)} ${count === 1 ? one : many}`
+  })
+  return wrap(counts.length === 0 ? 'Nothing was redacted.' : `Redacted: ${list(counts)}.`, style)
+}
+
+/** The classes of redactions, one and several. */
+const CLASSES: Readonly<Record<string, readonly [string, string]>> = {
+  address: ['URL path, query or login', 'URL paths, queries or logins'],
+  phrase: ['recovery phrase', 'recovery phrases'],
+  labelled: ['value of a password, token or key', 'values of passwords, tokens or keys'],
+  credentials: ['Bearer or Basic credential', 'Bearer or Basic credentials'],
+  'hex digits': ['long hexadecimal string', 'long hexadecimal strings'],
+  'long word': ['high-entropy string', 'high-entropy strings'],
+} satisfies Record<RedactionKind, readonly [string, string]>
+
+const leftOut = (members: Members, style: Style): readonly string[] => {
+  const left = members.leftOut()
+  if (left.length === 0) return []
+  return [
+    'Not in it:',
+    ...pairs(
+      left.map(({ name, why }) => [name, style.plain(why.split('\n')[0] ?? '')]),
+      style,
+    ),
+  ]
+}
+
+const lines = (all: readonly string[]): string => all.map((line) => `${line}\n`).join('')

@@ -1,0 +1,110 @@
+import type { Config } from '../../config/schema.ts'
+import type { Clock } from '../../core/clock.ts'
+import { type RedactionKind, redactLog } from '../../core/redact-log.ts'
+import type { JournalEntry } from '../../parsers/journal.ts'
+import { parseLogLine, type LogLine } from '../../parsers/log-line.ts'
+import { createExec } from '../../sources/exec.ts'
+import { createPatientExec } from '../../sources/patient-exec.ts'
+import { readJournal } from '../shared/journal-reader.ts'
+import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
+import type { StandIns } from '../shared/stand-ins.ts'
+
+interface Options extends StandIns {
+  readonly config: Config
+  readonly clock: Clock
+  /** The search path for programs. */
+  readonly path: string
+  readonly signal: AbortSignal
+}
+
+interface Wanted {
+  readonly unit: string
+  readonly since?: number | undefined
+  readonly until?: number | undefined
+  readonly newest?: number | undefined
+  readonly grep?: string | undefined
+  readonly follow?: boolean
+}
+
+/** A line of a service's log, without its secrets. */
+export interface ShownLine extends LogLine {
+  /** When journald received it, in milliseconds since the epoch. */
+  readonly at: number
+  /** Who wrote it, where that was not the service: systemd or journald. */
+  readonly by: string | null
+  /** The whole line. */
+  readonly raw: string
+}
+
+interface Service {
+  readonly label: string
+  readonly unit: string
+}
+
+/** Which service a word means; of a word that means none, what there is and what it may have meant. */
+export type Found =
+  | { readonly service: Service }
+  | { readonly labels: readonly string[]; readonly nearest: string | undefined }
+
+/** The logs of the node's services, with their secrets redacted. */
+export const openLogs = (options: Options) => {
+  const { config, clock, path, signal } = options
+  const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
+  return {
+    find: async (word: string): Promise<Found> => {
+      const units = await findUnits({ config, exec, path, signal })
+      const label = labelOf(word, units)
+      const unit = label === undefined ? undefined : units.get(label)
+      if (label === undefined || unit === undefined) {
+        return { labels: [...units.keys()], nearest: nearestLabel(word, units) }
+      }
+      return { service: { label, unit } }
+    },
+    async *read(wanted: Wanted): AsyncGenerator<readonly ShownLine[]> {
+      try {
+        for await (const { entries } of readJournal({ exec, clock, signal }, wanted)) {
+          yield entries.map((entry) => shownLine(entry))
+        }
+      } catch (error) {
+        // Who has had enough has not met a failure.
+        if (!signal.aborted) throw error
+      }
+    },
+    close: (): void => {
+      if (!options.exec) exec.killAll()
+    },
+  }
+}
+
+/** An entry as it may be shown; `count` hears what was redacted. */
+export const shownLine = (
+  entry: JournalEntry,
+  count?: (kind: RedactionKind) => void,
+): ShownLine => {
+  const { at, message, fields } = entry
+  const raw = redactLog(message ?? '', count)
+  const isOther = fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields
+  const line = parseLogLine(raw)
+  const level = line.level ?? levelOf(fields['PRIORITY'])
+  const by = isOther ? (fields['SYSLOG_IDENTIFIER'] ?? null) : null
+  return {
+    at,
+    raw,
+    level: redactPart(level),
+    message: redactLog(line.message),
+    fields: Object.fromEntries(
+      Object.entries(line.fields).map(([key, value]) => [redactLog(key), redactLog(value)]),
+    ),
+    from: redactPart(line.from),
+    by: redactPart(by),
+  }
+}
+
+/** What stood in quotes may say something else when it is taken out of them. */
+const redactPart = (text: string | null): string | null => (text === null ? null : redactLog(text))
+
+/** Of what a program prints without saying how bad it is, journald knows no better than `info`. */
+const levelOf = (priority: string | undefined): string | null => {
+  if (priority === undefined || !/^[0-5]$/.test(priority)) return null
+  return Number(priority) <= 3 ? 'ERROR' : 'WARN'
+}

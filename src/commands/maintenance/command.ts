@@ -1,0 +1,149 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Config } from '../../config/schema.ts'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { type Maintenance, stands } from '../../core/maintenance.ts'
+import { minute, parseDuration, renderDuration } from '../../core/units.ts'
+import { confirmationTimeout, confirmMaintenance, openAnnouncements } from './maintenance.ts'
+import { MAINTENANCE_REASONS } from '../../metrics.ts'
+import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
+import type { ExitCode, Io } from '../../cli/io.ts'
+import { createProgress } from '../../cli/terminal/progress.ts'
+
+interface StartOptions extends ConfigOptions {
+  readonly reason: (typeof MAINTENANCE_REASONS)[number]
+  readonly note?: string
+}
+
+type ShowOptions = ConfigOptions & { readonly json?: true }
+type Exit = (code: ExitCode) => void
+
+/** `chain-agent maintenance`: suppresses alerts about the node while its operator works on it. */
+export const maintenanceCommand = (io: Io, exit: Exit): Command =>
+  new Command('maintenance')
+    .description('set a maintenance window, in which alerts about the node do not page')
+    .addCommand(startCommand(io, exit))
+    .addCommand(endCommand(io, exit))
+    .addCommand(showCommand(io, exit))
+    .addHelpText(
+      'after',
+      `
+The running agent reads the window within seconds and exports chain_agent_maintenance{reason}, which the alert rules
+use. \`start\` and \`end\` wait until the agent reports the change; if it does not, they exit with status 1 and the
+reason. The window ends by itself and survives a restart of the agent. Alerts about keys and exposed ports still fire.
+
+Examples:
+  sudo chain-agent maintenance start 30m --reason upgrade
+  chain-agent maintenance show
+  sudo chain-agent maintenance end`,
+    )
+
+const startCommand = (io: Io, exit: Exit): Command =>
+  configOptions(new Command('start'))
+    .description('start a window now; it ends by itself')
+    .argument('<duration>', 'maximum length: 30m, 2h', readSpan)
+    .addOption(new Option('--reason <reason>', 'why').choices(MAINTENANCE_REASONS).default('other'))
+    .option('--note <text>', 'free text; shown by `show` and in the API, in no metric')
+    .action(async (span: number, options: StartOptions) => {
+      const { config } = configOf(io, options)
+      const announcements = openAnnouncements(config)
+      // A file that cannot be parsed is replaced, as the agent's log advises.
+      const before = await announcements.read().catch(() => undefined)
+      const startedAt = io.clock.now()
+      const { reason, note = null } = options
+      const maintenance = { reason, note, startedAt, until: startedAt + span }
+      await announcements.write(maintenance)
+      if (before && stands(before, startedAt)) io.stdout.write(`Replaces: ${describe(before)}\n`)
+      io.stdout.write(`Maintenance: ${describe(maintenance)}\n`)
+      const problem = await problemOf(io, config, maintenance)
+      if (problem !== null) {
+        io.stderr.write(
+          `The window is written to ${config.state.directory}, but is not in force: ${problem}\n`,
+        )
+      }
+      exit(problem === null ? 0 : 1)
+    })
+
+const endCommand = (io: Io, exit: Exit): Command =>
+  configOptions(new Command('end'))
+    .description('end the window now')
+    .action(async (options: ConfigOptions) => {
+      const { config } = configOf(io, options)
+      const hadOne = await openAnnouncements(config).end()
+      io.stdout.write(hadOne ? 'Maintenance has ended.\n' : 'No maintenance window was set.\n')
+      const problem = await problemOf(io, config, null)
+      if (problem !== null) io.stderr.write(`A window may still be in force: ${problem}\n`)
+      exit(problem === null ? 0 : 1)
+    })
+
+/** Why the running agent does not report this window (null: none); null when it does. */
+const problemOf = async (
+  io: Io,
+  config: Config,
+  expected: Maintenance | null,
+): Promise<string | null> => {
+  const { clock, signal, standIns } = io
+  const progress = createProgress(io)
+  progress.say('Waiting for the agent to report it')
+  try {
+    switch (await confirmMaintenance(expected, { config, clock, signal, ...standIns })) {
+      case 'confirmed':
+        return null
+      case 'no agent':
+        // Without an agent no window is in force.
+        return expected && noAgent(config)
+      case 'interrupted':
+        return 'interrupted before the agent reported it'
+      case 'not reported':
+        return (
+          `the agent at ${addressOf(config)} does not report it after ${renderDuration(confirmationTimeout(config))}.\n` +
+          '  what to do: use the configuration of that agent (`chain-agent config` prints the file in use; ' +
+          'state.directory must be the same), and read its log: journalctl -u chain-agent'
+        )
+    }
+  } catch (error) {
+    if (error instanceof SourceError || error instanceof ParseError) return error.message
+    throw error
+  } finally {
+    progress.end()
+  }
+}
+
+const noAgent = (config: Config): string =>
+  `no agent answers at ${addressOf(config)}.\n` +
+  '  what to do: start the agent (systemctl start chain-agent), or use its configuration: `listen` must be the same'
+
+const addressOf = ({ listen: { host, port } }: Config): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}`
+
+const showCommand = (io: Io, exit: Exit): Command =>
+  configOptions(new Command('show'))
+    .description('print the current window; exit status 1 when there is none')
+    .option('--json', 'as JSON')
+    .action(async (options: ShowOptions) => {
+      const found = await openAnnouncements(configOf(io, options).config).read()
+      const now = found && stands(found, io.clock.now()) ? found : undefined
+      if (options.json) io.stdout.write(`${JSON.stringify(now ? asJson(now) : null)}\n`)
+      else io.stdout.write(now ? `Maintenance: ${describe(now)}\n` : 'No maintenance window.\n')
+      exit(now ? 0 : 1)
+    })
+
+const asJson = ({ reason, note, startedAt, until }: Maintenance) => ({
+  reason,
+  note,
+  startedAt: new Date(startedAt).toISOString(),
+  until: new Date(until).toISOString(),
+})
+
+const describe = (maintenance: Maintenance): string => {
+  const { reason, until, note, startedAt } = maintenance
+  const end = `${new Date(until).toISOString()} (${renderDuration(until - startedAt)} in all)`
+  return `${reason} until ${end}${note === null ? '' : `: ${note}`}`
+}
+
+const LONGEST_MS = 7 * 24 * 60 * minute
+
+const readSpan = (text: string): number => {
+  const span = parseDuration(text)
+  if (span !== undefined && span >= minute && span <= LONGEST_MS) return span
+  throw new InvalidArgumentError('expected a duration from 1m to 7d, such as 30m')
+}

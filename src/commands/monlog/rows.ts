@@ -1,0 +1,127 @@
+import type { MonlogReport } from './report.ts'
+import { duration, figure } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
+import { list } from '../../health/words.ts'
+import type { NameOf } from './words.ts'
+
+type Row = readonly [label: string, value: string]
+
+interface Names {
+  readonly nameOf: NameOf
+  readonly ownKey: string | null
+}
+
+const UNKNOWN = 'unknown'
+
+/** Always the same rows, so that `watch -d` shows what has changed. */
+export const rowsOf = (report: MonlogReport, { nameOf, ownKey }: Names): readonly Row[] => {
+  const { round, epoch, block, messages } = report
+  return [
+    ['package', packageOf(report)],
+    ['own key', ownKey === null ? 'not configured (node.publicKey)' : nameOf(ownKey)],
+    ['window', windowOf(report)],
+    ['lines', linesOf(report)],
+    ['statesync', statesyncOf(report)],
+    ['blocksync', blocksyncOf(report)],
+    ['round', heightOf(round)],
+    ['epoch', heightOf(epoch)],
+    ['block', heightOf(block)],
+    ['committed', committedOf(report)],
+    [
+      'rounds',
+      counted([
+        [messages.round_advanced, 'advanced'],
+        [messages.round_timed_out, 'closed by a timeout'],
+      ]),
+    ],
+    ['given up', gaveUpOf(report, nameOf)],
+    ['votes', counted([[messages.vote_sent, 'sent']])],
+    [
+      'warnings',
+      counted([
+        [messages.warning, messages.warning === 1 ? 'warning' : 'warnings'],
+        [messages.error, messages.error === 1 ? 'error' : 'errors'],
+      ]),
+    ],
+    ['network', networkOf(report)],
+    ['group', groupOf(report, nameOf)],
+  ]
+}
+
+const heightOf = (height: bigint | null): string =>
+  height === null ? 'not reported' : figure(height)
+
+const packageOf = ({ package: line, source }: MonlogReport): string =>
+  line ?? (source === 'file' ? 'unknown: the log is from a file' : 'unknown: dpkg does not tell it')
+
+const spanOf = ({ window: { minutes } }: MonlogReport): string =>
+  minutes === 1 ? '60 seconds' : `${minutes} minutes`
+
+const windowOf = (report: MonlogReport): string => {
+  const { from, to, isCovered } = report.window
+  const range = `${from} to ${to}, ${spanOf(report)}`
+  if (isCovered) return range
+  const what = report.source === 'file' ? 'the file' : 'the journal'
+  return `${range}; not all of it: ${report.problem ? 'nothing was read' : `${what} does not reach back so far`}`
+}
+
+const linesOf = ({ window: { lines, dropped, unreadable } }: MonlogReport): string =>
+  [
+    `${figure(lines)} tell of consensus`,
+    `journald dropped ${dropped === 0 ? 'none' : figure(dropped)}`,
+    ...(unreadable === 0 ? [] : [`${figure(unreadable)} could not be read`]),
+  ].join(', ')
+
+const statesyncOf = ({ statesync, messages: { statesync: count } }: MonlogReport): string => {
+  if (statesync === null) return UNKNOWN
+  const said = count === null || count === 0 ? '' : `: ${figure(count)} messages`
+  if (statesync) return `under way${said}`
+  return said === '' ? 'No statesync messages.' : `done${said}`
+}
+
+const blocksyncOf = ({ blocksync, messages: { blocksync: count } }: MonlogReport): string => {
+  if (blocksync === null) return UNKNOWN
+  if (!blocksync && count === 0) return 'No blocksync messages.'
+  return `${blocksync ? 'under way' : 'over'}${count === null ? '' : `: ${figure(count)} messages`}`
+}
+
+const committedOf = (report: MonlogReport): string => {
+  const { committing, messages, committedBefore } = report
+  const blocks = messages.committed_block
+  if (committing === null) return UNKNOWN
+  if (blocks === null) return committing ? 'yes' : 'no'
+  const newest =
+    committedBefore === null || committedBefore <= 1
+      ? ''
+      : `, the newest ${duration(committedBefore * second)} before its end`
+  return `${committing ? 'yes' : 'no'}: ${figure(blocks)} blocks in ${spanOf(report)}${newest}`
+}
+
+const counted = (parts: readonly (readonly [count: number | null, what: string])[]): string =>
+  parts.every(([count]) => count === null)
+    ? UNKNOWN
+    : parts.map(([count, what]) => `${count === null ? UNKNOWN : figure(count)} ${what}`).join(', ')
+
+/** How many leaders are named. */
+const MOST = 6
+
+const gaveUpOf = ({ messages, gaveUpOn }: MonlogReport, nameOf: NameOf): string => {
+  const { local_timeout: count } = messages
+  if (count === null) return UNKNOWN
+  const named = gaveUpOn
+    .slice(0, MOST)
+    .map(({ leader, rounds }) => `${nameOf(leader)} (${figure(rounds)})`)
+  const others = gaveUpOn.length - named.length
+  const led = [...named, ...(others > 0 ? [`${others} more`] : [])]
+  return `${figure(count)} by this node${led.length === 0 ? '' : `, led by ${list(led)}`}`
+}
+
+const networkOf = ({ networkErrors: { count, peers, within } }: MonlogReport): string => {
+  if (count === 0) return `no errors seen in ${within}`
+  return `${figure(count)} errors in ${within}${peers === null ? '' : `, from ${figure(peers)} peers`}`
+}
+
+const groupOf = ({ group }: MonlogReport, nameOf: NameOf): string =>
+  group === null
+    ? 'none told'
+    : `of ${nameOf(group.validator)}, rounds ${figure(group.fromRound)} to ${figure(group.toRound - 1n)}`

@@ -1,0 +1,100 @@
+import { size as sizeOf } from '../../core/format.ts'
+import { createReadStream } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { Argument, Command } from 'commander'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { accountOf } from '../../core/file-errors.ts'
+import { toJson } from '../../core/json.ts'
+import { type Format, formats } from '../../parsers/index.ts'
+import type { ExitCode, Io } from '../../cli/io.ts'
+
+/** `chain-agent parse`: what the agent understands of a file. */
+export const parseCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  new Command('parse')
+    .description('print as JSON what the agent understands of a file, or of standard input')
+    .addArgument(new Argument('<format>', 'what it is').choices(formats.map(({ name }) => name)))
+    .argument('[file]', 'the file; standard input without it')
+    .addHelpText(
+      'after',
+      `
+Formats:
+${formats.map(({ name, help, shape }) => `  ${name.padEnd(13)} ${help}${shape === 'lines' ? ' (one result a line)' : ''}`).join('\n')}
+
+64-bit numbers are decimal strings, unknown is null. Exit code 0 when something was understood,
+1 when nothing was; lines that were not understood go to standard error with their number.
+
+Examples:
+  chain-agent parse ledger-tail ledger.jsonl
+  systemctl show sshd | chain-agent parse systemctl`,
+    )
+    .action(async (name: string, file: string | undefined) => {
+      const format = formats.find((candidate) => candidate.name === name)
+      if (!format) return
+      const input = file === undefined ? io.stdin : createReadStream(file)
+      const text = await readAll(input, file ?? 'standard input')
+      const understood =
+        format.shape === 'lines' ? parseLines(io, format, text) : parseWhole(io, format, text)
+      exit(understood ? 0 : 1)
+    })
+
+const parseWhole = (io: Io, format: Format, text: string): boolean => {
+  try {
+    io.stdout.write(`${JSON.stringify(toJson(format.parse(text)), undefined, 2)}\n`)
+    return true
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error
+    io.stderr.write(`${error.message}\n`)
+    return false
+  }
+}
+
+const parseLines = (io: Io, format: Format, text: string): boolean => {
+  let understood = 0
+  let lines = 0
+  for (const [at, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue
+    lines += 1
+    try {
+      const value = format.parse(line)
+      if (value === null) io.stderr.write(`line ${at + 1}: not of this format, passed over\n`)
+      else {
+        io.stdout.write(`${JSON.stringify(toJson(value))}\n`)
+        understood += 1
+      }
+    } catch (error) {
+      if (!(error instanceof ParseError)) throw error
+      io.stderr.write(`line ${at + 1}: ${error.message}\n`)
+    }
+  }
+  if (understood === 0) {
+    const count =
+      lines === 1 ? '1 line was read, and it is not' : `${lines} lines were read, and none is`
+    io.stderr.write(`${count} in the format ${format.name}.\n`)
+  }
+  return understood > 0
+}
+
+/** A file to be looked at by hand; the agent itself never reads without a bound. */
+const MAX_BYTES = 256 * 1024 * 1024
+
+const readAll = async (input: Readable, name: string): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    const stream: AsyncIterable<Uint8Array> = input
+    for await (const bytes of stream) {
+      size += bytes.length
+      if (size > MAX_BYTES) {
+        throw new SourceError({
+          doing: `read ${name}`,
+          happened: `it is larger than ${sizeOf(MAX_BYTES)}`,
+        })
+      }
+      chunks.push(bytes)
+    }
+  } catch (error) {
+    if (error instanceof SourceError) throw error
+    throw new SourceError({ doing: `read ${name}`, ...accountOf(error) }, { cause: error })
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}

@@ -1,0 +1,51 @@
+import { Command } from 'commander'
+import { startAgent } from '../../agent/agent.ts'
+import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
+import type { ExitCode, Io } from '../../cli/io.ts'
+import { createLog } from '../../cli/logger.ts'
+
+/** `chain-agent run`: watch the node until stopped. */
+export const runCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  configOptions(new Command('run'))
+    .description('watch the node and serve /metrics until stopped')
+    .addHelpText(
+      'after',
+      `
+SIGHUP (systemctl reload) reloads the configuration: file, environment and options. If it is invalid, the agent
+logs the error and keeps the previous one. Only collectors whose settings changed are started again, and no line
+is lost. The log names the keys that need a restart: listen, state.directory, events.keep.
+
+Examples:
+  chain-agent run
+  chain-agent run --config /etc/chain-agent/config.yaml
+  chain-agent run --listen 127.0.0.1:9900 --set ledger.enabled=false`,
+    )
+    .action(async (options: ConfigOptions) => {
+      const read = () => configOf(io, options).config
+      const config = read()
+      const log = createLog(config, io)
+      const starting = startAgent({
+        config,
+        clock: io.clock,
+        log,
+        path: io.env['PATH'] ?? '/usr/bin:/bin',
+      })
+      io.onHangup?.(() => {
+        // What goes wrong at the start is reported below.
+        void starting.then(
+          (agent) => agent.reload(read),
+          () => undefined,
+        )
+      })
+      const agent = await starting
+      const { host, port } = agent.address
+      log.info(`Serving http://${host.includes(':') ? `[${host}]` : host}:${port}/metrics`)
+      if (!io.signal.aborted) {
+        await new Promise((resolve) => {
+          io.signal.addEventListener('abort', resolve, { once: true })
+        })
+      }
+      log.info('Stopping')
+      await agent.stop()
+      exit(0)
+    })

@@ -1,0 +1,36 @@
+import { Command } from 'commander'
+import { nearest } from '../../core/nearest.ts'
+import { createRunbooks } from '../../sources/runbooks.ts'
+import type { ExitCode, Io } from '../../cli/io.ts'
+import { createStyle } from '../../cli/terminal/style.ts'
+
+/** `chain-agent runbook`: what to do about an alert, without a browser. */
+export const runbookCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
+  new Command('runbook')
+    .description('print the runbook of an alert: what it means, how to look into it, what to do')
+    .argument('[alert]', 'its name; without it, the names of all')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  chain-agent runbook
+  chain-agent runbook ChainBlockStalled | less`,
+    )
+    .action(async (name: string | undefined) => {
+      const runbooks = createRunbooks()
+      const names = await runbooks.list()
+      if (name === undefined) {
+        io.stdout.write(names.map((one) => `${one}\n`).join(''))
+        exit(0)
+        return
+      }
+      const page = await runbooks.read(name)
+      if (page !== undefined) io.stdout.write(createStyle(io).plain(page))
+      else {
+        const meant = nearest(name, names)
+        io.stderr.write(
+          `error: there is no runbook for '${name}'.${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}\n`,
+        )
+      }
+      exit(page === undefined ? 2 : 0)
+    })

@@ -1,0 +1,169 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { changedKeys } from '../../src/config/changed.ts'
+import { keys } from '../../src/config/keys.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import type { Config } from '../../src/config/schema.ts'
+import { createWatch } from '../../src/agent/runtime.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { temporaryFolder } from '../support/directory.ts'
+
+const directory = await temporaryFolder()
+
+const unused = () => Promise.reject(new Error('nothing runs in these tests'))
+const watch = () =>
+  createWatch({
+    clock: systemClock,
+    path: '',
+    exec: {
+      run: unused,
+      // oxlint-disable-next-line require-yield -- it is never called
+      async *stream() {
+        await unused()
+      },
+      killAll: () => undefined,
+    },
+    ask: unused,
+    checkpoints: {
+      open: () => ({ read: unused, save: () => undefined }),
+      flush: () => Promise.resolve(),
+    },
+    ownsProcess: false,
+    complain: () => undefined,
+  })
+
+const configOf = (flags: Readonly<Record<string, unknown>> = {}): Config =>
+  loadConfig({
+    env: {},
+    flags: Object.entries(flags).map(([path, value]) => ({
+      path,
+      value: typeof value === 'string' ? value : JSON.stringify(value),
+      typed: path,
+    })),
+  }).config
+
+/** Collectors that are others for the second configuration. */
+const replaced = (before: Config, after: Config): readonly string[] => {
+  const { offer } = watch()
+  const [first, second] = [offer(before), offer(after)]
+  return second.flatMap(({ collector, enabled }, at) =>
+    first[at]?.collector === collector && first[at].enabled === enabled ? [] : [collector.name],
+  )
+}
+
+const REFERENCE = { name: 'other', url: 'http://127.0.0.1:1', kind: 'rpc' }
+const TOKEN = {
+  name: 'token',
+  contract: `0x${'1'.repeat(40)}`,
+  standard: 'erc20',
+  holders: [{ name: 'holder', address: `0x${'2'.repeat(40)}` }],
+}
+const WITH_PREFIX = [
+  'services',
+  'lifecycle',
+  'ledger',
+  'consensus',
+  'execution',
+  'logs',
+  'storage',
+  'status',
+  'host',
+  'native',
+  'keys',
+  'version',
+]
+
+/** Another value, and the collectors that use the key besides the one whose section it is in. */
+const CHANGES: Readonly<
+  Record<string, { readonly to?: unknown; readonly also?: readonly string[] }>
+> = {
+  prefix: { to: 'other', also: WITH_PREFIX },
+  listen: { to: '127.0.0.1:1' },
+  'log.level': { to: 'debug' },
+  'state.directory': {},
+  'events.keep': {},
+  'node.publicKey': { to: `03${'7d'.repeat(32)}`, also: ['ledger', 'status', 'derived'] },
+  'node.directory': { also: ['host', 'keys'] },
+  'node.environmentFile': { also: ['keys'] },
+  'node.backupDirectory': { also: ['keys'] },
+  references: { to: [REFERENCE], also: ['reference', 'status'] },
+  'names.file': {},
+  'rpc.url': { to: 'http://127.0.0.1:1', also: ['reference'] },
+  'services.units': {
+    to: { bft: 'a.service', execution: 'b.service', rpc: 'c.service' },
+    also: ['lifecycle'],
+  },
+  'services.required': { to: ['bft'] },
+  'services.timers': { to: {} },
+  'ledger.unit': { to: 'a.service' },
+  'consensus.unit': { to: 'a.service' },
+  'execution.unit': { to: 'a.service' },
+  'logs.units': { to: {} },
+  'storage.devices': { to: ['/dev/other'] },
+  'version.package': { to: 'other' },
+  'version.programs': { to: ['other'] },
+  'host.ports': { to: [1] },
+  'host.directories': { to: {} },
+  'native.url': { to: 'http://127.0.0.1:1' },
+  'native.fallbackUrl': { to: 'http://127.0.0.1:1' },
+  'native.namePrefix': { to: 'other' },
+  'tokens.url': { to: 'http://127.0.0.1:1' },
+}
+
+const OF_OTHER_COMMANDS = /^serveQuery\./
+
+const otherValue = (path: string, byDefault: unknown): unknown => {
+  const { to } = CHANGES[path] ?? {}
+  if (to !== undefined) return to
+  if (typeof byDefault === 'boolean') return !byDefault
+  if (typeof byDefault === 'number') return byDefault + 1
+  return /\.(?:interval|timeout)$/.test(path) ? '17s' : '/another'
+}
+
+test.each(
+  keys.filter(
+    ({ path }) =>
+      !OF_OTHER_COMMANDS.test(path) && path !== 'tokens.watch' && path !== 'version.forksFile',
+  ),
+)('$path replaces the collectors that use it, and no others', ({ path, byDefault }) => {
+  const [before, after] = [configOf(), configOf({ [path]: otherValue(path, byDefault) })]
+  expect(changedKeys(before, after)).toEqual([path])
+  const [section = ''] = path.split('.')
+  const own = watch()
+    .offer(before)
+    .some(({ collector }) => collector.name === section)
+  const { also = [] } = CHANGES[path] ?? {}
+  expect(replaced(before, after).toSorted()).toEqual(
+    [...(own ? [section] : []), ...also].toSorted(),
+  )
+})
+
+test('tokens are watched by one collector', () => {
+  const url = { 'tokens.url': 'http://127.0.0.1:1' }
+  expect(replaced(configOf(url), configOf({ ...url, 'tokens.watch': [TOKEN] }))).toEqual(['tokens'])
+})
+
+test('a reference in the place of another replaces the collector of references alone', () => {
+  const of = (name: string) => configOf({ references: [{ ...REFERENCE, name }] })
+  expect(replaced(of('a'), of('b'))).toEqual(['reference'])
+  expect(replaced(of('a'), of('a'))).toEqual([])
+})
+
+test('the file of forks is read again: other forks replace the collector, invalid ones throw', async () => {
+  const file = join(directory, 'forks.yaml')
+  const write = (activation: string) =>
+    writeFile(file, `'143':\n  - {name: NEXT, kind: fork, activation: ${activation}}\n`)
+  const { offer } = watch()
+  const config = configOf({ 'version.forksFile': file })
+  const look = () => new Map(offer(config).map(({ collector }) => [collector.name, collector]))
+  await write('2030-01-01')
+  const first = look()
+  const others = () =>
+    [...look()].flatMap(([name, collector]) => (first.get(name) === collector ? [] : [name]))
+  expect(others()).toEqual([])
+  await write('2031-01-01')
+  expect(others()).toEqual(['version'])
+  await write('soon')
+  expect(look).toThrow(/forks\.yaml:2: .*expected a time/)
+})

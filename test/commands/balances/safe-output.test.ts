@@ -1,0 +1,253 @@
+import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runCli } from '../../../src/cli/program.ts'
+import { systemClock } from '../../../src/core/clock.ts'
+import { cli } from '../../support/cli.ts'
+import { type Said, startContractNode } from '../../support/contract-node.ts'
+import { eventually } from '../../support/eventually.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+import {
+  type QueryServer,
+  type QueryServerOptions,
+  startQueryServer,
+} from '../../support/query-server.ts'
+import { ADA, BOB, history, move, TOKEN, transfer, ZERO } from '../../support/token-logs.ts'
+
+let directory = ''
+const ends: (() => Promise<unknown>)[] = []
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-safe-'))
+})
+afterEach(async () => {
+  await Promise.all(ends.splice(0).map(async (end) => end()))
+  await rm(directory, { recursive: true })
+})
+
+const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
+  const server = await startQueryServer({ logs: history(5), height: 300, ...options })
+  ends.push(async () => server.close())
+  return server
+}
+
+const node = async (say: (data: string) => Said) => {
+  const started = await startContractNode(say)
+  ends.push(started.close)
+  return started
+}
+
+const words = ({ url }: QueryServer, standard: string, ...more: readonly string[]): string[] => [
+  ...`balances --url ${url} --standard ${standard} --token ${TOKEN}`.split(' '),
+  ...more,
+]
+
+/** Ended as soon as it waits for what never comes. */
+const ended = async (argv: readonly string[], isWaiting: () => boolean) => {
+  const stopping = new AbortController()
+  const chunks: string[] = []
+  const nowhere = () =>
+    new Writable({
+      write: (chunk: Buffer, _, done) => {
+        chunks.push(chunk.toString())
+        done()
+      },
+    })
+  const running = runCli(argv, {
+    stdin: Readable.from([]),
+    stdout: nowhere(),
+    stderr: nowhere(),
+    env: {},
+    clock: systemClock,
+    signal: stopping.signal,
+  })
+  await eventually(isWaiting, (is) => is, { every: 5 })
+  stopping.abort('Ctrl-C')
+  return { code: await running, text: chunks.join('') }
+}
+
+describe('what was read is not lost', () => {
+  it('where it is ended while the contract is asked', async () => {
+    const server = await serve({ pageBlocks: 20 })
+    const rpc = await node(() => 'hang')
+    const file = join(directory, 'holders.csv')
+    const argv = words(server, 'erc20', '--format', 'csv', '-o', file, '--to-block', '99')
+    const verifying = [...argv, '--resume', '--verify', '5', '--rpc', rpc.url]
+    const { code, text } = await ended(verifying, () => rpc.asked.length > 0)
+    expect(code).toBe(130)
+    expect(text).toContain(`the checkpoint is kept in ${file}.checkpoint`)
+    const before = server.seen.length
+    expect((await cli([...argv, '--resume'])).code).toBe(0)
+    // Nothing is fetched twice.
+    expect(server.seen.slice(before).filter(({ path }) => path === '/query')).toEqual([])
+    expect(await readFile(file, 'utf8')).toBe(`address,balance\n${ADA},35\n${BOB},15\n`)
+    expect(await readdir(directory)).toEqual(['holders.csv'])
+  })
+  it('since a place that cannot be written is refused before anybody is asked', async () => {
+    const server = await serve()
+    await mkdir(join(directory, 'there'))
+    for (const file of [join(directory, 'there'), join(directory, 'no', 'file')]) {
+      for (const argv of [words(server, 'erc20'), ['query', '--url', server.url]]) {
+        const { code, err } = await cli([...argv, '-o', file])
+        expect(code).toBe(1)
+        expect(err).toContain(`Could not write ${file}`)
+      }
+    }
+    expect(server.seen).toEqual([])
+  })
+  it('and no checkpoint is spoken of where there is none', async () => {
+    const server = await serve({ faults: () => ({ kind: 'hang' }) })
+    const argv = words(server, 'erc20', '-o', join(directory, 'file'))
+    const { text } = await ended(argv, () => server.seen.length > 0)
+    expect(text).toContain('there is no checkpoint to go on from yet')
+  })
+  it('and an older file that is whole is not replaced by one that is not', async () => {
+    const file = join(directory, 'holders.json')
+    await writeFile(file, 'older')
+    const server = await serve({
+      pageBlocks: 2,
+      faults: ({ path, from }) => (path === '/query' && from >= 4 ? { kind: 'close' } : undefined),
+    })
+    const clock = manualClock()
+    const running = cli(words(server, 'erc20', '--format', 'json', '-o', file), { clock })
+    let isOver = false
+    void running.finally(() => {
+      isOver = true
+    })
+    while (!isOver) await clock.advance(50)
+    const { code, err } = await running
+    expect(code).toBe(4)
+    expect(err).toContain('is as it was')
+    expect(await readFile(file, 'utf8')).toBe('older')
+    expect(await readFile(`${file}.partial`, 'utf8')).toContain('"complete":false')
+  })
+  it('and the standard that is advised is not kept from its work', async () => {
+    const server = await serve({ logs: [move({ block: 1 }, { from: ZERO, to: ADA, value: 7n })] })
+    const file = join(directory, 'holders.csv')
+    const more = ['--format', 'csv', '-o', file, '--resume']
+    expect((await cli(words(server, 'erc20', ...more))).code).toBe(2)
+    await expect(access(`${file}.checkpoint`)).rejects.toThrow('ENOENT')
+    expect((await cli(words(server, 'erc721', ...more))).code).toBe(0)
+    expect(await readFile(file, 'utf8')).toBe(`address,id,balance\n${ADA},7,1\n`)
+  })
+})
+
+describe('what has to be known stands on standard error, for CSV too', () => {
+  const csv = async (server: QueryServer, standard: string, ...more: readonly string[]) =>
+    (await cli(words(server, standard, '--format', 'csv', ...more))).err.replaceAll(/\s+/g, ' ')
+  const mint = { from: ZERO, to: ADA, value: 100n }
+
+  it('which logs were left out, and which may mean something else', async () => {
+    const plain = transfer({ block: 1 }, mint)
+    const short = { ...transfer({ block: 2 }, mint), data: '0x05' }
+    expect(await csv(await serve({ logs: [plain, short] }), 'erc20')).toContain(
+      'Left out: 1 malformed. What those logs moved is not in it.',
+    )
+    const [topic = null] = plain.topics
+    const data = `0x${[ZERO, ADA].map((one) => one.slice(2).padStart(64, '0')).join('')}${'7'.padStart(64, '0')}`
+    const kitty = { ...plain, topics: [topic, null, null, null], data }
+    expect(await csv(await serve({ logs: [kitty] }), 'erc20')).toContain(
+      'Odd: 1 unindexed. From the logs alone ERC-20 and ERC-721 cannot be told apart',
+    )
+  })
+  it('that nothing came, and which block it is of', async () => {
+    const said = await csv(await serve({ logs: [] }), 'erc1155', '--to-block', '5000')
+    expect(said).toContain('Nothing came: no such event. Is this the contract, and its standard?')
+    expect(said).toContain('Through block 300, not 5000: the service had no more yet.')
+    expect(await csv(await serve(), 'erc20')).toBe('Through block 300. ')
+  })
+  it('that somebody gave what he had not, in the words of the standard', async () => {
+    const logs = [move({ block: 1 }, { from: BOB, to: ADA, value: 7n })]
+    expect(await csv(await serve({ logs }), 'erc721')).toContain(
+      'Not conserving: by its events somebody gave what he did not have.',
+    )
+  })
+  it('edge case 38: what was removed counts for nothing', async () => {
+    const logs = [
+      transfer({ block: 1 }, mint),
+      { ...transfer({ block: 2 }, { from: ADA, to: BOB, value: 5n }), removed: true },
+    ]
+    const { out } = await cli(words(await serve({ logs }), 'erc20', '--format', 'csv'))
+    expect(out).toBe(`address,balance\n${ADA},100\n`)
+  })
+  it('and --from-block 0 leaves nothing out', async () => {
+    const argv = words(await serve(), 'erc20', '--from-block', '0', '--format', 'json')
+    expect(JSON.parse((await cli(argv)).out)).toMatchObject({ partial: false, supply: '50' })
+  })
+  it('nor does --created-in, which asks for nothing before that block', async () => {
+    const server = await serve()
+    const argv = words(server, 'erc20', '--created-in', '1', '--format', 'json')
+    expect(JSON.parse((await cli(argv)).out)).toMatchObject({ partial: false, supply: '40' })
+    expect(server.seen.find(({ path }) => path === '/query')?.body).toContain('"from_block":1,')
+  })
+  it('nor can it hide that somebody had something before', async () => {
+    const logs = [transfer({ block: 3 }, { from: ADA, to: BOB, value: 5n })]
+    const argv = words(await serve({ logs }), 'erc20', '--created-in', '2', '--format', 'json')
+    const { out, err } = await cli(argv)
+    expect(JSON.parse(out)).toMatchObject({ partial: false, nonConserving: true, supply: null })
+    expect(err).toContain('Not conserving')
+  })
+})
+
+describe('what the contract says', () => {
+  const verify = async (server: QueryServer, standard: string, say: (data: string) => Said) => {
+    const rpc = await node(say)
+    const argv = words(server, standard, '--verify', '9', '--rpc', rpc.url)
+    const { code, err } = await cli(argv)
+    return { code, err: err.replaceAll(/\s+/g, ' '), asked: rpc.asked }
+  }
+
+  it('edge case 17: of the supply, where balances were given without events', async () => {
+    const { code, err } = await verify(await serve(), 'erc20', (data) => {
+      if (data === '0x18160ddd') return 51n
+      return data.endsWith(ADA.slice(2)) ? 35n : 15n
+    })
+    expect(code).toBe(1)
+    expect(err).toContain('Verified: 2 of 2 are as the contract says.')
+    expect(err).toContain('Different: the supply: 50 minted and not burned by events, 51 by')
+  })
+  it('of many that are different, the first; JSON has all', async () => {
+    const logs = Array.from({ length: 25 }, (_, at) =>
+      transfer(
+        { block: 1, index: at },
+        { from: ZERO, to: `0x${String(at + 11).repeat(20)}`, value: 5n },
+      ),
+    )
+    const rpc = await node(() => 6n)
+    const argv = words(await serve({ logs }), 'erc20', '--verify', '99', '--rpc', rpc.url)
+    const { err, out } = await cli([...argv, '--format', 'json'])
+    expect(err.match(/Different: 0x/g)).toHaveLength(20)
+    expect(err).toContain('The first 20 of the 25; --format json has all.')
+    expect(out.match(/"theirs":"6"/g)).toHaveLength(26)
+  })
+  it('of an owner whom it does not know', async () => {
+    const logs = [move({ block: 1 }, { from: ZERO, to: ADA, value: 7n })]
+    const refusal = 'execution reverted: index out of range'
+    const { code, err } = await verify(await serve({ logs }), 'erc721', () => ({ refusal }))
+    expect(code).toBe(1)
+    expect(err).toContain(`Different: ${ADA}, id 7: ${ADA} by events, no owner`)
+    // Of an amount it has told nothing, and of its state nothing either.
+    const amount = await verify(await serve(), 'erc20', () => ({ refusal }))
+    expect(amount.code).toBe(1)
+    expect(amount.err).toContain('2 could not be asked: "execution reverted')
+  })
+  it('of a range: its first and its last', async () => {
+    const word = (text: string): string => `0x${text.replace('0x', '').padStart(64, '0')}`
+    // As every explorer shows it.
+    const topic = '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d'
+    const range = {
+      ...transfer({ block: 1 }, { from: ZERO, to: ADA, value: 0n }),
+      topics: [topic, word('1'), word(ZERO), word(ADA)],
+      data: word('32'),
+    }
+    const { code, err, asked } = await verify(await serve({ logs: [range] }), 'erc721', () =>
+      BigInt(ADA),
+    )
+    expect(code).toBe(0)
+    expect(err).toContain('Verified: 2 of 2 are as the contract says.')
+    expect(asked.map((body) => /0+(\d+)"},/.exec(body)?.[1])).toEqual(['1', '32'])
+    const nothing = await verify(await serve({ logs: [] }), 'erc721', () => 0n)
+    expect(nothing.err).toContain('Verified: there is nothing to ask.')
+  })
+})

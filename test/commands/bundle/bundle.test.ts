@@ -1,0 +1,89 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readConfig } from '../../../src/config/index.ts'
+import type { Program } from '../../../src/sources/exec.ts'
+import { SilenceError } from '../../../src/sources/http.ts'
+import { gatherBundle } from '../../../src/commands/bundle/bundle.ts'
+import { cli } from '../../support/cli.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+
+const { config } = readConfig(undefined, {
+  env: {},
+  flags: [
+    { path: 'prefix', value: 'zephyr', typed: '--prefix' },
+    { path: 'state.directory', value: '/nowhere', typed: '--set' },
+  ],
+})
+
+test('a journal that hangs is left out in time, with the reason, and the rest is there', async () => {
+  const clock = manualClock(Date.UTC(2026, 2, 1))
+  const exec = {
+    run: ({ command }: Program) =>
+      command === 'systemctl'
+        ? Promise.resolve({ exitCode: 0, stdout: 'Id=zephyr-bft.service\n', stderr: '' })
+        : new Promise<never>(() => undefined),
+    async *stream() {
+      yield await new Promise<never>(() => undefined)
+    },
+    killAll: () => undefined,
+  }
+  let isDone = false
+  const gathering = gatherBundle({
+    config,
+    clock,
+    path: '',
+    signal: new AbortController().signal,
+    picture: null,
+    texts: {},
+    logsSince: clock.now() - 3_600_000,
+    onStep: () => undefined,
+    exec,
+    ask: ({ url }) => Promise.reject(new SilenceError('refused', url, 'ECONNREFUSED')),
+  }).finally(() => {
+    isDone = true
+  })
+  // Files are read in real time meanwhile.
+  for (let turn = 0; turn < 10_000 && !isDone; turn += 1) await clock.advance(1000)
+  expect(isDone).toBe(true)
+  const members = await gathering
+  expect(members.all().map(({ name }) => name)).toEqual([
+    'manifest.json',
+    'versions.txt',
+    'units.txt',
+  ])
+  const why = new Map(members.leftOut().map((one) => [one.name, one.why]))
+  expect(why.get('logs/bft.log')).toContain('Could not run journalctl: it said nothing for 10s')
+  expect(why.get('events.json')).toContain('there is no such file, and no agent runs')
+})
+
+test('a path that cannot be written is refused before anything is collected', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-bundle-'))
+  await writeFile(join(directory, 'taken.tar.gz'), '')
+  let asked = 0
+  const collect = (): Promise<never> => {
+    asked += 1
+    return Promise.reject(new Error('collected'))
+  }
+  const exec = {
+    run: collect,
+    async *stream() {
+      yield await collect()
+    },
+    killAll: () => undefined,
+  }
+  for (const [name, happened] of [
+    ['taken.tar.gz', 'there is such a file already'],
+    ['none/x.tar.gz', 'there is no such directory'],
+    ['taken.tar.gz/x', 'a part of the path is not a directory'],
+  ] as const) {
+    const file = join(directory, name)
+    const { code, out, err } = await cli(['bundle', '-o', file], {
+      standIns: { exec, ask: collect },
+    })
+    expect({ code, out, asked }).toEqual({ code: 1, out: '', asked: 0 })
+    expect(err).toContain(`Could not write ${file}: ${happened}`)
+  }
+  await rm(directory, { recursive: true })
+})

@@ -1,0 +1,56 @@
+import { Readable, Writable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { runCli } from '../../../src/cli/program.ts'
+import type { Event } from '../../../src/core/event.ts'
+import { readEventsQuery, renderEvents } from '../../../src/exporter/events-page.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+
+const AT = Date.UTC(2026, 2, 1)
+const event = (id: number, to: string): Event => ({
+  id,
+  at: AT + id,
+  collector: 'services',
+  subject: 'bft',
+  from: null,
+  to,
+  severity: 'warning',
+})
+
+test('events that begin anew are followed from their beginning, and that is said', async () => {
+  let kept = [event(7, 'old')]
+  const clock = manualClock(AT)
+  const stopping = new AbortController()
+  let out = ''
+  let err = ''
+  const into = (hear: (text: string) => void) =>
+    new Writable({
+      write: (chunk: Buffer, _, done) => {
+        hear(chunk.toString())
+        done()
+      },
+    })
+  const ended = runCli(['events', '-f', '--json'], {
+    stdin: Readable.from([]),
+    stdout: into((text) => (out += text)),
+    stderr: into((text) => (err += text)),
+    env: {},
+    clock,
+    signal: stopping.signal,
+    standIns: {
+      ask: ({ url }) => {
+        const query = readEventsQuery(new URL(url).searchParams)
+        if (typeof query === 'string') throw new Error(query)
+        return Promise.resolve({ status: 200, text: JSON.stringify(renderEvents(kept, query)) })
+      },
+    },
+  })
+  await clock.advance(1000)
+  await clock.advance(1000)
+  // The state directory was emptied, and the agent started anew.
+  kept = [event(1, 'new')]
+  for (let turn = 0; turn < 4; turn += 1) await clock.advance(1000)
+  stopping.abort()
+  expect(await ended).toBe(0)
+  expect(out.match(/"to":"\w+"/g)).toEqual(['"to":"old"', '"to":"new"'])
+  expect(err).toBe('The changes that were kept are gone; going on with those since then.\n')
+})

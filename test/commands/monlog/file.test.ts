@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { analyseLog } from '../../../src/commands/monlog/monlog.ts'
+import { closed, line, T0, UNIT } from '../../collectors/consensus-log.ts'
+import { asJournal, asLines, byOther, healthy, ofJournal, ofText, options } from './recorded-log.ts'
+
+describe('a file', () => {
+  const said = [...healthy(0, 90), { at: 89_900, text: closed(1090, 'Tc') }]
+  const texts = [
+    [
+      'the journal',
+      asJournal([
+        ...said.slice(0, 8),
+        byOther(80_000, "thread 'main' panicked at a.rs:1:2:"),
+        ...said.slice(8),
+      ]),
+    ],
+    ['the lines of the service', asLines(said)],
+  ] as const
+
+  test.each(texts)('%s: the same report as of the journal itself', async (_, text) => {
+    const journal = await ofJournal(said, { until: 90 })
+    const file = await ofText(text)
+    expect(file).toEqual({
+      ...journal,
+      source: 'file',
+      unit: null,
+      package: null,
+      // A file tells what it tells: of the time before the minute, too.
+      networkErrors: { ...journal.networkErrors, within: '2 minutes' },
+      newest: file.newest,
+    })
+    expect(file.newest.at(-1)?.at).toBe(journal.newest.at(-1)?.at)
+    expect(file.messages.round_timed_out).toBe(1)
+  })
+
+  test('may end earlier, and begin where it is told to', async () => {
+    const [, [, text]] = texts
+    const report = await ofText(text, { until: 80, since: { at: T0 + 10_000 } })
+    expect(report).toMatchObject({
+      block: 579n,
+      messages: { committed_block: null },
+      window: { from: '2026-05-02T07:59:20Z', to: '2026-05-02T08:01:20Z', isCovered: false },
+    })
+  })
+
+  test('tells of the rounds that were given up within the minute alone', async () => {
+    const gaveUp = (at: number) => ({
+      at,
+      text: line('local timeout', { round: '9', leader: '02a1..b2c3' }),
+    })
+    const report = await ofText(asLines([gaveUp(0), gaveUp(5_000), ...said.slice(24)]))
+    expect(report.gaveUpOn).toEqual([])
+    const late = await ofText(asLines([gaveUp(0), ...said, gaveUp(89_950)]))
+    expect(late.gaveUpOn).toEqual([{ leader: '02a1..b2c3', rounds: 1 }])
+  })
+
+  test('that is shorter than what was asked for tells no sum', async () => {
+    const report = await ofText(asJournal(healthy(0, 60)), { since: { ago: 120_000 } })
+    expect(report).toMatchObject({ block: 559n, window: { isCovered: false } })
+    expect(report.messages.committed_block).toBeNull()
+  })
+
+  test('that is another is said to be so, and what is no line is counted', async () => {
+    expect((await ofText('')).verdict).toEqual({
+      word: 'UNKNOWN',
+      sentence: 'the file has no line of the consensus service.',
+      exitCode: 2,
+    })
+    const garbled = `what is this\n${asJournal(said)}\n{"__REALTIME_TIMESTAMP": broken\n`
+    const report = await ofText(garbled)
+    expect(report.verdict.word).toBe('OK')
+    expect(report.window.unreadable).toBe(2)
+  })
+
+  test('that is not there is told with what to do', async () => {
+    const report = await analyseLog({ ...options({}), recording: '/nowhere/at/all' })
+    expect(report.verdict.sentence).toMatch(
+      /^could not read the recording \/nowhere\/at\/all: there is no such file or directory\.$/,
+    )
+    expect(report.verdict.exitCode).toBe(2)
+    expect(report.problem).toMatchObject({ evidence: '' })
+    expect(report.problem?.advice).toContain('journalctl')
+  })
+})
+
+test('a unit under another name is found in a file by its pattern', async () => {
+  const text = asJournal(healthy(0, 70)).replaceAll(UNIT, 'zephyr-bft.service')
+  expect((await ofText(text)).verdict.word).toBe('OK')
+})

@@ -1,0 +1,72 @@
+import { Readable, Writable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { runCli } from '../../../src/cli/program.ts'
+import { T0 } from '../../collectors/consensus-log.ts'
+import { eventually } from '../../support/eventually.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+import { healthy, hostWith } from './recorded-log.ts'
+
+/** A node that commits block 500 + n and closes round 1000 + n in second n after T0. */
+const watchFor = async (words: readonly string[], isTerminal: boolean) => {
+  const clock = manualClock(T0 + 90_000)
+  const ending = new AbortController()
+  const pages: string[] = []
+  const stdout = Object.assign(
+    new Writable({
+      write: (chunk: Buffer, _, done) => {
+        pages.push(chunk.toString())
+        done()
+      },
+    }),
+    isTerminal ? { isTTY: true, columns: 100, rows: 60 } : {},
+  )
+  const code = runCli(['monlog', '--set', 'prefix=chain', ...words], {
+    stdin: Readable.from([]),
+    stdout,
+    stderr: new Writable(),
+    env: { LANG: 'C.UTF-8', NO_COLOR: '1' },
+    clock,
+    signal: ending.signal,
+    standIns: { exec: hostWith(healthy(0, 130)).exec },
+  })
+  const looks = () => pages.filter((page) => page.includes('committed')).length
+  const seen = async (count: number): Promise<void> => {
+    await eventually(looks, (now) => now >= count, { every: 5 })
+  }
+  await seen(1)
+  await clock.advance(9_999)
+  const early = looks()
+  await clock.advance(1)
+  await seen(2)
+  ending.abort()
+  return { code: await code, early, text: pages.join('') }
+}
+
+test('in a pipe: a line every ten seconds, with the time of its window', async () => {
+  expect(await watchFor(['--watch'], false)).toEqual({
+    code: 0,
+    early: 1,
+    text:
+      '2026-05-02T08:01:30Z OK: blocks are processed and committed. round 1089, block 589\n' +
+      '2026-05-02T08:01:40Z OK: blocks are processed and committed. round 1099, block 599\n',
+  })
+})
+
+test('on a terminal: the report, in place', async () => {
+  const { code, text } = await watchFor(['--watch', '10'], true)
+  expect(code).toBe(0)
+  const [hidden, first = '', second = ''] = text.split('\u001b[H')
+  expect(hidden).toBe('\u001b[?25l')
+  expect(first).toContain('  round      1,089\u001b[K\n')
+  expect(second).toContain('  round      1,099\u001b[K\n')
+  expect(text.endsWith('\u001b[?25h')).toBe(true)
+})
+
+test('as JSON: a document per line', async () => {
+  const { text } = await watchFor(['--watch', '--json'], false)
+  const rounds = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => /"round":"(\d+)"/.exec(line)?.[1])
+  expect(rounds).toEqual(['1089', '1099'])
+})

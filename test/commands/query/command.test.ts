@@ -1,0 +1,298 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { cli } from '../../support/cli.ts'
+import {
+  type QueryServer,
+  type QueryServerOptions,
+  startQueryServer,
+} from '../../support/query-server.ts'
+import { ADA, BOB, history, TOKEN, TRANSFER } from '../../support/token-logs.ts'
+
+const KEY = 'key-that-nobody-may-see-4711'
+let directory = ''
+const servers: QueryServer[] = []
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-query-'))
+})
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map(async (server) => server.close()))
+  await rm(directory, { recursive: true })
+})
+
+const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
+  const server = await startQueryServer({ logs: history(5), height: 10, ...options })
+  servers.push(server)
+  return server
+}
+
+describe('height', () => {
+  it('is a number, or JSON', async () => {
+    const { url } = await serve()
+    expect(await cli(['height', '--url', url])).toEqual({ code: 0, out: '10\n', err: '' })
+    expect((await cli(['height', '--url', url, '--json'])).out).toBe('{"height":10}\n')
+  })
+  it('asks with the key of a file, of the environment, in another header; a wrong one is exit code 3', async () => {
+    const { url, seen } = await serve({ apiKey: KEY })
+    const file = join(directory, 'key')
+    await writeFile(file, `${KEY}\n`)
+    const asked = ['height', '--url', url]
+    expect((await cli([...asked, '--api-key-file', file])).out).toBe('10\n')
+    expect((await cli(asked, { env: { CHAIN_AGENT_API_KEY: KEY } })).out).toBe('10\n')
+    await cli([...asked, '--api-key-file', file, '--api-key-header', 'X-Key'])
+    expect(seen.at(-1)?.headers).toMatchObject({ 'x-key': KEY })
+    expect(seen.at(-1)?.headers).not.toHaveProperty('authorization')
+    const refused = await cli(asked, { env: { CHAIN_AGENT_API_KEY: 'wrong-key-0815' } })
+    expect({ code: refused.code, out: refused.out }).toEqual({ code: 3, out: '' })
+    expect(refused.err).not.toContain('wrong-key-0815')
+  })
+  it.each([[['height']], [['query']], [['balances', '--standard', 'erc20', '--token', TOKEN]]])(
+    'a key that can be none is exit code 3, before anybody is asked: %j',
+    async (words) => {
+      const { url, seen } = await serve()
+      const file = join(directory, 'key')
+      const argv = [...words, '--url', url]
+      await writeFile(file, '\n')
+      const empty = await cli([...argv, '--api-key-file', file])
+      expect(empty).toMatchObject({ code: 3, out: '' })
+      expect(empty.err).toContain(`the file ${file} with the API key is empty`)
+      await writeFile(file, 'two words-0815\n')
+      const odd = await cli([...argv, '--api-key-file', file])
+      expect(odd).toMatchObject({ code: 3, out: '' })
+      expect(odd.err).toContain('Could not use the API key: there is a space')
+      expect(odd.err).not.toContain('words-0815')
+      const unset = await cli(argv, { env: { CHAIN_AGENT_API_KEY: '' } })
+      expect(unset.code).toBe(3)
+      expect(unset.err).toContain('the API key in CHAIN_AGENT_API_KEY is empty')
+      expect(seen).toEqual([])
+    },
+  )
+  it.each([
+    [['--url', 'https://host/?apikey=secret'], '--url: expected an address that ends with its'],
+    [['--url', 'https://user:secret@host/'], '--url: expected an address without a user in it'],
+    [['--url', 'secret'], '--url: expected an http or https address'],
+    [['--url', 'https://host', '--api-key-header', 'Host'], 'error: invalid --api-key-header '],
+  ])('%j is no configuration, and asked in a wrong way', async (words, expected) => {
+    const { code, out, err } = await cli(['height', ...words])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(expected)
+    expect(err).not.toContain('secret')
+    expect(err).not.toContain('configuration')
+  })
+})
+
+describe('query', () => {
+  const query = async (server: QueryServer, ...more: readonly string[]) =>
+    cli(['query', '--url', server.url, ...more])
+
+  it('gives a line of JSON a log, in order, with the fields that were asked for', async () => {
+    const server = await serve()
+    const asked = await query(
+      server,
+      '--from-block',
+      '1',
+      '--to-block',
+      '2',
+      '--fields',
+      'topic2,data',
+    )
+    expect(asked).toMatchObject({ code: 0, err: '' })
+    expect(asked.out.split('\n').slice(0, 3)).toEqual([
+      `{"block_number":1,"log_index":0,"topic2":"0x${'0'.repeat(24)}${ADA.slice(2)}","data":"0x${'a'.padStart(64, '0')}"}`,
+      `{"block_number":1,"log_index":1,"topic2":"0x${'0'.repeat(24)}${BOB.slice(2)}","data":"0x${'3'.padStart(64, '0')}"}`,
+      `{"block_number":2,"log_index":0,"topic2":"0x${'0'.repeat(24)}${ADA.slice(2)}","data":"0x${'a'.padStart(64, '0')}"}`,
+    ])
+    expect(asked.out.split('\n')).toHaveLength(5)
+    const { body = '' } = server.seen.find(({ path }) => path === '/query') ?? {}
+    const sent = z
+      .object({ to_block: z.number(), field_selection: z.object({ log: z.array(z.string()) }) })
+      .parse(JSON.parse(body))
+    expect(sent.to_block).toBe(3)
+    expect(sent.field_selection.log.toSorted()).toEqual(
+      // The client's own: any contract was asked for.
+      ['address', 'block_number', 'data', 'log_index', 'topic2'],
+    )
+  })
+  it('gives CSV with a head; what a log does not have is empty', async () => {
+    const { out } = await query(
+      await serve(),
+      '--to-block',
+      '0',
+      '--format',
+      'csv',
+      '--fields',
+      'topic3,address',
+    )
+    expect(out).toBe(`block_number,log_index,topic3,address\n0,0,,${TOKEN}\n0,1,,${TOKEN}\n`)
+  })
+  it('orders what a page has in disorder, and leaves out what it has twice', async () => {
+    const page = z.object({ data: z.array(z.object({ logs: z.array(z.unknown()) })) })
+    const server = await serve()
+    const expected = (await query(server)).out
+    server.faults = ({ path }) =>
+      path === '/query'
+        ? {
+            kind: 'alter',
+            alter: (answer) => ({
+              ...answer,
+              data: page.parse(answer).data.map(({ logs }) => ({
+                logs: [...logs.toReversed(), logs[0]],
+              })),
+            }),
+          }
+        : undefined
+    expect((await query(server)).out).toBe(expected)
+  })
+  it('refuses two logs in one place that are not the same', async () => {
+    const [first, second] = history(1)
+    const logs = [first, second].flatMap((log) => (log ? [{ ...log, index: 0 }] : []))
+    const asked = await query(await serve({ logs }))
+    expect({ code: asked.code, out: asked.out }).toEqual({ code: 5, out: '' })
+    expect(asked.err).toContain('one log in one place, not two (block 0, index 0)')
+  })
+  it('says which field of which log is odd, and what came, without the key', async () => {
+    const logs = history(1).map((log, at) => ({
+      ...log,
+      index: at + 3,
+      data: at === 0 ? `${KEY} =1+1` : log.data,
+    }))
+    const { url } = await serve({ logs })
+    const asked = await cli(['query', '--url', url], { env: { CHAIN_AGENT_API_KEY: KEY } })
+    expect({ code: asked.code, out: asked.out }).toEqual({ code: 5, out: '' })
+    expect(asked.err).toContain('expected hex digits as data of log 3 in block 0')
+    expect(asked.err).toContain('it said: "(redacted) =1+1"')
+  })
+  it('asks whether a log was removed, and says it', async () => {
+    const logs = history(1).map((log, at) => ({ ...log, removed: at === 1 }))
+    const { out } = await query(await serve({ logs }))
+    expect(out.match(/"removed":\w+/g)).toEqual(['"removed":false', '"removed":true'])
+  })
+  it('filters by contract and by topics, in words that people use', async () => {
+    const server = await serve()
+    const { out } = await query(
+      server,
+      `--address=${TOKEN.toUpperCase().replace('0X', '0x')}`,
+      '--topic=event Transfer(address indexed from, address indexed to, uint value)',
+      `--topic=2:${BOB},${ADA}`,
+      `--topic=1:${ADA}`,
+    )
+    // Ada gives five times; nobody else does but the zero address.
+    expect(out.trim().split('\n')).toHaveLength(5)
+    const sent: unknown = JSON.parse(server.seen.find(({ path }) => path === '/query')?.body ?? '')
+    const padded = (address: string): string => `0x${'0'.repeat(24)}${address.slice(2)}`
+    expect(sent).toMatchObject({
+      logs: [{ address: [TOKEN], topics: [[TRANSFER], [padded(ADA)], [padded(BOB), padded(ADA)]] }],
+    })
+  })
+  it('takes the body of a query from a file, and its to_block is the last block', async () => {
+    const file = join(directory, 'body.json')
+    const body = { from_block: 3, to_block: 4, logs: [{}], field_selection: { log: ['data'] } }
+    await writeFile(file, JSON.stringify(body))
+    const { out } = await query(await serve(), '--query', file)
+    expect(out.trim().split('\n')).toHaveLength(4)
+    await writeFile(file, JSON.stringify({ ...body, from_block: -1, logs: [] }))
+    const wrong = await query(await serve(), '--query', file)
+    expect(wrong.code).toBe(2)
+    expect(wrong.err).toContain('logs: expected one filter')
+    expect(wrong.err).toContain('from_block')
+    expect(wrong.err).not.toContain('configuration')
+    await writeFile(file, '{')
+    expect((await query(await serve(), '--query', file)).err).toContain(`${file}: it is no JSON`)
+    const missing = await query(await serve(), '--query', `${file}.not`)
+    expect(missing).toEqual({
+      code: 2,
+      out: '',
+      err: `error: ${file}.not cannot be read: there is no such file or directory\n  what to do: name the file with the query after --query\n`,
+    })
+  })
+  it('is asked in a wrong way with a block that no service can be asked for', async () => {
+    const asked = await query(await serve(), '--from-block', `${Number.MAX_SAFE_INTEGER}`)
+    expect({ code: asked.code, out: asked.out }).toEqual({ code: 2, out: '' })
+    expect(asked.err).toMatch(/^error: The query can not be asked/)
+  })
+  it.each([
+    [['--fields', 'datta'], 'Did you mean data?'],
+    [['--topic', '4:0x00'], 'a position from 0 to 3'],
+    [['--topic', 'Transfer'], 'expected a topic'],
+    [['--topic', 'Transfer(addres,address,uint256)'], 'expected a topic'],
+    [['--topic', 'Transfer(address,address,uint265)'], 'expected a topic'],
+    [['--topic', 'Transfer(address,uint12)'], 'expected a topic'],
+    [['--topic', 'Filled((address,uint1),bytes33[])'], 'expected a topic'],
+    [['--address', '0x12'], '40 hex digits'],
+    [['--resume'], '--resume goes on with a file'],
+    [['--from-block', '5', '--to-block', '4'], 'the last block is before the first'],
+    [['--query', 'x.json', '--from-block', '5'], '--query says all of the query'],
+    [['--from-block', '1e3'], 'the number of a block'],
+  ])('%j is asked in a wrong way', async (words, expected) => {
+    const server = await serve()
+    const asked = await query(server, ...words)
+    expect({ code: asked.code, out: asked.out }).toEqual({ code: 2, out: '' })
+    expect(asked.err).toContain(expected)
+    expect(server.seen).toEqual([])
+  })
+  it('writes a file that is there once it is whole, and leaves nothing beside it', async () => {
+    const file = join(directory, 'logs.ndjson')
+    const server = await serve()
+    const asked = await query(server, '--output', file)
+    expect(asked).toEqual({ code: 0, out: '', err: `10 logs through block 10, in ${file}.\n` })
+    expect(await readFile(file, 'utf8')).toBe((await query(server)).out)
+    await expect(readFile(`${file}.partial`)).rejects.toThrow('ENOENT')
+    await expect(readFile(`${file}.checkpoint`)).rejects.toThrow('ENOENT')
+  })
+  it('says how to go on where a checkpoint was written, and only there', async () => {
+    const server = await serve({
+      height: 209,
+      pageBlocks: 2,
+      faults: ({ path, from }) =>
+        path === '/query' && from >= 4 ? { kind: 'reply', status: 200, body: '<html>' } : undefined,
+    })
+    const file = join(directory, 'logs.ndjson')
+    const asked = await query(server, '--output', file)
+    expect(asked.code).toBe(5)
+    expect(asked.err).toContain(
+      `The checkpoint is kept in ${file}.checkpoint. The same command with --resume goes on.\n`,
+    )
+    expect((await query(server)).err).not.toContain('--resume')
+    server.faults = () => ({ kind: 'reply', status: 200, body: '<html>' })
+    const elsewhere = await query(server, '--output', `${file}.2`)
+    expect(elsewhere.code).toBe(5)
+    expect(elsewhere.err).not.toContain('--resume')
+  })
+  it('ends with 5 for what is no answer, and shows no key that a server echoes', async () => {
+    const server = await serve({ faults: () => ({ kind: 'reply', status: 200, body: '<html>' }) })
+    const asked = await query(server)
+    expect({ code: asked.code, out: asked.out }).toEqual({ code: 5, out: '' })
+    server.faults = () => ({ kind: 'echo' })
+    const echoed = await cli(['query', '--url', server.url], { env: { CHAIN_AGENT_API_KEY: KEY } })
+    expect(echoed.code).toBe(1)
+    expect(echoed.out + echoed.err).not.toContain(KEY)
+  })
+})
+
+describe('a service that tells no hashes', () => {
+  it.each([
+    { dialect: 'spec' as const, isTold: true },
+    { dialect: 'hosted' as const, isTold: false },
+  ])('$dialect: that pages near the head are not proved is told: $isTold', async (given) => {
+    const { url } = await serve({ dialect: given.dialect, pageLogs: 1 })
+    // Without progress is not without what has to be known.
+    const query = await cli(['query', '--url', url, '--address', TOKEN, '--quiet'])
+    expect(query.code).toBe(0)
+    expect(query.err.includes('Not proved: the service tells no hashes')).toBe(given.isTold)
+    const asked = ['balances', '--url', url, '--standard', 'erc20', '--token', TOKEN]
+    const { out, err } = await cli([...asked, '--format', 'json'])
+    expect(JSON.parse(out)).toMatchObject({ complete: true, unguarded: given.isTold })
+    expect(err.replaceAll('\n', ' ').includes('Not proved')).toBe(given.isTold)
+  })
+
+  it('a block that is not there yet is said not to be there', async () => {
+    const { url } = await serve({ dialect: 'hosted' })
+    const { code, err } = await cli(['query', '--url', url, '--to-block', '5000'])
+    expect({ code, err }).toStrictEqual({
+      code: 0,
+      err: 'Through block 10, not 5000: the service had no more yet.\n',
+    })
+  })
+})

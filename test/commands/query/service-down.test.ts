@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { cli } from '../../support/cli.ts'
+import { jumpingClock } from '../../support/jumping-clock.ts'
+import {
+  type QueryServer,
+  type QueryServerOptions,
+  startQueryServer,
+} from '../../support/query-server.ts'
+import { history, TOKEN } from '../../support/token-logs.ts'
+
+const servers: QueryServer[] = []
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map(async (server) => server.close()))
+})
+
+const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => {
+  const server = await startQueryServer({ logs: history(5), height: 10, ...options })
+  servers.push(server)
+  return server
+}
+
+describe('a service that is down', () => {
+  it('on this host: fails at the first attempt, and says what to do', async () => {
+    const { url, close } = await startQueryServer()
+    await close()
+    for (const words of [
+      ['height'],
+      ['query'],
+      ['balances', '--standard', 'erc20', '--token', TOKEN],
+    ]) {
+      const clock = jumpingClock()
+      const { code, out, err } = await cli([...words, '--url', url], { clock })
+      expect({ code, out, waits: clock.waits }).toEqual({ code: 1, out: '', waits: [] })
+      expect(err).toContain(`at ${url}: no connection (connection refused)\n`)
+      expect(err).toContain('what to do: check that the service is running')
+    }
+  })
+  it('is reported at the first failure, with the wait and the attempts', async () => {
+    const server = await serve({ faults: () => ({ kind: 'reply', status: 502 }) })
+    const clock = jumpingClock()
+    const { code, err } = await cli(['height', '--url', server.url, '--retries', '2'], { clock })
+    expect(code).toBe(1)
+    // Both waits are shorter than the second within which one report is enough.
+    expect(err).toMatch(
+      /^Query service http:\S+: it answered 502; retrying in 0\.[12] s \(attempt 2 of 3\)\nCould not ask/,
+    )
+    expect(clock.waits).toHaveLength(2)
+    expect(server.seen).toHaveLength(3)
+  })
+  it('is reported once a second at most', async () => {
+    const server = await serve({ faults: () => ({ kind: 'reply', status: 502 }) })
+    const clock = jumpingClock()
+    const { err } = await cli(['height', '--url', server.url], { clock })
+    const reports = err.split('\n').filter((line) => line.includes('; retrying in '))
+    // Where a wait begins at least a second after the report before it.
+    let [at, reportedAt, expected] = [0, -Infinity, 0]
+    for (const wait of clock.waits) {
+      if (at - reportedAt >= 1000) [reportedAt, expected] = [at, expected + 1]
+      at += wait
+    }
+    expect(reports).toHaveLength(expected)
+    expect(reports.length).toBeGreaterThan(1)
+  })
+  it('is given the time of --timeout for each request', async () => {
+    const server = await serve({ faults: () => ({ kind: 'hang' }) })
+    const argv = ['height', '--url', server.url, '--timeout', '20ms', '--retries', '1']
+    const { code, err } = await cli(argv)
+    expect(code).toBe(1)
+    expect(err).toMatch(/no answer in time; retrying in \S+ s \(attempt 2 of 2\)/)
+  })
+  it.each([
+    [['--timeout', '10'], 'expected a duration from 1ms to 1h, like 10s. Did you mean 10s?'],
+    [['--timeout', '2h'], 'expected a duration from 1ms to 1h, like 10s'],
+    [['--timeout', '0s'], 'expected a duration from 1ms to 1h'],
+    [['--retries', 'many'], 'expected a number from 0 to 100'],
+    [['--retries', '101'], 'expected a number from 0 to 100'],
+    [['--retrie', '1'], 'Did you mean --retries?'],
+  ])('%j is a usage error', async (words, expected) => {
+    const { code, out, err } = await cli(['height', '--url', 'http://127.0.0.1:1', ...words])
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(expected)
+  })
+  it('its words stay in the error: an address is no secret, nor is what it needs', async () => {
+    const contract = `0x${'1a'.repeat(20)}`
+    const answers = [
+      [400, `this service keeps only logs of ${contract}; name them in the filter`],
+      [401, 'an API key is needed: send it as Authorization: Bearer KEY'],
+    ] as const
+    for (const [status, body] of answers) {
+      const server = await serve({ faults: () => ({ kind: 'reply', status, body }) })
+      const { err } = await cli(['height', '--url', server.url])
+      expect(err).toContain(`it said: ${body.replace('KEY', '(redacted)')}\n`)
+    }
+  })
+})

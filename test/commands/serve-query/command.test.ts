@@ -1,0 +1,157 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import {
+  flagsOfService,
+  type Options,
+  serveQueryOptions,
+} from '../../../src/commands/serve-query/options.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+import { cli } from '../../support/cli.ts'
+
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'chain-agent-test-'))
+})
+afterAll(() => rm(directory, { recursive: true }))
+
+const ONE = `0x${'1'.repeat(40)}`
+const serve = (...words: readonly string[]) =>
+  cli(['serve-query', '--store', join(directory, 'store'), ...words])
+
+it('begins nothing where nobody has said how much may be kept', async () => {
+  const { code, out, err } = await serve()
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toBe(
+    `The configuration cannot be used; nothing was started.
+serveQuery: all logs of all contracts would be kept for ever; a busy chain fills a disk in days
+  what to do: say what is enough, by --contract or --topic, or how much is kept, by --retention-blocks or --retention-bytes;
+  with --unbounded everything is kept
+`,
+  )
+  expect(await readdir(directory)).toEqual([])
+})
+
+it.each([
+  [['--contract', '0x12'], /--contract.*expected an address/],
+  [['--topic', 'Transfer(addres)'], /--topic.*expected a topic/],
+  [
+    ['--unbounded', '--retention-blocks', '5'],
+    /--unbounded: serveQuery.unbounded: expected without/,
+  ],
+  [['--unbounded', '--dialect', 'other'], /--dialect.*spec, hosted/],
+  [['--unbounded', '--node-share', '0.04'], /--node-share: .*expected a share.* from 0\.05 to 1/],
+  [['--unbounded', '--node-share', '50%'], /--node-share: .*expected a share/],
+  [['--unbounded', '--from-block', '-1'], /--from-block: .*expected a whole number/],
+  [['--unbounded', '--store', 'clickhouse://me@one,two/logs'], /several servers and no cluster/],
+  [['--unbounded', '--store-password-file', '/x'], /a directory has no password/],
+  [['--retention-bytes', 'much'], /--retention-bytes: .*like 500GB/],
+  [
+    ['--unbounded', '--set', 'serveQuery.readyLg=5'],
+    /did you mean readyLag\?|did you mean serveQuery.readyLag\?/,
+  ],
+])('%j is refused', async (words, problem) => {
+  const { code, err } = await serve(...words)
+  expect([code, err]).toEqual([2, expect.stringMatching(problem)])
+  // It has not begun.
+  expect(err).not.toContain('Serving')
+})
+
+it('says the same from a file, with its line, and the command line wins over it', async () => {
+  const file = join(directory, 'config.yaml')
+  await writeFile(file, `serveQuery:\n  contracts: ['${ONE}']\n  dialect: other\n`)
+  const { code, err } = await cli(['serve-query', '--config', file])
+  expect([code, err]).toEqual([2, expect.stringMatching(/config\.yaml:3: serveQuery\.dialect: /)])
+  const config = ['config', '--config', file, '--set', 'serveQuery.dialect=hosted']
+  const { out } = await cli(config)
+  expect(out).toMatch(/dialect: hosted +# --set serveQuery.dialect/)
+})
+
+it('names the address that is taken and how to say another, and makes no store then', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const bound = taken.address()
+  const port = typeof bound === 'object' ? bound?.port : undefined
+  const words = ['--unbounded', '--set', 'serveQuery.metricsListen=127.0.0.1:0']
+  const { code, err } = await serve(...words, '--listen', `127.0.0.1:${port}`)
+  expect([code, err]).toEqual([1, expect.stringMatching(/another program.*--listen HOST:PORT/s)])
+  expect(await readdir(directory)).not.toContain('store')
+  taken.close()
+})
+
+it('checks that a store can be made at its path before it reports that it serves, node or no node', async () => {
+  const words = ['--unbounded', '--rpc-url', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0']
+  const anyPort = ['--set', 'serveQuery.metricsListen=127.0.0.1:0']
+  const file = join(directory, 'file')
+  await writeFile(file, '')
+  for (const [place, happened] of [
+    ['/proc/x', 'there is no such file or directory'],
+    [file, 'part of the path is not a directory'],
+    [join(file, 'store'), 'part of the path is not a directory'],
+  ] as const) {
+    const { code, err } = await serve(...words, ...anyPort, '--store', place)
+    expect(code).toBe(1)
+    expect(err).toContain(`Could not make a store in ${place}: `)
+    expect(err).toContain(happened)
+    expect(err).toContain('--store')
+    expect(err).not.toContain('Serving')
+  }
+})
+
+it('shows no key of a file that cannot be used', async () => {
+  const file = join(directory, 'keys')
+  await writeFile(file, 'too-short-key\n')
+  const { code, err } = await serve('--unbounded', '--api-keys-file', file)
+  expect(code).toBe(1)
+  expect(err).toMatch(/line 1 is no key/)
+  expect(err).not.toMatch(/too-short-key/)
+})
+
+it('every option is a key of the configuration', () => {
+  const given: Readonly<Record<string, string>> = {
+    '--listen': '127.0.0.2:1',
+    '--metrics-listen': '127.0.0.3:2',
+    '--store': 'clickhouse://one:1/logs',
+    '--store-password-file': '/password',
+    '--from-block': '3',
+    '--contract': ONE,
+    '--topic': `2:${ONE}`,
+    '--retention-blocks': '4',
+    '--retention-bytes': '5GB',
+    '--node-share': '0.05',
+    '--dialect': 'hosted',
+    '--api-keys-file': '/keys',
+    '--rate-limit': '6',
+    '--ready-lag': '7',
+  }
+  const words = Object.entries(given).flat()
+  const command = serveQueryOptions(new Command()).parse(['--rpc-url', 'http://node:1', ...words], {
+    from: 'user',
+  })
+  const flags = flagsOfService(command.opts<Options>())
+  expect(loadConfig({ env: {}, flags }).config).toMatchObject({
+    rpc: { url: 'http://node:1' },
+    serveQuery: {
+      listen: { host: '127.0.0.2', port: 1 },
+      metricsListen: { host: '127.0.0.3', port: 2 },
+      store: 'clickhouse://one:1/logs',
+      storePasswordFile: '/password',
+      fromBlock: 3,
+      contracts: [ONE],
+      topics: [[], [], [`0x${'0'.repeat(24)}${'1'.repeat(40)}`]],
+      retentionBlocks: 4,
+      retentionBytes: 5e9,
+      unbounded: false,
+      nodeShare: 0.05,
+      dialect: 'hosted',
+      apiKeysFile: '/keys',
+      rateLimit: 6,
+      readyLag: 7,
+    },
+  })
+  expect(flags.map(({ typed }) => typed)).toEqual(['--rpc-url', ...Object.keys(given)])
+})
