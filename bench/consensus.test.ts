@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createConsensusCount } from '../src/collectors/parts/consensus/count.ts'
+import { createConsensusCount } from '../src/collectors/consensus/count.ts'
 import type { Recorder } from '../src/core/recorder.ts'
 import type { JournalEntry } from '../src/parsers/journal.ts'
 import { closed, committed, entry, line, T0, vote } from '../test/collectors/consensus-log.ts'

@@ -21,7 +21,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/exporter/registry.ts': 'src/core src/metrics.ts prom-client',
   'src/agent':
     'src/collectors src/config src/core src/exporter src/metrics.ts src/parsers src/query src/sources src/tokens node pino',
-  'src/health': 'src/core src/metrics.ts src/collectors/parts/consensus/findings.ts zod',
+  'src/health': 'src/core src/metrics.ts src/collectors/consensus/findings.ts zod',
   'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
   'src/query/client': 'src/core src/query/log-fields.ts node:http node:https node:zlib',
@@ -102,7 +102,7 @@ test.each([
   ['src/parsers/a.ts', "import { ParseError } from '../core/errors.ts'", true],
   ['src/sources/a.ts', "export { spawn } from 'node:child_process'", false],
   ['src/collectors/a.ts', "import { createExec } from '../sources/exec.ts'", false],
-  ['src/collectors/parts/a.ts', "import type { Exec } from '../../sources/exec.ts'", true],
+  ['src/collectors/x/a.ts', "import type { Exec } from '../../sources/exec.ts'", true],
   ['src/collectors/a.ts', "import { type Exec, type Command } from '../sources/exec.ts'", true],
   ['src/collectors/a.ts', "import { type Exec, createExec } from '../sources/exec.ts'", false],
   [

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Balances, TokenFeed, WatchedToken } from '../collectors/parts/tokens/feed.ts'
+import type { Balances, TokenFeed, WatchedToken } from '../collectors/tokens/feed.ts'
 import type { Clock } from '../core/clock.ts'
 import { minute, second } from '../core/units.ts'
 import { QueryError } from '../query/client/errors.ts'

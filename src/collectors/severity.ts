@@ -1,6 +1,6 @@
 import type { Change } from '../core/board.ts'
 import type { Severity } from '../core/severity.ts'
-import { FINDINGS } from './parts/consensus/findings.ts'
+import { FINDINGS } from './consensus/findings.ts'
 
 /** The states of one kind of subject. A state that is neither normal nor critical is a warning. */
 interface SubjectRow {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createConsensusCount } from '../../src/collectors/parts/consensus/count.ts'
-import { FINDINGS } from '../../src/collectors/parts/consensus/findings.ts'
+import { createConsensusCount } from '../../src/collectors/consensus/count.ts'
+import { FINDINGS } from '../../src/collectors/consensus/findings.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import {
   closed,

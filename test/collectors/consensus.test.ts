@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { consensus } from '../../src/collectors/consensus.ts'
+import { consensus } from '../../src/collectors/consensus/collector.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { closed, committed, entry, T0, UNIT } from './consensus-log.ts'
 import { runFollower, type Step } from './follower-bench.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createDrift } from '../../src/collectors/parts/drift.ts'
+import { createDrift } from '../../src/collectors/shared/drift.ts'
 import { ParseError } from '../../src/core/errors.ts'
 
 const strange = (line: string): ParseError => new ParseError('a line', 'a round', line)

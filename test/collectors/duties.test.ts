@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { atMost, createDuties } from '../../src/collectors/parts/derived/duties.ts'
+import { atMost, createDuties } from '../../src/collectors/derived/duties.ts'
 
 const MINUTE = 60_000
 const NOON = Date.UTC(2026, 2, 1, 12)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createExecutionCount } from '../../src/collectors/parts/execution/count.ts'
+import { createExecutionCount } from '../../src/collectors/execution/count.ts'
 import { toJson } from '../../src/core/json.ts'
 import { entry, executed, finalized, ran, T0, upserted } from './execution-log.ts'
 import { recording } from './recording.ts'

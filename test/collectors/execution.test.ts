@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { execution } from '../../src/collectors/execution.ts'
+import { execution } from '../../src/collectors/execution/collector.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { entry, executed, finalized, ran, T0, UNIT, upserted } from './execution-log.ts'
 import { runFollower, type Step } from './follower-bench.ts'

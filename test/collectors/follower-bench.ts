@@ -1,4 +1,4 @@
-import { createNames } from '../../src/collectors/parts/names.ts'
+import { createNames } from '../../src/collectors/shared/names.ts'
 import type { Collector } from '../../src/core/collector.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'

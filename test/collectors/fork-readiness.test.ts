@@ -4,7 +4,7 @@ import {
   forkSamples,
   forkState,
   readinessFor,
-} from '../../src/collectors/parts/version/fork-readiness.ts'
+} from '../../src/collectors/version/fork-readiness.ts'
 import type { Fork } from '../../src/core/fork.ts'
 
 const HOUR = 3_600_000

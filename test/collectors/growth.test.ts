@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createGrowth } from '../../src/collectors/parts/derived/growth.ts'
+import { createGrowth } from '../../src/collectors/derived/growth.ts'
 
 const MINUTE = 60_000
 /** One point a minute, from `from`, growing by `step`. */

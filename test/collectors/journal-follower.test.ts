@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createJournalFollower, type Heard } from '../../src/collectors/parts/journal-follower.ts'
+import { createJournalFollower, type Heard } from '../../src/collectors/shared/journal-follower.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import type { Checkpoint, Found } from '../../src/sources/checkpoint.ts'
 import type { Following, Journal } from '../../src/sources/journal.ts'

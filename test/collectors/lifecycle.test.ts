@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createLifecycle } from '../../src/collectors/parts/lifecycle/count.ts'
-import { createPartialRestart } from '../../src/collectors/parts/lifecycle/partial-restart.ts'
+import { createLifecycle } from '../../src/collectors/lifecycle/count.ts'
+import { createPartialRestart } from '../../src/collectors/lifecycle/partial-restart.ts'
 import { recording } from './recording.ts'
 
 const STARTS = 'chain_service_starts_total{service=bft}'

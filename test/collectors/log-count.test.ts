@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLogCount } from '../../src/collectors/parts/logs/count.ts'
+import { createLogCount } from '../../src/collectors/logs/count.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { T0 } from './consensus-log.ts'
 import { recording } from './recording.ts'

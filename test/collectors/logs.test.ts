@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { logs } from '../../src/collectors/logs.ts'
-import { createNames } from '../../src/collectors/parts/names.ts'
+import { logs } from '../../src/collectors/logs/collector.ts'
+import { createNames } from '../../src/collectors/shared/names.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { LOG_PATTERN } from '../../src/parsers/log-patterns.ts'

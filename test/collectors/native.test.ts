@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { native } from '../../src/collectors/native.ts'
-import type { NativeReading } from '../../src/collectors/native.ts'
+import { native } from '../../src/collectors/native/collector.ts'
+import type { NativeReading } from '../../src/collectors/native/collector.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import { SilenceError } from '../../src/sources/http.ts'
 import { manualClock } from '../support/manual-clock.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { reference } from '../../src/collectors/reference.ts'
-import { rpc } from '../../src/collectors/rpc.ts'
+import { reference } from '../../src/collectors/reference/collector.ts'
+import { rpc } from '../../src/collectors/rpc/collector.ts'
 import type { Collector } from '../../src/core/collector.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import { SilenceError } from '../../src/sources/http.ts'

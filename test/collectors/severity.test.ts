@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { hasSeverity, severityOf } from '../../src/collectors/severity.ts'
 import { LIMITS } from '../../src/health/limits.ts'
-import { derivedStates } from '../../src/collectors/derived.ts'
+import { derivedStates } from '../../src/collectors/derived/collector.ts'
 
 /** Collector, subject, and what each of its states is worth: every kind of state that a scenario produces. */
 const STATES: readonly (readonly [string, string, Readonly<Record<string, string>>])[] = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createOwnKey } from '../../src/collectors/parts/own-key.ts'
-import { status } from '../../src/collectors/status.ts'
+import { createOwnKey } from '../../src/collectors/shared/own-key.ts'
+import { status } from '../../src/collectors/status/collector.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import type { StatusReport } from '../../src/parsers/status.ts'
 import { manualClock } from '../support/manual-clock.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { tokens } from '../../src/collectors/tokens.ts'
+import { tokens } from '../../src/collectors/tokens/collector.ts'
 
 it('a token that takes all the time has its turn after the others the next time', async () => {
   const timing = { interval: 60_000, timeout: 10_000 }

@@ -1,4 +1,4 @@
-import type { Time } from '../../collectors/parts/tokens/feed.ts'
+import type { Time } from '../../collectors/tokens/feed.ts'
 import type { Clock } from '../../core/clock.ts'
 
 /** A stretch of work in pieces. */

@@ -1,5 +1,5 @@
-import { createKeyExaminer } from '../../collectors/parts/keys/files.ts'
-import { renderKeyReport } from '../../collectors/parts/keys/report.ts'
+import { createKeyExaminer } from '../../collectors/keys/files.ts'
+import { renderKeyReport } from '../../collectors/keys/report.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createExec } from '../../sources/exec.ts'

@@ -1,4 +1,4 @@
-import { createRecent } from '../../collectors/parts/recent.ts'
+import { createRecent } from '../../collectors/shared/recent.ts'
 import type {
   FinalizedBlock,
   LedgerEvent,

@@ -1,9 +1,6 @@
-import {
-  type ConsensusFound,
-  createConsensusCount,
-} from '../../collectors/parts/consensus/count.ts'
-import { recordOf } from '../../collectors/parts/consensus/kinds.ts'
-import { wholeSecond } from '../../collectors/parts/consensus/slots.ts'
+import { type ConsensusFound, createConsensusCount } from '../../collectors/consensus/count.ts'
+import { recordOf } from '../../collectors/consensus/kinds.ts'
+import { wholeSecond } from '../../collectors/consensus/slots.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { minute, second } from '../../core/units.ts'
 import { CONSENSUS_KINDS } from '../../metrics.ts'

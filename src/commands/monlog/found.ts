@@ -1,4 +1,4 @@
-import { FINDINGS, hasManyTimeouts } from '../../collectors/parts/consensus/findings.ts'
+import { FINDINGS, hasManyTimeouts } from '../../collectors/consensus/findings.ts'
 import { figure } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { LIMITS } from '../../health/limits.ts'

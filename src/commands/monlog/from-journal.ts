@@ -1,4 +1,4 @@
-import { createGrepSupport } from '../../collectors/parts/grep-support.ts'
+import { createGrepSupport } from '../../collectors/shared/grep-support.ts'
 import { withDeadline } from '../../core/collector.ts'
 import type { Clock } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'

@@ -1,4 +1,4 @@
-import { createNames } from '../../collectors/parts/names.ts'
+import { createNames } from '../../collectors/shared/names.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createExec, type Exec } from '../../sources/exec.ts'

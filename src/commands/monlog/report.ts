@@ -1,4 +1,4 @@
-import { recordOf, type ConsensusKind } from '../../collectors/parts/consensus/kinds.ts'
+import { recordOf, type ConsensusKind } from '../../collectors/consensus/kinds.ts'
 import { CONSENSUS_KINDS } from '../../metrics.ts'
 import type { Aside } from './asides.ts'
 import type { Folded } from './fold.ts'

@@ -1,5 +1,5 @@
-import { createPartialRestart } from '../../collectors/parts/lifecycle/partial-restart.ts'
-import type { Lifecycle } from '../../collectors/parts/lifecycle/count.ts'
+import { createPartialRestart } from '../../collectors/lifecycle/partial-restart.ts'
+import type { Lifecycle } from '../../collectors/lifecycle/count.ts'
 import type { Clock } from '../../core/clock.ts'
 
 interface Run {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FINDINGS } from '../../collectors/parts/consensus/findings.ts'
+import { FINDINGS } from '../../collectors/consensus/findings.ts'
 import { isSyncing } from '../../core/witnesses.ts'
 import { isNodeDown } from '../facts.ts'
 import type { Check } from '../finding.ts'

@@ -2,7 +2,7 @@ import { chown, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { maintenance } from '../../../src/collectors/maintenance.ts'
+import { maintenance } from '../../../src/collectors/maintenance/collector.ts'
 import { readMaintenance } from '../../../src/core/maintenance.ts'
 import type { Outcome } from '../../../src/core/outcome.ts'
 import { createCheckpoints } from '../../../src/sources/checkpoint.ts'

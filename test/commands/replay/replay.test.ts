@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLifecycle } from '../../../src/collectors/parts/lifecycle/count.ts'
+import { createLifecycle } from '../../../src/collectors/lifecycle/count.ts'
 import type { JournalEntry } from '../../../src/parsers/journal.ts'
 import { createMatch } from '../../../src/commands/replay/match.ts'
 import { createRunning } from '../../../src/commands/replay/running.ts'

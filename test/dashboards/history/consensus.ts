@@ -1,4 +1,4 @@
-import { FINDINGS } from '../../../src/collectors/parts/consensus/findings.ts'
+import { FINDINGS } from '../../../src/collectors/consensus/findings.ts'
 import {
   CONSENSUS_KINDS,
   MIGRATION_PHASES,

@@ -1,0 +1,51 @@
+import { sample, sampleIfKnown } from '../../metrics.ts'
+import { parseCount } from '../../parsers/kernel-files.ts'
+import type { Tree } from '../../sources/kernel.ts'
+import type { ReadMemory } from '../../sources/memory.ts'
+import { type Aspect, createAspect } from './aspect.ts'
+
+interface Parts {
+  readonly sysfs: Tree
+  readonly readMemory: ReadMemory
+  readonly timeout: number
+}
+
+const SIZES = [
+  ['2Mi', 'hugepages-2048kB'],
+  ['1Gi', 'hugepages-1048576kB'],
+] as const
+
+export const memoryAspects = ({ sysfs, readMemory, timeout }: Parts): readonly Aspect[] => [
+  createAspect({
+    name: 'memory',
+    timeout,
+    read: async () => {
+      const { totalBytes, availableBytes } = await readMemory()
+      return [
+        sample('chain_host_memory_available_bytes', availableBytes),
+        sample('chain_host_memory_available_ratio', availableBytes / totalBytes),
+      ]
+    },
+  }),
+  createAspect({
+    name: 'huge pages',
+    timeout,
+    read: async () => {
+      const read = async (directory: string, file: string): Promise<bigint | null> => {
+        const text = await sysfs.read(`kernel/mm/hugepages/${directory}/${file}`)
+        return text === null ? null : parseCount('the count of huge pages', text)
+      }
+      const found = SIZES.map(async ([size, directory]) => [
+        ...sampleIfKnown('chain_host_hugepages', await read(directory, 'nr_hugepages'), {
+          size,
+          state: 'total',
+        }),
+        ...sampleIfKnown('chain_host_hugepages', await read(directory, 'free_hugepages'), {
+          size,
+          state: 'free',
+        }),
+      ])
+      return (await Promise.all(found)).flat()
+    },
+  }),
+]

@@ -1,0 +1,52 @@
+import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
+import { SourceError } from '../../core/errors.ts'
+import { readMaintenance, stands } from '../../core/maintenance.ts'
+import { MAINTENANCE_REASONS, sample } from '../../metrics.ts'
+import type { Checkpoint } from '../../sources/checkpoint.ts'
+
+interface Parts {
+  /** Where `chain-agent maintenance` leaves what the operator announced. */
+  readonly checkpoint: Checkpoint
+  readonly timing: Timing
+}
+
+interface Reading {
+  readonly reason: (typeof MAINTENANCE_REASONS)[number] | null
+  /** ISO 8601. */
+  readonly until: string | null
+  /** The operator's own words: for the API, in no label. */
+  readonly note: string | null
+}
+
+const NONE: Reading = { reason: null, until: null, note: null }
+
+/** Maintenance as the operator announced it. It ends by itself, and outlives the agent. */
+export const maintenance = ({ checkpoint, timing }: Parts): Collector<Reading> => ({
+  name: 'maintenance',
+  help: 'maintenance that the operator has announced',
+  timing,
+  run: poll(timing, async ({ clock }: Context) => {
+    const found = await checkpoint.read()
+    if (found.state === 'none') return NONE
+    const announced = found.state === 'saved' ? readMaintenance(found.value) : undefined
+    if (!announced) throw unreadable()
+    const { reason, until, note } = announced
+    return !stands(announced, clock.now())
+      ? NONE
+      : { reason, until: new Date(until).toISOString(), note }
+  }),
+  samples: ({ reason: announced }) =>
+    MAINTENANCE_REASONS.map((reason) =>
+      sample('chain_agent_maintenance', reason === announced, { reason }),
+    ),
+  states: ({ reason, until }) => ({
+    maintenance: reason === null ? 'none' : `${reason}, until ${until}`,
+  }),
+})
+
+const unreadable = (): SourceError =>
+  new SourceError({
+    doing: 'read the maintenance window',
+    happened: 'the file cannot be read, or was not written by chain-agent',
+    advice: 'set the window again, or run `chain-agent maintenance end`',
+  })

@@ -1,0 +1,114 @@
+import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
+import { sample, sampleIfKnown } from '../../metrics.ts'
+import { parseHeight } from '../../parsers/height.ts'
+import { type Block, parseRpcBlock, parseRpcQuantity } from '../../parsers/rpc.ts'
+import type { Query } from '../../sources/query.ts'
+import type { Rpc } from '../../sources/rpc.ts'
+import { agree, type Agreement } from '../../core/agreement.ts'
+import { type Reply, request, stateOf } from '../shared/request.ts'
+
+/** An RPC endpoint is compared on `latest`, a query service on `finalized`, which is what it has indexed. */
+export type Reference = { readonly name: string } & (
+  | { readonly kind: 'rpc'; readonly source: Rpc }
+  | { readonly kind: 'query'; readonly source: Query }
+)
+
+interface Seen {
+  readonly name: string
+  readonly up: boolean
+  /** Null when it did not answer, or is not of our chain. */
+  readonly blockNumber: bigint | null
+  /** `answering`, `another chain`, or why not. */
+  readonly state: string
+}
+
+export type ReferenceReading = Agreement & { readonly references: readonly Seen[] }
+
+interface Parts {
+  readonly node: Rpc
+  readonly references: readonly Reference[]
+  /** Blocks within which heights count as the same. */
+  readonly window: bigint
+  readonly timing: Timing
+}
+
+/** Other views of the same chain, and how far the node is behind what they agree on. */
+export const reference = ({
+  node,
+  references,
+  window,
+  timing,
+}: Parts): Collector<ReferenceReading> => {
+  const height = (source: Rpc, signal: AbortSignal): Promise<Reply<bigint>> =>
+    request(source.call('eth_blockNumber', [], signal), parseRpcQuantity)
+  const chainId = (source: Rpc, signal: AbortSignal): Promise<Reply<bigint>> =>
+    request(source.call('eth_chainId', [], signal), parseRpcQuantity)
+
+  /** A node does not change its chain: while it is down, a reference of another is still of another. */
+  let knownChain: bigint | undefined
+
+  const look = async (
+    { name, kind, source }: Reference,
+    {
+      signal,
+      ownChain,
+    }: { readonly signal: AbortSignal; readonly ownChain: Promise<Reply<bigint>> },
+  ): Promise<Seen> => {
+    if (kind === 'query') return seen(name, await request(source.height(signal), parseHeight))
+    const [reached, chain, own] = await Promise.all([
+      height(source, signal),
+      chainId(source, signal),
+      ownChain,
+    ])
+    if (own.ok) knownChain = own.value
+    if (chain.ok && knownChain !== undefined && chain.value !== knownChain) {
+      return { name, up: false, blockNumber: null, state: 'another chain' }
+    }
+    return seen(name, reached)
+  }
+
+  const read = async ({ signal }: Context): Promise<ReferenceReading> => {
+    const ownChain = chainId(node, signal)
+    // All at the same moment: a height is compared with the node's own of that moment.
+    const [latest, finalized, ...all] = await Promise.all([
+      height(node, signal),
+      finalizedOf(node, signal),
+      ...references.map((one) => look(one, { signal, ownChain })),
+    ])
+    const own = { rpc: valueOf(latest), query: valueOf(finalized)?.number ?? null }
+    const views = all.flatMap(({ blockNumber }, at) => {
+      const kind = references[at]?.kind
+      return blockNumber === null || kind === undefined
+        ? []
+        : [{ height: blockNumber, own: own[kind] }]
+    })
+    return { references: all, ...agree(views, { configured: references.length, window }) }
+  }
+
+  return {
+    name: 'reference',
+    help: 'other views of the same chain, and how far the node is behind them',
+    timing,
+    run: poll(timing, read),
+    samples: ({ references: all, agreeing, difference }) => [
+      ...all.flatMap(({ name, up, blockNumber }) => [
+        sample('chain_reference_up', up, { reference: name }),
+        ...sampleIfKnown('chain_reference_block_number', blockNumber, { reference: name }),
+      ]),
+      sample('chain_reference_agreeing', agreeing),
+      ...sampleIfKnown('chain_block_difference', difference),
+    ],
+    states: ({ references: all }) =>
+      Object.fromEntries(all.map(({ name, state }) => [`reference ${name}`, state])),
+  }
+}
+
+const seen = (name: string, reply: Reply<bigint>): Seen =>
+  reply.ok
+    ? { name, up: true, blockNumber: reply.value, state: 'answering' }
+    : { name, up: false, blockNumber: null, state: stateOf(reply) }
+
+const finalizedOf = (node: Rpc, signal: AbortSignal): Promise<Reply<Block | null>> =>
+  request(node.call('eth_getBlockByNumber', ['finalized', false], signal), parseRpcBlock)
+
+const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)

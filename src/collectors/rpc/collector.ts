@@ -1,0 +1,180 @@
+import type { Clock } from '../../core/clock.ts'
+import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import type { Recorder } from '../../core/recorder.ts'
+import { minute, second } from '../../core/units.ts'
+import { BLOCK_TAGS, REFUSALS, type Sample, sample, sampleIfKnown } from '../../metrics.ts'
+import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../../parsers/rpc.ts'
+import type { Rpc } from '../../sources/rpc.ts'
+import { type Refusal, type Reply, request, stateOf } from '../shared/request.ts'
+
+/** What is asked at every poll: the requests that tell how the RPC does. */
+const METHODS = ['eth_blockNumber', 'eth_getBlockByNumber'] as const
+
+interface Info {
+  readonly clientVersion: string | null
+  readonly chainId: bigint | null
+  readonly netVersion: string | null
+}
+
+interface TimedBlock {
+  readonly number: bigint
+  /** The block's own time, in milliseconds since the epoch. */
+  readonly at: number
+}
+
+export type RpcReading =
+  | { readonly up: false; readonly reason: Refusal; readonly detail: string }
+  | {
+      readonly up: true
+      readonly blockNumber: bigint
+      /** What the node has under each tag; null where it did not say. */
+      readonly blocks: Readonly<Record<(typeof BLOCK_TAGS)[number], TimedBlock | null>>
+      /** Null until the height has grown before our eyes. */
+      readonly lastAdvanceAt: number | null
+      readonly info: Info
+    }
+
+interface Parts {
+  readonly node: Rpc
+  readonly recorder: Recorder
+  readonly clock: Clock
+  readonly timing: Timing
+}
+
+/** A node's version and chain change only when it starts anew; what is missing is asked for sooner. */
+const againAfter = (info: Info): number => (isComplete(info) ? minute : minute / 6)
+
+/** The node's own JSON-RPC. That the port refuses or is wrong is a reading: `chain_rpc_up` 0. */
+export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcReading> => {
+  const ask = async <T>(
+    method: (typeof METHODS)[number],
+    params: readonly unknown[],
+    { parse, signal }: { readonly parse: (text: string) => T; readonly signal: AbortSignal },
+  ): Promise<Reply<T>> => {
+    const started = clock.elapsed()
+    const reply = await request(node.call(method, params, signal), parse)
+    if (reply.ok || (reply.reason !== 'refused' && reply.reason !== 'timeout')) {
+      const seconds = (clock.elapsed() - started) / 1000
+      recorder.observe('chain_rpc_request_duration_seconds', seconds, { method })
+    }
+    if (!reply.ok) recorder.count('chain_rpc_errors_total', 1, { method, reason: reply.reason })
+    return reply
+  }
+
+  const readInfo = async (signal: AbortSignal): Promise<Info> => {
+    const [clientVersion, chainId, netVersion] = await Promise.all([
+      request(node.call('web3_clientVersion', [], signal), parseRpcText),
+      request(node.call('eth_chainId', [], signal), parseRpcQuantity),
+      request(node.call('net_version', [], signal), parseRpcText),
+    ])
+    return {
+      clientVersion: valueOf(clientVersion),
+      chainId: valueOf(chainId),
+      netVersion: valueOf(netVersion),
+    }
+  }
+
+  let info: { readonly at: number; readonly value: Info } | undefined
+  let highest: bigint | undefined
+  let lastAdvanceAt: number | null = null
+
+  let hasBegun = false
+
+  const begin = (): void => {
+    hasBegun = true
+    for (const method of METHODS) {
+      for (const reason of REFUSALS) {
+        recorder.count('chain_rpc_errors_total', 0, { method, reason })
+      }
+    }
+  }
+
+  const read = async ({ signal }: { readonly signal: AbortSignal }): Promise<RpcReading> => {
+    if (!hasBegun) begin()
+    const height = await ask('eth_blockNumber', [], { parse: parseRpcQuantity, signal })
+    if (!height.ok) {
+      info = undefined // what answers next may be another version
+      return { up: false, reason: height.reason, detail: height.detail }
+    }
+    if (highest !== undefined && height.value > highest) lastAdvanceAt = clock.now()
+    highest = height.value
+    const isInfoDue = info === undefined || clock.now() - info.at >= againAfter(info.value)
+    const block = (tag: (typeof BLOCK_TAGS)[number]): Promise<Reply<Block | null>> =>
+      ask('eth_getBlockByNumber', [tag, false], { parse: parseRpcBlock, signal })
+    const [latest, safe, finalized, newInfo] = await Promise.all([
+      block('latest'),
+      block('safe'),
+      block('finalized'),
+      isInfoDue ? readInfo(signal) : undefined,
+    ])
+    if (newInfo) info = { at: clock.now(), value: merge(info?.value, newInfo) }
+    return {
+      up: true,
+      blockNumber: height.value,
+      blocks: { latest: timed(latest), safe: timed(safe), finalized: timed(finalized) },
+      lastAdvanceAt,
+      info: info?.value ?? { clientVersion: null, chainId: null, netVersion: null },
+    }
+  }
+
+  return {
+    name: 'rpc',
+    help: "the node's JSON-RPC: height by block tag, block times, version",
+    timing,
+    run: poll(timing, read),
+    samples,
+    states: (reading) => ({
+      'node RPC': reading.up ? 'answering' : stateOf(reading),
+    }),
+  }
+}
+
+const samples: Collector<RpcReading>['samples'] = (reading) => {
+  if (!reading.up) return [sample('chain_rpc_up', 0)]
+  const { blockNumber, blocks, info, lastAdvanceAt } = reading
+  // eth_blockNumber is the word on the latest height; the block of that tag may already be the next.
+  const numbers = { ...blocks, latest: { number: blockNumber } }
+  return [
+    sample('chain_rpc_up', 1),
+    ...BLOCK_TAGS.flatMap((tag) => [
+      ...sampleIfKnown('chain_rpc_block_number', numbers[tag]?.number, { tag }),
+      ...sampleIfKnown('chain_rpc_block_timestamp_seconds', inSeconds(blocks[tag]?.at), { tag }),
+    ]),
+    ...sampleIfKnown(
+      'chain_rpc_last_advance_timestamp_seconds',
+      lastAdvanceAt === null ? null : lastAdvanceAt / 1000,
+    ),
+    ...infoSamples(info),
+  ]
+}
+
+const timed = (reply: Reply<Block | null>): TimedBlock | null => {
+  const block = valueOf(reply)
+  return block && { number: block.number, at: Number(block.timestamp) * second }
+}
+
+const inSeconds = (milliseconds: number | undefined): number | undefined =>
+  milliseconds === undefined ? undefined : milliseconds / second
+
+const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)
+
+const isComplete = (info: Info): boolean => Object.values(info).every((field) => field !== null)
+
+/** One request that failed must not take away what is known. */
+const merge = (before: Info | undefined, now: Info): Info => ({
+  clientVersion: now.clientVersion ?? before?.clientVersion ?? null,
+  chainId: now.chainId ?? before?.chainId ?? null,
+  netVersion: now.netVersion ?? before?.netVersion ?? null,
+})
+
+/** A label is kept for ever; what a server sends is cut. An empty label is the absent one. */
+const infoSamples = ({ clientVersion, chainId, netVersion }: Info): readonly Sample[] =>
+  clientVersion === null && chainId === null && netVersion === null
+    ? []
+    : [
+        sample('chain_rpc_info', 1, {
+          client_version: clientVersion?.slice(0, 100) ?? '',
+          chain_id: chainId?.toString() ?? '',
+          net_version: netVersion?.slice(0, 100) ?? '',
+        }),
+      ]

@@ -1,0 +1,158 @@
+import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
+import { SourceError } from '../../core/errors.ts'
+import { sample, sampleIfKnown, SERVICE_STATES } from '../../metrics.ts'
+import { parseUnits, type Unit, UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
+import type { Exec } from '../../sources/exec.ts'
+import type { Lifecycle } from '../lifecycle/count.ts'
+import type { MainPids } from '../shared/main-pids.ts'
+import type { Names } from '../shared/names.ts'
+import { createPartialRestart } from '../lifecycle/partial-restart.ts'
+
+export interface ServicesReading {
+  readonly services: readonly (Unit & { readonly service: string; readonly expected: boolean })[]
+  readonly timers: readonly (Unit & { readonly timer: string })[]
+  /** Null until both consensus and execution have been seen running. */
+  readonly partialRestart: boolean | null
+}
+
+interface Parts {
+  readonly exec: Exec
+  readonly names: Names
+  /** Label → unit, with `{prefix}` for the maker's word. */
+  readonly units: Readonly<Record<string, string>>
+  readonly timers: Readonly<Record<string, string>>
+  readonly required: readonly string[]
+  readonly lifecycle: Lifecycle
+  readonly mainPids: MainPids
+  readonly timing: Timing
+}
+
+/** The node's systemd units and timers, by one `systemctl show`. */
+export const services = (parts: Parts): Collector<ServicesReading> => {
+  const { exec, names, units, timers, required, lifecycle, mainPids, timing } = parts
+  const partialRestart = createPartialRestart()
+  /** systemd forgets how a unit ended when the unit starts again. */
+  const exits = new Map<string, Unit['exit']>()
+
+  const read = async (context: Context): Promise<ServicesReading> => {
+    try {
+      const reading = await ask(context)
+      mainPids.learn(pidsOf(reading))
+      return reading
+    } catch (error) {
+      mainPids.learn(new Map())
+      throw error
+    }
+  }
+
+  const ask = async ({ signal }: Context): Promise<ServicesReading> => {
+    const unitNames = await names.all(units, signal)
+    const timerNames = await names.all(timers, signal)
+    const asked = [...unitNames.values(), ...timerNames.values()]
+    // Properties by name: ExecStart and the environment carry the keystore's password.
+    const args = ['show', '--timestamp=us+utc', `--property=${UNIT_PROPERTIES.join(',')}`, ...asked]
+    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
+    const shown = parseUnits(stdout)
+    if (shown.length !== asked.length) throw wrongNumber(asked.length, shown.length)
+
+    const found = [...unitNames.keys()].flatMap((service, at) => {
+      const unit = shown[at] // blocks come in the order in which we asked
+      if (!unit) return []
+      exits.set(service, unit.exit ?? exits.get(service) ?? null)
+      const exit = exits.get(service) ?? null
+      return [{ service, ...unit, exit, expected: isExpected(service, unit, required) }]
+    })
+    for (const { service, invocation, activeState, exitedAt, result } of found) {
+      lifecycle.saw({
+        service,
+        invocation,
+        result: hasEnded(activeState) && exitedAt !== null ? result : null,
+      })
+    }
+    return {
+      services: found,
+      timers: [...timerNames.keys()].flatMap((timer, at) => {
+        const unit = shown[unitNames.size + at]
+        return unit ? [{ timer, ...unit }] : []
+      }),
+      partialRestart: partialRestart(
+        found.find(({ service }) => service === 'bft'),
+        found.find(({ service }) => service === 'execution'),
+      ),
+    }
+  }
+
+  return {
+    name: 'services',
+    help: "the node's systemd units and timers",
+    timing,
+    run: poll(timing, read),
+    samples,
+    states: (reading) =>
+      Object.fromEntries(reading.services.map((unit) => [unit.service, describe(unit)])),
+  }
+}
+
+const pidsOf = ({ services: found }: ServicesReading): ReadonlyMap<string, number> =>
+  new Map(found.flatMap(({ service, mainPid }) => (mainPid === null ? [] : [[service, mainPid]])))
+
+const wrongNumber = (asked: number, shown: number): SourceError =>
+  new SourceError({ doing: 'read the units', happened: `systemctl showed ${shown} of ${asked}` })
+
+const isExpected = (
+  service: string,
+  { unitFileState }: Unit,
+  required: readonly string[],
+): boolean =>
+  required.includes(service) || unitFileState === 'enabled' || unitFileState === 'enabled-runtime'
+
+const hasEnded = (state: Unit['activeState']): boolean => state === 'inactive' || state === 'failed'
+
+type Service = ServicesReading['services'][number]
+
+/** A unit that is not expected to run is not in trouble when it does not. */
+const describe = ({ loadState, activeState, result, exit, expected }: Service): string => {
+  const unless = expected ? '' : ' (not enabled)'
+  if (loadState === 'not-found') return `not found${unless}`
+  if (loadState === 'masked') return `masked${unless}`
+  if (activeState === 'inactive') return `inactive${unless}`
+  if (activeState !== 'failed' || result === null) return activeState
+  return `failed (${result}${exit === null ? '' : ` ${exit.status}`})`
+}
+
+const samples: Collector<ServicesReading>['samples'] = ({
+  services: units,
+  timers,
+  partialRestart,
+}) => [
+  ...units.flatMap(({ service, expected, ...unit }) => {
+    const now = unit.loadState === 'not-found' ? 'not-found' : unit.activeState
+    return [
+      ...SERVICE_STATES.map((state) =>
+        sample('chain_service_state', state === now, { service, state }),
+      ),
+      sample('chain_service_active', now === 'active', { service }),
+      sample('chain_service_expected', expected, { service }),
+      ...sampleIfKnown('chain_service_restarts_total', unit.restarts, { service }),
+      ...sampleIfKnown('chain_service_start_timestamp_seconds', inSeconds(unit.startedAt), {
+        service,
+      }),
+      ...sampleIfKnown('chain_service_last_exit_status', unit.exit?.status, { service }),
+      ...sampleIfKnown('chain_service_memory_bytes', unit.memoryBytes, { service }),
+      ...sampleIfKnown('chain_service_cpu_seconds_total', unit.cpuSeconds, { service }),
+      ...sampleIfKnown('chain_service_tasks', unit.tasks, { service }),
+    ]
+  }),
+  ...timers.flatMap(({ timer, lastTriggerAt, nextTriggerAt }) => [
+    ...sampleIfKnown('chain_timer_last_trigger_timestamp_seconds', inSeconds(lastTriggerAt), {
+      timer,
+    }),
+    ...sampleIfKnown('chain_timer_next_trigger_timestamp_seconds', inSeconds(nextTriggerAt), {
+      timer,
+    }),
+  ]),
+  ...sampleIfKnown('chain_service_partial_restart', partialRestart),
+]
+
+const inSeconds = (milliseconds: number | null): number | null =>
+  milliseconds === null ? null : milliseconds / 1000

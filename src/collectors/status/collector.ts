@@ -1,0 +1,110 @@
+import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
+import type { Recorder } from '../../core/recorder.ts'
+import { type Sample, sample, sampleIfKnown } from '../../metrics.ts'
+import { parseStatusReport, type StatusReport } from '../../parsers/status.ts'
+import type { ReadStatus } from '../../sources/status.ts'
+import type { OwnKey } from '../shared/own-key.ts'
+
+interface Parts {
+  readonly read: ReadStatus
+  readonly recorder: Recorder
+  readonly ownKey: OwnKey
+  /** Whether the report's own external height must serve, since no reference is configured. */
+  readonly servesAsReference: boolean
+  readonly timing: Timing
+}
+
+/** The node's own status report, asked gently: each run of that tool costs the node something. */
+export const status = ({
+  read,
+  recorder,
+  ownKey,
+  servesAsReference,
+  timing,
+}: Parts): Collector<StatusReport> => ({
+  name: 'status',
+  help: "the node's own status report",
+  timing,
+  run: poll(timing, async ({ signal }: Context) => {
+    const report = parseStatusReport(await read(signal))
+    ownKey.learn(report.config.secpPublicKey)
+    const strange = report.unknownKeys.length + report.strayLines
+    recorder.count('chain_agent_lines_total', strange, {
+      format: 'chain-status',
+      result: 'unparsed',
+    })
+    return report
+  }),
+  samples: (report) => [
+    ...samples(report),
+    ...(servesAsReference ? sampleIfKnown('chain_block_difference', behind(report)) : []),
+  ],
+  states: ({ consensus, rpc, statesync, unknownKeys }) => ({
+    ...(unknownKeys.length === 0
+      ? {}
+      : { 'status report, unknown keys': unknownKeys.join(' ').slice(0, 200) }),
+    'reported consensus': consensus.status ?? 'unknown',
+    'reported mode': consensus.mode ?? 'unknown',
+    'reported RPC': rpc.status ?? 'unknown',
+    'reported statesync': (statesync.targetBlock ?? 0n) === 0n ? 'none' : 'under way or done',
+  }),
+})
+
+/** Not the report's own difference, which is clamped in some versions. */
+const behind = ({ consensus }: StatusReport): bigint | null =>
+  consensus.externalBlockNumber === null || consensus.blockNumber === null
+    ? null
+    : consensus.externalBlockNumber - consensus.blockNumber
+
+/** A missing or empty word is unknown; any other than the healthy one is not healthy. */
+const isWord = (word: string | null, healthy: string): boolean | null =>
+  word === null || word === '' ? null : word === healthy
+
+/** An empty label is the absent one. */
+const label = (value: string | bigint | null): string => value?.toString().slice(0, 100) ?? ''
+
+const samples = (report: StatusReport): readonly Sample[] => {
+  const { header, config, consensus, statesync, rpc, cleanup } = report
+  return [
+    sample('chain_status_info', 1, {
+      hostname: label(header.hostname),
+      version: label(header.version),
+      network: label(config.network),
+      chain: label(config.chain),
+      chain_id: label(config.chainId),
+      self_address: label(config.selfAddress),
+      record_seq_num: label(config.recordSeqNum),
+      secp_public_key: label(config.secpPublicKey),
+    }),
+    ...sampleIfKnown('chain_status_uptime_seconds', header.uptimeSeconds),
+    ...Object.entries(report.services).flatMap(([service, word]) =>
+      sampleIfKnown('chain_status_service_running', isWord(word, 'running'), { service }),
+    ),
+    ...sampleIfKnown('chain_status_rpc_block_number', rpc.blockNumber),
+    ...sampleIfKnown('chain_status_peers', report.peers),
+    ...sampleIfKnown('chain_status_in_sync', isWord(consensus.status, 'in-sync')),
+    ...sampleIfKnown('chain_status_live', isWord(consensus.mode, 'live')),
+    ...sampleIfKnown('chain_status_rpc_active', isWord(rpc.status, 'active')),
+    sample('chain_status_state_info', 1, {
+      consensus: label(consensus.status),
+      mode: label(consensus.mode),
+      rpc: label(rpc.status),
+    }),
+    ...sampleIfKnown('chain_status_epoch', consensus.epoch),
+    ...sampleIfKnown('chain_status_round', consensus.round),
+    ...sampleIfKnown('chain_status_block_number', consensus.blockNumber),
+    ...sampleIfKnown('chain_status_external_block_number', consensus.externalBlockNumber),
+    ...sampleIfKnown('chain_status_block_difference', consensus.blockDifference),
+    // Without a target there is no progress to measure: 0 of 0 would look like a statesync that has not begun.
+    ...(statesync.targetBlock === 0n
+      ? []
+      : [
+          ...sampleIfKnown('chain_status_statesync_progress_ratio', statesync.progressRatio),
+          ...sampleIfKnown('chain_status_statesync_progress_block', statesync.progressBlock),
+          ...sampleIfKnown('chain_status_statesync_target_block', statesync.targetBlock),
+        ]),
+    ...sampleIfKnown('chain_status_cleanup_activated', cleanup.activated),
+    ...sampleIfKnown('chain_status_cleanup_previous_seconds', cleanup.previousSeconds),
+    ...sampleIfKnown('chain_status_cleanup_next_seconds', cleanup.nextSeconds),
+  ]
+}

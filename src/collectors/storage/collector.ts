@@ -1,0 +1,121 @@
+import type { Clock } from '../../core/clock.ts'
+import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
+import { SourceError } from '../../core/errors.ts'
+import type { Recorder } from '../../core/recorder.ts'
+import { redact } from '../../core/redact.ts'
+import { second } from '../../core/units.ts'
+import {
+  BLOCK_STATES,
+  CHUNK_LISTS,
+  type Sample,
+  sample,
+  sampleIfKnown,
+  TIMELINES,
+} from '../../metrics.ts'
+import { parseStorageReport, readStorageFailure, type StorageReport } from '../../parsers/mpt.ts'
+import { COMPACTION_THRESHOLD } from '../shared/compaction.ts'
+import type { ReadStorage } from '../../sources/storage.ts'
+
+interface Parts {
+  readonly read: ReadStorage
+  readonly recorder: Recorder
+  readonly clock: Clock
+  readonly timing: Timing
+}
+
+/** What the node needs to write one copy of its metadata; then the other is whole again. */
+const againAfter = ({ timeout }: Timing): number => Math.min(2 * second, timeout / 4)
+
+/** The node's database: capacity, use, history and blocks by state. */
+export const storage = ({ read, recorder, clock, timing }: Parts): Collector<StorageReport> => {
+  let before: StorageReport | undefined
+
+  const report = async (signal: AbortSignal): Promise<StorageReport> => {
+    try {
+      return parseStorageReport(await read(signal))
+    } catch (error) {
+      throw readable(error)
+    }
+  }
+
+  return {
+    name: 'storage',
+    help: "the node's database: capacity, use, history, blocks by state",
+    timing,
+    run: poll(timing, async ({ signal }: Context) => {
+      let now = await report(signal)
+      // "Never set" on a database that was well a moment ago is a copy being swapped: look once more.
+      if (before !== undefined && !isUnset(before) && isUnset(now)) {
+        await clock.sleep(againAfter(timing), signal)
+        now = await report(signal)
+      }
+      before = now
+      recorder.count('chain_agent_lines_total', now.unknownLines, {
+        format: 'chain-mpt',
+        result: 'unparsed',
+      })
+      return now
+    }),
+    samples,
+    states: ({ layout, complete, unknownLines }) => ({
+      'storage report': `layout ${layout}${complete ? '' : ', not whole'}${
+        unknownLines === 0 ? '' : `, ${unknownLines} lines not understood`
+      }`,
+    }),
+  }
+}
+
+/** The tool dies by a signal, with a stack trace before the one line that matters. */
+const readable = (error: unknown): unknown => {
+  const failure = error instanceof SourceError ? readStorageFailure(error.output) : null
+  if (failure === null) return error
+  return new SourceError(
+    { doing: 'read the storage report', happened: failure.message, advice: failure.advice },
+    { cause: error },
+  )
+}
+
+const isUnset = ({ latestBlock: { finalized, verified } }: StorageReport): boolean =>
+  finalized === null && verified === null
+
+const samples = (report: StorageReport): readonly Sample[] => [
+  ...report.devices.flatMap(({ path, capacityBytes, usedBytes, usedRatio }) => {
+    const device = redact(path) // a database in a file may lie in somebody's home
+    return [
+      sample('chain_storage_capacity_bytes', capacityBytes, { device }),
+      sample('chain_storage_used_bytes', usedBytes, { device }),
+      sample('chain_storage_used_ratio', usedRatio, { device }),
+    ]
+  }),
+  ...CHUNK_LISTS.flatMap((list) => [
+    ...sampleIfKnown('chain_storage_chunks', report.lists[list]?.chunks, { list }),
+    ...sampleIfKnown('chain_storage_chunks_capacity_bytes', report.lists[list]?.capacityBytes, {
+      list,
+    }),
+    ...sampleIfKnown('chain_storage_chunks_used_bytes', report.lists[list]?.usedBytes, { list }),
+  ]),
+  ...TIMELINES.flatMap((timeline) => timelineSamples(report, timeline)),
+  ...sampleIfKnown('chain_storage_history_max_blocks', report.historyMaxBlocks),
+  ...BLOCK_STATES.flatMap((state) => {
+    const block = report.latestBlock[state]
+    const number = typeof block === 'object' && block !== null ? block.number : block
+    return sampleIfKnown('chain_storage_latest_block', number, { state })
+  }),
+  sample('chain_storage_compaction_threshold_ratio', COMPACTION_THRESHOLD),
+]
+
+const timelineSamples = (
+  report: StorageReport,
+  timeline: (typeof TIMELINES)[number],
+): readonly Sample[] => {
+  const of = report.timelines[timeline]
+  if (of === null) return []
+  const { historyBlocks, earliestBlock, latestBlock, autoExpireBlock, kind } = of
+  return [
+    ...sampleIfKnown('chain_storage_history_blocks', historyBlocks, { timeline }),
+    ...sampleIfKnown('chain_storage_history_earliest_block', earliestBlock, { timeline }),
+    ...sampleIfKnown('chain_storage_history_latest_block', latestBlock, { timeline }),
+    ...sampleIfKnown('chain_storage_auto_expire_block', autoExpireBlock, { timeline }),
+    ...(kind === null ? [] : [sample('chain_storage_timeline_info', 1, { timeline, kind })]),
+  ]
+}
