@@ -34,7 +34,7 @@ const summaryOf = (metrics: string): readonly string[] => {
   return [...families]
     .map(([name, { series, sum }]) =>
       OF_THE_MACHINE.test(name)
-        ? `${name} ${series}`
+        ? `${name} ${series} ${sum > 0 ? 'above 0' : '0'}`
         : `${name} ${series} ${Number(sum.toPrecision(9))}`,
     )
     .toSorted()
