@@ -8,19 +8,18 @@ import { run } from './support/programs.ts'
 /** What the files of a folder import besides each other: folders and files, after `type` as types only, and packages. */
 const LAYERS: Readonly<Record<string, string>> = {
   'src/main.ts': 'src/cli src/config/environment.ts src/core commander node',
-  'src/metrics.ts': '',
-  'src/core': 'src/metrics.ts node',
+  'src/metrics.ts': 'src/collectors/index.ts src/core src/query/service/metrics.ts',
+  'src/core': 'type src/metrics.ts node',
   'src/core/clock.ts': 'node:timers/promises',
   'src/parsers': 'src/core zod',
-  'src/sources': 'src/core src/metrics.ts execa modern-tar systeminformation node',
-  'src/collectors': 'src/core src/metrics.ts src/parsers type src/sources zod',
-  'src/collectors/index.ts':
-    'src/collectors src/core src/metrics.ts src/parsers type src/sources type src/config',
-  'src/config': 'src/core src/metrics.ts node yaml zod',
+  'src/sources': 'src/core execa modern-tar systeminformation node',
+  'src/collectors':
+    'src/core src/config/values.ts src/parsers type src/config type src/sources zod',
+  'src/config': 'src/collectors/index.ts src/core node yaml zod',
   'src/exporter': 'src/core src/metrics.ts node express',
   'src/exporter/registry.ts': 'src/core src/metrics.ts prom-client',
   'src/agent':
-    'src/collectors src/config src/core src/exporter src/metrics.ts src/parsers src/query src/sources src/tokens node pino',
+    'src/collectors src/config src/core src/exporter src/parsers src/query src/sources src/tokens node pino',
   'src/health': 'src/core src/metrics.ts src/collectors/consensus/findings.ts zod',
   'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
@@ -31,7 +30,7 @@ const LAYERS: Readonly<Record<string, string>> = {
     'src/core src/query/log-fields.ts src/query/store/store.ts src/query/store/errors.ts node @noble/hashes zod',
   'src/simulator': 'src/core node @noble/hashes',
   'src/cli':
-    'src/commands src/config src/core src/health src/metrics.ts src/simulator/scenario/scenarios.ts src/sources/runbooks.ts node commander pino',
+    'src/collectors/index.ts src/commands src/config src/core src/health src/simulator/scenario/scenarios.ts src/sources/runbooks.ts node commander pino',
   'src/commands':
     'src/agent src/cli src/collectors src/config src/core src/exporter src/health src/keys src/metrics.ts src/parsers src/query src/simulator src/sources src/tokens node node:child_process commander pino yaml zod',
   'dashboards/build':

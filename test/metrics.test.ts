@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { metrics, sample, sampleIfKnown } from '../src/metrics.ts'
+import { metrics } from '../src/metrics.ts'
+import { sample, sampleIfKnown } from '../src/core/metric.ts'
 
 describe.each(Object.entries(metrics))('%s', (name, { type, help, labels }) => {
   test('is named the way Prometheus asks', () => {
     expect(name).toMatch(/^chain_[a-z0-9_]+$/)
-    expect(name.endsWith('_total')).toBe(type === 'counter' || type === 'tally')
+    expect(name.endsWith('_total')).toBe(type === 'counter' || type === 'external counter')
     expect(name).not.toMatch(/_(ms|millis|milliseconds|minutes|kb|mb|gb|percent|count)(_total)?$/)
     if (type === 'histogram') expect(name).toMatch(/_seconds$/)
   })

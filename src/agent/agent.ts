@@ -11,7 +11,7 @@ import { renderEvents } from '../exporter/events-page.ts'
 import type { Address } from '../exporter/listening.ts'
 import { serve } from '../exporter/server.ts'
 import { renderStatus } from '../exporter/status.ts'
-import { type Sample, sample } from '../metrics.ts'
+import { type Sample, sample } from '../core/metric.ts'
 import { parseEvent } from '../parsers/event.ts'
 import { createCheckpoints } from '../sources/checkpoint.ts'
 import { createEventLog } from '../sources/event-log.ts'
@@ -19,7 +19,7 @@ import { createExec, type Exec } from '../sources/exec.ts'
 import { type Ask, createAsk } from '../sources/http.ts'
 import type { Prefix } from '../sources/prefix.ts'
 import { revision, version } from '../core/version.ts'
-import { type Connect, createWatch } from './runtime.ts'
+import { type Connect, createRuntime } from './runtime.ts'
 
 interface Options {
   readonly config: Config
@@ -77,7 +77,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     },
   })
   const changeLog = createChangeLog(log)
-  const { board, exposition, offer, prefix } = createWatch({
+  const { board, exposition, offer, prefix } = await createRuntime({
     clock,
     path,
     exec,

@@ -1,4 +1,3 @@
-import { createCollectors, type Offered } from '../collectors/index.ts'
 import { readForks } from '../config/forks.ts'
 import type { Config } from '../config/schema.ts'
 import { Board, type Change } from '../core/board.ts'
@@ -21,6 +20,7 @@ import { createKeyReport, createStorageReport } from '../sources/report-file.ts'
 import { createRpc } from '../sources/rpc.ts'
 import { createStatusTool } from '../sources/status.ts'
 import { createStorageTool } from '../sources/storage.ts'
+import { createCollectors, loadCollectors, type Offered } from './collectors.ts'
 import { type Connect, createTokenFeeds } from './token-feed.ts'
 
 export type { Connect } from './token-feed.ts'
@@ -32,33 +32,33 @@ interface Options {
   readonly exec: Exec
   readonly ask: Ask
   readonly checkpoints: Checkpoints
-  /** How a query service is reached for balances, where it is not as always. */
+  /** Replaces the client of the query service for balances. */
   readonly connect?: Connect | undefined
-  /** Whether no other agent shares the process. */
+  /** Whether this is the only agent of the process. */
   readonly ownsProcess: boolean
-  /** Follows the journal; for whoever asks once, one that ends. */
+  /** Follows the journal; a command that reads once passes one that ends. */
   readonly journal?: Journal<JournalEntry>
-  /** Hears of bugs of ours, of changes on the board, and of the prefix when it is another. */
+  /** Called for bugs of the agent, for changes on the board, and when the prefix changes. */
   readonly complain: (message: string) => void
   readonly notice?: (change: Change) => void
   readonly onPrefix?: (found: Prefix) => void
 }
 
-/** Collectors and the board they write on. The caller runs the collectors. */
-export interface Watch {
+/** Collectors and the board that they report to. The caller runs the collectors. */
+export interface CollectorRuntime {
   readonly board: Board
   readonly exposition: Exposition
   /**
-   * The collectors for a configuration. For the next configuration, those that it does not change are the same
-   * objects. Throws a ConfigError, and changes nothing then, where the file of forks is invalid.
+   * The collectors for a configuration. For the next configuration, those that do not change are the same
+   * objects. Throws a ConfigError, and changes nothing then, if the file of forks is invalid.
    */
   offer(config: Config): readonly Offered[]
-  /** The maker's word; null until something has told it. */
+  /** The name prefix; null while it is unknown. */
   prefix(): string | null
 }
 
-/** Puts sources, parsers and collectors together, for the agent and for whoever asks once. */
-export const createWatch = (options: Options): Watch => {
+/** Connects sources, parsers and collectors, for the agent and for a command that reads the node once. */
+export const createRuntime = async (options: Options): Promise<CollectorRuntime> => {
   const { clock, path, exec, ask, checkpoints } = options
   const { journal = createJournal({ exec, parse: parseJournalEntry }) } = options
   const board = new Board(clock, options.notice)
@@ -74,7 +74,7 @@ export const createWatch = (options: Options): Watch => {
     }
   }
   const readPrefixFor = createReuse<ReadPrefix>()
-  const collectorsFor = createCollectors()
+  const collectorsFor = createCollectors(await loadCollectors())
   return {
     board,
     exposition,

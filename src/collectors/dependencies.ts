@@ -1,3 +1,12 @@
+import type { Config } from '../config/schema.ts'
+import type { Collector, Timing } from '../core/collector.ts'
+import type { Duties } from './derived/duties.ts'
+import type { SlotCount } from './derived/slots.ts'
+import type { Lifecycle } from './lifecycle/count.ts'
+import type { JournalDependencies } from './shared/journal-follower.ts'
+import type { MainPids } from './shared/main-pids.ts'
+import type { Names } from './shared/names.ts'
+import type { OwnKey } from './shared/own-key.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Exec } from '../sources/exec.ts'
@@ -15,12 +24,12 @@ import type { ReadStatus } from '../sources/status.ts'
 import type { ReadStorage } from '../sources/storage.ts'
 import type { Recorder } from '../core/recorder.ts'
 import type { Rpc } from '../sources/rpc.ts'
-import type { Sample } from '../metrics.ts'
+import type { Sample } from '../core/metric.ts'
 import type { TokenFeed, WatchedToken } from './tokens/feed.ts'
 import type { SendHeartbeat } from '../sources/heartbeat.ts'
 
-/** What collectors do their work with, beside the configuration. */
-export interface Means {
+/** What collectors depend on, in addition to the configuration. */
+export interface Sources {
   readonly clock: Clock
   readonly recorder: Recorder
   readonly exec: Exec
@@ -28,7 +37,7 @@ export interface Means {
   readonly readOldest: ReadOldest<JournalEntry>
   readonly checkpoints: Checkpoints
   readonly readPrefix: ReadPrefix
-  /** Endpoints that answer within so many milliseconds. */
+  /** A client of an endpoint; `timeout` in milliseconds. */
   rpcAt(url: string, timeout: number): Rpc
   queryAt(service: { url: string; apiKeyFile: string | null }, timeout: number): Query
   nativeAt(url: string, timeout: number): Native
@@ -36,15 +45,46 @@ export interface Means {
   readonly readStorage: ReadStorage
   readonly readStatus: ReadStatus
   readonly host: HostSources
-  /** What each network will ask of its nodes. */
+  /** The forks and mandatory releases of each network. */
   readonly forks: Forks
   readonly keyFiles: KeyFiles
-  /** Null where the agent is to look at the key files itself. */
+  /** Null: the agent examines the key files itself. */
   readonly readKeyReport: ReadReport | null
-  /** The balances of a token, brought up to date a stretch at a time. */
+  /** The balances of a token, updated piece by piece. */
   tokenFeed(token: WatchedToken): TokenFeed
-  /** What all collectors have published: for those that think about the others. */
+  /** The samples of all collectors, for derived ones. */
   readonly published: () => Iterable<Sample>
-  /** To the address in that file. */
+  /** Sends to the URL in that file. */
   heartbeatTo(urlFile: string, timeout: number): SendHeartbeat
 }
+
+/** What several collectors share; it is kept when a reload replaces one of them. */
+export interface Shared {
+  readonly names: Names
+  readonly lifecycle: Lifecycle
+  readonly ownKey: OwnKey
+  readonly mainPids: MainPids
+  readonly slots: SlotCount
+  readonly duties: Duties
+}
+
+export interface CollectorDependencies extends Sources, Shared {
+  readonly config: Config
+  /** What a follower of the journal needs; `name` is that of its checkpoint. */
+  follower(name: string): JournalDependencies
+}
+
+/** What a collector does: reads a source, derives from other collectors, or sends to an outside receiver. */
+export type Role = 'source' | 'derived' | 'outbound'
+
+export interface Offer {
+  /** What it uses in addition to its own settings and what is the same in every configuration. */
+  readonly uses?: readonly unknown[]
+  /** Whether there is anything to do. A collector without work is disabled, not failing. */
+  readonly hasWork?: boolean
+  readonly role?: Role
+  readonly create: (timing: Timing) => Collector<unknown>
+}
+
+/** Each `collector.ts` exports one as `offer`. */
+export type OfferCollector = (dependencies: CollectorDependencies) => Offer

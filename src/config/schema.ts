@@ -1,7 +1,15 @@
 import { z } from 'zod'
-import { collectors } from './collector-keys.ts'
+import { COLLECTORS } from '../collectors/index.ts'
 import { serveQuery } from './serve-query-keys.ts'
 import { file, listen, reference } from './values.ts'
+
+/** The settings of each collector, under its name. */
+function settingsOf<T extends Readonly<Record<string, { readonly settings: z.ZodType }>>>(
+  list: T,
+): { -readonly [Name in keyof T]: T[Name]['settings'] }
+function settingsOf(list: Readonly<Record<string, { readonly settings: z.ZodType }>>) {
+  return Object.fromEntries(Object.entries(list).map(([name, { settings }]) => [name, settings]))
+}
 
 /** Everything that can be set, with the default for a standard node. Descriptions become the example file. */
 export const schema = z.strictObject({
@@ -76,7 +84,7 @@ export const schema = z.strictObject({
         .default(null),
     })
     .prefault({}),
-  ...collectors,
+  ...settingsOf(COLLECTORS),
   serveQuery,
 })
 

@@ -1,4 +1,5 @@
-import { FAILURE_KINDS, type Sample, sample, sampleIfKnown } from '../metrics.ts'
+import { FAILURE_KINDS } from './errors.ts'
+import { type Sample, sample, sampleIfKnown } from './metric.ts'
 import type { Clock } from './clock.ts'
 import { type Collector, type Report, staleAfter, type Timing } from './collector.ts'
 import { type FailureKind, kindOf, summaryOf } from './errors.ts'

@@ -1,4 +1,4 @@
-import type { Sample } from '../metrics.ts'
+import type { Sample } from './metric.ts'
 import type { Clock } from './clock.ts'
 import { SourceError } from './errors.ts'
 import { attempt, type Outcome } from './outcome.ts'

@@ -1,4 +1,3 @@
-import type { FAILURE_KINDS } from '../metrics.ts'
 import { redactLog } from './redact-log.ts'
 
 /** The parts of an error that an operator reads at night, in the order in which he needs them. */
@@ -59,6 +58,8 @@ export class ParseError extends Error {
   }
 }
 
+/** Why an attempt of a collector failed. */
+export const FAILURE_KINDS = ['source', 'parse', 'timeout', 'internal'] as const
 export type FailureKind = (typeof FAILURE_KINDS)[number]
 
 /** How a failure is counted. Anything that is not one of ours is a bug of ours: `internal`. */

@@ -1,4 +1,4 @@
-import type { LabelArgument, ReadingName, Sample } from '../metrics.ts'
+import type { LabelArgument, ReadingName, Sample } from './metric.ts'
 
 /** What is published at one moment, by name and labels; undefined is unknown, as everywhere. */
 export interface Known {

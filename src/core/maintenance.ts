@@ -1,5 +1,6 @@
-import { MAINTENANCE_REASONS } from '../metrics.ts'
 import { minute } from './units.ts'
+
+export const MAINTENANCE_REASONS = ['upgrade', 'hardware', 'network', 'other'] as const
 
 /** What an operator has announced. Times in milliseconds since the epoch. */
 export interface Maintenance {

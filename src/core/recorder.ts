@@ -1,4 +1,4 @@
-import type { HistogramName, LabelArgument, TallyName } from '../metrics.ts'
+import type { HistogramName, LabelArgument, CounterName } from './metric.ts'
 
 /**
  * Where a collector puts what it observes event by event. Readings go to the board and vanish when
@@ -6,7 +6,7 @@ import type { HistogramName, LabelArgument, TallyName } from '../metrics.ts'
  */
 export interface Recorder {
   /** Adds `by` to a tally. Counting 0 brings the series into being, so that `increase()` sees the first event. */
-  count<Name extends TallyName>(
+  count<Name extends CounterName>(
     name: Name,
     by: number | bigint,
     ...labels: LabelArgument<Name>

@@ -1,4 +1,4 @@
-import { type Sample, sample } from '../metrics.ts'
+import { type Sample, sample } from './metric.ts'
 import type { Clock } from './clock.ts'
 import { ConfigError, SourceError } from './errors.ts'
 import { asError } from './outcome.ts'

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Recorder } from '../core/recorder.ts'
-import { agentMetrics, type MetricDefinition, type Sample } from '../metrics.ts'
+import { agentMetrics } from '../metrics.ts'
+import type { MetricDefinition, Sample } from '../core/metric.ts'
 
 /** The exposition as Prometheus reads it, and the media type to send it with. */
 export interface Exposition {
@@ -48,14 +49,15 @@ export const createExposition = (
     string,
     { readonly metric: Value; readonly labelNames: readonly string[] }
   >()
-  const tallies = new Map<string, Counter>()
+  const counters = new Map<string, Counter>()
   const histograms = new Map<string, Histogram>()
   for (const [name, definition] of Object.entries(catalogue)) {
     const options = optionsOf(name, definition, registry)
     if (definition.type === 'histogram')
       histograms.set(name, forget(new Histogram(options), options))
-    else if (definition.type === 'tally') tallies.set(name, forget(new Counter(options), options))
     else if (definition.type === 'counter')
+      counters.set(name, forget(new Counter(options), options))
+    else if (definition.type === 'external counter')
       values.set(name, { metric: forget(new Counter(options), options), ...options })
     else values.set(name, { metric: forget(new Gauge(options), options), ...options })
   }
@@ -63,7 +65,7 @@ export const createExposition = (
   return {
     contentType: registry.contentType,
     recorder: {
-      count: (name, by, ...[labels]) => tallies.get(name)?.inc({ ...labels }, Number(by)),
+      count: (name, by, ...[labels]) => counters.get(name)?.inc({ ...labels }, Number(by)),
       observe: (name, seconds, ...[labels]) =>
         histograms.get(name)?.observe({ ...labels }, seconds),
     },

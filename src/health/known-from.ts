@@ -1,5 +1,6 @@
 import { createKnown, type Known } from '../core/known.ts'
-import { metrics, type ReadingName, type Sample } from '../metrics.ts'
+import { metrics } from '../metrics.ts'
+import type { ReadingName, Sample } from '../core/metric.ts'
 
 interface Exposed {
   readonly name: string

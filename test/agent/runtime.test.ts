@@ -5,15 +5,15 @@ import { changedKeys } from '../../src/config/changed.ts'
 import { keys } from '../../src/config/keys.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import type { Config } from '../../src/config/schema.ts'
-import { createWatch } from '../../src/agent/runtime.ts'
+import { createRuntime } from '../../src/agent/runtime.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { temporaryFolder } from '../support/directory.ts'
 
 const directory = await temporaryFolder()
 
 const unused = () => Promise.reject(new Error('nothing runs in these tests'))
-const watch = () =>
-  createWatch({
+const runtime = async () =>
+  createRuntime({
     clock: systemClock,
     path: '',
     exec: {
@@ -44,8 +44,8 @@ const configOf = (flags: Readonly<Record<string, unknown>> = {}): Config =>
   }).config
 
 /** Collectors that are others for the second configuration. */
-const replaced = (before: Config, after: Config): readonly string[] => {
-  const { offer } = watch()
+const replaced = async (before: Config, after: Config): Promise<readonly string[]> => {
+  const { offer } = await runtime()
   const [first, second] = [offer(before), offer(after)]
   return second.flatMap(({ collector, enabled }, at) =>
     first[at]?.collector === collector && first[at].enabled === enabled ? [] : [collector.name],
@@ -126,35 +126,36 @@ test.each(
     ({ path }) =>
       !OF_OTHER_COMMANDS.test(path) && path !== 'tokens.watch' && path !== 'version.forksFile',
   ),
-)('$path replaces the collectors that use it, and no others', ({ path, byDefault }) => {
+)('$path replaces the collectors that use it, and no others', async ({ path, byDefault }) => {
   const [before, after] = [configOf(), configOf({ [path]: otherValue(path, byDefault) })]
   expect(changedKeys(before, after)).toEqual([path])
   const [section = ''] = path.split('.')
-  const own = watch()
-    .offer(before)
-    .some(({ collector }) => collector.name === section)
+  const { offer } = await runtime()
+  const own = offer(before).some(({ collector }) => collector.name === section)
   const { also = [] } = CHANGES[path] ?? {}
-  expect(replaced(before, after).toSorted()).toEqual(
+  expect((await replaced(before, after)).toSorted()).toEqual(
     [...(own ? [section] : []), ...also].toSorted(),
   )
 })
 
-test('tokens are watched by one collector', () => {
+test('tokens are watched by one collector', async () => {
   const url = { 'tokens.url': 'http://127.0.0.1:1' }
-  expect(replaced(configOf(url), configOf({ ...url, 'tokens.watch': [TOKEN] }))).toEqual(['tokens'])
+  expect(await replaced(configOf(url), configOf({ ...url, 'tokens.watch': [TOKEN] }))).toEqual([
+    'tokens',
+  ])
 })
 
-test('a reference in the place of another replaces the collector of references alone', () => {
+test('a reference in the place of another replaces the collector of references alone', async () => {
   const of = (name: string) => configOf({ references: [{ ...REFERENCE, name }] })
-  expect(replaced(of('a'), of('b'))).toEqual(['reference'])
-  expect(replaced(of('a'), of('a'))).toEqual([])
+  expect(await replaced(of('a'), of('b'))).toEqual(['reference'])
+  expect(await replaced(of('a'), of('a'))).toEqual([])
 })
 
 test('the file of forks is read again: other forks replace the collector, invalid ones throw', async () => {
   const file = join(directory, 'forks.yaml')
   const write = (activation: string) =>
     writeFile(file, `'143':\n  - {name: NEXT, kind: fork, activation: ${activation}}\n`)
-  const { offer } = watch()
+  const { offer } = await runtime()
   const config = configOf({ 'version.forksFile': file })
   const look = () => new Map(offer(config).map(({ collector }) => [collector.name, collector]))
   await write('2030-01-01')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { kindsOf } from '../../src/collectors/consensus/kinds.ts'
 import { createSeenPeers } from '../../src/collectors/consensus/peers.ts'
 import { createConsensusWindow } from '../../src/collectors/consensus/window.ts'
-import { CONSENSUS_KINDS } from '../../src/metrics.ts'
+import { CONSENSUS_KINDS } from '../../src/collectors/consensus/definition.ts'
 import { parseConsensusLine } from '../../src/parsers/consensus-log.ts'
 import type { ConsensusEvent } from '../../src/parsers/consensus-log-events.ts'
 import {

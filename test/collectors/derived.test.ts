@@ -4,7 +4,7 @@ import { createOwnKey } from '../../src/collectors/shared/own-key.ts'
 import { createDuties } from '../../src/collectors/derived/duties.ts'
 import { createSlotCount } from '../../src/collectors/derived/slots.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
-import { type Sample, sample } from '../../src/metrics.ts'
+import { type Sample, sample } from '../../src/core/metric.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const KEY = `03${'7d'.repeat(32)}`

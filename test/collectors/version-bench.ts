@@ -6,7 +6,8 @@ import { version, type VersionReading } from '../../src/collectors/version/colle
 import { systemClock } from '../../src/core/clock.ts'
 import type { Fork } from '../../src/core/fork.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
-import { type Sample, sample, type TIMELINES } from '../../src/metrics.ts'
+import { type Sample, sample } from '../../src/core/metric.ts'
+import type { TIMELINES } from '../../src/collectors/storage/definition.ts'
 import { createExec } from '../../src/sources/exec.ts'
 import { recording } from './recording.ts'
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Sample, sample } from '../../src/metrics.ts'
+import { type Sample, sample } from '../../src/core/metric.ts'
 import {
   build,
   COMMIT,

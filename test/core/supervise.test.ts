@@ -3,7 +3,7 @@ import { Board } from '../../src/core/board.ts'
 import type { Collector } from '../../src/core/collector.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import { createSupervisor, supervise } from '../../src/core/supervise.ts'
-import { sample } from '../../src/metrics.ts'
+import { sample } from '../../src/core/metric.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const collector = (run: () => Promise<void>): Collector<number> => ({

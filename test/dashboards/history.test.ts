@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type MetricDefinition, metrics } from '../../src/metrics.ts'
+import type { MetricDefinition } from '../../src/core/metric.ts'
+import { metrics } from '../../src/metrics.ts'
 import { HEALTHY, history, INSTANCES, JOB, STEP } from './history.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12) / 1000

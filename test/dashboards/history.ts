@@ -1,4 +1,5 @@
-import { type MetricDefinition, metrics } from '../../src/metrics.ts'
+import type { MetricDefinition } from '../../src/core/metric.ts'
+import { metrics } from '../../src/metrics.ts'
 import { FATES } from './history/fates.ts'
 import { moments } from './history/moments.ts'
 import { createRecorder, type Recorder } from './history/recorder.ts'
@@ -86,7 +87,7 @@ const beginsAnew = (
   if (name === 'chain_service_cpu_seconds_total') return starts.node
   const type = definitions.get(name)?.type
   const isOfAgent =
-    type === 'tally' || type === 'histogram' || name === 'chain_agent_collector_failures_total'
+    type === 'counter' || type === 'histogram' || name === 'chain_agent_collector_failures_total'
   return starts.agent && (isOfAgent || name.startsWith('process_cpu_'))
 }
 

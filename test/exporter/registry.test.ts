@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createExposition } from '../../src/exporter/registry.ts'
-import { sample, type Sample, serviceMetrics } from '../../src/metrics.ts'
+import { sample, type Sample } from '../../src/core/metric.ts'
+import { serviceMetrics } from '../../src/metrics.ts'
 
 const ours = async (text: Promise<string>): Promise<readonly string[]> =>
   (await text).split('\n').filter((line) => line.startsWith('chain_'))

@@ -1,5 +1,5 @@
 import { createKnown } from '../../src/core/known.ts'
-import { type Sample, sample } from '../../src/metrics.ts'
+import { type Sample, sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 
 export const AT = Date.parse('2026-05-02T03:00:00Z')

@@ -1,4 +1,4 @@
-import type { ReadingName } from '../../src/metrics.ts'
+import type { ReadingName } from '../../src/core/metric.ts'
 
 /** 3:00 in the morning. */
 export const NOW = Date.UTC(2026, 2, 1, 3)

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createKnown } from '../../src/core/known.ts'
-import type { Sample } from '../../src/metrics.ts'
+import type { Sample } from '../../src/core/metric.ts'
 import type { Evidence } from '../../src/health/finding.ts'
 import type { Told } from '../../src/health/picture.ts'
 import { survey } from '../../src/health/survey.ts'

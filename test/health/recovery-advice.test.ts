@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createKnown } from '../../src/core/known.ts'
-import { sample } from '../../src/metrics.ts'
+import { sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 import { advise, AT, NOW } from './advise.ts'
 

@@ -6,7 +6,7 @@ import { sectionsFor } from '../../src/commands/status/sections.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { toApiJson } from '../../src/core/json.ts'
 import { createKnown } from '../../src/core/known.ts'
-import type { Sample } from '../../src/metrics.ts'
+import type { Sample } from '../../src/core/metric.ts'
 import type { Told } from '../../src/health/picture.ts'
 
 export const NOON = Date.UTC(2026, 2, 1, 12)

@@ -1,6 +1,6 @@
 import { keys } from '../../config/keys.ts'
 import { schema } from '../../config/schema.ts'
-import { chapters } from '../../metrics.ts'
+import { COLLECTORS } from '../../collectors/index.ts'
 import { listScenarios } from '../../simulator/scenario/scenarios.ts'
 import { createRunbooks } from '../../sources/runbooks.ts'
 import { ALL, SECTIONS } from '../../commands/status/sections.ts'
@@ -20,7 +20,7 @@ export const listOffers = async (program: Words): Promise<Offers> => {
     key: keys.map(({ path }) => `${path}=`),
     service: services,
     command: program.commands.map(({ name }) => name),
-    collector: Object.keys(chapters).filter((name) => name !== 'agent' && name !== 'queryService'),
+    collector: Object.keys(COLLECTORS),
     level: schema.shape.log.def.innerType.shape.level.def.innerType.options,
   }
 }

@@ -1,7 +1,8 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
-import { CONSENSUS_KINDS, sampleIfKnown } from '../../metrics.ts'
+import { definition, CONSENSUS_KINDS } from './definition.ts'
+import { sampleIfKnown } from '../../core/metric.ts'
 import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log-messages.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { type ConsensusFound, createConsensusCount, SERVICE } from './count.ts'
@@ -12,12 +13,13 @@ import {
   createJournalFollower,
   type Heard,
   heardSamples,
-  type Listening,
+  type JournalDependencies,
 } from '../shared/journal-follower.ts'
 import type { Names } from '../shared/names.ts'
+import type { OfferCollector } from '../dependencies.ts'
 
 interface Parts {
-  readonly listening: Listening
+  readonly listening: JournalDependencies
   readonly exec: Exec
   readonly clock: Clock
   readonly names: Names
@@ -78,8 +80,8 @@ export const consensus = (parts: Parts): Collector<Reading> => {
   }
 
   return {
-    name: 'consensus',
-    help: 'the last 60 seconds of the consensus log: rounds, blocks, timeouts, synchronisation, findings',
+    name: definition.name,
+    help: definition.help,
     timing,
     run: follow<Heard, Reading>(open, { lastEntryAt: null, ...count.read() }, (_, heard) => {
       passTime()
@@ -117,3 +119,16 @@ const states: Collector<Reading>['states'] = (reading) => {
     ...(reading.unparsed === null ? {} : { 'consensus log, unparsed': reading.unparsed }),
   }
 }
+
+export const offer: OfferCollector = ({ config, exec, clock, names, follower }) => ({
+  uses: [names],
+  create: (timing) =>
+    consensus({
+      listening: follower('consensus'),
+      exec,
+      clock,
+      names,
+      unit: config.consensus.unit,
+      timing,
+    }),
+})

@@ -1,4 +1,4 @@
-import { CONSENSUS_KINDS } from '../../metrics.ts'
+import { CONSENSUS_KINDS } from './definition.ts'
 import type { ConsensusEvent } from '../../parsers/consensus-log-events.ts'
 
 export type ConsensusKind = (typeof CONSENSUS_KINDS)[number]

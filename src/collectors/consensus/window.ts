@@ -1,5 +1,5 @@
 import { minute, second } from '../../core/units.ts'
-import { CONSENSUS_KINDS } from '../../metrics.ts'
+import { CONSENSUS_KINDS } from './definition.ts'
 import type { ConsensusEvent } from '../../parsers/consensus-log-events.ts'
 import { type ConsensusKind, type Counted, countsOf, recordOf, SIGNS, type Sign } from './kinds.ts'
 import { createSeenPeers } from './peers.ts'

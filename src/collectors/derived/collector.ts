@@ -2,7 +2,7 @@ import { type Collector, type Context, poll, type Timing } from '../../core/coll
 import { createKnown, type Known } from '../../core/known.ts'
 import { minute, second } from '../../core/units.ts'
 import { isSyncing, networkHead, storageUse } from '../../core/witnesses.ts'
-import { type Sample, sample, sampleIfKnown } from '../../metrics.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import { COMPACTION_THRESHOLD } from '../shared/compaction.ts'
 import { createBlockRate } from './block-rate.ts'
@@ -15,6 +15,8 @@ import type { OwnKey } from '../shared/own-key.ts'
 import type { SlotCount } from './slots.ts'
 import { STALE_BLOCK_S } from './verdict.ts'
 import { createStatesyncPace, type Pace } from './statesync-pace.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { definition } from './definition.ts'
 
 interface Parts {
   /** What the other collectors have published. */
@@ -118,8 +120,8 @@ export const derived = (parts: Parts): Collector<Reading> => {
   }
 
   return {
-    name: 'derived',
-    help: 'what follows from the others: block rate, blocksync window, statesync, growth, duties',
+    name: definition.name,
+    help: definition.help,
     timing,
     run: async (context, report) => {
       await restore()
@@ -212,3 +214,25 @@ const dutySamples = (duties: DutiesReading, knowsOwn: boolean): readonly Sample[
       : []),
   ]
 }
+
+export const offer: OfferCollector = ({
+  config,
+  published,
+  slots,
+  duties,
+  ownKey,
+  checkpoints,
+}) => ({
+  uses: [ownKey],
+  role: 'derived',
+  create: (timing) =>
+    derived({
+      published,
+      slots,
+      duties,
+      ownKey,
+      blocksyncWindow: config.derived.blocksyncWindow,
+      checkpoint: checkpoints.open('derived'),
+      timing,
+    }),
+})

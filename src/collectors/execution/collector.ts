@@ -1,7 +1,8 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
-import { CHUNK_LISTS, sample, sampleIfKnown, TIMELINES } from '../../metrics.ts'
+import { CHUNK_LISTS, TIMELINES } from '../storage/definition.ts'
+import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { EXECUTION_LOG_PATTERN } from '../../parsers/execution-log.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { createGrepSupport } from '../shared/grep-support.ts'
@@ -10,12 +11,14 @@ import {
   createJournalFollower,
   type Heard,
   heardSamples,
-  type Listening,
+  type JournalDependencies,
 } from '../shared/journal-follower.ts'
 import type { Names } from '../shared/names.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { definition } from './definition.ts'
 
 interface Parts {
-  readonly listening: Listening
+  readonly listening: JournalDependencies
   readonly exec: Exec
   readonly clock: Clock
   readonly names: Names
@@ -71,8 +74,8 @@ export const execution = (parts: Parts): Collector<Reading> => {
   }
 
   return {
-    name: 'execution',
-    help: 'blocks as they are executed, how long they take, and the use of the database',
+    name: definition.name,
+    help: definition.help,
     timing,
     run: follow<Heard, Reading>(open, read({ lastEntryAt: null }), (_, heard) => read(heard)),
     samples,
@@ -99,3 +102,16 @@ const samples: Collector<Reading>['samples'] = (reading) => {
     ),
   ]
 }
+
+export const offer: OfferCollector = ({ config, exec, clock, names, follower }) => ({
+  uses: [names],
+  create: (timing) =>
+    execution({
+      listening: follower('execution'),
+      exec,
+      clock,
+      names,
+      unit: config.execution.unit,
+      timing,
+    }),
+})

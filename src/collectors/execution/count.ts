@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Recorder } from '../../core/recorder.ts'
-import { EXECUTION_PHASES } from '../../metrics.ts'
+import { EXECUTION_PHASES } from './definition.ts'
 import { parseExecutionLine } from '../../parsers/execution-log.ts'
 import type { ExecutedBlock } from '../../parsers/execution-log-block.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'

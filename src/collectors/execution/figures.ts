@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TIMELINES } from '../../metrics.ts'
+import { TIMELINES } from '../storage/definition.ts'
 import type { ExecutionEvent, Upsert } from '../../parsers/execution-log.ts'
 import type { ExecutedBlock } from '../../parsers/execution-log-block.ts'
 

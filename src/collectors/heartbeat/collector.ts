@@ -5,10 +5,14 @@ import { createKnown } from '../../core/known.ts'
 import { asError } from '../../core/outcome.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { second } from '../../core/units.ts'
-import { MAINTENANCE_REASONS, type Sample, sampleIfKnown } from '../../metrics.ts'
+import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { type Sample, sampleIfKnown } from '../../core/metric.ts'
 import type { SendHeartbeat } from '../../sources/heartbeat.ts'
 import { newestBlock, ownHeight } from '../derived/views.ts'
 import { judge, type Verdict } from '../derived/verdict.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { definition } from './definition.ts'
+import { requestTimeout } from '../shared/request.ts'
 
 interface Parts {
   readonly send: SendHeartbeat
@@ -66,8 +70,8 @@ export const heartbeat = (parts: Parts): Collector<Reading> => {
   }
 
   return {
-    name: 'heartbeat',
-    help: 'a sign of life to somebody outside, with height and verdict',
+    name: definition.name,
+    help: definition.help,
     timing,
     run: async (context, report) => {
       // A first word before anybody was asked would be an alarm at every start of the agent.
@@ -96,3 +100,19 @@ const sent = async (answer: ReturnType<SendHeartbeat>): Promise<string> => {
 
 const isoTime = (seconds: number | undefined): string | null =>
   seconds === undefined ? null : new Date(seconds * 1000).toISOString()
+
+export const offer: OfferCollector = ({ config, heartbeatTo, published, recorder, clock }) => {
+  const { urlFile } = config.heartbeat
+  return {
+    hasWork: urlFile !== null,
+    role: 'outbound',
+    create: (timing) =>
+      heartbeat({
+        send: heartbeatTo(urlFile ?? '', requestTimeout(timing, 1)),
+        published,
+        recorder,
+        clock,
+        timing,
+      }),
+  }
+}

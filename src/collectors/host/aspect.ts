@@ -2,7 +2,7 @@ import type { Context } from '../../core/collector.ts'
 import { withDeadline } from '../../core/collector.ts'
 import { SourceError, summaryOf } from '../../core/errors.ts'
 import { attempt } from '../../core/outcome.ts'
-import type { Sample } from '../../metrics.ts'
+import type { Sample } from '../../core/metric.ts'
 
 /** What one look at one aspect of the host brought: nothing of it says anything of the others. */
 export interface Sight {

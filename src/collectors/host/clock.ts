@@ -1,7 +1,7 @@
 import type { Context } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { minute } from '../../core/units.ts'
-import { sample, sampleIfKnown } from '../../metrics.ts'
+import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { type ClockState, parseTracking } from '../../parsers/chrony.ts'
 import { parseNtpSynchronized, parseTimesyncOffset } from '../../parsers/timedatectl.ts'
 import type { Exec } from '../../sources/exec.ts'

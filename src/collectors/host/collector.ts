@@ -13,6 +13,9 @@ import { processAspects } from './processes.ts'
 import { processorAspects } from './processors.ts'
 import type { MainPids } from '../shared/main-pids.ts'
 import type { ReadPath } from '../shared/names.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { definition } from './definition.ts'
+import { createReadPath } from '../shared/names.ts'
 
 /** What was seen, by aspect. */
 export type HostReading = ReadonlyMap<string, Sight>
@@ -44,8 +47,8 @@ export const host = (parts: Parts): Collector<HostReading> => {
     ...processAspects(common),
   ]
   return {
-    name: 'host',
-    help: 'what the node needs from its host: kernel, clock, huge pages, drives, ports, limits',
+    name: definition.name,
+    help: definition.help,
     timing,
     run: poll(timing, (context) => lookAtAll(aspects, context)),
     samples: (reading) => [...reading.values()].flatMap(({ samples }) => samples),
@@ -69,5 +72,34 @@ const describe = (reading: HostReading): Readonly<Record<string, string>> => {
     'host, known': known.join(', ') || 'none',
     'host, not told here': notTold.join(', ') || 'none',
     ...Object.fromEntries(others.map(([name, { state }]) => [`host, ${name}`, state])),
+  }
+}
+
+export const offer: OfferCollector = ({
+  config,
+  readPrefix,
+  keyFiles,
+  mainPids,
+  exec,
+  clock,
+  host: sources,
+}) => {
+  const { directory: nodeDirectory } = config.node
+  const { ports, directories } = config.host
+  return {
+    uses: [readPrefix, nodeDirectory],
+    role: 'derived',
+    create: (timing) =>
+      host({
+        ...sources,
+        mainPids,
+        ports,
+        directories,
+        nodeDirectory,
+        timing,
+        exec,
+        clock,
+        readPath: createReadPath(readPrefix, keyFiles),
+      }),
   }
 }

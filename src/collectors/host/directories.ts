@@ -1,5 +1,5 @@
 import { minute } from '../../core/units.ts'
-import { sample } from '../../metrics.ts'
+import { sample } from '../../core/metric.ts'
 import type { Space } from '../../sources/space.ts'
 import { type Aspect, createAspect, KNOWN, NOT_TOLD, type Sight } from './aspect.ts'
 import type { ReadPath } from '../shared/names.ts'

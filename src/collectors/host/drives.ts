@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { minute } from '../../core/units.ts'
-import { type Sample, sample, sampleIfKnown } from '../../metrics.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseTemperature, parseWord } from '../../parsers/kernel-files.ts'
 import { type DriveHealth, parseDriveHealth } from '../../parsers/smartctl.ts'
 import type { Tree } from '../../sources/kernel.ts'

@@ -1,4 +1,5 @@
-import { type KERNELS, type Sample, sample } from '../../metrics.ts'
+import type { KERNELS } from './definition.ts'
+import { type Sample, sample } from '../../core/metric.ts'
 import { parseWord } from '../../parsers/kernel-files.ts'
 import { newestKernel } from '../../parsers/kernel-release.ts'
 import type { Tree } from '../../sources/kernel.ts'

@@ -1,4 +1,4 @@
-import { sample, sampleIfKnown } from '../../metrics.ts'
+import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseCount } from '../../parsers/kernel-files.ts'
 import type { Tree } from '../../sources/kernel.ts'
 import type { ReadMemory } from '../../sources/memory.ts'

@@ -1,4 +1,4 @@
-import { sample } from '../../metrics.ts'
+import { sample } from '../../core/metric.ts'
 import { parseListeners } from '../../parsers/sockets.ts'
 import type { Tree } from '../../sources/kernel.ts'
 import { type Aspect, createAspect } from './aspect.ts'

@@ -1,5 +1,5 @@
 import { SourceError } from '../../core/errors.ts'
-import { type Sample, sample, sampleIfKnown } from '../../metrics.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseOpenFilesLimit } from '../../parsers/proc-limits.ts'
 import type { Tree } from '../../sources/kernel.ts'
 import { type Aspect, createAspect } from './aspect.ts'

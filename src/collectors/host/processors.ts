@@ -1,4 +1,4 @@
-import { sample, sampleIfKnown } from '../../metrics.ts'
+import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseCount, parseSwitch, parseWord } from '../../parsers/kernel-files.ts'
 import { type KernelStat, parseKernelStat } from '../../parsers/proc-stat.ts'
 import type { Tree } from '../../sources/kernel.ts'

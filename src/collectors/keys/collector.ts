@@ -1,7 +1,10 @@
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
-import { KEY_STATES, type Sample, sample, sampleIfKnown } from '../../metrics.ts'
+import { definition, KEY_STATES } from './definition.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import type { ExamineKeys, KeyFile } from './files.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { chooseExaminer } from './report.ts'
 
 interface Parts {
   /** Looks itself, or reads what a privileged unit has seen. */
@@ -14,8 +17,8 @@ const ADVICE =
 
 /** The node's keystores, its password, and the backups of all three: whether they are there, whole and private. */
 export const keys = ({ examine, timing }: Parts): Collector<readonly KeyFile[]> => ({
-  name: 'keys',
-  help: "the node's keystores and their backups: there, whole, private",
+  name: definition.name,
+  help: definition.help,
   timing,
   run: poll(timing, async ({ signal }) => {
     const files = await examine(signal)
@@ -55,4 +58,12 @@ const subjectOf = ({ key, kind }: KeyFile): string =>
 const stateInWords = ({ state, why }: KeyFile): string => {
   const word = state ?? 'unknown'
   return why === null ? word : `${word}: ${why}`
+}
+
+export const offer: OfferCollector = (dependencies) => {
+  const { publicKey: _, ...places } = dependencies.config.node
+  return {
+    uses: [dependencies.readPrefix, places],
+    create: (timing) => keys({ examine: chooseExaminer({ ...dependencies, places }), timing }),
+  }
 }

@@ -6,7 +6,7 @@ import {
   keystoreOf,
   resolveFolders,
 } from '../../core/key-places.ts'
-import type { KEY_KINDS, KEY_STATES, KEYS } from '../../metrics.ts'
+import type { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
 import { findBackupProblem, findKeystoreProblem } from '../../parsers/keystore.ts'
 import { findEnvironmentProblem, findPasswordProblem } from '../../parsers/keystore-password.ts'
 import type { FileFacts, KeyFiles } from '../../sources/key-files.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ParseError } from '../../core/errors.ts'
-import { KEY_KINDS, KEY_STATES, KEYS } from '../../metrics.ts'
+import { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
 import type { ReadReport } from '../../sources/report-file.ts'
 import { createKeyExaminer, type ExamineKeys, type ExaminerParts, type KeyFile } from './files.ts'
 

@@ -1,21 +1,23 @@
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
-import { LEDGER_EVENTS, sample, sampleIfKnown } from '../../metrics.ts'
+import { definition, LEDGER_EVENTS } from './definition.ts'
+import { sample, sampleIfKnown } from '../../core/metric.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { parseLedgerLine } from '../../parsers/ledger-tail.ts'
 import {
   createJournalFollower,
   type Heard,
   heardSamples,
-  type Listening,
+  type JournalDependencies,
 } from '../shared/journal-follower.ts'
 import { createLedgerCount, type LedgerReading } from './count.ts'
 import { createReader } from '../shared/reader.ts'
 import type { Names } from '../shared/names.ts'
 import type { OwnKey } from '../shared/own-key.ts'
 import type { SlotCount } from '../derived/slots.ts'
+import type { OfferCollector } from '../dependencies.ts'
 
 interface Parts {
-  readonly listening: Listening
+  readonly listening: JournalDependencies
   readonly names: Names
   /** The unit, with `{prefix}` for the maker's word. */
   readonly unit: string
@@ -75,8 +77,8 @@ export const ledger = ({
   })
 
   return {
-    name: 'ledger',
-    help: 'blocks, timeouts and skipped rounds from the ledger stream',
+    name: definition.name,
+    help: definition.help,
     timing,
     run: follow<Heard, Reading>(
       open,
@@ -106,3 +108,16 @@ const samples: Collector<Reading>['samples'] = (reading) => [
   }),
   ...sampleIfKnown('chain_ledger_own_consecutive_timeouts', reading.ownConsecutiveTimeouts),
 ]
+
+export const offer: OfferCollector = ({ config, names, ownKey, slots, follower }) => ({
+  uses: [names, ownKey],
+  create: (timing) =>
+    ledger({
+      listening: follower('ledger'),
+      names,
+      unit: config.ledger.unit,
+      ownKey,
+      slots,
+      timing,
+    }),
+})

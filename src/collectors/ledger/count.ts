@@ -1,6 +1,7 @@
 import type { Recorder } from '../../core/recorder.ts'
 import { second } from '../../core/units.ts'
-import { type HistogramName, LEDGER_EVENTS } from '../../metrics.ts'
+import type { HistogramName } from '../../core/metric.ts'
+import { LEDGER_EVENTS } from './definition.ts'
 import type { LedgerBlock, LedgerEvent, ProposedBlock } from '../../parsers/ledger-tail.ts'
 import { type LedgerMemory, parseLedgerMemory, type Seen } from './memory.ts'
 import type { OwnKey } from '../shared/own-key.ts'

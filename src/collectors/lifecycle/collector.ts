@@ -3,13 +3,15 @@ import {
   createJournalFollower,
   type Heard,
   heardSamples,
-  type Listening,
+  type JournalDependencies,
 } from '../shared/journal-follower.ts'
 import type { Lifecycle } from './count.ts'
 import type { Names } from '../shared/names.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { definition } from './definition.ts'
 
 interface Parts {
-  readonly listening: Listening
+  readonly listening: JournalDependencies
   readonly names: Names
   readonly units: Readonly<Record<string, string>>
   readonly lifecycle: Lifecycle
@@ -63,11 +65,20 @@ export const lifecycle = (parts: Parts): Collector<Heard> => {
     },
   })
   return {
-    name: 'lifecycle',
-    help: "starts and ends of the node's units, from systemd's own journal lines",
+    name: definition.name,
+    help: definition.help,
     timing,
     run: follow<Heard, Heard>(open, { lastEntryAt: null }, (_, heard) => heard),
     samples: (heard) => heardSamples(SERVICE, heard),
     states: () => ({}),
+  }
+}
+
+export const offer: OfferCollector = ({ config, names, lifecycle: shared, follower }) => {
+  const { units } = config.services
+  return {
+    uses: [names, shared, units],
+    create: (timing) =>
+      lifecycle({ listening: follower('lifecycle'), names, units, lifecycle: shared, timing }),
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Recorder } from '../../core/recorder.ts'
-import { EXIT_RESULTS } from '../../metrics.ts'
+import { EXIT_RESULTS } from './definition.ts'
 import { createRecent } from '../shared/recent.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
-import { type Sample, sample } from '../../metrics.ts'
+import { type Sample, sample } from '../../core/metric.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { LOG_PATTERN } from '../../parsers/log-patterns.ts'
 import type { Exec } from '../../sources/exec.ts'
@@ -10,15 +10,17 @@ import {
   createJournalFollower,
   type Heard,
   heardSamples,
-  type Listening,
+  type JournalDependencies,
 } from '../shared/journal-follower.ts'
 import { createLogCount } from './count.ts'
 import type { Trouble } from './sightings.ts'
 import type { Names } from '../shared/names.ts'
 import { createOldestEntries } from './oldest-entries.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { definition } from './definition.ts'
 
 interface Parts {
-  readonly listening: Listening
+  readonly listening: JournalDependencies
   readonly exec: Exec
   readonly readOldest: ReadOldest<JournalEntry>
   readonly names: Names
@@ -74,8 +76,8 @@ export const logs = (parts: Parts): Collector<Reading> => {
   })
 
   return {
-    name: 'logs',
-    help: 'lines that mean trouble, in the logs of consensus, execution and the clean-up',
+    name: definition.name,
+    help: definition.help,
     timing,
     run: async (context, report) => {
       const listen = follow<Heard, Reading>(
@@ -111,3 +113,14 @@ const states = ({ trouble }: Reading): Readonly<Record<string, string>> =>
       told.join('; ') || 'no trouble',
     ]),
   )
+
+export const offer: OfferCollector = (dependencies) => {
+  const { config, names, follower } = dependencies
+  const { units } = config.logs
+  return {
+    uses: [names],
+    // Without units, journalctl would follow those of the whole host.
+    hasWork: Object.keys(units).length > 0,
+    create: (timing) => logs({ ...dependencies, units, listening: follower('logs'), timing }),
+  }
+}

@@ -1,8 +1,11 @@
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { readMaintenance, stands } from '../../core/maintenance.ts'
-import { MAINTENANCE_REASONS, sample } from '../../metrics.ts'
+import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { sample } from '../../core/metric.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { definition } from './definition.ts'
 
 interface Parts {
   /** Where `chain-agent maintenance` leaves what the operator announced. */
@@ -22,8 +25,8 @@ const NONE: Reading = { reason: null, until: null, note: null }
 
 /** Maintenance as the operator announced it. It ends by itself, and outlives the agent. */
 export const maintenance = ({ checkpoint, timing }: Parts): Collector<Reading> => ({
-  name: 'maintenance',
-  help: 'maintenance that the operator has announced',
+  name: definition.name,
+  help: definition.help,
   timing,
   run: poll(timing, async ({ clock }: Context) => {
     const found = await checkpoint.read()
@@ -50,3 +53,7 @@ const unreadable = (): SourceError =>
     happened: 'the file cannot be read, or was not written by chain-agent',
     advice: 'set the window again, or run `chain-agent maintenance end`',
   })
+
+export const offer: OfferCollector = ({ checkpoints }) => ({
+  create: (timing) => maintenance({ checkpoint: checkpoints.open('maintenance'), timing }),
+})

@@ -2,7 +2,8 @@ import type { Clock } from '../../core/clock.ts'
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { ParseError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/recorder.ts'
-import { NATIVE_SOURCES, sample } from '../../metrics.ts'
+import { definition, NATIVE_SOURCES } from './definition.ts'
+import { sample } from '../../core/metric.ts'
 import { type Exposition, parsePrometheusText } from '../../parsers/prometheus-text.ts'
 import type { Native } from '../../sources/native.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
@@ -10,7 +11,8 @@ import { createDrift } from '../shared/drift.ts'
 import { createPace, type Pace } from './pace.ts'
 import { nativeSamples } from './samples.ts'
 import { type NativeSeries, readNativeSeries } from './series.ts'
-import { request, stateOf } from '../shared/request.ts'
+import { request, stateOf, requestTimeout } from '../shared/request.ts'
+import type { OfferCollector } from '../dependencies.ts'
 
 type NativeSource = (typeof NATIVE_SOURCES)[number]
 
@@ -91,8 +93,8 @@ export const native = (parts: Parts): Collector<NativeReading> => {
   }
 
   return {
-    name: 'native',
-    help: "consensus' own metrics: peers, sessions, votes, statesync",
+    name: definition.name,
+    help: definition.help,
     timing,
     run: poll(timing, read),
     samples: ({ asked, given }) => [
@@ -129,3 +131,16 @@ const nothingFrom = ({ samples }: Exposition, prefix: string): string => {
   }
   return 'answering, with no metrics of consensus'
 }
+
+export const offer: OfferCollector = ({ config, nativeAt, readPrefix, recorder, clock }) => ({
+  uses: [readPrefix],
+  create: (timing) =>
+    native({
+      ...config.native,
+      at: (url) => nativeAt(url, requestTimeout(timing, 2)),
+      readPrefix,
+      recorder,
+      clock,
+      timing,
+    }),
+})

@@ -1,4 +1,4 @@
-import type { MIGRATION_PHASES, NATIVE_EVENTS } from '../../metrics.ts'
+import type { MIGRATION_PHASES, NATIVE_EVENTS } from './definition.ts'
 
 /**
  * What the node calls the metrics that are read here, without the maker's word before it. All of

@@ -1,10 +1,5 @@
-import {
-  MIGRATION_PHASES,
-  NATIVE_EVENTS,
-  type Sample,
-  sample,
-  sampleIfKnown,
-} from '../../metrics.ts'
+import { MIGRATION_PHASES, NATIVE_EVENTS } from './definition.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import {
   EVENT_NAMES,
   MIGRATION_VALUES,

@@ -1,11 +1,14 @@
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
-import { sample, sampleIfKnown } from '../../metrics.ts'
+import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseHeight } from '../../parsers/height.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity } from '../../parsers/rpc.ts'
 import type { Query } from '../../sources/query.ts'
 import type { Rpc } from '../../sources/rpc.ts'
 import { agree, type Agreement } from '../../core/agreement.ts'
-import { type Reply, request, stateOf } from '../shared/request.ts'
+import { type Reply, request, stateOf, requestTimeout } from '../shared/request.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { definition } from './definition.ts'
+import { AGREEMENT_WINDOW } from '../../core/agreement.ts'
 
 /** An RPC endpoint is compared on `latest`, a query service on `finalized`, which is what it has indexed. */
 export type Reference = { readonly name: string } & (
@@ -86,8 +89,8 @@ export const reference = ({
   }
 
   return {
-    name: 'reference',
-    help: 'other views of the same chain, and how far the node is behind them',
+    name: definition.name,
+    help: definition.help,
     timing,
     run: poll(timing, read),
     samples: ({ references: all, agreeing, difference }) => [
@@ -112,3 +115,21 @@ const finalizedOf = (node: Rpc, signal: AbortSignal): Promise<Reply<Block | null
   request(node.call('eth_getBlockByNumber', ['finalized', false], signal), parseRpcBlock)
 
 const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)
+
+export const offer: OfferCollector = ({ config, rpcAt, queryAt }) => ({
+  uses: [config.references, config.rpc.url],
+  hasWork: config.references.length > 0,
+  create: (timing) => {
+    const timeout = requestTimeout(timing, 1)
+    return reference({
+      node: rpcAt(config.rpc.url, timeout),
+      references: config.references.map(({ name, url, kind, apiKeyFile }) =>
+        kind === 'rpc'
+          ? { name, kind, source: rpcAt(url, timeout) }
+          : { name, kind, source: queryAt({ url, apiKeyFile }, timeout) },
+      ),
+      window: AGREEMENT_WINDOW,
+      timing,
+    })
+  },
+})

@@ -2,10 +2,12 @@ import type { Clock } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { minute, second } from '../../core/units.ts'
-import { BLOCK_TAGS, REFUSALS, type Sample, sample, sampleIfKnown } from '../../metrics.ts'
+import { definition, BLOCK_TAGS, REFUSALS } from './definition.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../../parsers/rpc.ts'
 import type { Rpc } from '../../sources/rpc.ts'
-import { type Refusal, type Reply, request, stateOf } from '../shared/request.ts'
+import { type Refusal, type Reply, request, stateOf, requestTimeout } from '../shared/request.ts'
+import type { OfferCollector } from '../dependencies.ts'
 
 /** What is asked at every poll: the requests that tell how the RPC does. */
 const METHODS = ['eth_blockNumber', 'eth_getBlockByNumber'] as const
@@ -118,8 +120,8 @@ export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcRead
   }
 
   return {
-    name: 'rpc',
-    help: "the node's JSON-RPC: height by block tag, block times, version",
+    name: definition.name,
+    help: definition.help,
     timing,
     run: poll(timing, read),
     samples,
@@ -178,3 +180,8 @@ const infoSamples = ({ clientVersion, chainId, netVersion }: Info): readonly Sam
           net_version: netVersion?.slice(0, 100) ?? '',
         }),
       ]
+
+export const offer: OfferCollector = ({ config, rpcAt, recorder, clock }) => ({
+  create: (timing) =>
+    rpc({ node: rpcAt(config.rpc.url, requestTimeout(timing, 2)), recorder, clock, timing }),
+})

@@ -1,12 +1,14 @@
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
-import { sample, sampleIfKnown, SERVICE_STATES } from '../../metrics.ts'
+import { sample, sampleIfKnown } from '../../core/metric.ts'
+import { definition, SERVICE_STATES } from './definition.ts'
 import { parseUnits, type Unit, UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { Lifecycle } from '../lifecycle/count.ts'
 import type { MainPids } from '../shared/main-pids.ts'
 import type { Names } from '../shared/names.ts'
 import { createPartialRestart } from '../lifecycle/partial-restart.ts'
+import type { OfferCollector } from '../dependencies.ts'
 
 export interface ServicesReading {
   readonly services: readonly (Unit & { readonly service: string; readonly expected: boolean })[]
@@ -83,8 +85,8 @@ export const services = (parts: Parts): Collector<ServicesReading> => {
   }
 
   return {
-    name: 'services',
-    help: "the node's systemd units and timers",
+    name: definition.name,
+    help: definition.help,
     timing,
     run: poll(timing, read),
     samples,
@@ -156,3 +158,12 @@ const samples: Collector<ServicesReading>['samples'] = ({
 
 const inSeconds = (milliseconds: number | null): number | null =>
   milliseconds === null ? null : milliseconds / 1000
+
+export const offer: OfferCollector = ({ config, exec, names, lifecycle, mainPids }) => {
+  const { units, timers, required } = config.services
+  return {
+    uses: [names, lifecycle],
+    create: (timing) =>
+      services({ exec, names, units, timers, required, lifecycle, mainPids, timing }),
+  }
+}

@@ -1,6 +1,6 @@
 import { type Context, type Timing, withDeadline } from '../../core/collector.ts'
 import type { Recorder } from '../../core/recorder.ts'
-import { type Sample, sampleIfKnown } from '../../metrics.ts'
+import { type Sample, sampleIfKnown } from '../../core/metric.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { createLineJoiner } from '../../parsers/journal-lines.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
@@ -27,7 +27,7 @@ export interface Listener {
 }
 
 /** Handed to a listening collector by whoever composes the agent. */
-export interface Listening {
+export interface JournalDependencies {
   readonly journal: Journal<JournalEntry>
   readonly checkpoint: Checkpoint
   readonly recorder: Recorder
@@ -51,7 +51,7 @@ interface Course {
  * are saved together after every batch, so that an entry is counted once even when we are killed.
  */
 export const createJournalFollower = (
-  { journal, checkpoint, recorder }: Listening,
+  { journal, checkpoint, recorder }: JournalDependencies,
   { listener, timing }: { readonly listener: Listener; readonly timing: Timing },
 ) => {
   const { service } = listener

@@ -1,6 +1,6 @@
 import { ParseError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/recorder.ts'
-import { LINE_RESULTS } from '../../metrics.ts'
+import { LINE_RESULTS } from '../../core/agent-metrics.ts'
 import { createDrift } from './drift.ts'
 
 interface Line {

@@ -1,7 +1,7 @@
 import type { Timing } from '../../core/collector.ts'
 import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { asError } from '../../core/outcome.ts'
-import type { REFUSALS } from '../../metrics.ts'
+import type { REFUSALS } from '../rpc/definition.ts'
 import { RpcRefusal } from '../../parsers/rpc.ts'
 
 /** Why a request brought nothing: a reading in itself, since the agent did ask. */

@@ -1,9 +1,11 @@
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import type { Recorder } from '../../core/recorder.ts'
-import { type Sample, sample, sampleIfKnown } from '../../metrics.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseStatusReport, type StatusReport } from '../../parsers/status.ts'
 import type { ReadStatus } from '../../sources/status.ts'
 import type { OwnKey } from '../shared/own-key.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { definition } from './definition.ts'
 
 interface Parts {
   readonly read: ReadStatus
@@ -22,8 +24,8 @@ export const status = ({
   servesAsReference,
   timing,
 }: Parts): Collector<StatusReport> => ({
-  name: 'status',
-  help: "the node's own status report",
+  name: definition.name,
+  help: definition.help,
   timing,
   run: poll(timing, async ({ signal }: Context) => {
     const report = parseStatusReport(await read(signal))
@@ -107,4 +109,18 @@ const samples = (report: StatusReport): readonly Sample[] => {
     ...sampleIfKnown('chain_status_cleanup_previous_seconds', cleanup.previousSeconds),
     ...sampleIfKnown('chain_status_cleanup_next_seconds', cleanup.nextSeconds),
   ]
+}
+
+export const offer: OfferCollector = ({
+  config,
+  readStatus: read,
+  readPrefix,
+  recorder,
+  ownKey,
+}) => {
+  const servesAsReference = config.references.length === 0
+  return {
+    uses: [readPrefix, ownKey, servesAsReference],
+    create: (timing) => status({ read, recorder, ownKey, servesAsReference, timing }),
+  }
 }

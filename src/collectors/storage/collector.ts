@@ -4,17 +4,12 @@ import { SourceError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { redact } from '../../core/redact.ts'
 import { second } from '../../core/units.ts'
-import {
-  BLOCK_STATES,
-  CHUNK_LISTS,
-  type Sample,
-  sample,
-  sampleIfKnown,
-  TIMELINES,
-} from '../../metrics.ts'
+import { definition, BLOCK_STATES, CHUNK_LISTS, TIMELINES } from './definition.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseStorageReport, readStorageFailure, type StorageReport } from '../../parsers/mpt.ts'
 import { COMPACTION_THRESHOLD } from '../shared/compaction.ts'
 import type { ReadStorage } from '../../sources/storage.ts'
+import type { OfferCollector } from '../dependencies.ts'
 
 interface Parts {
   readonly read: ReadStorage
@@ -39,8 +34,8 @@ export const storage = ({ read, recorder, clock, timing }: Parts): Collector<Sto
   }
 
   return {
-    name: 'storage',
-    help: "the node's database: capacity, use, history, blocks by state",
+    name: definition.name,
+    help: definition.help,
     timing,
     run: poll(timing, async ({ signal }: Context) => {
       let now = await report(signal)
@@ -119,3 +114,8 @@ const timelineSamples = (
     ...(kind === null ? [] : [sample('chain_storage_timeline_info', 1, { timeline, kind })]),
   ]
 }
+
+export const offer: OfferCollector = ({ readStorage: read, readPrefix, recorder, clock }) => ({
+  uses: [readPrefix],
+  create: (timing) => storage({ read, recorder, clock, timing }),
+})

@@ -1,8 +1,10 @@
 import { type Collector, type Context, type Timing, withDeadline } from '../../core/collector.ts'
 import { attempt } from '../../core/outcome.ts'
 import { second } from '../../core/units.ts'
-import { sample, sampleIfKnown } from '../../metrics.ts'
+import { sample, sampleIfKnown } from '../../core/metric.ts'
 import type { Balances, TokenFeed, WatchedToken } from './feed.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { definition } from './definition.ts'
 
 interface Held {
   readonly name: string
@@ -65,8 +67,8 @@ export const tokens = ({ watch, feedOf, timing }: Parts): Collector<TokensReadin
   }
 
   return {
-    name: 'tokens',
-    help: 'balances of configured holders, from the events of their tokens',
+    name: definition.name,
+    help: definition.help,
     timing,
     run: async (context, report) => {
       while (!context.signal.aborted) {
@@ -135,3 +137,10 @@ const stateOf = (result: Balances['result']): string => {
 
 /** The nearest float: Number reads a decimal exactly rounded, where dividing floats rounds twice. */
 const inUnits = (balance: bigint, decimals: number): number => Number(`${balance}e-${decimals}`)
+
+export const offer: OfferCollector = ({ config, tokenFeed }) => ({
+  hasWork: config.tokens.watch.length > 0,
+  // A single check does not read a history.
+  role: 'outbound',
+  create: (timing) => tokens({ watch: config.tokens.watch, feedOf: tokenFeed, timing }),
+})

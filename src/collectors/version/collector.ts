@@ -3,7 +3,7 @@ import { excerpt, summaryOf } from '../../core/errors.ts'
 import type { Forks } from '../../core/fork.ts'
 import { createKnown } from '../../core/known.ts'
 import type { Recorder } from '../../core/recorder.ts'
-import { type Sample, sample, sampleIfKnown } from '../../metrics.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import type { PackageVersion } from '../../parsers/dpkg.ts'
 import type { NodeVersion } from '../../parsers/node-version.ts'
 import { isOtherVersion, versionIn } from '../../parsers/version-number.ts'
@@ -12,6 +12,8 @@ import type { ReadPrefix } from '../../sources/prefix.ts'
 import { forkSamples, forkState, readinessFor, type Readiness } from './fork-readiness.ts'
 import { askPackage, askProgram, type Told } from './installed.ts'
 import { chainIdOf, hasPageTimeline, type Running, runningVersions } from './views.ts'
+import type { OfferCollector } from '../dependencies.ts'
+import { definition } from './definition.ts'
 
 export interface VersionReading {
   /** By the name in the configuration. */
@@ -82,8 +84,8 @@ export const version = (parts: Parts): Collector<VersionReading> => {
   }
 
   return {
-    name: 'version',
-    help: 'what is installed, what runs, and whether the node is ready for the next fork',
+    name: definition.name,
+    help: definition.help,
     timing,
     run: poll(timing, read),
     samples,
@@ -169,3 +171,9 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
     ),
   }
 }
+
+export const offer: OfferCollector = (dependencies) => ({
+  uses: [dependencies.readPrefix, dependencies.forks],
+  role: 'derived',
+  create: (timing) => version({ ...dependencies, ...dependencies.config.version, timing }),
+})

@@ -1,6 +1,7 @@
 import type { Fork } from '../../core/fork.ts'
 import { second } from '../../core/units.ts'
-import { type FORK_CHECKS, type Sample, sample, sampleIfKnown } from '../../metrics.ts'
+import type { FORK_CHECKS } from './definition.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { compareVersions } from '../../parsers/version-number.ts'
 import type { Running } from './views.ts'
 

@@ -1,5 +1,5 @@
 import type { Known } from '../../core/known.ts'
-import type { RUNNING_SOURCES } from '../../metrics.ts'
+import type { RUNNING_SOURCES } from './definition.ts'
 import { versionIn } from '../../parsers/version-number.ts'
 
 /** The version of a process that runs, and who tells it. */

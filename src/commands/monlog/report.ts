@@ -1,5 +1,5 @@
 import { recordOf, type ConsensusKind } from '../../collectors/consensus/kinds.ts'
-import { CONSENSUS_KINDS } from '../../metrics.ts'
+import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
 import type { Aside } from './asides.ts'
 import type { Folded } from './fold.ts'
 import { findingsOf, type MonlogFinding, networkSpan } from './found.ts'

@@ -1,11 +1,6 @@
 import { minute } from '../../core/units.ts'
-import {
-  INGEST_FAILURES,
-  INGEST_PHASES,
-  type Sample,
-  sample,
-  sampleIfKnown,
-} from '../../metrics.ts'
+import { INGEST_FAILURES, INGEST_PHASES } from '../../query/service/metrics.ts'
+import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import type { IngestState } from '../../query/service/ingest/state.ts'
 import type { StoreSize } from '../../query/store/store.ts'
 

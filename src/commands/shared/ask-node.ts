@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import type { Offered } from '../../collectors/index.ts'
+import type { Offered } from '../../agent/collectors.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Board, Standing } from '../../core/board.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -18,7 +18,7 @@ import { knownFrom } from '../../health/known-from.ts'
 import type { Picture, Told } from '../../health/picture.ts'
 import { version } from '../../core/version.ts'
 import type { StandIns } from './stand-ins.ts'
-import { createWatch } from '../../agent/runtime.ts'
+import { createRuntime } from '../../agent/runtime.ts'
 
 interface Options extends StandIns {
   readonly config: Config
@@ -44,7 +44,7 @@ export const askNode = async (options: Options): Promise<Picture> => {
     ending.abort()
   }
   signal.addEventListener('abort', end, { once: true })
-  const { board, exposition, offer, prefix } = createWatch({
+  const { board, exposition, offer, prefix } = await createRuntime({
     clock,
     path,
     exec,
@@ -59,14 +59,14 @@ export const askNode = async (options: Options): Promise<Picture> => {
   const running: Promise<void>[] = []
   const startedAt = clock.elapsed()
   try {
-    for (const role of ['reads', 'concludes'] as const) {
+    for (const role of ['source', 'derived'] as const) {
       const wave = offered.filter((one) => one.enabled && one.role === role)
       running.push(...wave.map(({ collector }) => supervise(lasting(collector), board, context)))
       await settled(wave, { board, clock, signal, onWaiting })
-      if (role === 'reads') await lookAgain(startedAt, { clock, signal })
+      if (role === 'source') await lookAgain(startedAt, { clock, signal })
     }
     for (const { collector, enabled, role } of offered) {
-      if (!enabled || role === 'tells') board.dismiss(collector)
+      if (!enabled || role === 'outbound') board.dismiss(collector)
     }
     const metrics = await exposition.render(board.samples())
     return {

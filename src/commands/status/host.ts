@@ -1,5 +1,5 @@
 import { figure, size } from '../../core/format.ts'
-import type { KERNELS } from '../../metrics.ts'
+import type { KERNELS } from '../../collectors/host/definition.ts'
 import { LIMITS } from '../../health/limits.ts'
 import { driveFacts, spaceFacts } from './host-disks.ts'
 import { type Fact, fact, momentFact } from './fact.ts'

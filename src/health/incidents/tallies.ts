@@ -1,6 +1,6 @@
 import type { Recorder } from '../../core/recorder.ts'
 import { hour } from '../../core/units.ts'
-import type { HistogramName, TallyName } from '../../metrics.ts'
+import type { HistogramName, CounterName } from '../../core/metric.ts'
 
 type Labels = Readonly<Record<string, string>>
 
@@ -15,8 +15,8 @@ export interface Tallies {
   /** Remembers the totals of this moment, in milliseconds; moments only go forward. */
   mark(at: number): void
   /** By how much each series of a counter has grown within so many milliseconds, as `increase()` tells it. */
-  increases(name: TallyName, within: number, labels?: Labels): readonly Increase[]
-  increase(name: TallyName, within: number, labels?: Labels): number
+  increases(name: CounterName, within: number, labels?: Labels): readonly Increase[]
+  increase(name: CounterName, within: number, labels?: Labels): number
   /** Of the blocks executed within that time, the share that took no longer; null where none was. */
   shareWithin(bound: DurationBound, within: number): number | null
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { documentOf } from '../../../src/commands/status/document.ts'
-import { sample } from '../../../src/metrics.ts'
+import { sample } from '../../../src/core/metric.ts'
 import { NOON, shownIn, statusPage } from '../../support/status-page.ts'
 
 const HOUR = 3_600_000

@@ -1,4 +1,5 @@
-import { BLOCK_TAGS, LEDGER_EVENTS, REFUSALS } from '../../../src/metrics.ts'
+import { BLOCK_TAGS, REFUSALS } from '../../../src/collectors/rpc/definition.ts'
+import { LEDGER_EVENTS } from '../../../src/collectors/ledger/definition.ts'
 import { BLOCKS_PER_SECOND, type Moment } from './moments.ts'
 import type { Recorder } from './recorder.ts'
 

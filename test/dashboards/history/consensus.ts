@@ -1,10 +1,9 @@
 import { FINDINGS } from '../../../src/collectors/consensus/findings.ts'
 import {
   CONSENSUS_KINDS,
-  MIGRATION_PHASES,
-  NATIVE_EVENTS,
   NETWORK_ERROR_KINDS,
-} from '../../../src/metrics.ts'
+} from '../../../src/collectors/consensus/definition.ts'
+import { MIGRATION_PHASES, NATIVE_EVENTS } from '../../../src/collectors/native/definition.ts'
 import { epochOf, stakeOf, statesyncBlocks } from './chain.ts'
 import { BLOCKS_PER_SECOND, type Moment, TIMEOUT_SHARE } from './moments.ts'
 import type { Recorder } from './recorder.ts'

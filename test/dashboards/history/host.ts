@@ -1,12 +1,8 @@
-import {
-  FAILURE_KINDS,
-  KERNELS,
-  KEY_KINDS,
-  KEY_STATES,
-  KEYS,
-  LINE_RESULTS,
-  MAINTENANCE_REASONS,
-} from '../../../src/metrics.ts'
+import { FAILURE_KINDS } from '../../../src/core/errors.ts'
+import { KERNELS } from '../../../src/collectors/host/definition.ts'
+import { KEY_KINDS, KEY_STATES, KEYS } from '../../../src/collectors/keys/definition.ts'
+import { LINE_RESULTS } from '../../../src/core/agent-metrics.ts'
+import { MAINTENANCE_REASONS } from '../../../src/core/maintenance.ts'
 import type { Moment } from './moments.ts'
 import type { Recorder } from './recorder.ts'
 

@@ -1,10 +1,10 @@
-import {
-  type HistogramName,
-  type LabelArgument,
-  metrics,
-  type ReadingName,
-  type TallyName,
-} from '../../../src/metrics.ts'
+import type {
+  HistogramName,
+  LabelArgument,
+  ReadingName,
+  CounterName,
+} from '../../../src/core/metric.ts'
+import { metrics } from '../../../src/metrics.ts'
 
 type Labels = Readonly<Record<string, string>>
 
@@ -39,7 +39,7 @@ export interface Recorder {
     ...labels: LabelArgument<Name>
   ): void
   /** A counter that grows by so much a second. */
-  total<Name extends ReadingName | TallyName>(
+  total<Name extends ReadingName | CounterName>(
     name: Name,
     perSecond: number,
     ...labels: LabelArgument<Name>
@@ -110,16 +110,16 @@ export const createRecorder = (common: Labels): Recorder => {
       next = 0
     },
     gauge: (name, value, ...[labels]) => {
-      if (metrics[name].type !== 'gauge') throw new TypeError(`${name} is no gauge`)
+      if (metrics[name]?.type !== 'gauge') throw new TypeError(`${name} is no gauge`)
       if (value !== null) set(find(name, labels ?? NONE), Number(value))
     },
     total: (name, perSecond, ...[labels]) => {
-      if (metrics[name].type === 'gauge') throw new TypeError(`${name} is no counter`)
+      if (metrics[name]?.type === 'gauge') throw new TypeError(`${name} is no counter`)
       grow(find(name, labels ?? NONE), perSecond * moment.elapsed)
     },
     observe: (name, { perSecond, median }, ...[labels = NONE]) => {
       const count = perSecond * moment.elapsed
-      for (const bound of metrics[name].buckets ?? []) {
+      for (const bound of metrics[name]?.buckets ?? []) {
         const share = 1 / (1 + (bound / median) ** -STEEPNESS)
         grow(find(name, labels, `_bucket=${bound}`), count * share)
       }

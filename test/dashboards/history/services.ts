@@ -1,5 +1,7 @@
 import { LOG_PATTERNS } from '../../../src/parsers/log-patterns.ts'
-import { EXIT_RESULTS, FORK_CHECKS, SERVICE_STATES } from '../../../src/metrics.ts'
+import { EXIT_RESULTS } from '../../../src/collectors/lifecycle/definition.ts'
+import { FORK_CHECKS } from '../../../src/collectors/version/definition.ts'
+import { SERVICE_STATES } from '../../../src/collectors/services/definition.ts'
 import type { Moment } from './moments.ts'
 import type { Recorder } from './recorder.ts'
 

@@ -1,4 +1,5 @@
-import { BLOCK_STATES, CHUNK_LISTS, EXECUTION_PHASES, TIMELINES } from '../../../src/metrics.ts'
+import { BLOCK_STATES, CHUNK_LISTS, TIMELINES } from '../../../src/collectors/storage/definition.ts'
+import { EXECUTION_PHASES } from '../../../src/collectors/execution/definition.ts'
 import { epochOf, statesyncBlocks } from './chain.ts'
 import { BLOCKS_PER_SECOND, type Moment } from './moments.ts'
 import type { Recorder } from './recorder.ts'

@@ -1,4 +1,5 @@
-import { type MetricDefinition, metrics } from '../../../src/metrics.ts'
+import type { MetricDefinition } from '../../../src/core/metric.ts'
+import { metrics } from '../../../src/metrics.ts'
 import { alerts, rules } from '../../alerts/files.ts'
 
 interface Known {

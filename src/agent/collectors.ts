@@ -1,0 +1,81 @@
+import type {
+  CollectorDependencies,
+  OfferCollector,
+  Role,
+  Shared,
+} from '../collectors/dependencies.ts'
+import { createDuties } from '../collectors/derived/duties.ts'
+import { createSlotCount } from '../collectors/derived/slots.ts'
+import { COLLECTORS } from '../collectors/index.ts'
+import { createLifecycle, type Lifecycle } from '../collectors/lifecycle/count.ts'
+import { createMainPids } from '../collectors/shared/main-pids.ts'
+import { createNames, type Names } from '../collectors/shared/names.ts'
+import { createOwnKey, type OwnKey } from '../collectors/shared/own-key.ts'
+import type { Collector } from '../core/collector.ts'
+import { createReuse } from '../core/reuse.ts'
+
+export interface Offered {
+  readonly collector: Collector<unknown>
+  readonly enabled: boolean
+  readonly role: Role
+}
+
+type CollectorName = keyof typeof COLLECTORS
+type Dependencies = Omit<CollectorDependencies, keyof Shared | 'follower'>
+
+/** Loads every collector. */
+export const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferCollector>> =>
+  new Map(
+    await Promise.all(
+      Object.values(COLLECTORS).map(
+        async ({ name, load }): Promise<readonly [CollectorName, OfferCollector]> => [
+          name,
+          await load(),
+        ],
+      ),
+    ),
+  )
+
+/**
+ * Creates the collectors for a configuration. Called again with the next configuration, it returns the same
+ * collector where nothing that it uses has changed, and a new one where something has. What several collectors
+ * share is kept, so that those that keep running and those that are replaced work on the same data.
+ */
+export const createCollectors = (
+  offers: ReadonlyMap<CollectorName, OfferCollector>,
+): ((dependencies: Dependencies) => readonly Offered[]) => {
+  const namesFor = createReuse<Names>()
+  const lifecycleFor = createReuse<Lifecycle>()
+  const ownKeyFor = createReuse<OwnKey>()
+  const collectorsFor = new Map<string, ReturnType<typeof createReuse<Collector<unknown>>>>()
+  const mainPids = createMainPids()
+  const slots = createSlotCount()
+  const duties = createDuties()
+
+  return (dependencies) => {
+    const { config, recorder, journal, checkpoints, readPrefix } = dependencies
+    const { publicKey } = config.node
+    const labels = Object.keys(config.services.units)
+    const all: CollectorDependencies = {
+      ...dependencies,
+      names: namesFor([readPrefix], () => createNames(readPrefix)),
+      lifecycle: lifecycleFor([labels], () => createLifecycle(recorder, labels)),
+      ownKey: ownKeyFor([publicKey], () => createOwnKey(publicKey)),
+      mainPids,
+      slots,
+      duties,
+      follower: (name) => ({ journal, recorder, checkpoint: checkpoints.open(name) }),
+    }
+    return [...offers].map(([name, offer]) => {
+      const { uses = [], hasWork = true, role = 'source', create } = offer(all)
+      const { enabled, interval, timeout } = config[name]
+      const reuse = collectorsFor.get(name) ?? createReuse<Collector<unknown>>()
+      collectorsFor.set(name, reuse)
+      return {
+        enabled: enabled && hasWork,
+        collector: reuse([config[name], ...uses], () => create({ interval, timeout })),
+        role,
+      }
+    })
+  }
+}

@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { POLL, timing } from '../../config/values.ts'
+import { gauge } from '../../core/metric.ts'
+import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+
+export const definition = {
+  name: 'maintenance',
+  help: 'maintenance that the operator has announced',
+  introduction: 'The maintenance window that the operator has set with `chain-agent maintenance`.',
+  settings: z.strictObject(timing('5s', '5s', POLL)).prefault({}),
+  metrics: {
+    chain_agent_maintenance: gauge('Whether the operator has announced maintenance.', {
+      reason: MAINTENANCE_REASONS,
+    }),
+  },
+} as const

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { baseUrl, file, POLL, timing, token } from '../../config/values.ts'
+import { gauge, open } from '../../core/metric.ts'
+
+export const definition = {
+  name: 'tokens',
+  help: 'balances of configured holders, from the events of their tokens',
+  introduction:
+    'Balances of configured holders (`tokens.watch`), rebuilt from events that a query service gives; off without a token. They end 200 blocks below the height of the service, where no reorganisation reaches. Absent while the history is still being read, and where the events do not explain the balances. `id` is empty but for a token of its own.',
+  settings: z
+    .strictObject({
+      ...timing('60s', '30s', POLL),
+      url: baseUrl('the query service that tells of tokens').nullable().default(null),
+      apiKeyFile: file('the file with the API key of that service').nullable().default(null),
+      watch: z
+        .array(token, 'expected a list of tokens')
+        .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, {
+          message: 'expected tokens with names that differ',
+        })
+        .default([])
+        .describe(
+          'tokens and holders: {name, contract, standard, profile, fromBlock, decimals, holders: [{name, address, id}]}',
+        ),
+    })
+    .refine(({ url: address, watch }) => watch.length === 0 || address !== null, {
+      path: ['url'],
+      message: 'expected the address of a query service',
+    })
+    .prefault({}),
+  metrics: {
+    chain_token_balance: gauge(
+      'What the holder has by the events of the token, as a float of raw units divided by 10 to the power of its decimals; exact in the API.',
+      { token: open, holder: open, id: open },
+    ),
+    chain_token_through_block: gauge('Last block whose events are in the balances of the token.', {
+      token: open,
+    }),
+  },
+} as const

@@ -1,0 +1,68 @@
+import { FAILURE_KINDS } from './errors.ts'
+import { counter, externalCounter, gauge, open } from './metric.ts'
+
+export const LINE_RESULTS = ['parsed', 'ignored', 'unparsed'] as const
+
+/** The metrics of the agent itself. */
+export const agent = {
+  introduction: 'The agent itself. `process_*` and `nodejs_*` are exported in addition.',
+  metrics: {
+    chain_agent_build_info: gauge('Constant 1; which agent this is.', {
+      version: open,
+      revision: open,
+      node_version: open,
+    }),
+    chain_agent_collector_enabled: gauge('Whether the configuration turns the collector on.', {
+      collector: open,
+    }),
+    chain_agent_collector_up: gauge(
+      'Whether the last attempt succeeded and its reading is fresh.',
+      {
+        collector: open,
+      },
+    ),
+    chain_agent_collector_last_success_timestamp_seconds: gauge(
+      'When the collector last had a reading.',
+      { collector: open },
+    ),
+    chain_agent_collector_duration_seconds: gauge('How long the last poll took.', {
+      collector: open,
+    }),
+    chain_agent_collector_failures_total: externalCounter(
+      'Attempts of the collector that failed.',
+      {
+        collector: open,
+        kind: FAILURE_KINDS,
+      },
+    ),
+    chain_agent_lines_total: counter('Lines of streams and reports, by how they were understood.', {
+      format: open,
+      result: LINE_RESULTS,
+    }),
+    chain_agent_journal_last_entry_timestamp_seconds: gauge(
+      'Time of the newest entry read from the journal.',
+      { service: open },
+    ),
+    chain_agent_journal_restarts_total: counter('Times that a journal follower was started anew.', {
+      service: open,
+    }),
+    chain_agent_journal_gaps_total: counter(
+      'Times that the place where reading stopped was gone from the journal.',
+      { service: open },
+    ),
+  },
+} as const
+
+/** The metrics of configuration reloads, of the agent and of the query service. */
+export const reload = {
+  introduction:
+    'Configuration reloads of the agent and of the query service. Each process reads its configuration at start-up and on SIGHUP (`systemctl reload`).',
+  metrics: {
+    chain_agent_config_last_reload_successful: gauge(
+      'Whether the last attempt to load the configuration succeeded.',
+    ),
+    chain_agent_config_last_reload_success_timestamp_seconds: gauge(
+      'When the configuration was last loaded without an error.',
+    ),
+  },
+} as const

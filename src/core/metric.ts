@@ -1,0 +1,103 @@
+import type { chapters } from '../metrics.ts'
+
+/** A label whose values are not known in advance. The budget of series limits their number. */
+export const open = 'open'
+
+export type Labels = Readonly<Record<string, readonly string[] | typeof open>>
+
+/** A value read from a source: exported while its reading is fresh, absent otherwise. */
+export const gauge = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
+  ({ type: 'gauge', help, labels }) as const
+
+/** A total counted by the agent: exported until the agent exits. */
+export const counter = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
+  ({ type: 'counter', help, labels }) as const
+
+/** A total counted by the node or systemd: exported by value, absent when its reading is stale. */
+export const externalCounter = <const L extends Labels = Record<never, never>>(
+  help: string,
+  labels?: L,
+) => ({ type: 'external counter', help, labels }) as const
+
+/** Durations observed by the agent, in seconds; the buckets are close to the values that decide. */
+export const histogram = <const L extends Labels = Record<never, never>>(
+  help: string,
+  buckets: readonly number[],
+  labels?: L,
+) => ({ type: 'histogram', help, buckets, labels }) as const
+
+export interface MetricDefinition {
+  readonly type: 'gauge' | 'counter' | 'external counter' | 'histogram'
+  readonly help: string
+  readonly labels: Labels | undefined
+  readonly buckets?: readonly number[]
+}
+
+/** The metrics of one part of the agent, as docs/metrics.md lists them. */
+export interface Chapter {
+  readonly introduction: string
+  readonly metrics: Readonly<Record<string, MetricDefinition>>
+}
+
+type MetricsOf<C> = {
+  [K in keyof C]: C[K] extends { readonly metrics: infer M } ? M : never
+}[keyof C]
+type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) extends (
+  i: infer I,
+) => void
+  ? I
+  : never
+
+/** The catalogue without its chapters: name → definition. */
+type Catalogue = UnionToIntersection<MetricsOf<typeof chapters>>
+
+export type MetricName = keyof Catalogue
+type NamesOf<Type extends MetricDefinition['type']> = {
+  [Name in MetricName]: Catalogue[Name] extends { readonly type: Type } ? Name : never
+}[MetricName]
+
+/** Metrics that are exported by value, from a reading. */
+export type ReadingName = NamesOf<'gauge' | 'external counter'>
+/** Counters that the agent increments. */
+export type CounterName = NamesOf<'counter'>
+export type HistogramName = NamesOf<'histogram'>
+
+/** The labels that a metric must carry, with the values that the catalogue allows. */
+export type LabelsOf<Name extends MetricName> = Catalogue[Name] extends {
+  readonly labels: (infer L) | undefined
+}
+  ? { readonly [K in keyof L]: L[K] extends readonly (infer Value)[] ? Value : string }
+  : never
+
+/** Nothing to pass where a metric has no labels, exactly its labels where it has some. */
+export type LabelArgument<Name extends MetricName> = [keyof LabelsOf<Name>] extends [never]
+  ? []
+  : [labels: LabelsOf<Name>]
+
+export interface Sample {
+  readonly name: ReadingName
+  readonly value: number
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/**
+ * One value of one metric, in the unit that its name ends in. 64-bit heights become doubles here,
+ * exact up to 2^53. Throws a RangeError for a value that is not finite: an unknown value has no sample.
+ */
+export const sample = <Name extends ReadingName>(
+  name: Name,
+  value: number | bigint | boolean,
+  ...[labels]: LabelArgument<Name>
+): Sample => {
+  const number = Number(value)
+  if (!Number.isFinite(number)) throw new RangeError(`${name} must be a number, got ${value}`)
+  return { name, value: number, labels: { ...labels } }
+}
+
+/** A sample for a value that may be unknown: none then. */
+export const sampleIfKnown = <Name extends ReadingName>(
+  name: Name,
+  value: number | bigint | boolean | null | undefined,
+  ...labels: LabelArgument<Name>
+): readonly Sample[] =>
+  value === null || value === undefined ? [] : [sample(name, value, ...labels)]
