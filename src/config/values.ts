@@ -159,8 +159,8 @@ export const serviceUnit = z
   .string()
   .regex(/^\S+\.service$/, 'expected the name of a .service unit')
 
-export const POLL = ['how often it asks', 'how long it waits for an answer'] as const
+export const POLL = ['how often it polls', 'how long it waits for a response'] as const
 export const FOLLOW = [
-  'how often it shows that it is alive',
+  'how often it reports while there is nothing to read',
   'how long opening the journal may take',
 ] as const

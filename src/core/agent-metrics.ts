@@ -7,12 +7,12 @@ export const LINE_RESULTS = ['parsed', 'ignored', 'unparsed'] as const
 export const agent = {
   introduction: 'The agent itself. `process_*` and `nodejs_*` are exported in addition.',
   metrics: {
-    chain_agent_build_info: gauge('Constant 1; which agent this is.', {
+    chain_agent_build_info: gauge('Constant 1; version of the agent and of Node.', {
       version: open,
       revision: open,
       node_version: open,
     }),
-    chain_agent_collector_enabled: gauge('Whether the configuration turns the collector on.', {
+    chain_agent_collector_enabled: gauge('Whether the collector is enabled in the configuration.', {
       collector: open,
     }),
     chain_agent_collector_up: gauge(
@@ -22,10 +22,10 @@ export const agent = {
       },
     ),
     chain_agent_collector_last_success_timestamp_seconds: gauge(
-      'When the collector last had a reading.',
+      'Time of the last reading of the collector.',
       { collector: open },
     ),
-    chain_agent_collector_duration_seconds: gauge('How long the last poll took.', {
+    chain_agent_collector_duration_seconds: gauge('Duration of the last poll.', {
       collector: open,
     }),
     chain_agent_collector_failures_total: externalCounter(
@@ -35,7 +35,7 @@ export const agent = {
         kind: FAILURE_KINDS,
       },
     ),
-    chain_agent_lines_total: counter('Lines of streams and reports, by how they were understood.', {
+    chain_agent_lines_total: counter('Lines of streams and reports, by parse result.', {
       format: open,
       result: LINE_RESULTS,
     }),
@@ -43,11 +43,11 @@ export const agent = {
       'Time of the newest entry read from the journal.',
       { service: open },
     ),
-    chain_agent_journal_restarts_total: counter('Times that a journal follower was started anew.', {
+    chain_agent_journal_restarts_total: counter('Restarts of a journal follower.', {
       service: open,
     }),
     chain_agent_journal_gaps_total: counter(
-      'Times that the place where reading stopped was gone from the journal.',
+      'Times that the saved journal cursor was no longer in the journal.',
       { service: open },
     ),
   },

@@ -194,7 +194,7 @@ it.each([
     { watch: [{ ...WATCH, holder: [] }] },
     'no such key: tokens.watch.0.holder; did you mean holders?',
   ],
-  [{ watch: [WATCH, WATCH] }, 'expected tokens with names that differ'],
+  [{ watch: [WATCH, WATCH] }, 'expected tokens with distinct names'],
 ])('%j is refused', async (wrong, expected) => {
   await serve({ logs: [], height: 1 })
   const value = { tokens: { url: server.url, watch: [WATCH], ...wrong } }

@@ -128,7 +128,7 @@ describe('what cannot be used is named: where, what came, what was expected', ()
     ],
     [
       'services:\n  required: [bft, nope]',
-      'agent.yaml:2: services.required: expected names that stand in services.units, got ["bft","nope"]',
+      'agent.yaml:2: services.required: expected names of services.units, got ["bft","nope"]',
     ],
     ['- a\n- b', 'agent.yaml:1: expected keys and values'],
     [

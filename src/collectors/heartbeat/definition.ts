@@ -4,22 +4,22 @@ import { gauge, counter } from '../../core/metric.ts'
 
 export const definition = {
   name: 'heartbeat',
-  help: 'a sign of life to somebody outside, with height and verdict',
+  help: 'heartbeat to an outside receiver, with height and health verdict',
   introduction:
     "The heartbeat that the agent sends to `heartbeat.urlFile`, a dead man's switch outside of the host.",
   settings: z
     .strictObject({
-      ...timing('60s', '10s', ['how often it is sent', 'how long it waits for an answer']),
-      urlFile: file('the file with the address that the heartbeat goes to; none is sent without')
+      ...timing('60s', '10s', ['how often it is sent', 'how long it waits for a response']),
+      urlFile: file('the file with the URL that receives heartbeats; null: none is sent')
         .nullable()
         .default(null),
     })
     .prefault({}),
   metrics: {
     chain_agent_heartbeat_last_success_timestamp_seconds: gauge(
-      'When the heartbeat was last accepted.',
+      'Time at which a heartbeat was last accepted.',
     ),
-    chain_agent_heartbeats_total: counter('Heartbeats, by whether they were accepted.', {
+    chain_agent_heartbeats_total: counter('Heartbeats sent, by result.', {
       result: ['accepted', 'failed'],
     }),
   },

@@ -9,13 +9,13 @@ export const KEY_STATES = ['ok', 'missing', 'invalid', 'exposed', 'unverified'] 
 
 export const definition = {
   name: 'keys',
-  help: "the node's keystores and their backups: there, whole, private",
+  help: "the node's keystores and their backups: present, intact, readable only by their owner",
   introduction:
-    'Keystores, their backups and their password, by what the file system says of them. Content is checked where this user may read it, and kept nowhere; `unverified` is a file that is there, and private, and whose content this user may not read.',
+    'Keystores, their backups and their password, from the metadata of the files. The content is checked if the agent may read it, and is not stored; `unverified` is a file that exists and is readable only by its owner, so that the agent cannot check the content.',
   settings: z
     .strictObject({
       ...timing('1m', '10s', POLL),
-      reportFile: file('read the states from this file, which a privileged unit writes (deploy/)')
+      reportFile: file('read the states from this file, written by a privileged unit (deploy/)')
         .nullable()
         .default(null),
     })
@@ -26,7 +26,7 @@ export const definition = {
       kind: KEY_KINDS,
       state: KEY_STATES,
     }),
-    chain_key_backup_timestamp_seconds: gauge('When the backup was last written.', { key: KEYS }),
-    chain_key_backup_copies: gauge('Rotated copies that lie beside the backup.', { key: KEYS }),
+    chain_key_backup_timestamp_seconds: gauge('Modification time of the backup.', { key: KEYS }),
+    chain_key_backup_copies: gauge('Number of rotated copies next to the backup.', { key: KEYS }),
   },
 } as const

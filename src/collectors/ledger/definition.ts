@@ -2,25 +2,25 @@ import { z } from 'zod'
 import { FOLLOW, serviceUnit, timing } from '../../config/values.ts'
 import { gauge, histogram, counter } from '../../core/metric.ts'
 
-/** What the ledger stream tells of blocks. */
+/** Events of blocks in the ledger stream. */
 export const LEDGER_EVENTS = ['proposed', 'finalized'] as const
 
 export const definition = {
   name: 'ledger',
   help: 'blocks, timeouts and skipped rounds from the ledger stream',
   introduction:
-    'The ledger stream in the journal. Counters hold what the agent saw; a replay after a restart of the stream does not count again. The series of `scope="own"` exist only when `node.publicKey` is set.',
+    'The ledger stream in the journal. Counters hold what the agent read; lines that are repeated after a restart of the stream are not counted again. The series of `scope="own"` exist only when `node.publicKey` is set.',
   settings: z
     .strictObject({
       ...timing('5s', '10s', FOLLOW),
       unit: serviceUnit
         .default('{prefix}-ledger-tail.service')
-        .describe('the unit whose journal carries the ledger stream'),
+        .describe('the unit whose journal contains the ledger stream'),
     })
     .prefault({}),
   metrics: {
     chain_ledger_blocks_total: counter(
-      'Blocks in the ledger stream, each height and round once; network includes own.',
+      'Blocks in the ledger stream, each height and round counted once; network includes own.',
       { event: LEDGER_EVENTS, scope: ['own', 'network'] },
     ),
     chain_ledger_timeouts_total: counter(
@@ -28,32 +28,34 @@ export const definition = {
       { scope: ['own', 'network'] },
     ),
     chain_ledger_skipped_rounds_total: counter(
-      'Rounds between a proposed block and its parent that gave no block, each once.',
+      'Rounds between a proposed block and its parent without a block, each counted once.',
     ),
     chain_ledger_transactions_total: counter('Transactions of proposed blocks.'),
-    chain_ledger_round: gauge('Highest consensus round seen.', { event: LEDGER_EVENTS }),
-    chain_ledger_epoch: gauge('Highest epoch seen.', { event: LEDGER_EVENTS }),
-    chain_ledger_seq_num: gauge('Highest block sequence number seen.', { event: LEDGER_EVENTS }),
-    chain_ledger_block_timestamp_seconds: gauge('Time that the newest block itself carries.', {
+    chain_ledger_round: gauge('Highest consensus round in the stream.', { event: LEDGER_EVENTS }),
+    chain_ledger_epoch: gauge('Highest epoch in the stream.', { event: LEDGER_EVENTS }),
+    chain_ledger_seq_num: gauge('Highest block sequence number in the stream.', {
+      event: LEDGER_EVENTS,
+    }),
+    chain_ledger_block_timestamp_seconds: gauge('Timestamp of the newest block.', {
       event: LEDGER_EVENTS,
     }),
     chain_ledger_block_interval_seconds: histogram(
-      'Time between the own times of consecutive proposed blocks.',
+      'Time between the timestamps of consecutive proposed blocks.',
       [0.2, 0.3, 0.35, 0.4, 0.5, 0.75, 1, 2, 5],
     ),
     chain_ledger_propagation_seconds: histogram(
-      'From the own time of a proposed block to its line in the ledger stream.',
+      'Time from the timestamp of a proposed block to its line in the ledger stream.',
       [0.025, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.5, 3],
     ),
     chain_ledger_finality_seconds: histogram(
-      'From the own time of a block to the line that says it is final.',
+      'Time from the timestamp of a block to the line that reports it as finalized.',
       [0.5, 0.7, 0.8, 1, 1.2, 1.5, 2, 3, 5],
     ),
     chain_ledger_future_blocks_total: counter(
-      'Proposed blocks whose own time lies after their line: the clock of their leader, or ours, is off.',
+      'Proposed blocks whose timestamp is later than their line: the clock of the leader or of this host is wrong.',
     ),
     chain_ledger_own_consecutive_timeouts: gauge(
-      'Rounds in a row in which this node was leader and timed out.',
+      'Consecutive rounds that this node led and that timed out.',
     ),
   },
 } as const

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { FOLLOW, timing } from '../../config/values.ts'
 import { open, counter } from '../../core/metric.ts'
 
-/** systemd's results of a service; the rare ones, and what it invents later, are `other`. */
+/** Results of a service as systemd reports them; rare and unknown ones are `other`. */
 export const EXIT_RESULTS = [
   'success',
   'exit-code',
@@ -16,17 +16,17 @@ export const EXIT_RESULTS = [
 
 export const definition = {
   name: 'lifecycle',
-  help: "starts and ends of the node's units, from systemd's own journal lines",
+  help: "starts and exits of the node's units, from systemd's journal entries",
   introduction:
-    "Starts and ends, from systemd's own lines in the journal and from the poll of the units; each run of a unit counts once.",
+    "Starts and exits, from systemd's journal entries and from the poll of the units; each run of a unit is counted once.",
   settings: z.strictObject(timing('5s', '10s', FOLLOW)).prefault({}),
   metrics: {
     chain_service_starts_total: counter(
-      'Starts of the unit that the agent saw; the start before its first sight does not count.',
+      'Starts of the unit since the agent first read its state.',
       { service: open },
     ),
     chain_service_exits_total: counter(
-      'Ends of the unit that the agent saw, by result of systemd.',
+      'Exits of the unit since the agent first read its state, by systemd result.',
       {
         service: open,
         result: EXIT_RESULTS,

@@ -4,9 +4,9 @@ import { gauge, open, counter } from '../../core/metric.ts'
 
 export const definition = {
   name: 'logs',
-  help: 'lines that mean trouble, in the logs of consensus, execution and the clean-up',
+  help: 'known failure messages in the logs of consensus, execution and the cleanup',
   introduction:
-    'Lines that mean trouble, in the journals of consensus, execution and the clean-up; [patterns](patterns.md) tells what each means and what to do.',
+    'Known failure messages in the journals of consensus, execution and the cleanup; [patterns](patterns.md) describes what each means and what to do.',
   settings: z
     .strictObject({
       ...timing('5s', '10s', FOLLOW),
@@ -17,24 +17,24 @@ export const definition = {
           execution: '{prefix}-execution.service',
           cruft: '{prefix}-cruft.service',
         })
-        .describe('the units whose logs are searched for lines that mean trouble: label → unit'),
+        .describe('the units whose logs are searched for known failure messages: label → unit'),
     })
     .prefault({}),
   metrics: {
-    chain_log_pattern_total: counter('Lines that mean trouble, by what they say.', {
+    chain_log_pattern_total: counter('Lines with a known failure message, by pattern.', {
       service: open,
       pattern: open,
     }),
-    chain_log_lines_total: counter('Warnings and errors in the log.', {
+    chain_log_lines_total: counter('Warnings and errors in the log, by level.', {
       service: open,
       level: ['warning', 'error'],
     }),
     chain_log_suppressed_messages_total: counter(
-      'Messages that journald dropped: absence of others proves nothing then.',
+      'Messages dropped by journald; while it drops messages, a missing message proves nothing.',
       { service: open },
     ),
     chain_log_oldest_entry_timestamp_seconds: gauge(
-      'Time of the oldest entry of the service that the journal still holds.',
+      'Time of the oldest entry of the service that is still in the journal.',
       { service: open },
     ),
   },

@@ -5,11 +5,11 @@ import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
 
 export const definition = {
   name: 'maintenance',
-  help: 'maintenance that the operator has announced',
+  help: 'the maintenance window that the operator has set',
   introduction: 'The maintenance window that the operator has set with `chain-agent maintenance`.',
   settings: z.strictObject(timing('5s', '5s', POLL)).prefault({}),
   metrics: {
-    chain_agent_maintenance: gauge('Whether the operator has announced maintenance.', {
+    chain_agent_maintenance: gauge('Whether a maintenance window is active, by reason.', {
       reason: MAINTENANCE_REASONS,
     }),
   },

@@ -4,23 +4,23 @@ import { gauge, open } from '../../core/metric.ts'
 
 export const definition = {
   name: 'reference',
-  help: 'other views of the same chain, and how far the node is behind them',
+  help: 'references for the height of the chain, and how far the node is behind them',
   introduction:
-    'Other views of the same chain (`references:`). The difference needs a quorum: the majority of those configured, within 10 blocks of each other. RPC endpoints are compared on `latest`, query services on `finalized`.',
+    'References for the height of the chain (`references:`). The difference needs a quorum: the majority of those configured, within 10 blocks of each other. RPC endpoints are compared on `latest`, query services on `finalized`.',
   settings: z.strictObject(timing('10s', '5s', POLL)).prefault({}),
   metrics: {
     chain_reference_up: gauge(
-      'Whether the reference answered, and with the chain id of the node where both are known.',
+      'Whether the reference responded, and with the chain id of the node if both are known.',
       { reference: open },
     ),
-    chain_reference_block_number: gauge('Height of the chain as the reference reports it.', {
+    chain_reference_block_number: gauge('Block height reported by the reference.', {
       reference: open,
     }),
     chain_reference_agreeing: gauge(
-      'References whose heights lie within the agreement window of each other.',
+      'Number of references whose heights are within the agreement window of each other.',
     ),
     chain_block_difference: gauge(
-      'Blocks that the node is behind the agreed reference height; negative when ahead.',
+      'Blocks by which the node is behind the agreed reference height; negative when ahead.',
     ),
   },
 } as const

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { label, POLL, serviceUnit, timing } from '../../config/values.ts'
 import { externalCounter, gauge, open } from '../../core/metric.ts'
 
-/** systemd's ActiveState, and a unit that it does not know. */
+/** ActiveState of systemd, and `not-found` for a unit that does not exist. */
 export const SERVICE_STATES = [
   'active',
   'reloading',
@@ -17,7 +17,7 @@ export const SERVICE_STATES = [
 export const definition = {
   name: 'services',
   help: "the node's systemd units and timers",
-  introduction: 'systemd units and timers, by `systemctl show` every `services.interval`.',
+  introduction: 'systemd units and timers, from `systemctl show` every `services.interval`.',
   settings: z
     .strictObject({
       ...timing('10s', '5s', POLL),
@@ -31,19 +31,19 @@ export const definition = {
           otelcol: 'otelcol.service',
           cruft: '{prefix}-cruft.service',
         })
-        .describe('the units to watch: label → unit'),
+        .describe('the units to monitor: label → unit'),
       required: z
         .array(label)
         .default(['bft', 'execution', 'rpc'])
-        .describe('units that should run even where they are not enabled'),
+        .describe('units that should run even if they are not enabled'),
       timers: z
         .record(label, z.string().regex(/^\S+\.timer$/, 'expected the name of a .timer unit'))
         .default({ cruft: '{prefix}-cruft.timer' })
-        .describe('the timers to watch: label → unit'),
+        .describe('the timers to monitor: label → unit'),
     })
     .refine(({ units, required }) => required.every((name) => name in units), {
       path: ['required'],
-      message: 'expected names that stand in services.units',
+      message: 'expected names of services.units',
     })
     .prefault({}),
   metrics: {
@@ -56,37 +56,37 @@ export const definition = {
       'Whether the unit should be active: enabled, or required by the configuration.',
       { service: open },
     ),
-    chain_service_restarts_total: externalCounter(
-      'Times that systemd itself has restarted the unit.',
-      {
-        service: open,
-      },
-    ),
-    chain_service_start_timestamp_seconds: gauge('When the main process last started.', {
+    chain_service_restarts_total: externalCounter('Restarts of the unit by systemd.', {
+      service: open,
+    }),
+    chain_service_start_timestamp_seconds: gauge('Time at which the main process last started.', {
       service: open,
     }),
     chain_service_last_exit_status: gauge(
-      'Exit code of the last main process that ended, or the signal number where one ended it.',
+      'Exit code of the last main process that exited, or the number of the signal that killed it.',
       { service: open },
     ),
-    chain_service_memory_bytes: gauge('Memory of the unit as systemd accounts it.', {
+    chain_service_memory_bytes: gauge('Memory of the unit, from systemd accounting.', {
       service: open,
     }),
-    chain_service_cpu_seconds_total: externalCounter(
-      'Processor time of the unit since it was started.',
+    chain_service_cpu_seconds_total: externalCounter('CPU time of the unit since it was started.', {
+      service: open,
+    }),
+    chain_service_tasks: gauge('Number of tasks of the unit, from systemd accounting.', {
+      service: open,
+    }),
+    chain_service_partial_restart: gauge('Whether consensus was restarted and execution was not.'),
+    chain_timer_last_trigger_timestamp_seconds: gauge(
+      'Time at which the timer was last triggered.',
       {
-        service: open,
+        timer: open,
       },
     ),
-    chain_service_tasks: gauge('Tasks of the unit as systemd accounts them.', { service: open }),
-    chain_service_partial_restart: gauge(
-      'Whether consensus was started anew and execution beside it was not.',
+    chain_timer_next_trigger_timestamp_seconds: gauge(
+      'Time at which the timer is triggered next.',
+      {
+        timer: open,
+      },
     ),
-    chain_timer_last_trigger_timestamp_seconds: gauge('When the timer last fired.', {
-      timer: open,
-    }),
-    chain_timer_next_trigger_timestamp_seconds: gauge('When the timer fires next.', {
-      timer: open,
-    }),
   },
 } as const

@@ -6,10 +6,10 @@ export const definition = {
   name: 'status',
   help: "the node's own status report",
   introduction:
-    "The node's own status report, asked gently (`status.interval`, 5 minutes): each run of that tool touches the node's control socket, calls out and decrypts a key. `status.enabled: false` turns it off. Only the healthy word that is known for each state counts as healthy; the words themselves are labels of `chain_status_state_info`.",
+    "The status report of the node's tool, every `status.interval` (5 minutes): each run of that tool connects to the node's control socket, sends a request to the internet and decrypts a key. `status.enabled: false` disables it. Only the known healthy value of each state counts as healthy; the values are labels of `chain_status_state_info`.",
   settings: z.strictObject(timing('5m', '60s', POLL)).prefault({}),
   metrics: {
-    chain_status_info: gauge('Constant 1; what the status report says of the node.', {
+    chain_status_info: gauge('Constant 1; identity and versions in the status report.', {
       hostname: open,
       version: open,
       network: open,
@@ -19,32 +19,34 @@ export const definition = {
       record_seq_num: open,
       secp_public_key: open,
     }),
-    chain_status_uptime_seconds: gauge('Uptime of the consensus process as reported.'),
-    chain_status_service_running: gauge('Whether the report says running of the service.', {
+    chain_status_uptime_seconds: gauge('Reported uptime of the consensus process.'),
+    chain_status_service_running: gauge('Whether the service is reported as running.', {
       service: open,
     }),
-    chain_status_rpc_block_number: gauge('Height of the RPC as reported.'),
-    chain_status_peers: gauge('Peers as reported.'),
-    chain_status_in_sync: gauge('Whether the report says in-sync, the one healthy word.'),
-    chain_status_live: gauge('Whether the report says live, the one healthy word.'),
-    chain_status_rpc_active: gauge('Whether the report says active of the RPC.'),
-    chain_status_state_info: gauge('Constant 1; the words of the report as they are.', {
+    chain_status_rpc_block_number: gauge('Reported height of the RPC.'),
+    chain_status_peers: gauge('Reported number of peers.'),
+    chain_status_in_sync: gauge(
+      'Whether the reported state of consensus is in-sync, the only healthy value.',
+    ),
+    chain_status_live: gauge('Whether the reported mode is live, the only healthy value.'),
+    chain_status_rpc_active: gauge('Whether the RPC is reported as active.'),
+    chain_status_state_info: gauge('Constant 1; the reported states, unchanged.', {
       consensus: open,
       mode: open,
       rpc: open,
     }),
-    chain_status_epoch: gauge('Epoch as reported.'),
-    chain_status_round: gauge('Round as reported.'),
-    chain_status_block_number: gauge('Height of consensus as reported.'),
-    chain_status_external_block_number: gauge('Height elsewhere as reported.'),
-    chain_status_block_difference: gauge('Difference of heights as reported.'),
+    chain_status_epoch: gauge('Reported epoch.'),
+    chain_status_round: gauge('Reported round.'),
+    chain_status_block_number: gauge('Reported height of consensus.'),
+    chain_status_external_block_number: gauge('Reported height of an external source.'),
+    chain_status_block_difference: gauge('Reported difference of the heights.'),
     chain_status_statesync_progress_ratio: gauge(
-      'Progress of statesync as reported; absent while the reported target is 0.',
+      'Reported progress of statesync; absent while the reported target is 0.',
     ),
     chain_status_statesync_progress_block: gauge('Block that statesync has reached.'),
-    chain_status_statesync_target_block: gauge('Block that statesync goes to.'),
-    chain_status_cleanup_activated: gauge('Whether the clean-up timer is activated.'),
-    chain_status_cleanup_previous_seconds: gauge('Since the last clean-up as reported.'),
-    chain_status_cleanup_next_seconds: gauge('Until the next clean-up as reported.'),
+    chain_status_statesync_target_block: gauge('Target block of statesync.'),
+    chain_status_cleanup_activated: gauge('Whether the cleanup timer is active.'),
+    chain_status_cleanup_previous_seconds: gauge('Reported time since the last cleanup.'),
+    chain_status_cleanup_next_seconds: gauge('Reported time until the next cleanup.'),
   },
 } as const

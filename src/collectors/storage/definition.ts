@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { POLL, timing } from '../../config/values.ts'
 import { gauge, open } from '../../core/metric.ts'
 
-/** The database's timelines; labels of the slots, not of what is in them. */
+/** The database's timelines; names of the slots, not of their content. */
 export const TIMELINES = ['primary', 'secondary'] as const
 export const CHUNK_LISTS = ['fast', 'slow', 'free'] as const
 export const BLOCK_STATES = ['proposed', 'voted', 'finalized', 'verified'] as const
 
 export const definition = {
   name: 'storage',
-  help: "the node's database: capacity, use, history, blocks by state",
+  help: "the node's database: capacity, usage, history, blocks by state",
   introduction:
-    "The node's database by the report of its tool, every `storage.interval`. A series is absent where the version of the report does not tell it; the sentinel 2^64 − 1 is unknown. The tool needs more rights than the agent has: let `deploy/chain-agent-storage.timer` run it, and read its file with `storage.reportFile`.",
+    "The node's database, from the report of its tool every `storage.interval`. Series that the version of the report does not contain are absent; the sentinel 2^64 − 1 means unknown. The tool needs more permissions than the agent has: run it by `deploy/chain-agent-storage.timer` and set `storage.reportFile` to its output.",
   settings: z
     .strictObject({
       ...timing('60s', '20s', POLL),
@@ -19,15 +19,13 @@ export const definition = {
         .array(z.string().min(1))
         .min(1, 'expected at least one device')
         .default(['/dev/triedb'])
-        .describe('the devices of the database, as the node is given them'),
+        .describe('the devices of the database, as in the configuration of the node'),
       reportFile: z
         .string()
         .min(1)
         .nullable()
         .default(null)
-        .describe(
-          'read the report from this file, which a privileged unit writes (deploy/), instead',
-        ),
+        .describe('read the report from this file, written by a privileged unit (deploy/)'),
     })
     .prefault({}),
   metrics: {
@@ -35,7 +33,7 @@ export const definition = {
       device: open,
     }),
     chain_storage_used_bytes: gauge('Used space of the database on the device.', { device: open }),
-    chain_storage_used_ratio: gauge('Used share of the device, from the printed percent.', {
+    chain_storage_used_ratio: gauge('Used ratio of the device, from the reported percentage.', {
       device: open,
     }),
     chain_storage_chunks: gauge('Chunks of 256 MiB in the list.', { list: CHUNK_LISTS }),
@@ -53,20 +51,23 @@ export const definition = {
       timeline: TIMELINES,
     }),
     chain_storage_history_max_blocks: gauge(
-      'Bound on retained blocks; above 80 % of use the node shrinks it by itself.',
+      'Limit of retained blocks; above 80 % usage the node reduces it by itself.',
     ),
     chain_storage_latest_block: gauge('Latest block in the database, by state.', {
       state: BLOCK_STATES,
     }),
-    chain_storage_auto_expire_block: gauge('Version below which state is expired by itself.', {
-      timeline: TIMELINES,
-    }),
+    chain_storage_auto_expire_block: gauge(
+      'Version below which the node expires state by itself.',
+      {
+        timeline: TIMELINES,
+      },
+    ),
     chain_storage_timeline_info: gauge('Constant 1; the kind of state machine in the timeline.', {
       timeline: TIMELINES,
       kind: open,
     }),
     chain_storage_compaction_threshold_ratio: gauge(
-      'Share of use from which the node compacts by itself.',
+      'Used ratio from which the node compacts the database by itself.',
     ),
   },
 } as const

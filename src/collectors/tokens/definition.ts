@@ -6,16 +6,16 @@ export const definition = {
   name: 'tokens',
   help: 'balances of configured holders, from the events of their tokens',
   introduction:
-    'Balances of configured holders (`tokens.watch`), rebuilt from events that a query service gives; off without a token. They end 200 blocks below the height of the service, where no reorganisation reaches. Absent while the history is still being read, and where the events do not explain the balances. `id` is empty but for a token of its own.',
+    'Balances of configured holders (`tokens.watch`), rebuilt from the events that a query service returns; disabled without a token. They are those at 200 blocks below the height of the service, beyond the depth of a reorganization. Absent while the history is being read, and if the events do not explain the balances. `id` is set for tokens with an id only.',
   settings: z
     .strictObject({
       ...timing('60s', '30s', POLL),
-      url: baseUrl('the query service that tells of tokens').nullable().default(null),
+      url: baseUrl('the query service with the events of the tokens').nullable().default(null),
       apiKeyFile: file('the file with the API key of that service').nullable().default(null),
       watch: z
         .array(token, 'expected a list of tokens')
         .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, {
-          message: 'expected tokens with names that differ',
+          message: 'expected tokens with distinct names',
         })
         .default([])
         .describe(
@@ -29,11 +29,14 @@ export const definition = {
     .prefault({}),
   metrics: {
     chain_token_balance: gauge(
-      'What the holder has by the events of the token, as a float of raw units divided by 10 to the power of its decimals; exact in the API.',
+      'Balance of the holder by the events of the token, as a float of raw units divided by 10 to the power of its decimals; exact in the API.',
       { token: open, holder: open, id: open },
     ),
-    chain_token_through_block: gauge('Last block whose events are in the balances of the token.', {
-      token: open,
-    }),
+    chain_token_through_block: gauge(
+      'Last block whose events are included in the balances of the token.',
+      {
+        token: open,
+      },
+    ),
   },
 } as const

@@ -2,34 +2,34 @@ import { z } from 'zod'
 import { file, label, POLL, timing } from '../../config/values.ts'
 import { gauge, open } from '../../core/metric.ts'
 
-/** Who tells the version that runs: the process of the RPC, the metrics of consensus. */
+/** Sources of the running version: the RPC, the metrics of consensus. */
 export const RUNNING_SOURCES = ['rpc', 'native'] as const
-/** What a node must have by the time of a fork. */
+/** The requirements of a fork. */
 export const FORK_CHECKS = ['version', 'timeline'] as const
 
 export const definition = {
   name: 'version',
-  help: 'what is installed, what runs, and whether the node is ready for the next fork',
+  help: 'installed and running versions, and whether the node is ready for the next fork',
   introduction:
-    'What is installed, what runs, and what the network will ask for. A version that is not known is never a mismatch; nor is what a package adds to it (`+1`), or a suffix such as `-rc` that the RPC leaves out. For `chain_fork_ready` of `version` what is installed decides until 24 hours before the fork, then what runs must be new enough, too. A fork that is 30 days past, with all that it asked for, is no longer shown. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report tells, and from `version.forksFile`.',
+    'Installed and running versions, and the requirements of the network. An unknown version is never a mismatch; neither is a package revision (`+1`), or a suffix such as `-rc` that the RPC omits. For `chain_fork_ready` with `version`, the installed version decides until 24 hours before the fork, then the running version must be new enough, too. A fork is exported until 30 days after its activation if its requirements are met. Forks come from `networks/forks.yaml`, by the chain id that the RPC or the status report returns, and from `version.forksFile`.',
   settings: z
     .strictObject({
       ...timing('1m', '20s', POLL),
       package: label
         .nullable()
         .default(null)
-        .describe("the node's Debian package; the maker's word without one"),
+        .describe("the node's Debian package; null: the name prefix"),
       programs: z
         .array(label)
         .default(['node'])
-        .describe('the programs, without the prefix, that tell their version with --version'),
-      forksFile: file('forks and releases of networks, read beside those that the agent knows')
+        .describe('the programs, without the name prefix, that print their version with --version'),
+      forksFile: file('forks and releases of networks, in addition to those that are shipped')
         .nullable()
         .default(null),
     })
     .prefault({}),
   metrics: {
-    chain_node_build_info: gauge('Constant 1; the installed program as it says itself.', {
+    chain_node_build_info: gauge('Constant 1; the installed program as it reports itself.', {
       program: open,
       version: open,
       tag: open,
@@ -38,7 +38,7 @@ export const definition = {
       modified: open,
     }),
     chain_node_running_info: gauge(
-      'Constant 1; the version that runs: of the RPC, and of consensus by its own metrics.',
+      'Constant 1; the running version, of the RPC and of the metrics of consensus.',
       { source: RUNNING_SOURCES, version: open },
     ),
     chain_package_info: gauge('Constant 1; the installed package.', {
@@ -46,13 +46,13 @@ export const definition = {
       version: open,
     }),
     chain_version_mismatch: gauge(
-      'Whether a process runs another version than the installed one: a restart is pending.',
+      'Whether a process runs a version other than the installed one: a restart is pending.',
     ),
     chain_fork_activation_timestamp_seconds: gauge(
-      'When the fork or the mandatory release of the network takes effect.',
+      'Activation time of the fork or of the mandatory release.',
       { fork: open },
     ),
-    chain_fork_ready: gauge('Whether the node has what the fork asks for.', {
+    chain_fork_ready: gauge('Whether the node meets the requirement of the fork.', {
       fork: open,
       check: FORK_CHECKS,
     }),
