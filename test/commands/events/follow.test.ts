@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { runCli } from '../../../src/cli/program.ts'
 import type { Event } from '../../../src/core/event.ts'
 import { readEventsQuery, renderEvents } from '../../../src/exporter/events-page.ts'
+import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
 const AT = Date.UTC(2026, 2, 1)
@@ -44,7 +45,11 @@ test('events that begin anew are followed from their beginning, and that is said
       },
     },
   })
-  await clock.advance(1000)
+  // The command is loaded first, in real time.
+  await eventually(
+    () => out,
+    (text) => text !== '',
+  )
   await clock.advance(1000)
   // The state directory was emptied, and the agent started anew.
   kept = [event(1, 'new')]
