@@ -10,7 +10,7 @@ interface Exposed {
 
 const isReading = (name: string): name is ReadingName =>
   Object.entries(metrics).some(
-    ([known, { type }]) => known === name && (type === 'gauge' || type === 'counter'),
+    ([known, { type }]) => known === name && (type === 'gauge' || type === 'external counter'),
   )
 
 /** What an exposition says, by the catalogue: what is not in it, and what the agent itself counts, is left out. */
