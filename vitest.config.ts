@@ -29,8 +29,8 @@ const SUITES: readonly Suite[] = [
 
 /** A limit only catches a hang: on a busy machine a test may take twenty times as long. */
 const SETTINGS = {
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
+  testTimeout: 900_000,
+  hookTimeout: 900_000,
   // Files of one worker share modules: loading them for each file is half of the time.
   isolate: false,
 }

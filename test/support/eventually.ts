@@ -14,7 +14,7 @@ interface Patience {
 export const eventually = async <T>(
   look: () => Promise<T> | T,
   satisfies: (seen: T) => boolean,
-  { within = 120_000, every = 100 }: Patience = {},
+  { within = 300_000, every = 100 }: Patience = {},
 ): Promise<T> => {
   const deadline = Date.now() + within
   for (;;) {
