@@ -1,5 +1,5 @@
 import { type Page, type RawLog } from '../query/client/types.ts'
-import { refused } from './errors.ts'
+import { invalidPage } from './errors.ts'
 import { type EventName } from './signatures.ts'
 import { type Tally } from './tally.ts'
 
@@ -35,7 +35,7 @@ export const tokenLogs = (page: Page, wanted: Wanted, tally: Tally): readonly To
     if (log === undefined) tally.note('unrequested')
     else if (log.block < wanted.through) {
       // To reverse it, what it said would have to be known still.
-      if (raw.removed) throw refused(`block ${log.block} is taken back after it was read`)
+      if (raw.removed) throw invalidPage(`block ${log.block} is taken back after it was read`)
       tally.note('duplicate')
     } else {
       const last = logs.at(-1)
@@ -57,12 +57,12 @@ export const tokenLogs = (page: Page, wanted: Wanted, tally: Tally): readonly To
 
 const checkPlace = (page: Page, { blockNumber, logIndex }: RawLog): void => {
   if (blockNumber < page.from || blockNumber >= page.next) {
-    throw refused(
+    throw invalidPage(
       `a log of block ${blockNumber} in a page of the blocks ${page.from} to ${page.next - 1}`,
     )
   }
   if (!Number.isSafeInteger(blockNumber) || !Number.isSafeInteger(logIndex) || logIndex < 0) {
-    throw refused(`a log ${logIndex} of block ${blockNumber}`)
+    throw invalidPage(`a log ${logIndex} of block ${blockNumber}`)
   }
 }
 
@@ -78,9 +78,9 @@ const readLog = (raw: RawLog, { contract, events }: Wanted): TokenLog | undefine
     raw.topics.slice(0, present.length).includes(null) ||
     !present.every((one) => TOPIC.test(one))
   ) {
-    throw refused('a log whose topics are not hex of 32 bytes', raw.topics.join(' '))
+    throw invalidPage('a log whose topics are not hex of 32 bytes', raw.topics.join(' '))
   }
-  if (!DATA.test(data)) throw refused('a log whose data is not hex', data)
+  if (!DATA.test(data)) throw invalidPage('a log whose data is not hex', data)
   const event = events.get(present[0] ?? '')
   if (event === undefined) return undefined
   return {
@@ -102,7 +102,7 @@ const hold = (held: Map<number, Map<number, TokenLog>>, log: TokenLog, tally: Ta
   const before = block.get(log.index)
   if (before === undefined) block.set(log.index, log)
   else if (isSame(before, log)) tally.note('duplicate')
-  else throw refused(`two logs with one place, ${log.index} in block ${log.block}`)
+  else throw invalidPage(`two logs with one place, ${log.index} in block ${log.block}`)
 }
 
 const isSame = (a: TokenLog, b: TokenLog): boolean =>

@@ -1,7 +1,7 @@
 import { ConfigError } from '../core/errors.ts'
 import { type Page } from '../query/client/types.ts'
 import { type Book } from './book.ts'
-import { refused, StandardError } from './errors.ts'
+import { invalidPage, StandardError } from './errors.ts'
 import { parseAddress } from './format.ts'
 import { tokenLogs } from './ledger-log.ts'
 import { OwnersBook } from './owners-book.ts'
@@ -50,7 +50,7 @@ class TokenLedger implements Ledger {
   applyPage(page: Page): void {
     const through = this.#through ?? page.from
     if (page.from > through)
-      throw refused(`the blocks from ${through} to ${page.from - 1} are missing`)
+      throw invalidPage(`the blocks from ${through} to ${page.from - 1} are missing`)
     const tally = new Tally()
     tally.note('pages')
     const scanned = page.from === through ? this.#book.scan(page, tally) : undefined

@@ -3,7 +3,7 @@ import { fetchAll, it, placesIn, placesOf, steadyLogs } from './client-fixtures.
 import { alter, type Fault, type Faults, inTurn } from '../support/query-server.ts'
 import { type ServedChain } from '../support/query-chain.ts'
 
-/** Before the `nth` query, the blocks from `block` on are replaced. */
+/** Replaces the blocks from `block` on before the `nth` query. */
 const reorgBefore =
   (
     chain: ServedChain,
@@ -18,7 +18,7 @@ const reorgBefore =
   }
 
 describe('edge case 39: a reorg between pages', () => {
-  it('edge case 39: of the last page alone, before the next', async ({ serve }) => {
+  it('edge case 39: of the last page', async ({ serve }) => {
     const server = await serve()
     const { url, chain, seen } = server
     server.faults = reorgBefore(chain, 2, { block: 18 })
@@ -29,11 +29,13 @@ describe('edge case 39: a reorg between pages', () => {
       stats: { reorgs: 1, logs: 30 },
     })
     expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
-    // The third page does not follow on the second, which is fetched anew, and follows on the first.
+    // The third page does not follow the second, which is fetched again and follows the first.
     expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11, 21])
     expect(came.resets()).toBe(0)
   })
-  it('edge case 39: over several pages: back to the last one that fits', async ({ serve }) => {
+  it('edge case 39: over several pages: back to the last page of the same chain', async ({
+    serve,
+  }) => {
     const server = await serve({ pageLogs: 5 })
     const { url, chain, seen } = server
     server.faults = reorgBefore(chain, 4, { block: 8 })
@@ -55,13 +57,11 @@ describe('edge case 39: a reorg between pages', () => {
     expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
     expect(came.result).toMatchObject({ complete: true, stats: { reorgs: 2 } })
   })
-  it('edge case 39: deeper than what was held back: everything is void, and fetched from the beginning', async ({
-    serve,
-  }) => {
+  it('edge case 39: of delivered blocks: the query restarts', async ({ serve }) => {
     const server = await serve({ logs: steadyLogs(1, 1000), pageLogs: 100 })
     const { url, chain } = server
     server.faults = ({ path, from }) => {
-      // The first block that may still be replaced is 801.
+      // 801 is the first block that a reorg can replace.
       if (path === '/query' && from === 801 && chain.hash(1000).startsWith('0x00000000')) {
         chain.reorg(700, steadyLogs(700, 1000, { data: '0x02' }))
       }
@@ -76,7 +76,7 @@ describe('edge case 39: a reorg between pages', () => {
       stats: { logs: 1000, reorgs: 1 },
     })
   })
-  it('edge case 39: while the old blocks are fetched side by side', async ({ serve }) => {
+  it('edge case 39: while old blocks are fetched concurrently', async ({ serve }) => {
     const server = await serve({ logs: steadyLogs(1, 2000), pageLogs: 100 })
     const { url, chain } = server
     server.faults = reorgBefore(chain, 9, { block: 300, last: 2000 })
@@ -101,7 +101,7 @@ describe('edge case 39: a reorg between pages', () => {
     expect(placesOf(again.logs())).toEqual(placesIn(chain.logs()))
     expect(again.result).toMatchObject({ complete: true, from: 0, through: 50 })
   })
-  it('edge case 39: again and again: an error, and nothing is handed on', async ({ serve }) => {
+  it('edge case 39: again and again: an error, and no page is delivered', async ({ serve }) => {
     const server = await serve()
     server.faults = ({ path, nth }) => {
       if (path === '/query' && nth > 0) server.chain.reorg(11, steadyLogs(11, 30))
@@ -114,8 +114,8 @@ describe('edge case 39: a reorg between pages', () => {
   })
 })
 
-describe('what is no reorg', () => {
-  it('a service that tells no hashes', async ({ serve }) => {
+describe('not a reorg', () => {
+  it('a service without hashes', async ({ serve }) => {
     for (const options of [{ guard: false }, { dialect: 'spec' }] as const) {
       const { url, chain } = await serve(options)
       const came = await fetchAll(url)
@@ -123,7 +123,7 @@ describe('what is no reorg', () => {
       expect(came.pages.map(({ last }) => last)).toEqual([null, null, null])
     }
   })
-  it('a hash of the head, which is not of the page', async ({ serve }) => {
+  it('a hash of the head instead of the page', async ({ serve }) => {
     const ofTheHead = (hash: string): Fault =>
       alter((answer) => ({ ...answer, rollback_guard: { block_number: 4000, hash } }))
     const { url, chain } = await serve({

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { QueryError } from '../../src/query/client/errors.ts'
-import { readLogs } from '../../src/query/client/logs.ts'
+import { readLogs } from '../../src/query/client/wire-format.ts'
 import { type Page } from '../../src/query/client/types.ts'
 import { createLedger, type LedgerOptions, type LedgerResult } from '../../src/tokens/ledger.ts'
 

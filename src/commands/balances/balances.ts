@@ -5,8 +5,13 @@ import { StandardError } from '../../tokens/errors.ts'
 import { createLedger } from '../../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../../tokens/signatures.ts'
 import type { LedgerResult, Profile, Standard } from '../../tokens/types.ts'
-import { fellBack, identityOf, openCheckpoint, unfinished } from '../../query/resume/checkpoint.ts'
-import { createMarks } from '../../query/resume/marks.ts'
+import {
+  createCheckpointSchedule,
+  heightDecreased,
+  identityOf,
+  openCheckpoint,
+  unfinishedRun,
+} from '../../query/resume/checkpoint.ts'
 
 export interface Token {
   readonly standard: Standard
@@ -72,13 +77,13 @@ export const rebuildBalances = async (options: Options): Promise<Rebuilt | undef
     : undefined
   const height = await client.height(signal)
   const found = await checkpoint?.read()
-  if (found && !options.checkpoint?.resume) throw unfinished(options.checkpoint?.file ?? '')
+  if (found && !options.checkpoint?.resume) throw unfinishedRun(options.checkpoint?.file ?? '')
   const target = found?.mark.target ?? Math.min(options.toBlock ?? height, height)
   const create = () => createLedger({ standard, contract, profile, fullHistory })
   let ledger = create()
   if (found) ledger.restore(found.payload)
   let next = found?.mark.next ?? fromBlock ?? 0
-  const marks = createMarks({
+  const schedule = createCheckpointSchedule({
     clock,
     height,
     isEager: false,
@@ -106,13 +111,13 @@ export const rebuildBalances = async (options: Options): Promise<Rebuilt | undef
   }
   const sink = {
     page: async (page: Page) => {
-      await marks.before(page)
+      await schedule.beforePage(page)
       ledger.applyPage(page)
       next = page.next
-      await marks.passed({ target, next, last: page.last ?? null, logs: 0, offset: 0 })
+      await schedule.afterPage({ target, next, last: page.last ?? null, logs: 0, offset: 0 })
     },
     reset: async () => {
-      marks.forget()
+      schedule.discard()
       await forget()
       ledger = create()
       next = fromBlock ?? 0
@@ -132,16 +137,16 @@ export const rebuildBalances = async (options: Options): Promise<Rebuilt | undef
       ...(found && { from: found.mark.next, after: found.mark.last }),
     })
     unguarded = run.stats.unguarded > 0
-    if (!signal.aborted && run.through < target) throw fellBack(target)
+    if (!signal.aborted && run.through < target) throw heightDecreased(target)
   } catch (error) {
     const isGone = error instanceof QueryError && ['unreachable', 'no-data'].includes(error.kind)
     if (!signal.aborted) {
       // That the checkpoint can not be written is the lesser evil of the two.
-      await marks.keep().catch(() => undefined)
+      await schedule.flush().catch(() => undefined)
       if (!isGone || next <= (fromBlock ?? 0)) throw error
       return told(false, error)
     }
   }
-  await marks.keep()
+  await schedule.flush()
   return signal.aborted ? undefined : told(true, null)
 }

@@ -4,12 +4,12 @@ import type { LogQuery, Page, Progress, QueryClient, RunResult } from '../../que
 import { begunBytes, openGrowingFile, partialOf } from '../../sources/growing-file.ts'
 import {
   type CheckpointFile,
-  fellBack,
+  createCheckpointSchedule,
+  heightDecreased,
   identityOf,
   openCheckpoint,
-  unfinished,
+  unfinishedRun,
 } from '../../query/resume/checkpoint.ts'
-import { createMarks } from '../../query/resume/marks.ts'
 import { checkOutput, checkpointOf } from './output.ts'
 
 interface Options {
@@ -86,7 +86,12 @@ const intoFile = async (
   // What a run left that was killed after its last step is no checkpoint of this one.
   if (!begun) await checkpoint.remove()
   const growing = await openGrowingFile(file, offset)
-  const marks = createMarks({ clock, height, isEager: true, write: checkpoint.write })
+  const schedule = createCheckpointSchedule({
+    clock,
+    height,
+    isEager: true,
+    write: checkpoint.write,
+  })
   try {
     if (!begun) await growing.append(head)
     const run = await client.run(
@@ -97,10 +102,16 @@ const intoFile = async (
           await growing.append(text)
           offset = await growing.sync()
           logs += rows
-          await marks.passed({ target, next: page.next, last: page.last ?? null, logs, offset })
+          await schedule.afterPage({
+            target,
+            next: page.next,
+            last: page.last ?? null,
+            logs,
+            offset,
+          })
         },
         reset: async () => {
-          marks.forget()
+          schedule.discard()
           await checkpoint.remove()
           await growing.clear()
           await growing.append(head)
@@ -113,7 +124,7 @@ const intoFile = async (
       await growing.close()
       return { run, logs }
     }
-    if (run.through < target) throw fellBack(target)
+    if (run.through < target) throw heightDecreased(target)
     await growing.finish()
     await checkpoint.remove()
     return { run, logs }
@@ -127,7 +138,7 @@ const intoFile = async (
 const markOf = async (file: string, checkpoint: CheckpointFile, resume: boolean) => {
   const begun = await begunBytes(file)
   if (begun === undefined) return undefined
-  if (!resume) throw unfinished(partialOf(file))
+  if (!resume) throw unfinishedRun(partialOf(file))
   const found = await checkpoint.read()
   // Ended before its first page.
   if (!found) return undefined

@@ -8,14 +8,14 @@ export const UNGUARDED = `Not proved: the service tells no hashes, and the last 
 
 interface Run {
   readonly target: number
-  readonly asked: number | null
+  readonly toBlock: number | null
   readonly stats: { readonly unguarded: number }
 }
 
 /** What a reader of the logs has to know of a run that came to its end. */
-export const remarksOfRun = ({ target, asked, stats }: Run): readonly string[] => [
-  ...(asked !== null && asked > target
-    ? [`Through block ${target}, not ${asked}: the service had no more yet.`]
+export const remarksOfRun = ({ target, toBlock, stats }: Run): readonly string[] => [
+  ...(toBlock !== null && toBlock > target
+    ? [`Through block ${target}, not ${toBlock}: the service had no more yet.`]
     : []),
   ...(stats.unguarded > 0 ? [UNGUARDED] : []),
 ]

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { redactUrl } from '../../core/redact.ts'
 import { hour, parseDuration, renderDuration } from '../../core/units.ts'
-import { carriesKey } from '../../query/client/base.ts'
+import { isKeyHeader } from '../../query/client/endpoint.ts'
 import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS } from '../../query/client/types.ts'
 import type { Service } from './service.ts'
 import { UsageError } from '../../cli/usage-error.ts'
@@ -74,7 +74,7 @@ export const readAddressOf =
   }
 
 const readHeader = (text: string): string => {
-  if (/^[A-Za-z0-9-]{1,64}$/.test(text) && carriesKey(text)) return text
+  if (/^[A-Za-z0-9-]{1,64}$/.test(text) && isKeyHeader(text)) return text
   throw new InvalidArgumentError('expected the name of a header for a key, like X-Api-Key')
 }
 

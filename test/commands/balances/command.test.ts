@@ -238,7 +238,7 @@ describe('a service that goes away', () => {
     expect(again.err).toContain('an earlier run was not finished')
     const other = await cli([...csv, '--resume', '--to-block', '3'])
     expect(other.code).toBe(1)
-    expect(other.err).toContain('it is of a run that was asked otherwise: toBlock')
+    expect(other.err).toContain('it is of a run with other options: toBlock')
     const resumed = await cli([...csv, '--resume'])
     expect(resumed).toMatchObject({ code: 0, err: 'Through block 209.\n' })
     expect(await readFile(file, 'utf8')).toBe(`address,balance\n${ADA},35\n${BOB},15\n`)

@@ -1,13 +1,13 @@
 import { describe, expect } from 'vitest'
 import { inspect } from 'node:util'
 import { ConfigError } from '../../src/core/errors.ts'
-import { createBase } from '../../src/query/client/base.ts'
+import { createEndpoint } from '../../src/query/client/endpoint.ts'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { fetchAll, it as queryTest, steadyLogs } from './client-fixtures.ts'
 import { always, type Faults } from '../support/query-server.ts'
 
-/** Nothing that any other rule would redact out of a text. */
+/** A key that no other redaction rule matches. */
 const KEY = 'ses/me+1'
 const it = queryTest.extend('served', { logs: steadyLogs(1, 5) })
 
@@ -15,7 +15,7 @@ const create = (url: string, apiKey: string | null, header?: string) => () =>
   createQueryClient({ url, apiKey, header, clock: jumpingClock() })
 
 describe('the key', () => {
-  it('goes as a Bearer token with every request', async ({ serve }) => {
+  it('is sent as a Bearer token with every request', async ({ serve }) => {
     const { url, seen } = await serve({ apiKey: KEY })
     const { result } = await fetchAll(url, { client: { apiKey: ` ${KEY}\n` } })
     expect(result?.complete).toBe(true)
@@ -23,14 +23,14 @@ describe('the key', () => {
       seen.map(() => `Bearer ${KEY}`),
     )
   })
-  it('goes in another header, as it is', async ({ serve }) => {
+  it('is sent in another header without a prefix', async ({ serve }) => {
     const { url, seen } = await serve({ apiKey: KEY })
     const { result } = await fetchAll(url, { client: { apiKey: KEY, header: 'X-Api-Key' } })
     expect(result?.complete).toBe(true)
     expect(seen[0]?.headers).toMatchObject({ 'x-api-key': KEY })
     expect(seen[0]?.headers).not.toHaveProperty('authorization')
   })
-  it('is not sent where there is none', async ({ serve }) => {
+  it('is not sent without a key', async ({ serve }) => {
     const { url, seen } = await serve()
     await fetchAll(url)
     expect(seen[0]?.headers).not.toHaveProperty('authorization')
@@ -50,10 +50,10 @@ describe('the key', () => {
     (header) => {
       const make = create('http://127.0.0.1:1', KEY, header)
       expect(make).toThrow(ConfigError)
-      expect(make).toThrow(`The header ${header} can not carry the API key`)
+      expect(make).toThrow(`The header ${header} cannot carry the API key`)
     },
   )
-  it('is redacted where the service sends it back, in whatever form', async ({ serve }) => {
+  it('is redacted in responses, in every encoding', async ({ serve }) => {
     const forms = [
       KEY,
       KEY.toUpperCase(),
@@ -101,13 +101,13 @@ describe('the key', () => {
     ['spaces between', (key: string) => key.replaceAll('-', ' - ')],
     ['lines', (key: string) => key.replaceAll('-', '-\r\n  ')],
     ['base64 for addresses', (key: string) => Buffer.from(key).toString('base64url')],
-  ])('is redacted where it is written with %s', (_, write) => {
+  ])('is redacted when written with %s', (_, write) => {
     const key = '7d1f>c2e-8b4a/4f6d-9c3b~2a1e5d6f7081?'
-    const { redact } = createBase({ url: 'http://host/', apiKey: key })
+    const { redact } = createEndpoint({ url: 'http://host/', apiKey: key })
     expect(redact(`denied: ${write(key)}.`)).toBe('denied: (redacted).')
   })
-  it('is looked for in as much as could be shown, not in all of a long answer', () => {
-    const { redact } = createBase({ url: 'http://host/', apiKey: KEY })
+  it('is searched only in the beginning of a long response', () => {
+    const { redact } = createEndpoint({ url: 'http://host/', apiKey: KEY })
     expect(redact('x'.repeat(10_000_000)).length).toBe(65_536)
   })
   it('does not follow a redirect to another host', async ({ serve }) => {
@@ -135,7 +135,7 @@ describe('the address', () => {
     expect(create(url, null)).toThrow(ConfigError)
     expect(create(url, null)).not.toThrow('secret')
   })
-  it('may have a prefix, and a slash at its end', async ({ serve }) => {
+  it('may have a path prefix and a slash at its end', async ({ serve }) => {
     for (const [prefix, more] of [
       ['', ''],
       ['', '/'],
@@ -147,7 +147,7 @@ describe('the address', () => {
       expect(result?.complete).toBe(true)
     }
   })
-  it('is shown without its path, which may be a key', async ({ serve }) => {
+  it('is shown without its path, which may contain a key', async ({ serve }) => {
     const { url } = await serve({
       prefix: '/v2/SECRET',
       faults: () => ({ kind: 'reply', status: 404 }),

@@ -8,12 +8,12 @@ const listOf = (data: unknown): readonly unknown[] => (Array.isArray(data) ? dat
 const logsOf = (entry: unknown): readonly unknown[] =>
   typeof entry === 'object' && entry !== null && 'logs' in entry ? listOf(entry.logs) : []
 
-describe('a page covers no block that the service says it does not have', () => {
+describe('a page covers no block above the reported height', () => {
   it.for<[string, Answer, string]>([
     ['no block at all', { data: [], archive_height: null }, 'it has no blocks yet'],
     ['no block at all', { data: [], archive_height: null, next_block: 31 }, 'it has no blocks'],
-    ['less', { data: [], archive_height: 0, next_block: 31 }, 'up to 0, and was asked for 1'],
-  ])('%s: waited for, and in the end an error', async ([, answer, words], { serve }) => {
+    ['less', { data: [], archive_height: 0, next_block: 31 }, 'up to 0; block 1 was requested'],
+  ])('%s: the client waits, then fails', async ([, answer, words], { serve }) => {
     const behind = alter(() => answer)
     const { url, chain } = await serve({ faults: inTurn(behind, behind) })
     const came = await fetchAll(url)
@@ -25,7 +25,7 @@ describe('a page covers no block that the service says it does not have', () => 
     expect(String(error)).toContain(words)
     expect(pages).toEqual([])
   })
-  it('unless it sent a log of it', async ({ serve }) => {
+  it('unless it has a log of that block', async ({ serve }) => {
     const { url, chain } = await serve({
       faults: always(alter((answer) => ({ ...answer, archive_height: 3 }))),
     })
@@ -35,8 +35,10 @@ describe('a page covers no block that the service says it does not have', () => 
   })
 })
 
-describe('an end that only follows from what was not said', () => {
-  it('is asked for once more: an instance that is behind is waited for', async ({ serve }) => {
+describe('an end that is only an assumption', () => {
+  it('is checked against the height: the client waits for an instance that is behind', async ({
+    serve,
+  }) => {
     let told = 0
     const server: QueryServer = await serve({
       dialect: 'spec',
@@ -49,7 +51,7 @@ describe('an end that only follows from what was not said', () => {
       },
     })
     const { url, chain } = server
-    // After it was told of 18 blocks.
+    // After the height of 18 was returned.
     server.faults = ({ path, nth }) => {
       if (path !== '/query' || nth !== 1) return undefined
       chain.setHeight(30)
@@ -60,7 +62,7 @@ describe('an end that only follows from what was not said', () => {
     expect(result).toMatchObject({ complete: true, through: 30, target: 30 })
     expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
   })
-  it('is not believed where the service goes on saying less: at most ten requests in ten seconds', async ({
+  it('is an error if the height stays lower: at most ten requests in ten seconds', async ({
     serve,
   }) => {
     let told = 0
@@ -79,11 +81,11 @@ describe('an end that only follows from what was not said', () => {
     })
     const { error, pages } = await fetchAll(url, { clock })
     expect(error).toMatchObject({ kind: 'no-progress' })
-    expect(String(error)).toContain('it has the blocks up to 18, and was asked for 30')
+    expect(String(error)).toContain('it has the blocks up to 18; block 30 was requested')
     expect(pages).toEqual([])
     expect(times.filter((at) => at < 10_000).length).toBeLessThanOrEqual(10)
   })
-  it('costs one request, and none where a log shows it', async ({ serve }) => {
+  it('costs one request, and none if a log proves it', async ({ serve }) => {
     for (const [height, heights] of [
       [30, 1],
       [40, 2],
@@ -95,50 +97,48 @@ describe('an end that only follows from what was not said', () => {
   })
 })
 
-describe('logs that are not where they belong', () => {
-  it('in the list of the entries: refused', async ({ serve }) => {
+describe('logs in the wrong place', () => {
+  it('in the list of entries: rejected', async ({ serve }) => {
     for (const numbers of ['number', 'hex'] as const) {
       const flat = alter(({ data, ...rest }) => ({ ...rest, data: listOf(data).flatMap(logsOf) }))
       const { url } = await serve({ numbers, faults: always(flat) })
       const { error, pages } = await fetchAll(url)
       expect(error).toMatchObject({ kind: 'protocol' })
-      expect(String(error)).toContain('is a log where its logs were expected')
+      expect(String(error)).toContain('is a log instead of an object with logs')
       expect(pages).toEqual([])
     }
   })
-  it('in the list of the entries, some of them: refused when the page is read', async ({
-    serve,
-  }) => {
+  it('some in the list of entries: rejected when the page is parsed', async ({ serve }) => {
     const flat = alter(({ data, ...rest }) => {
       const [first, ...others] = listOf(data)
       return { ...rest, data: [first, ...others.flatMap(logsOf)] }
     })
     const { url } = await serve({ batchBlocks: 1, faults: always(flat) })
     const { error, pages } = await fetchAll(url)
-    expect(String(error)).toContain('is a log where its logs were expected')
+    expect(String(error)).toContain('is a log instead of an object with logs')
     expect(pages).toEqual([])
   })
   it.for([
     ['the data', '{"data":[{"logs":[LOG]}],"data":[],"next_block":31}'],
     ['the logs', '{"data":[{"logs":[LOG],"logs":[]}],"next_block":31}'],
-  ] as const)('under a key that is there twice, %s: refused', async ([, text], { serve }) => {
+  ] as const)('a duplicate key, %s: rejected', async ([, text], { serve }) => {
     const body = text.replace('LOG', '{"block_number":3,"log_index":0,"data":"0x01"}')
     const { url } = await serve({ faults: always({ kind: 'reply', status: 200, body }) })
     const { error, pages } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'protocol' })
-    expect(String(error)).toContain('its logs are not those that were counted')
+    expect(String(error)).toContain('a scan and a parse count different logs')
     expect(pages).toEqual([])
   })
-  it('nested too deep to be shown: refused like anything else', async ({ serve }) => {
+  it('nested too deeply for an error message: rejected', async ({ serve }) => {
     const body = `{"data":[],"next_block":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
     const { url } = await serve({ faults: always({ kind: 'reply', status: 200, body }) })
     const { error } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'protocol' })
-    expect(String(error)).toContain('its next_block is no block number')
+    expect(String(error)).toContain('its next_block is not a block number')
   })
 })
 
-describe('the hash to go on from', () => {
+describe('the hash for resuming', () => {
   const lastsWith = async (serve: Serve, guard: (guard: unknown) => unknown) => {
     const { url } = await serve({
       faults: always(
@@ -151,14 +151,12 @@ describe('the hash to go on from', () => {
   it('is that of the last block', async ({ serve }) => {
     expect(await lastsWith(serve, (guard) => guard)).toEqual([10, 20, 30])
   })
-  it('is not that of another block: of the head, or of the one before the page', async ({
-    serve,
-  }) => {
+  it('is not that of another block, of the head or before the page', async ({ serve }) => {
     expect(
       await lastsWith(serve, (guard) => Object.assign({}, guard, { block_number: 4000 })),
     ).toEqual([null, null, null])
   })
-  it('is none where nothing will be compared with it', async ({ serve }) => {
+  it('is null without parent hashes', async ({ serve }) => {
     expect(
       await lastsWith(serve, (guard) => Object.assign({}, guard, { first_parent_hash: null })),
     ).toEqual([10, null, null])

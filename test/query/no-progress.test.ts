@@ -13,7 +13,7 @@ import {
 } from './client-fixtures.ts'
 import { always, type Faults } from '../support/query-server.ts'
 
-/** From the query on that begins at `block` or later, it answers and does not move on. */
+/** Queries that begin at `block` or later get a response without further blocks. */
 const stallFrom =
   (block: number, archiveHeight?: number): Faults =>
   ({ path, from }) => {
@@ -21,30 +21,30 @@ const stallFrom =
     return archiveHeight === undefined ? { kind: 'stall' } : { kind: 'stall', archiveHeight }
   }
 
-describe('edge case 42: a service that does not move on', () => {
-  it('edge case 42: eight tries, from a tenth of a second to five, then an error and no end', async ({
+describe('edge case 42: a service that returns no further blocks', () => {
+  it('edge case 42: eight attempts with waits from 0.1 s to 5 s, then an error', async ({
     serve,
   }) => {
     const { url, seen } = await serve({ faults: stallFrom(11) })
     const { error, clock, pages } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'no-progress' })
-    expect(String(error)).toContain('it answers and does not move on')
+    expect(String(error)).toContain('it responds but returns no further blocks')
     expect(String(error)).toContain('block 11, again and again')
     expect(clock.waits.map(Math.round)).toEqual([100, 200, 400, 800, 1600, 3200, 5000])
     expect(seen.slice(1).map(({ from }) => from)).toEqual([
       0,
       ...Array.from({ length: 8 }, () => 11),
     ])
-    // It was near the head: nothing of it was certain.
+    // The blocks were near the head, so the page was held back.
     expect(pages).toEqual([])
   })
-  it('edge case 42: one that is behind what it had at the start is told so', async ({ serve }) => {
+  it('edge case 42: the error has the height of a service that is behind', async ({ serve }) => {
     const { url } = await serve({ faults: stallFrom(11, 10) })
     const { error } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'no-progress' })
-    expect(String(error)).toContain('it has the blocks up to 10, and was asked for 11')
+    expect(String(error)).toContain('it has the blocks up to 10; block 11 was requested')
   })
-  it('edge case 42: one that moves again is gone on with', async ({ serve }) => {
+  it('edge case 42: the run continues when the service recovers', async ({ serve }) => {
     let stalls = 0
     const { url, chain } = await serve({
       faults: (one) => {
@@ -63,7 +63,7 @@ describe('edge case 42: a service that does not move on', () => {
     [8, 400],
     [8, 41],
   ] as const)(
-    'at most ten queries in ten seconds with %i at a time, standing still at block %i',
+    'at most ten queries in ten seconds with a concurrency of %i, stalled at block %i',
     async ([concurrency, block], { serve }) => {
       const clock = jumpingClock()
       const times: number[] = []
@@ -82,7 +82,7 @@ describe('edge case 42: a service that does not move on', () => {
       expect(Math.max(...busiest.map(({ length }) => length))).toBeLessThanOrEqual(10)
       expect(clock.elapsed()).toBeGreaterThanOrEqual(10_000)
       expect(clock.elapsed()).toBeLessThanOrEqual(16_000)
-      // What came before it was handed on, without a gap.
+      // The pages before it were delivered without a gap.
       expect(pages.length).toBeGreaterThan(0)
       pages.forEach(({ from }, at) => {
         expect(from).toBe(pages[at - 1]?.next ?? 0)
@@ -114,9 +114,7 @@ describe('edge case 42: a service that does not move on', () => {
 })
 
 describe('cancelling', () => {
-  it('ends a run where it is: what came is without a gap, and it is not complete', async ({
-    serve,
-  }) => {
+  it('ends a run: the pages have no gap, and it is incomplete', async ({ serve }) => {
     const { url, chain } = await serve({ logs: steadyLogs(1, 3000), pageLogs: 40 })
     const cancel = new AbortController()
     const { result, logs } = await fetchAll(url, {
@@ -131,10 +129,10 @@ describe('cancelling', () => {
     expect(placesOf(logs())).toEqual(placesIn(expected))
     expect(result?.stats.logs).toBe(expected.length)
   })
-  it('ends a wait and an exchange at once', { timeout: 90_000 }, async ({ serve }) => {
+  it('ends a wait and a request at once', { timeout: 90_000 }, async ({ serve }) => {
     for (const fault of [
       { kind: 'hang' },
-      // Waited for, it outlasts the limit of the test.
+      // Longer than the limit of the test.
       { kind: 'reply', status: 429, headers: { 'retry-after': '100' } },
     ] as const) {
       const { url } = await serve({ faults: always(fault) })

@@ -1,29 +1,29 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createBase } from '../../src/query/client/base.ts'
+import { createEndpoint } from '../../src/query/client/endpoint.ts'
 import { readPage } from '../../src/query/client/page.ts'
-import { skim } from '../../src/query/client/skim.ts'
-import { createTell } from '../../src/query/client/tell.ts'
+import { scanCoverage } from '../../src/query/client/coverage-scan.ts'
+import { createErrorFactory } from '../../src/query/client/errors.ts'
 
-const tell = createTell('read', createBase({ url: 'http://host', apiKey: null }))
-const refuse = (happened: string): Error => new Error(happened)
-const skimmed = (text: string) => skim(Buffer.from(text), 9, refuse)
+const queryError = createErrorFactory('read', createEndpoint({ url: 'http://host', apiKey: null }))
+const shapeError = (happened: string): Error => new Error(happened)
+const scanned = (text: string) => scanCoverage(Buffer.from(text), 9, shapeError)
 
 const LOG = '{"block_number":7,"log_index":0,"data":"0x01"}'
 const page = (logs: string, rest = ',"next_block":10'): string =>
   `{"data":[{"logs":[${logs}]}]${rest}}`
 
 describe('the coverage of a page without parsing it', () => {
-  it('is found where it is written plainly, wherever the envelope is', () => {
+  it('is found in a plain page, wherever the envelope is', () => {
     const both = `${LOG},${LOG.replace('7', '9')}`
     const seen = { logs: 2, lowest: 7, highest: 9 }
-    expect(skimmed(page(both))).toMatchObject({ ...seen, envelope: { next: 10 } })
-    expect(skimmed(`{"next_block":10,"data":[{"logs":[${both}]}]}`)).toMatchObject({
+    expect(scanned(page(both))).toMatchObject({ ...seen, envelope: { next: 10 } })
+    expect(scanned(`{"next_block":10,"data":[{"logs":[${both}]}]}`)).toMatchObject({
       ...seen,
       envelope: { next: 10 },
     })
-    expect(skimmed(page(both.replaceAll(':', ' :\n ')))).toMatchObject(seen)
-    expect(skimmed('{ "data" : [ ] }')).toMatchObject({ logs: 0, highest: -1 })
+    expect(scanned(page(both.replaceAll(':', ' :\n ')))).toMatchObject(seen)
+    expect(scanned('{ "data" : [ ] }')).toMatchObject({ logs: 0, highest: -1 })
   })
   it.each([
     ['an escape', page(LOG.replace('block_number', String.raw`block\u005fnumber`))],
@@ -42,18 +42,22 @@ describe('the coverage of a page without parsing it', () => {
       'a log whose keys are written with escapes',
       page(`${LOG},${String.raw`{"block\u005fnumber":70,"log\u005findex":0}`}`),
     ],
-    ['a log where its logs were expected', `{"data":[${LOG}]}`],
-    ['no object', `[${page(LOG)}]`],
-    ['no JSON', '{"data":[]'],
-  ])('is not guessed where there is %s', (_, text) => {
-    expect(skimmed(text)).toBeUndefined()
+    ['a log instead of an object with logs', `{"data":[${LOG}]}`],
+    ['a list instead of an object', `[${page(LOG)}]`],
+    ['invalid JSON', '{"data":[]'],
+  ])('is undefined with %s', (_, text) => {
+    expect(scanned(text)).toBeUndefined()
   })
 })
 
-describe('logs beyond the end, which an inclusive service sends along', () => {
+describe('logs of the extra block of an inclusive service', () => {
   const at = (block: number, index = 0): string => `{"block_number":${block},"log_index":${index}}`
   const trimmed = (data: string, end = 9): string | undefined =>
-    skim(Buffer.from(`{"data":[${data}],"next_block":11}`), end, refuse)?.trimmed?.toString()
+    scanCoverage(
+      Buffer.from(`{"data":[${data}],"next_block":11}`),
+      end,
+      shapeError,
+    )?.trimmed?.toString()
   const left = (data: string): string => `{"data":[${data}],"next_block":11}`
   it.each([
     ['in an entry of their own', `{"logs":[${at(9)}]},{"logs":[${at(10)}]}`, `{"logs":[${at(9)}]}`],
@@ -71,9 +75,9 @@ describe('logs beyond the end, which an inclusive service sends along', () => {
     ['between others', `{"logs":[${at(10)},${at(9)}]}`],
     ['with a list of another kind', `{"logs":[${at(9)}],"more":[${at(10)}]}`],
     ['with an object in them', `{"logs":[{"of":{"block_number":10},"log_index":0}]}`],
-    ['in an entry that begins otherwise', `{"blocks":[],"logs":[${at(10)}]}`],
+    ['in an entry with another first key', `{"blocks":[],"logs":[${at(10)}]}`],
   ])('%s are left to the parser', (_, data) => {
-    expect(skim(Buffer.from(left(data)), 9, refuse)).toBeUndefined()
+    expect(scanCoverage(Buffer.from(left(data)), 9, shapeError)).toBeUndefined()
   })
 })
 
@@ -120,24 +124,24 @@ const answer = fc.record(
   { requiredKeys: ['data'] },
 )
 
-describe('the fast way and the plain way', () => {
-  /** Everything a page is, or that it is refused. */
+describe('the scan and the parser', () => {
+  /** The page, or that it is rejected. */
   const outcome = (bytes: Buffer) => {
     try {
       const { from, next, archiveHeight, last, count, body, logs } = readPage(
         bytes,
         { from: 2, end: 9 },
-        tell,
+        queryError,
       )
       const all = logs()
-      // What is left of the bytes is an answer still.
+      // The bytes are still valid JSON.
       JSON.parse(Buffer.from(body).toString())
       return { from, next, archiveHeight, last, count, logs: all }
     } catch {
-      return 'refused'
+      return 'rejected'
     }
   }
-  it('agree on any answer: an escape makes it the plain way, and changes nothing else', () => {
+  it('agree on any response: an escape disables the scan and changes nothing else', () => {
     fc.assert(
       fc.property(answer, fc.constantFrom(undefined, 1), (value, indent) => {
         const plain = JSON.stringify(value, undefined, indent)

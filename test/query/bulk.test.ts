@@ -29,30 +29,30 @@ const createGate = () => {
   return { passed, open: () => open() }
 }
 
-/** Only a run that waits for a request that never comes gets here. */
+/** Reached only if a run waits for a request that is never sent. */
 const DEADLINE_MS = 30_000
 
 /**
- * Holds requests back at the server and counts those under way at once: the first page and those near the head
- * until all that could come with them has come, those of old blocks until `wanted` of them are held. Blocks
- * above 800 are near the head.
+ * Holds requests back at the server and counts the concurrent ones: the first page and those near the head until no
+ * further request can arrive, those of old blocks until `wanted` of them are held. Blocks above 800 are near
+ * the head.
  */
 const holdRequests = (wanted: number) => {
-  const most = { first: 0, old: 0, tip: 0 }
+  const max = { first: 0, old: 0, tip: 0 }
   let url = ''
   let held: (() => void)[] = []
   let isFull = false
-  const release = (part: keyof typeof most): void => {
-    most[part] = Math.max(most[part], held.length)
+  const release = (part: keyof typeof max): void => {
+    max[part] = Math.max(max[part], held.length)
     const all = held
     held = []
-    for (const letGo of all) letGo()
+    for (const resume of all) resume()
   }
-  /** What the client sent before, the server has seen by then. */
+  /** Afterwards the server has received everything that the client sent before. */
   const settled = async (): Promise<void> => {
     for (let turn = 0; turn < 5; turn += 1) await fetch(`${url}/height`)
   }
-  const hold = async (part: keyof typeof most): Promise<void> => {
+  const hold = async (part: keyof typeof max): Promise<void> => {
     const gate = createGate()
     held.push(gate.open)
     if (part !== 'old' || held.length === wanted) {
@@ -73,7 +73,7 @@ const holdRequests = (wanted: number) => {
     return part === 'old' && isFull ? undefined : { kind: 'held', until: hold(part) }
   }
   return {
-    most,
+    max,
     faults,
     begin: (at: string): void => {
       url = at
@@ -81,7 +81,7 @@ const holdRequests = (wanted: number) => {
   }
 }
 
-describe('old blocks', () => {
+describe('blocks that no reorg can replace', () => {
   it.for([
     [1, 1],
     [undefined, 4],
@@ -94,11 +94,11 @@ describe('old blocks', () => {
       const { url, chain } = await serve({ logs: steadyLogs(1, 1000), faults: holding.faults })
       holding.begin(url)
       const { logs } = await fetchAll(url, { concurrency })
-      expect(holding.most).toEqual({ first: 1, old: expected, tip: 1 })
+      expect(holding.max).toEqual({ first: 1, old: expected, tip: 1 })
       expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
     },
   )
-  it('are asked for in pieces that fill a page: few requests more than there are pages', async ({
+  it('are requested in ranges that fill a page: few more requests than pages', async ({
     serve,
   }) => {
     const { url, seen } = await serve()
@@ -107,7 +107,7 @@ describe('old blocks', () => {
     expect(pages.length).toBeGreaterThanOrEqual(75)
     expect(seen.length).toBeLessThan(75 * 2)
   })
-  it('that come late hold nothing up but the order', async ({ serve }) => {
+  it('late pages delay only the delivery', async ({ serve }) => {
     const { url, chain } = await serve({
       faults: ({ path, nth }) =>
         path === '/query' && nth % 5 === 1 ? { kind: 'slow', ms: 30 } : undefined,
@@ -115,18 +115,18 @@ describe('old blocks', () => {
     const { logs } = await fetchAll(url)
     expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
   })
-  it('are not fetched further ahead than there is room for', async () => {
+  it('are not fetched beyond the buffer limit', async () => {
     const body = Buffer.alloc(8 * 1024 * 1024)
     const late = createGate()
-    const asked: number[] = []
-    const fetch = async (from: number): Promise<CheckedPage> => {
-      asked.push(from)
+    const requested: number[] = []
+    const fetchPage = async (from: number): Promise<CheckedPage> => {
+      requested.push(from)
       if (from === 1) await late.passed
       await setImmediate()
       const rest = {
         archiveHeight: null,
-        claims: [],
-        isTold: true,
+        blockHashes: [],
+        hasNextBlock: true,
         isInferred: false,
         count: 0,
         logs: () => [],
@@ -138,41 +138,41 @@ describe('old blocks', () => {
       from: 0,
       end: 99,
       concurrency: 4,
-      fetch,
+      fetchPage,
       deliver: async ({ from }) => {
         delivered.push(from)
         await setImmediate()
       },
       signal,
     })
-    // Block 0, block 1 that is late, and eight pages that fill 64 MiB; then what was under way with those.
+    // Block 0, the late block 1, and eight pages that fill 64 MiB; then the requests that were running with those.
     await eventually(
-      () => asked.length,
+      () => requested.length,
       (count) => count >= 10,
       { every: 1 },
     )
     for (let turn = 0; turn < 50; turn += 1) await setImmediate()
-    expect(asked.length).toBeLessThanOrEqual(10 + 3)
+    expect(requested.length).toBeLessThanOrEqual(10 + 3)
     expect(delivered).toEqual([0])
     late.open()
     await running
     expect(delivered).toEqual(Array.from({ length: 100 }, (_, block) => block))
   })
-  it('that are under way are waited for when the run ends: nothing is left behind', async () => {
+  it('requests that are running are awaited when the run ends', async () => {
     const late = createGate()
     const page = {
       next: 1,
       archiveHeight: null,
       body: Buffer.alloc(0),
-      claims: [],
-      isTold: true,
+      blockHashes: [],
+      hasNextBlock: true,
       isInferred: false,
     }
     const running = fetchBulk({
       from: 0,
       end: 99,
       concurrency: 4,
-      fetch: async (from) => {
+      fetchPage: async (from) => {
         if (from > 0) await late.passed
         return { ...page, from, count: 0, logs: () => [] }
       },
@@ -186,7 +186,7 @@ describe('old blocks', () => {
     late.open()
     expect(await running).toBe('Error: no space left')
   })
-  it('an error among them ends the run, and what came before is without a gap', async ({
+  it('an error of one request ends the run, and the pages before it have no gap', async ({
     serve,
   }) => {
     const { url } = await serve({
@@ -200,7 +200,7 @@ describe('old blocks', () => {
     })
     expect(pages.at(-1)?.from ?? 0).toBeLessThanOrEqual(1500)
   })
-  it('what the sink throws ends the run, and nothing goes on behind it', async ({ serve }) => {
+  it('an error of the sink ends the run and all its requests', async ({ serve }) => {
     const { url, seen } = await serve()
     const client = createQueryClient({ url, apiKey: null, clock: jumpingClock() })
     const sink = {
@@ -218,8 +218,8 @@ describe('old blocks', () => {
   })
 })
 
-describe('what is told on the way', () => {
-  it('goes up to the end, with what it has cost', async ({ serve }) => {
+describe('progress', () => {
+  it('rises to the target, with the statistics', async ({ serve }) => {
     const { url } = await serve()
     const told: Progress[] = []
     const { result, pages } = await fetchAll(url, { onProgress: (progress) => told.push(progress) })
@@ -229,7 +229,7 @@ describe('what is told on the way', () => {
     const bytes = pages.reduce((sum, { body }) => sum + body.length, 0)
     expect(result?.stats).toMatchObject({ pages: pages.length, logs: 3000, bytes, reorgs: 0 })
   })
-  it('begins where it was resumed, and ends with the same', async ({ serve }) => {
+  it('starts at the resume point and ends at the target', async ({ serve }) => {
     const { url, chain } = await serve()
     const first = await fetchAll(url, { query: { toBlock: 1234 } })
     expect(first.result).toMatchObject({ complete: true, through: 1234 })

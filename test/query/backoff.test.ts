@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { backoff } from '../../src/query/client/backoff.ts'
+import { backoffMs } from '../../src/query/client/request.ts'
 import { createLimiter } from '../../src/query/client/limiter.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
@@ -13,30 +13,30 @@ const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
   headers,
 })
 
-describe('a budget that is spent', () => {
+describe('a rate limit without budget left', () => {
   it.each([
-    ['for longer than a timer runs', '99999999'],
-    ['until a moment far away', '17000000000'],
-    ['for an hour', '3600'],
-  ])('%s: is not waited for, the service may refuse', async (_, reset) => {
+    ['a reset beyond the range of a timer', '99999999'],
+    ['a reset far in the future', '17000000000'],
+    ['a reset in an hour', '3600'],
+  ])('%s: the client sends the request, and the service rejects it', async (_, reset) => {
     const clock = jumpingClock()
     const limiter = createLimiter(clock)
     const { signal } = new AbortController()
-    await limiter.ready(signal)
-    limiter.heard({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset })
-    expect(await limiter.ready(signal)).toBe(0)
+    await limiter.acquire(signal)
+    limiter.release({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset })
+    expect(await limiter.acquire(signal)).toBe(0)
   })
-  it('until a moment in milliseconds: until then', async () => {
-    // The clock stands at 1700000000000.
+  it('a reset as a time in milliseconds', async () => {
+    // The clock shows 1700000000000.
     const limiter = createLimiter(jumpingClock())
     const { signal } = new AbortController()
-    await limiter.ready(signal)
-    limiter.heard({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1700000005000' })
-    const waited = await limiter.ready(signal)
+    await limiter.acquire(signal)
+    limiter.release({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1700000005000' })
+    const waited = await limiter.acquire(signal)
     expect(waited).toBeGreaterThanOrEqual(5000)
     expect(waited).toBeLessThanOrEqual(5250)
   })
-  it('and a pause that is longer than a timer runs: on the real clock it is slept through', async () => {
+  it('a wait beyond the range of a timer is slept on the real clock', async () => {
     for (const spend of ['budget', 'pause'] as const) {
       let sleeps = 0
       const limiter = createLimiter({
@@ -47,8 +47,8 @@ describe('a budget that is spent', () => {
         },
       })
       const ending = new AbortController()
-      await limiter.ready(ending.signal)
-      limiter.heard(
+      await limiter.acquire(ending.signal)
+      limiter.release(
         spend === 'budget'
           ? { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '800' }
           : { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '99999999' },
@@ -57,14 +57,14 @@ describe('a budget that is spent', () => {
       setTimeout(() => {
         ending.abort()
       }, 50)
-      await limiter.ready(ending.signal)
+      await limiter.acquire(ending.signal)
       expect(sleeps).toBe(1)
     }
   })
 })
 
 describe('429', () => {
-  it('with a reset of now and a Retry-After: the later one', async ({ serve }) => {
+  it('with a reset of 0 and a Retry-After: waits for Retry-After', async ({ serve }) => {
     const hint = tooMany({ 'x-ratelimit-reset': '0', 'retry-after': '30' })
     const { url } = await serve({ faults: inTurn(hint) })
     const { clock } = await fetchAll(url, {
@@ -74,7 +74,7 @@ describe('429', () => {
     expect(clock.waits).toHaveLength(1)
     expect(clock.waits[0]).toBeGreaterThanOrEqual(30_000)
   })
-  it('with a hint that is always too short: a second at least, and longer after the third', async ({
+  it('with a reset that is always too early: waits at least 1 s, and longer after the third wait', async ({
     serve,
   }) => {
     const hint = tooMany({ 'x-ratelimit-reset': '0.001' })
@@ -93,15 +93,15 @@ describe('429', () => {
   })
 })
 
-describe('no answer', () => {
-  it('is never followed by the next try at once', () => {
+describe('no response', () => {
+  it('backoff has a lower and an upper bound', () => {
     for (let times = 0; times < 200; times += 1) {
-      expect(backoff(1)).toBeGreaterThanOrEqual(50)
-      expect(backoff(3)).toBeGreaterThanOrEqual(200)
-      expect(backoff(20)).toBeLessThanOrEqual(5000)
+      expect(backoffMs(1)).toBeGreaterThanOrEqual(50)
+      expect(backoffMs(3)).toBeGreaterThanOrEqual(200)
+      expect(backoffMs(20)).toBeLessThanOrEqual(5000)
     }
   })
-  it('in time, twice: less is asked for', async ({ serve }) => {
+  it('two timeouts: the client requests fewer blocks', async ({ serve }) => {
     const clock = jumpingClock()
     const large: Faults = ({ path, from, to }) =>
       path === '/query' && (to ?? 0) - from > 10 ? { kind: 'hang' } : undefined
@@ -122,7 +122,7 @@ describe('no answer', () => {
       31, 31, 15, 15, 7,
     ])
   })
-  it('in time, ever: the same number of tries as before', async ({ serve }) => {
+  it('only timeouts: the number of attempts stays the same', async ({ serve }) => {
     const clock = jumpingClock()
     const server = await serve({ faults: always({ kind: 'hang' }) })
     let isOver = false
@@ -141,7 +141,7 @@ describe('no answer', () => {
 describe('413 of a single block', () => {
   const two: Faults = ({ path, from, to }) =>
     path === '/query' && (to ?? 0) > from ? { kind: 'reply', status: 413 } : undefined
-  it('that is small enough without the one after it, which an inclusive service sends along', async ({
+  it('is requested without the next block, which an inclusive service returns too', async ({
     serve,
   }) => {
     const { url, chain } = await serve({ dialect: 'spec', logs: steadyLogs(0, 3), faults: two })
@@ -149,7 +149,7 @@ describe('413 of a single block', () => {
     expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
     expect(result).toMatchObject({ complete: true, through: 3 })
   })
-  it('is not taken for empty where nothing shows that it was looked at', async ({ serve }) => {
+  it('is not taken for empty without proof', async ({ serve }) => {
     const { url } = await serve({ dialect: 'spec', faults: two })
     const { error, pages } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'fatal' })
@@ -157,15 +157,15 @@ describe('413 of a single block', () => {
   })
 })
 
-it('a concurrency that is no number is one at a time', async ({ serve }) => {
+it('a concurrency of NaN means one request at a time', async ({ serve }) => {
   const { url, chain } = await serve({ logs: steadyLogs(1, 1000), pageLogs: 100 })
   const { logs } = await fetchAll(url, { concurrency: Number.NaN })
   expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
 })
 
-it('what was asked for is told beside the end that could be reached', async ({ serve }) => {
+it('the result has the requested and the reached end', async ({ serve }) => {
   const { url } = await serve()
   const { result } = await fetchAll(url, { query: { toBlock: 1_000_000 } })
-  expect(result).toMatchObject({ complete: true, asked: 1_000_000, target: 30 })
-  expect((await fetchAll(url)).result?.asked).toBeNull()
+  expect(result).toMatchObject({ complete: true, toBlock: 1_000_000, target: 30 })
+  expect((await fetchAll(url)).result?.toBlock).toBeNull()
 })
