@@ -1,37 +1,40 @@
 import { type Page } from '../query/client/types.ts'
-import { type Balances, MapBalances } from './balances.ts'
-import { type Book, type Booking } from './book.ts'
-import { movementsOf } from './decode-sums.ts'
-import { type TokenLog } from './ledger-log.ts'
-import { PackedBalances } from './packed-balances.ts'
-import { PageScanner } from './page-scanner.ts'
+import { amountTransfersOf, ZERO_ADDRESS } from './decode.ts'
+import { PackedBalances } from './fast/packed-balances.ts'
+import { PageScanner } from './fast/page-scanner.ts'
 import { type EventName } from './signatures.ts'
 import { type SnapshotReader, type SnapshotWriter } from './snapshot.ts'
-import { sorted } from './sorted.ts'
-import { type Tally } from './tally.ts'
+import {
+  type ApplyLogs,
+  type BalanceEntry,
+  type Balances,
+  sortByNumber,
+  type TokenState,
+} from './state.ts'
+import { type StatCounter } from './stats.ts'
+import { type TokenLog } from './token-logs.ts'
 import { type BalanceRow, type Interval } from './types.ts'
-import { ZERO_ADDRESS } from './words.ts'
 
-interface BookOptions {
+interface StateOptions {
   readonly contract: string
-  /** By their topics. */
+  /** By topic0. */
   readonly events: ReadonlyMap<string, EventName>
   readonly fast: boolean
 }
 
-interface Scanned {
+interface FastPath {
   readonly scanner: PageScanner
   readonly balances: PackedBalances
 }
 
-/** Balances of ERC-20, and of ERC-1155 by id: sums of what came and went. */
-export class SumsBook implements Book {
+/** The balances of ERC-20, and of ERC-1155 by id: the sums of all transfers. */
+export class AmountState implements TokenState {
   readonly #balances: Balances
-  readonly #fast: Scanned | undefined
+  readonly #fast: FastPath | undefined
   readonly #hasIds: boolean
   #supply = 0n
 
-  constructor({ contract, events, fast }: BookOptions) {
+  constructor({ contract, events, fast }: StateOptions) {
     this.#hasIds = [...events.values()].includes('TransferSingle')
     if (fast) {
       const balances = new PackedBalances([...events.values()])
@@ -44,10 +47,10 @@ export class SumsBook implements Book {
     return this.#supply
   }
 
-  prepare(logs: readonly TokenLog[], tally: Tally): Booking {
-    const movements = logs.flatMap((log) => movementsOf(log, tally))
+  prepare(logs: readonly TokenLog[], stats: StatCounter): ApplyLogs {
+    const transfers = logs.flatMap((log) => amountTransfersOf(log, stats))
     return () => {
-      for (const { from, to, id, amount } of movements) {
+      for (const { from, to, id, amount } of transfers) {
         if (from === ZERO_ADDRESS) this.#supply += amount
         else this.#balances.add(from, id, -amount)
         if (to === ZERO_ADDRESS) this.#supply -= amount
@@ -56,13 +59,13 @@ export class SumsBook implements Book {
     }
   }
 
-  scan(page: Page, tally: Tally): Booking | undefined {
+  scan(page: Page, stats: StatCounter): ApplyLogs | undefined {
     const fast = this.#fast
     if (fast === undefined || !fast.scanner.scan(page)) return undefined
-    tally.note('logs', fast.balances.logs)
-    tally.note('applied', fast.balances.logs)
+    stats.add('logs', fast.balances.logs)
+    stats.add('applied', fast.balances.logs)
     return () => {
-      this.#supply += fast.balances.book()
+      this.#supply += fast.balances.apply()
     }
   }
 
@@ -71,14 +74,14 @@ export class SumsBook implements Book {
     for (const [address, id, balance] of this.#balances.entries()) {
       rows.push({ address, id: this.#hasIds ? id : null, balance })
     }
-    return sorted(rows, { key: this.#hasIds ? idOf : balanceOf, compare: inOrder })
+    return sortByNumber(rows, { key: this.#hasIds ? idOf : balanceOf, compare: inOrder })
   }
 
   intervals(): readonly Interval[] {
     return []
   }
 
-  heldBy(address: string, id: bigint | null): bigint {
+  balanceOf(address: string, id: bigint | null): bigint {
     return this.#balances.get(address, id ?? 0n)
   }
 
@@ -105,4 +108,40 @@ const inOrder = (a: BalanceRow, b: BalanceRow): number => {
   if (a.id !== b.id) return (a.id ?? 0n) < (b.id ?? 0n) ? -1 : 1
   if (a.balance !== b.balance) return a.balance > b.balance ? -1 : 1
   return a.address < b.address ? -1 : 1
+}
+
+/** The reference implementation, in a Map. */
+class MapBalances implements Balances {
+  readonly #ids = new Map<bigint, Map<string, bigint>>()
+
+  add(address: string, id: bigint, amount: bigint): void {
+    const holders = this.#ids.get(id) ?? new Map<string, bigint>()
+    this.#ids.set(id, holders)
+    const balance = (holders.get(address) ?? 0n) + amount
+    if (balance === 0n) holders.delete(address)
+    else holders.set(address, balance)
+  }
+
+  get(address: string, id: bigint): bigint {
+    return this.#ids.get(id)?.get(address) ?? 0n
+  }
+
+  hasNegative(): boolean {
+    for (const [, , balance] of this.entries()) if (balance < 0n) return true
+    return false
+  }
+
+  *entries(): Generator<BalanceEntry> {
+    for (const [id, holders] of this.#ids) {
+      for (const [address, balance] of holders) yield [address, id, balance]
+    }
+  }
+
+  write(to: SnapshotWriter): void {
+    for (const [address, id, balance] of this.entries()) {
+      to.address(address)
+      to.big(id)
+      to.big(balance)
+    }
+  }
 }

@@ -1,34 +1,33 @@
 import { BalanceTable } from './balance-table.ts'
-import { type BalanceEntry, type Balances } from './balances.ts'
-import { HexReader } from './hex-reader.ts'
+import { type BalanceEntry, type Balances } from '../state.ts'
+import { AMOUNT, FROM, HexReader, ID, isZero, KEY, Rows, TO } from './packed-words.ts'
 import { IdTable } from './id-table.ts'
-import { type LogReader } from './log-reader.ts'
-import { type PlainLogs } from './page-scanner.ts'
-import { AMOUNT, FROM, ID, isZero, KEY, Rows, TO } from './rows.ts'
-import { type EventName } from './signatures.ts'
-import { type SnapshotWriter } from './snapshot.ts'
+import { type LogReader, type LogConsumer } from './page-scanner.ts'
+import { type EventName } from '../signatures.ts'
+import { type SnapshotWriter } from '../snapshot.ts'
 
-const WORD = 64
+const WORD_DIGITS = 64
 
-/** Balances in packed tables, and what fills them from a page's bytes. */
-export class PackedBalances implements Balances, PlainLogs {
+/** Balances in packed tables, filled from the bytes of pages. */
+export class PackedBalances implements Balances, LogConsumer {
   readonly #events: readonly EventName[]
-  /** Without, all is of the id 0, whose number is 0. */
+  /** Without ids, all balances are of the id 0, whose number is 0. */
   readonly #hasIds: boolean
   readonly #table = new BalanceTable()
   readonly #ids = new IdTable()
   readonly #rows = new Rows()
   readonly #hex = new HexReader()
-  readonly #aside = new HexReader()
-  /** Logs since `begin`. */
+  /** Checks values that are not stored. */
+  readonly #check = new HexReader()
+  /** The number of logs since `begin`. */
   logs = 0
 
-  /** The events in the order of the topics that are scanned for. */
+  /** `events` must be in the order of the topics of the scanner. */
   constructor(events: readonly EventName[]) {
     this.#events = events
     this.#hasIds = events.includes('TransferSingle')
     this.#ids.numberOf(0n)
-    this.#aside.words = new Int32Array(8)
+    this.#check.words = new Int32Array(8)
   }
 
   add(address: string, id: bigint, amount: bigint): void {
@@ -58,9 +57,9 @@ export class PackedBalances implements Balances, PlainLogs {
     this.logs = 0
     this.#rows.count = 0
     this.#hex.view = view
-    this.#hex.sound = true
-    this.#aside.view = view
-    this.#aside.sound = true
+    this.#hex.isValid = true
+    this.#check.view = view
+    this.#check.isValid = true
   }
 
   take(log: LogReader): boolean {
@@ -71,8 +70,8 @@ export class PackedBalances implements Balances, PlainLogs {
     return event === 'TransferBatch' && this.#batch(log)
   }
 
-  /** Books what was taken since `begin`; returns what it changes the supply by. */
-  book(): bigint {
+  /** Applies the logs since `begin`. Returns the change of the supply. */
+  apply(): bigint {
     const { words, end, step } = this.#rows
     for (let at = 0; this.#hasIds && at < end; at += step) {
       words[at + KEY] = this.#ids.numberAt(words, at + ID)
@@ -81,41 +80,41 @@ export class PackedBalances implements Balances, PlainLogs {
   }
 
   #transfer({ topic1, topic2, topic3, data, digits }: LogReader): boolean {
-    if (topic1 === 0 || topic2 === 0 || topic3 !== 0 || digits !== WORD) return false
+    if (topic1 === 0 || topic2 === 0 || topic3 !== 0 || digits !== WORD_DIGITS) return false
     const at = this.#row(topic1, topic2)
     this.#hex.read(data, at + AMOUNT, 8)
-    return this.#hex.sound
+    return this.#hex.isValid
   }
 
   #single({ topic1, topic2, topic3, data, digits }: LogReader): boolean {
-    if (topic1 === 0 || topic2 === 0 || topic3 === 0 || digits !== 2 * WORD) return false
+    if (topic1 === 0 || topic2 === 0 || topic3 === 0 || digits !== 2 * WORD_DIGITS) return false
     const at = this.#row(topic2, topic3)
     this.#hex.read(data, at + ID, 8)
-    this.#hex.read(data + WORD, at + AMOUNT, 8)
-    return this.#hex.sound && this.#isHex(topic1)
+    this.#hex.read(data + WORD_DIGITS, at + AMOUNT, 8)
+    return this.#hex.isValid && this.#isHex(topic1)
   }
 
-  /** In the form in which compilers write it: ids, then amounts, one right behind the other. */
+  /** Accepts only the layout that compilers produce: the ids, directly followed by the amounts. */
   #batch({ topic1, topic2, topic3, data, digits }: LogReader): boolean {
-    const count = (digits / WORD - 4) / 2
+    const count = (digits / WORD_DIGITS - 4) / 2
     if (topic1 === 0 || topic2 === 0 || topic3 === 0 || !Number.isInteger(count)) return false
-    const ids = data + 2 * WORD
-    const amounts = ids + (1 + count) * WORD
+    const ids = data + 2 * WORD_DIGITS
+    const amounts = ids + (1 + count) * WORD_DIGITS
     const isPlain =
       count >= 0 &&
-      this.#says(data, 64) &&
-      this.#says(data + WORD, 64 + 32 * (1 + count)) &&
-      this.#says(ids, count) &&
-      this.#says(amounts, count)
-    // An empty one has no row, whose reading would look at the addresses.
+      this.#hasValue(data, 64) &&
+      this.#hasValue(data + WORD_DIGITS, 64 + 32 * (1 + count)) &&
+      this.#hasValue(ids, count) &&
+      this.#hasValue(amounts, count)
+    // Checked here because an empty batch has no row.
     const areSound = this.#isHex(topic1) && this.#isAddress(topic2) && this.#isAddress(topic3)
     if (!isPlain || !areSound) return false
     for (let item = 1; item <= count; item += 1) {
       const at = this.#row(topic2, topic3)
-      this.#hex.read(ids + item * WORD, at + ID, 8)
-      this.#hex.read(amounts + item * WORD, at + AMOUNT, 8)
+      this.#hex.read(ids + item * WORD_DIGITS, at + ID, 8)
+      this.#hex.read(amounts + item * WORD_DIGITS, at + AMOUNT, 8)
     }
-    return this.#hex.sound
+    return this.#hex.isValid
   }
 
   #row(from: number, to: number): number {
@@ -127,18 +126,18 @@ export class PackedBalances implements Balances, PlainLogs {
   }
 
   #isHex(position: number): boolean {
-    this.#aside.read(position, 0, 8)
-    return this.#aside.sound
+    this.#check.read(position, 0, 8)
+    return this.#check.isValid
   }
 
   #isAddress(position: number): boolean {
-    this.#aside.readAddress(position, 0)
-    return this.#aside.sound
+    this.#check.readAddress(position, 0)
+    return this.#check.isValid
   }
 
-  #says(position: number, value: number): boolean {
+  #hasValue(position: number, value: number): boolean {
     return (
-      this.#isHex(position) && this.#aside.words[0] === value && isZero(this.#aside.words, 1, 7)
+      this.#isHex(position) && this.#check.words[0] === value && isZero(this.#check.words, 1, 7)
     )
   }
 }

@@ -1,12 +1,12 @@
 const QUOTE = 0x22
-const DEEPEST = 32
-const LONGEST_NAME = 64
+const MAX_DEPTH = 32
+const MAX_NAME_LENGTH = 64
 
 const byte = (character: string): number => character.charCodeAt(0)
 
 /**
- * Walks over JSON without parsing it. It knows the plain form alone, without space, escapes and bytes
- * beyond ASCII, and says false to all else; what it says true to, is JSON.
+ * Skips over JSON without parsing it. Accepts only JSON without white space, escapes and bytes outside ASCII:
+ * a method returns true only for valid JSON, and false for anything else.
  */
 export class PlainJson {
   bytes: Uint8Array = new Uint8Array(0)
@@ -16,17 +16,17 @@ export class PlainJson {
     return this.bytes[position] ?? 0
   }
 
-  /** Steps over one character, if it is there. */
+  /** Skips the character if it is next. */
   takes(character: number): boolean {
     if (this.at(this.position) !== character) return false
     this.position += 1
     return true
   }
 
-  /** A short string's content; undefined where there is no plain one. */
+  /** Skips a short plain string and returns its content; undefined if there is none. */
   text(): string | undefined {
     const start = this.position + 1
-    if (!this.skipString() || this.position - start > LONGEST_NAME) return undefined
+    if (!this.skipString() || this.position - start > MAX_NAME_LENGTH) return undefined
     return String.fromCharCode(...this.bytes.subarray(start, this.position - 1))
   }
 
@@ -45,21 +45,21 @@ export class PlainJson {
       case QUOTE:
         return this.skipString()
       case 0x7b:
-        return depth < DEEPEST && this.members(() => this.skip(depth + 1))
+        return depth < MAX_DEPTH && this.members(() => this.skip(depth + 1))
       case 0x5b:
-        return depth < DEEPEST && this.elements(() => this.skip(depth + 1))
+        return depth < MAX_DEPTH && this.elements(() => this.skip(depth + 1))
       case 0x74:
-        return this.#word('true')
+        return this.#literal('true')
       case 0x66:
-        return this.#word('false')
+        return this.#literal('false')
       case 0x6e:
-        return this.#word('null')
+        return this.#literal('null')
       default:
         return this.#number()
     }
   }
 
-  /** An object, each of whose values is stepped over by `each`. */
+  /** Skips an object; `each` must skip the value of the member. */
   members(each: (name: string) => boolean): boolean {
     return this.#list('{}', () => {
       const name = this.text()
@@ -67,11 +67,12 @@ export class PlainJson {
     })
   }
 
+  /** Skips a list; `each` must skip the element. */
   elements(each: () => boolean): boolean {
     return this.#list('[]', each)
   }
 
-  /** Whether nothing but space is left. */
+  /** Whether only white space is left. */
   isAtEnd(): boolean {
     for (let place = this.position; place < this.bytes.length; place += 1) {
       if (![0x20, 0x0a, 0x0d, 0x09].includes(this.at(place))) return false
@@ -90,9 +91,9 @@ export class PlainJson {
     }
   }
 
-  #word(word: string): boolean {
-    for (let at = 0; at < word.length; at += 1) {
-      if (!this.takes(word.charCodeAt(at))) return false
+  #literal(text: string): boolean {
+    for (let at = 0; at < text.length; at += 1) {
+      if (!this.takes(text.charCodeAt(at))) return false
     }
     return true
   }

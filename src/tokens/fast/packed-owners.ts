@@ -1,35 +1,32 @@
-import { HexReader } from './hex-reader.ts'
+import { addressAt, FROM, HexReader, ID, isZero, putAddress, Rows, TO } from './packed-words.ts'
 import { IdTable } from './id-table.ts'
-import { addressAt, putAddress } from './limbs.ts'
-import { type LogReader } from './log-reader.ts'
-import { type OwnerEntry, type Owners } from './owners.ts'
-import { type PlainLogs } from './page-scanner.ts'
-import { FROM, ID, isZero, Rows, TO } from './rows.ts'
-import { type EventName } from './signatures.ts'
+import { type LogReader, type LogConsumer } from './page-scanner.ts'
+import { type OwnerEntry, type Owners } from '../state.ts'
+import { type EventName } from '../signatures.ts'
 
-/** An owner's address, and whether he is known. */
-const OWNER = 6
+/** Per id: the address of its owner (5 words), and 1 if the owner is known. */
+const OWNER_WORDS = 6
 const KNOWN = 5
 
-export interface Handed {
+export interface AppliedTransfers {
   readonly minted: number
   readonly burned: number
-  /** Tokens that somebody gave who was not known to have them. */
+  /** Transfers whose sender was not the known owner. */
   readonly inconsistent: number
 }
 
-/** Owners in a packed table, and what fills it from a page's bytes. */
-export class PackedOwners implements Owners, PlainLogs {
+/** Owners in a packed table, filled from the bytes of pages. */
+export class PackedOwners implements Owners, LogConsumer {
   readonly #events: readonly EventName[]
   readonly #fullHistory: boolean
   readonly #ids = new IdTable()
-  #owners = new Int32Array(16 * OWNER)
+  #owners = new Int32Array(16 * OWNER_WORDS)
   readonly #rows = new Rows()
   readonly #hex = new HexReader()
-  /** Logs since `begin`. */
+  /** The number of logs since `begin`. */
   logs = 0
 
-  /** The events in the order of the topics that are scanned for. */
+  /** `events` must be in the order of the topics of the scanner. */
   constructor(events: readonly EventName[], fullHistory: boolean) {
     this.#events = events
     this.#fullHistory = fullHistory
@@ -41,34 +38,34 @@ export class PackedOwners implements Owners, PlainLogs {
 
   get(id: bigint): string | undefined {
     const number = this.#ids.knownNumberOf(id)
-    if (number === undefined || this.#owners[number * OWNER + KNOWN] !== 1) return undefined
-    return addressAt(this.#owners, number * OWNER)
+    if (number === undefined || this.#owners[number * OWNER_WORDS + KNOWN] !== 1) return undefined
+    return addressAt(this.#owners, number * OWNER_WORDS)
   }
 
   set(id: bigint, owner: string): void {
-    const at = this.#roomFor(this.#ids.numberOf(id))
+    const at = this.#offsetOf(this.#ids.numberOf(id))
     putAddress(owner, this.#owners, at)
     this.#owners[at + KNOWN] = 1
   }
 
   delete(id: bigint): void {
     const number = this.#ids.knownNumberOf(id)
-    if (number !== undefined) this.#owners[number * OWNER + KNOWN] = 0
+    if (number !== undefined) this.#owners[number * OWNER_WORDS + KNOWN] = 0
   }
 
   countOf(owner: string): number {
-    const wanted = new Int32Array(5)
-    putAddress(owner, wanted, 0)
+    const address = new Int32Array(5)
+    putAddress(owner, address, 0)
     let count = 0
-    for (let at = 0; at < this.#ids.size * OWNER; at += OWNER) {
-      if (this.#owners[at + KNOWN] === 1 && this.#isAt(at, wanted, 0)) count += 1
+    for (let at = 0; at < this.#ids.size * OWNER_WORDS; at += OWNER_WORDS) {
+      if (this.#owners[at + KNOWN] === 1 && this.#hasAddress(at, address, 0)) count += 1
     }
     return count
   }
 
   *entries(): Generator<OwnerEntry> {
     for (let number = 0; number < this.#ids.size; number += 1) {
-      const at = number * OWNER
+      const at = number * OWNER_WORDS
       if (this.#owners[at + KNOWN] === 1)
         yield [this.#ids.idOf(number), addressAt(this.#owners, at)]
     }
@@ -78,7 +75,7 @@ export class PackedOwners implements Owners, PlainLogs {
     this.logs = 0
     this.#rows.count = 0
     this.#hex.view = view
-    this.#hex.sound = true
+    this.#hex.isValid = true
   }
 
   take({ event, topic1, topic2, topic3, digits, data }: LogReader): boolean {
@@ -90,18 +87,18 @@ export class PackedOwners implements Owners, PlainLogs {
     this.#hex.readAddress(topic1, at + FROM)
     this.#hex.readAddress(topic2, at + TO)
     this.#hex.read(topic3, at + ID, 8)
-    return this.#hex.sound
+    return this.#hex.isValid
   }
 
-  /** Books what was taken since `begin`. */
-  book(): Handed {
+  /** Applies the logs since `begin`. */
+  apply(): AppliedTransfers {
     const { words, end, step } = this.#rows
     let [minted, burned, inconsistent] = [0, 0, 0]
     for (let at = 0; at < end; at += step) {
-      const owner = this.#roomFor(this.#ids.numberAt(words, at + ID))
+      const owner = this.#offsetOf(this.#ids.numberAt(words, at + ID))
       if (isZero(words, at + FROM, 5)) minted += 1
       if (isZero(words, at + TO, 5)) burned += 1
-      if (!this.#gives(owner, at)) inconsistent += 1
+      if (!this.#isSenderOwner(owner, at)) inconsistent += 1
       for (let word = 0; word < 5; word += 1)
         this.#owners[owner + word] = words[at + TO + word] ?? 0
       this.#owners[owner + KNOWN] = 1
@@ -109,28 +106,28 @@ export class PackedOwners implements Owners, PlainLogs {
     return { minted, burned, inconsistent }
   }
 
-  /** Whether who gives has it, as far as is known: what nobody was given, nobody has. */
-  #gives(owner: number, at: number): boolean {
+  /** Whether the sender is the known owner. With the full history, an id without an owner can only be minted. */
+  #isSenderOwner(owner: number, at: number): boolean {
     const { words } = this.#rows
     if (this.#owners[owner + KNOWN] !== 1) return !this.#fullHistory || isZero(words, at + FROM, 5)
-    return this.#isAt(owner, words, at + FROM)
+    return this.#hasAddress(owner, words, at + FROM)
   }
 
-  /** Whether the owner is whose address stands there. */
-  #isAt(owner: number, words: Int32Array, at: number): boolean {
+  /** Whether the owner has the address at this offset. */
+  #hasAddress(owner: number, words: Int32Array, at: number): boolean {
     for (let word = 0; word < 5; word += 1) {
       if (this.#owners[owner + word] !== words[at + word]) return false
     }
     return true
   }
 
-  /** Where the owner of the token of this number stands. */
-  #roomFor(number: number): number {
-    if ((number + 1) * OWNER > this.#owners.length) {
+  /** The offset of the owner of the id with this number; grows the table. */
+  #offsetOf(number: number): number {
+    if ((number + 1) * OWNER_WORDS > this.#owners.length) {
       const grown = new Int32Array(2 * this.#owners.length)
       grown.set(this.#owners)
       this.#owners = grown
     }
-    return number * OWNER
+    return number * OWNER_WORDS
   }
 }

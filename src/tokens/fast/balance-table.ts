@@ -1,58 +1,71 @@
-import { Adder, addressAt, LIMBS, Limbs, putAddress } from './limbs.ts'
-import { type SnapshotWriter } from './snapshot.ts'
-import { AMOUNT, FROM, FROM_HASH, isZero, KEY, type Rows, TO, TO_HASH } from './rows.ts'
+import {
+  Adder,
+  addressAt,
+  AMOUNT,
+  FROM,
+  FROM_HASH,
+  isZero,
+  KEY,
+  LIMBS,
+  Limbs,
+  putAddress,
+  type Rows,
+  TO,
+  TO_HASH,
+} from './packed-words.ts'
+import { type SnapshotWriter } from '../snapshot.ts'
 
-/** A line of the processor's cache: address (5 words), key of the id, mark of use, balance (9). */
+/** A slot is one CPU cache line: address (5 words), number of the id, used flag, balance (9 words). */
 const SLOT = 16
 const SLOT_KEY = 5
 const SLOT_USED = 6
 const SLOT_BALANCE = 7
 
-/** 4 GiB: as long as an array can be. */
-const MOST_SLOTS = 2 ** 26
-const FULLEST = 0.7
+/** 4 GiB, the maximum length of a typed array. */
+const MAX_SLOTS = 2 ** 26
+const MAX_LOAD = 0.7
 
-/** Balances by address and key, open-addressed. */
+/** Balances by address and number of the id, in a hash table with open addressing. */
 export class BalanceTable {
   #slots = new Int32Array(64 * SLOT)
   #mask = 63
   #used = 0
-  // Anybody may send to addresses that would all fall into one place, if he knew where that is.
+  // Random, so that an attacker cannot choose recipient addresses that collide.
   readonly #seed = Math.trunc(Math.random() * 2 ** 32)
   #words = new Int32Array(0)
-  /** Of no use to anybody; without it the look ahead would be left out as idle. */
-  seen = 0
+  /** Written only so that the compiler does not remove the prefetching reads. */
+  prefetched = 0
   readonly #supply = new Int32Array(LIMBS)
   readonly #adder = new Adder()
   readonly #limbs = new Limbs()
   readonly #address = new Int32Array(5)
 
-  /** Books all rows, and returns what they change the supply by. */
+  /** Applies all rows. Returns the change of the supply. */
   apply(rows: Rows): bigint {
     this.#reserve(2 * rows.count)
     this.#words = rows.words
     this.#adder.amounts = rows.words
-    this.#locate(rows)
+    this.#prefetch(rows)
     this.#supply.fill(0)
-    for (let at = 0; at < rows.end; at += rows.step) this.#book(at)
+    for (let at = 0; at < rows.end; at += rows.step) this.#applyRow(at)
     this.#limbs.copy(this.#supply, 0)
     return this.#limbs.get()
   }
 
   add(address: string, key: number, amount: bigint): void {
-    const at = this.#balanceOf(address, key)
+    const at = this.#offsetOf(address, key)
     this.#limbs.copy(this.#slots, at)
     this.#limbs.set(this.#limbs.get() + amount)
     this.#slots.set(this.#limbs.words.subarray(0, LIMBS), at)
   }
 
   get(address: string, key: number): bigint {
-    const at = this.#balanceOf(address, key)
+    const at = this.#offsetOf(address, key)
     this.#limbs.copy(this.#slots, at)
     return this.#limbs.get()
   }
 
-  /** By the signs alone: as cheap as can be for many. */
+  /** Reads only the sign of each balance. */
   hasNegative(): boolean {
     const slots = this.#slots
     for (let at = SLOT_BALANCE + LIMBS - 1; at < slots.length; at += SLOT) {
@@ -61,7 +74,7 @@ export class BalanceTable {
     return false
   }
 
-  /** Those that are not 0, in no order. */
+  /** The balances other than 0, in no order. */
   *entries(): Generator<readonly [address: string, key: number, balance: bigint]> {
     const slots = this.#slots
     for (let slot = 0; slot < slots.length; slot += SLOT) {
@@ -71,7 +84,7 @@ export class BalanceTable {
     }
   }
 
-  /** As `entries`; `writeKey` writes what a key stands for. */
+  /** Writes the entries; `writeKey` must write the id of a number. */
   write(to: SnapshotWriter, writeKey: (key: number) => void): void {
     const slots = this.#slots
     for (let slot = 0; slot < slots.length; slot += SLOT) {
@@ -82,15 +95,15 @@ export class BalanceTable {
     }
   }
 
-  /** Where the balance stands. */
-  #balanceOf(address: string, key: number): number {
+  /** The offset of the balance; adds a slot for a new address. */
+  #offsetOf(address: string, key: number): number {
     this.#reserve(1)
     this.#words = this.#address
     putAddress(address, this.#words, 0)
     return this.#find(0, this.#hash(0, key), key) + SLOT_BALANCE
   }
 
-  #book(at: number): void {
+  #applyRow(at: number): void {
     const words = this.#words
     if (isZero(words, at + AMOUNT, 8) || isSelf(words, at)) return
     const key = words[at + KEY] ?? 0
@@ -106,21 +119,21 @@ export class BalanceTable {
     }
   }
 
-  /** Where each will be looked for. To look there once, all at the same time, is what brings it into the cache. */
-  #locate(rows: Rows): void {
+  /** Computes the hash of each row and reads its slots, which loads them into the CPU cache in parallel. */
+  #prefetch(rows: Rows): void {
     const words = this.#words
-    let seen = 0
+    let prefetched = 0
     for (let at = 0; at < rows.end; at += rows.step) {
       const key = words[at + KEY] ?? 0
       const from = this.#hash(at + FROM, key)
       const to = this.#hash(at + TO, key)
       words[at + FROM_HASH] = from
       words[at + TO_HASH] = to
-      seen ^=
+      prefetched ^=
         (this.#slots[(from & this.#mask) * SLOT] ?? 0) ^
         (this.#slots[(to & this.#mask) * SLOT] ?? 0)
     }
-    this.seen = seen
+    this.prefetched = prefetched
   }
 
   #hash(at: number, key: number): number {
@@ -133,7 +146,7 @@ export class BalanceTable {
     return hash
   }
 
-  /** The slot of the address at this word; a new one where it has none yet. */
+  /** The slot of the address at this offset; adds one for a new address. */
   #find(at: number, hash: number, key: number): number {
     const words = this.#words
     const slots = this.#slots
@@ -142,8 +155,8 @@ export class BalanceTable {
     const c = words[at + 2] ?? 0
     const d = words[at + 3] ?? 0
     const e = words[at + 4] ?? 0
-    for (let place = hash & this.#mask; ; place = (place + 1) & this.#mask) {
-      const slot = place * SLOT
+    for (let index = hash & this.#mask; ; index = (index + 1) & this.#mask) {
+      const slot = index * SLOT
       if (slots[slot + SLOT_USED] === 0) {
         this.#used += 1
         for (let word = 0; word < 5; word += 1) slots[slot + word] = words[at + word] ?? 0
@@ -166,9 +179,10 @@ export class BalanceTable {
 
   #reserve(more: number): void {
     let count = this.#mask + 1
-    while (this.#used + more > count * FULLEST) count *= 2
+    while (this.#used + more > count * MAX_LOAD) count *= 2
     if (count === this.#mask + 1) return
-    if (count > MOST_SLOTS) throw new Error(`more than ${this.#used} balances: no room for them`)
+    if (count > MAX_SLOTS)
+      throw new Error(`more than ${this.#used} balances do not fit in the table`)
     const old = this.#slots
     this.#slots = new Int32Array(count * SLOT)
     this.#mask = count - 1

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
-import { createLedger, type LedgerOptions } from '../../src/tokens/ledger.ts'
+import { createLedger } from '../../src/tokens/ledger.ts'
+import type { LedgerOptions } from '../../src/tokens/types.ts'
 import {
   balancesOf,
   CONTRACT,
@@ -16,13 +17,13 @@ const [ANN, BOB] = [person(1), person(2)]
 const ERC20: LedgerOptions = { standard: 'erc20', contract: CONTRACT, fullHistory: true }
 const MINT = transfer(ZERO, ANN, 10)
 
-describe('saved and gone on with', () => {
+describe('snapshots', () => {
   const pages = [
     pageOf(placed([MINT], 5), { from: 0, next: 10 }),
     pageOf(placed([transfer(ANN, BOB, 4), transfer(BOB, ANN, 5)], 15), { from: 10, next: 20 }),
   ] as const
 
-  test('blocks that were read before it was saved are not read twice', () => {
+  test('blocks before the snapshot are not applied again', () => {
     const first = createLedger(ERC20)
     first.applyPage(pages[0])
     const second = createLedger(ERC20)
@@ -33,7 +34,7 @@ describe('saved and gone on with', () => {
     expect(withoutPaths(second.result()).stats.duplicate).toBe(1)
   })
 
-  test('it may lie among other bytes', () => {
+  test('a snapshot may be a view of a larger buffer', () => {
     const first = createLedger(ERC20)
     first.applyPage(pages[0])
     const saved = first.snapshot()
@@ -43,7 +44,7 @@ describe('saved and gone on with', () => {
     expect(second.result()).toEqual(first.result())
   })
 
-  test('what is damaged, or of another ledger, is refused, and changes nothing', () => {
+  test('a snapshot that is damaged or of another ledger is rejected and changes nothing', () => {
     const ledger = createLedger(ERC20)
     ledger.applyPage(pages[0])
     const saved = ledger.snapshot()
