@@ -13,51 +13,53 @@ import {
   unfinishedRun,
 } from '../../query/resume/checkpoint.ts'
 
-export interface Token {
+export interface TokenContract {
   readonly standard: Standard
   /** In lower case. */
   readonly contract: string
   readonly profile: Profile | null
 }
 
-interface Options extends Token {
+interface RebuildOptions extends TokenContract {
   readonly client: QueryClient
-  /** Of the service: a checkpoint of one chain is none of another. */
+  /** The address of the service, which identifies the chain of a checkpoint. */
   readonly url: string
   readonly clock: Clock
   readonly signal: AbortSignal
   /** Null for the first block of the chain. */
   readonly fromBlock: number | null
-  /** Whether the contract had no event before. */
+  /** Whether the contract has no event before `fromBlock`. */
   readonly fullHistory: boolean
   /** Null for the height at the start. */
   readonly toBlock: number | null
-  /** Where the checkpoint is kept, and whether one that is there is gone on from. */
+  /** The checkpoint file, and whether to resume from an existing one. */
   readonly checkpoint: { readonly file: string; readonly resume: boolean } | null
   readonly onProgress: (progress: Progress) => void
 }
 
-export interface Rebuilt {
+export interface RebuiltBalances {
   readonly ledger: LedgerResult
-  /** Whether all that was asked for has been read. */
+  /** Whether all blocks through `target` have been read. */
   readonly complete: boolean
-  /** The last block that is in it. */
+  /** The last block that has been applied. */
   readonly through: number
   readonly target: number
-  /** What ended it before its time. */
-  readonly broken: QueryError | null
-  /** Whether pages near the head were taken without a hash that shows them to be of one chain; null where it is not complete. */
+  /** The error that ended the run early. */
+  readonly error: QueryError | null
+  /** Whether no hash proves that the pages near the head are of one chain; null for an incomplete run. */
   readonly unguarded: boolean | null
-  /** Removes the checkpoint: once the balances are where they were wanted. */
-  readonly forget: () => Promise<void>
+  /** Call after the balances have been written. */
+  readonly removeCheckpoint: () => Promise<void>
 }
 
 /**
- * The balances of a token from its events. Throws what the client throws, but where the service went away
- * in the middle: what was read until then is told, as what it is. Undefined where it was interrupted.
- * The checkpoint is kept after the end, too: asking the contract and writing may fail, or be interrupted.
+ * Computes the balances of a token from its events. Throws the errors of the client; but if the service becomes
+ * unreachable after the first page, returns an incomplete result. Returns undefined if interrupted. The checkpoint
+ * stays after the end, because verifying and writing the balances may fail or be interrupted.
  */
-export const rebuildBalances = async (options: Options): Promise<Rebuilt | undefined> => {
+export const rebuildBalances = async (
+  options: RebuildOptions,
+): Promise<RebuiltBalances | undefined> => {
   const {
     client,
     url,
@@ -71,9 +73,9 @@ export const rebuildBalances = async (options: Options): Promise<Rebuilt | undef
     onProgress,
   } = options
   const topics = topicsOf(standard, profile)
-  const asked = { standard, contract, profile, fromBlock, fullHistory, toBlock: options.toBlock }
+  const identity = { standard, contract, profile, fromBlock, fullHistory, toBlock: options.toBlock }
   const checkpoint = options.checkpoint
-    ? openCheckpoint(options.checkpoint.file, identityOf({ service: url, ...asked }))
+    ? openCheckpoint(options.checkpoint.file, identityOf({ service: url, ...identity }))
     : undefined
   const height = await client.height(signal)
   const found = await checkpoint?.read()
@@ -89,9 +91,9 @@ export const rebuildBalances = async (options: Options): Promise<Rebuilt | undef
     isEager: false,
     write: async (mark) => checkpoint?.write(mark, ledger.snapshot()),
   })
-  const forget = async (): Promise<void> => checkpoint?.remove()
+  const removeCheckpoint = async (): Promise<void> => checkpoint?.remove()
   let unguarded: boolean | null = null
-  const told = async (complete: boolean, broken: QueryError | null): Promise<Rebuilt> => {
+  const finish = async (complete: boolean, error: QueryError | null): Promise<RebuiltBalances> => {
     try {
       const ledgerResult = ledger.result()
       return {
@@ -99,14 +101,14 @@ export const rebuildBalances = async (options: Options): Promise<Rebuilt | undef
         complete,
         through: next - 1,
         target,
-        broken,
+        error,
         unguarded: complete ? unguarded : null,
-        forget,
+        removeCheckpoint,
       }
-    } catch (error) {
-      // Whoever asks with the other standard, as is advised, has no use for that checkpoint.
-      if (error instanceof StandardError) await forget()
-      throw error
+    } catch (thrown) {
+      // The advice is to use the other standard, which cannot use this checkpoint.
+      if (thrown instanceof StandardError) await removeCheckpoint()
+      throw thrown
     }
   }
   const sink = {
@@ -118,7 +120,7 @@ export const rebuildBalances = async (options: Options): Promise<Rebuilt | undef
     },
     reset: async () => {
       schedule.discard()
-      await forget()
+      await removeCheckpoint()
       ledger = create()
       next = fromBlock ?? 0
     },
@@ -141,12 +143,12 @@ export const rebuildBalances = async (options: Options): Promise<Rebuilt | undef
   } catch (error) {
     const isGone = error instanceof QueryError && ['unreachable', 'no-data'].includes(error.kind)
     if (!signal.aborted) {
-      // That the checkpoint can not be written is the lesser evil of the two.
+      // The error of the query matters more than that of the checkpoint.
       await schedule.flush().catch(() => undefined)
       if (!isGone || next <= (fromBlock ?? 0)) throw error
-      return told(false, error)
+      return finish(false, error)
     }
   }
   await schedule.flush()
-  return signal.aborted ? undefined : told(true, null)
+  return signal.aborted ? undefined : finish(true, null)
 }

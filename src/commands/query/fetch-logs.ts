@@ -12,36 +12,40 @@ import {
 } from '../../query/resume/checkpoint.ts'
 import { checkOutput, checkpointOf } from './output.ts'
 
-interface Options {
+interface FetchLogsOptions {
   readonly client: QueryClient
-  /** Of the service: a checkpoint of one chain is none of another. */
+  /** The address of the service, which identifies the chain of a checkpoint. */
   readonly url: string
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly query: LogQuery
-  /** What stands above the first row, and the rows of a page. */
+  /** Written before the first row. */
   readonly head: string
+  /** Renders the rows of a page. */
   readonly render: (page: Page) => { readonly text: string; readonly rows: number }
-  /** A file that comes into being as pages come, or whoever takes them at once. */
+  /** A file that grows with each page, or a function that receives the text. */
   readonly output:
     | { readonly file: string; readonly resume: boolean }
     | { send(text: string): Promise<void> }
   readonly onProgress: (progress: Progress) => void
 }
 
-export interface Fetched {
+export interface FetchedLogs {
   readonly run: RunResult
-  /** Of all runs that it took. */
+  /** The number of logs, including earlier runs that were resumed. */
   readonly logs: number
 }
 
-/** Fetches the logs, page by page, into a file or to whoever takes them. Throws what the client throws. */
-export const fetchLogs = async (options: Options): Promise<Fetched> => {
+/** Fetches the logs page by page. Throws the errors of the client, and a SourceError for the file. */
+export const fetchLogs = async (options: FetchLogsOptions): Promise<FetchedLogs> => {
   const { output } = options
-  return 'file' in output ? intoFile(options, output) : onward(options, output)
+  return 'file' in output ? fetchToFile(options, output) : fetchToStream(options, output)
 }
 
-const onward = async (options: Options, { send }: { send(text: string): Promise<void> }) => {
+const fetchToStream = async (
+  options: FetchLogsOptions,
+  { send }: { send(text: string): Promise<void> },
+) => {
   const { client, query, head, render, signal, onProgress } = options
   let logs = 0
   await send(head)
@@ -54,7 +58,7 @@ const onward = async (options: Options, { send }: { send(text: string): Promise<
         logs += rows
       },
       reset: () => {
-        if (logs > 0) throw takenBack
+        if (logs > 0) throw printedBlocksReplaced
       },
     },
     { signal, onProgress },
@@ -62,16 +66,16 @@ const onward = async (options: Options, { send }: { send(text: string): Promise<
   return { run, logs }
 }
 
-const takenBack = new QueryError('protocol', {
-  doing: 'go on with the query',
-  happened: 'the chain was reorganised below what has been printed already: that is void',
-  advice: 'ask anew; with --output the file is begun anew by itself',
+const printedBlocksReplaced = new QueryError('protocol', {
+  doing: 'continue the query',
+  happened: 'a reorg replaced blocks that have been printed',
+  advice: 'run the query again; with --output the file is rewritten automatically',
 })
 
-const intoFile = async (
-  options: Options,
+const fetchToFile = async (
+  options: FetchLogsOptions,
   { file, resume }: { readonly file: string; readonly resume: boolean },
-): Promise<Fetched> => {
+): Promise<FetchedLogs> => {
   const { client, url, clock, signal, head, render, onProgress } = options
   const checkpoint = openCheckpoint(
     checkpointOf(file),
@@ -79,12 +83,12 @@ const intoFile = async (
   )
   await checkOutput(file)
   const height = await client.height(signal)
-  const begun = await markOf(file, checkpoint, resume)
-  const target = begun?.target ?? Math.min(options.query.toBlock ?? height, height)
-  let logs = begun?.logs ?? 0
-  let offset = begun?.offset ?? 0
-  // What a run left that was killed after its last step is no checkpoint of this one.
-  if (!begun) await checkpoint.remove()
+  const point = await resumePointOf(file, checkpoint, resume)
+  const target = point?.target ?? Math.min(options.query.toBlock ?? height, height)
+  let logs = point?.logs ?? 0
+  let offset = point?.offset ?? 0
+  // A run that was killed after its last step may have left a checkpoint.
+  if (!point) await checkpoint.remove()
   const growing = await openGrowingFile(file, offset)
   const schedule = createCheckpointSchedule({
     clock,
@@ -93,7 +97,7 @@ const intoFile = async (
     write: checkpoint.write,
   })
   try {
-    if (!begun) await growing.append(head)
+    if (!point) await growing.append(head)
     const run = await client.run(
       { ...options.query, toBlock: target },
       {
@@ -118,7 +122,7 @@ const intoFile = async (
           logs = 0
         },
       },
-      { signal, onProgress, ...(begun && { from: begun.next, after: begun.last }) },
+      { signal, onProgress, ...(point && { from: point.next, after: point.last }) },
     )
     if (!run.complete || signal.aborted) {
       await growing.close()
@@ -134,21 +138,21 @@ const intoFile = async (
   }
 }
 
-/** Where to go on; undefined where nothing was begun. Throws a SourceError where what was begun is not ours to go on with. */
-const markOf = async (file: string, checkpoint: CheckpointFile, resume: boolean) => {
-  const begun = await begunBytes(file)
-  if (begun === undefined) return undefined
+/** Undefined for a new run. Throws a SourceError if an earlier run exists that cannot be resumed, or without --resume. */
+const resumePointOf = async (file: string, checkpoint: CheckpointFile, resume: boolean) => {
+  const written = await begunBytes(file)
+  if (written === undefined) return undefined
   if (!resume) throw unfinishedRun(partialOf(file))
   const found = await checkpoint.read()
-  // Ended before its first page.
+  // The earlier run ended before its first page.
   if (!found) return undefined
-  if (begun >= found.mark.offset) return found.mark
-  throw unfinishable(partialOf(file))
+  if (written >= found.mark.offset) return found.mark
+  throw tooShort(partialOf(file))
 }
 
-const unfinishable = (file: string): QueryError =>
+const tooShort = (file: string): QueryError =>
   new QueryError('fatal', {
-    doing: `go on with ${file}`,
-    happened: 'it is shorter than it was',
-    advice: 'remove it to begin anew',
+    doing: `resume ${file}`,
+    happened: 'it is shorter than at its last checkpoint',
+    advice: 'remove it to start again',
   })

@@ -5,12 +5,12 @@ import { expect, it } from 'vitest'
 import { SourceError } from '../../../src/core/errors.ts'
 import { QueryError } from '../../../src/query/client/errors.ts'
 import type { QueryClient } from '../../../src/query/client/types.ts'
-import { rebuildBalances } from '../../../src/commands/balances/balances.ts'
+import { rebuildBalances } from '../../../src/commands/balances/rebuild.ts'
 import { verifyBalances } from '../../../src/commands/balances/verify.ts'
 import { CONTRACT, pageOf, person, placed, transfer, ZERO } from '../../tokens/pages.ts'
 
 const signal = new AbortController().signal
-/** Each look at it takes a moment. */
+/** Each read of the clock takes some time. */
 const clockOf = () => {
   let elapsed = 0
   return {
@@ -23,7 +23,7 @@ const clockOf = () => {
   }
 }
 
-it('that the place can not be written does not hide why it ended', async () => {
+it('a checkpoint that cannot be written does not hide the error of the query', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-first-'))
   const first = new QueryError('no-progress', { doing: 'read on', happened: 'it stands' })
   const client: QueryClient = {
@@ -53,7 +53,7 @@ it('that the place can not be written does not hide why it ended', async () => {
   await expect(rebuilding).rejects.toBe(first)
 })
 
-it('a node that never answers is asked three times', async () => {
+it('a node that does not respond is requested three times', async () => {
   let asked = 0
   const rows = Array.from({ length: 50 }, (_, at) => ({
     address: person(at + 1),

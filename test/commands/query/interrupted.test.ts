@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { runCli } from '../../../src/cli/program.ts'
 import { READER_GONE } from '../../../src/cli/io.ts'
 import { systemClock } from '../../../src/core/clock.ts'
-import { createPace } from '../../../src/commands/query/pace.ts'
+import { createProgressLine } from '../../../src/commands/query/progress.ts'
 import { cli } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type QueryServer, startQueryServer } from '../../support/query-server.ts'
@@ -17,7 +17,7 @@ let directory = ''
 let server: QueryServer
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'chain-agent-ended-'))
-  // Of five pages, nothing is ever said of the third.
+  // Five pages; the third never gets a response.
   server = await startQueryServer({
     logs: history(10),
     height: 300,
@@ -30,7 +30,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** A command that is ended while it waits for the third page. */
+/** A command that is interrupted while it waits for the third page. */
 const ended = async (argv: readonly string[], reason: unknown = 'Ctrl-C', block = 4) => {
   if (block < 4)
     server.faults = ({ path, from }) =>
@@ -68,13 +68,13 @@ const listener = () => {
 
 const BALANCES = ['balances', '--standard', 'erc20', '--token', TOKEN] as const
 
-it('balances: says how to go on, and goes on to the same result', async () => {
+it('balances: prints how to resume, and resumes to the same result', async () => {
   const file = join(directory, 'holders.csv')
   const argv = [...BALANCES, '--to-block', '9', '--format', 'csv', '-o', file, '--resume']
   const { code, out, err } = await ended(argv)
   expect({ code, out }).toEqual({ code: 130, out: '' })
   expect(err).toBe(
-    `Interrupted; the checkpoint is kept in ${file}.checkpoint. The same command with --resume goes on.\n`,
+    `Interrupted; the checkpoint is in ${file}.checkpoint. Run the same command with --resume to continue.\n`,
   )
   await expect(access(file)).rejects.toThrow('ENOENT')
   server.faults = () => undefined
@@ -89,7 +89,7 @@ it('balances: says how to go on, and goes on to the same result', async () => {
   ])
 })
 
-it('balances: without a place there is nothing to go on from', async () => {
+it('balances: without a checkpoint file the run cannot be resumed', async () => {
   const { code, out, err } = await ended(BALANCES)
   expect({ code, out }).toEqual({ code: 130, out: '' })
   expect(err).toContain('nothing was written')
@@ -113,16 +113,16 @@ it('height: Ctrl-C ends a wait of ten minutes at once', async () => {
   expect(out.text()).toBe('')
 })
 
-it('query: what was printed is not all; a reader that has had enough is told nothing', async () => {
+it('query: reports an incomplete output, but not after a closed pipe', async () => {
   const words = ['query', '--fields', 'topic0']
   const { code, out, err } = await ended(words)
   expect(code).toBe(130)
   expect(out.trim().split('\n')).toHaveLength(8)
-  expect(err).toBe('Interrupted; what was printed is not all.\n')
+  expect(err).toBe('Interrupted; the output is not complete.\n')
   expect(await ended(words, READER_GONE)).toMatchObject({ code: 0, err: '' })
 })
 
-it('query: where the output takes no more, nothing more is fetched', async () => {
+it('query: fetches nothing more after an output error', async () => {
   server.faults = () => undefined
   const stdout = new Writable({
     write: (_chunk, _, done) => {
@@ -141,7 +141,7 @@ it('query: where the output takes no more, nothing more is fetched', async () =>
   })
   expect(code).toBe(1)
   expect(err.text()).toContain('Could not write the rows: the disk is full\n')
-  // Of 150 pages.
+  // There are 150 pages.
   expect(server.seen.length).toBeLessThan(50)
 })
 
@@ -156,13 +156,13 @@ const FILE = [
   '--resume',
 ] as const
 
-/** The file that a run gives which is ended in the middle, and gone on with after `between`. */
+/** The output file of a run that is interrupted and resumed after `between`. */
 const goneOnWith = async (between: () => void): Promise<string> => {
   const file = join(directory, 'logs.csv')
   const { code, err } = await ended([...FILE, '-o', file])
   expect(code).toBe(130)
-  expect(err).toContain('The same command with --resume goes on.')
-  // The head, and two logs in each of four blocks.
+  expect(err).toContain('Run the same command with --resume to continue.')
+  // The header, and two logs in each of four blocks.
   expect((await readFile(`${file}.partial`, 'utf8')).trim().split('\n')).toHaveLength(9)
   server.faults = () => undefined
   between()
@@ -176,7 +176,7 @@ const atOnce = async (): Promise<string> => {
   return readFile(file, 'utf8')
 }
 
-it('query: into a file, what was written is gone on with', async () => {
+it('query: a file is resumed', async () => {
   let before = 0
   const text = await goneOnWith(() => {
     before = server.seen.length
@@ -186,24 +186,24 @@ it('query: into a file, what was written is gone on with', async () => {
   expect(text).toBe(await atOnce())
 })
 
-it('query: what was cut off in the middle of a row is written anew', async () => {
+it('query: a truncated row is written again', async () => {
   const text = await goneOnWith(() => {
     appendFileSync(join(directory, 'logs.csv.partial'), `4,0,0x${'0'.repeat(10_000)}`)
   })
   expect(text).toBe(await atOnce())
 })
 
-it('query: what was left by a run that was whole is no place for the next', async () => {
+it('query: the checkpoint of a complete run is not used by the next', async () => {
   const file = join(directory, 'logs.csv')
   expect((await ended([...FILE, '-o', file])).code).toBe(130)
-  // As if it had been killed between its last two steps.
+  // As if the run had been killed between its last two steps.
   await rename(`${file}.partial`, file)
   const stopped = await ended([...FILE, '-o', file], 'Ctrl-C', 0)
   expect(stopped.code).toBe(130)
   await expect(access(`${file}.checkpoint`)).rejects.toThrow('ENOENT')
 })
 
-it('query: where the chain is another one meanwhile, nothing of the old one is left', async () => {
+it('query: after a deep reorg the output has only the new chain', async () => {
   const [log] = history(1)
   const text = await goneOnWith(() => {
     server.chain.reorg(2, log ? [{ ...log, block: 5, data: `0x${'7'.repeat(64)}` }] : [])
@@ -212,15 +212,15 @@ it('query: where the chain is another one meanwhile, nothing of the old one is l
   expect(text).toBe(await atOnce())
 })
 
-it('progress tells how far, how fast and how long, and 100 % to nobody', () => {
+it('progress has the position, the rate and the time left, and at most 99 %', () => {
   let elapsed = 0
-  const pace = createPace({ elapsed: () => elapsed })
+  const progressLine = createProgressLine({ elapsed: () => elapsed })
   elapsed = 10_000
   const progress = { from: 100, target: 1099, retries: 0, waitedMs: 0 }
-  expect(pace({ ...progress, through: 299, logs: 5000 })).toBe(
+  expect(progressLine({ ...progress, through: 299, logs: 5000 })).toBe(
     'Block 299 of 1,099 (20 %), 5,000 logs, 500 logs/s, 20 blocks/s, 40 s left',
   )
-  expect(pace({ ...progress, through: 1099, logs: 9, retries: 2, waitedMs: 65_000 })).toBe(
+  expect(progressLine({ ...progress, through: 1099, logs: 9, retries: 2, waitedMs: 65_000 })).toBe(
     'Block 1,099 of 1,099 (99 %), 9 logs, 1 logs/s, 100 blocks/s, 0 s left, 2 retries, waited 1 min 5 s',
   )
 })

@@ -12,7 +12,7 @@ const hex = (digits: number) =>
     .string()
     .regex(new RegExp(`^0x[0-9a-fA-F]{${digits}}$`), `expected 0x and ${digits} hex digits`)
     .transform((text) => text.toLowerCase())
-const block = z.int('expected the number of a block').nonnegative()
+const block = z.int('expected a block number').nonnegative()
 
 const schema = z.strictObject({
   from_block: block,
@@ -27,20 +27,20 @@ const schema = z.strictObject({
           .default([]),
       }),
     )
-    .length(1, 'expected one filter: ask for each of several by itself'),
+    .length(1, 'expected one filter: run one query for each'),
   field_selection: z.strictObject({
     log: z.array(z.enum(LOG_FIELDS, `expected fields of a log: ${LOG_FIELDS.join(', ')}`)).min(1),
   }),
 })
 
-/** A query as the body of POST /query, from a file. Throws a UsageError that names every mistake. */
-export const readBody = async (file: string): Promise<LogQuery> => {
+/** Reads a query from a file with the body of POST /query. Throws a UsageError that lists every error. */
+export const readQueryFile = async (file: string): Promise<LogQuery> => {
   const { data, error } = schema.safeParse(await readJson(file))
   if (!data) {
     const problems = error.issues.map(({ path, message }) =>
       [file, ...(path.length > 0 ? [path.join('.')] : []), message].join(': '),
     )
-    throw wrong(problems.join('\n'))
+    throw invalid(problems.join('\n'))
   }
   const [filter] = data.logs
   return {
@@ -55,17 +55,17 @@ export const readBody = async (file: string): Promise<LogQuery> => {
 const readJson = async (file: string): Promise<unknown> => {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new UsageError(
-      `${file} cannot be read: ${accountOf(error).happened}\n  what to do: name the file with the query after --query`,
+      `${file} cannot be read: ${accountOf(error).happened}\n  what to do: check the path after --query`,
     )
   })
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw wrong(`${file}: it is no JSON: ${excerpt(asError(error).message)}`)
+    throw invalid(`${file}: it is not JSON: ${excerpt(asError(error).message)}`)
   }
 }
 
-const wrong = (problems: string): UsageError =>
+const invalid = (problems: string): UsageError =>
   new UsageError(
-    `${problems}\n  what to do: write it as the body of POST /query: from_block, to_block, logs with one filter, field_selection.log`,
+    `${problems}\n  what to do: use the format of the body of POST /query: from_block, to_block, logs with one filter, field_selection.log`,
   )
