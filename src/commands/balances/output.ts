@@ -38,7 +38,7 @@ function* linesOf({ rebuilt, checksum }: BalancesReport): Generator<Line> {
 const amountOf = (balance: bigint, decimals: number | null): readonly string[] =>
   decimals === null ? [] : [formatUnits(balance, decimals)]
 
-export function* csvOf(report: BalancesReport): Generator<string> {
+function* csvOf(report: BalancesReport): Generator<string> {
   const hasId = report.token.standard !== 'erc20'
   const amount = report.decimals === null ? [] : ['amount']
   yield csvLine(['address', ...(hasId ? ['id'] : []), 'balance', ...amount])
@@ -49,7 +49,7 @@ export function* csvOf(report: BalancesReport): Generator<string> {
 }
 
 /** One JSON document with one line per holder, in parts: a million holders do not fit in one string. */
-export function* jsonOf(report: BalancesReport): Generator<string> {
+function* jsonOf(report: BalancesReport): Generator<string> {
   const { token, rebuilt, decimals, checksum, verified } = report
   const { ledger, complete, through, target, unguarded } = rebuilt
   const { partial, nonConserving, hybrid, supply, stats } = ledger
@@ -109,7 +109,7 @@ const verifiedAsJson = ({ different, ...rest }: Verification) => ({
 })
 
 /** The facts about the balances, and the first rows. */
-export const tableOf = (
+const tableOf = (
   report: BalancesReport,
   style: Style,
   maxRows: number,

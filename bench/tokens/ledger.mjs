@@ -1,4 +1,4 @@
-// The ledger of this project, as it was built.
+// The ledger of chain-agent, from dist.
 import { readPage } from '../../dist/query/client/page.js'
 import { createLedger } from '../../dist/tokens/ledger.js'
 
@@ -10,7 +10,7 @@ export const ledgerOf = ({ contract }, path) => {
   }
 }
 
-/** With the client's proof of what a page covers. */
+/** Checks the coverage of a page like the client. */
 export const checked = ({ body, from, next }) =>
   readPage(
     body,

@@ -1,7 +1,7 @@
 import { Decoder } from '@envio-dev/hypersync-client'
 import { balances } from '../map.mjs'
 
-/** The official client's decoder on logs that were parsed for it: its transport is not in this. */
+/** The decoder of the official client on parsed logs, without its transport. */
 export const begin = ({ contract }) => {
   const decoder = Decoder.fromSignatures([
     'Transfer(address indexed from, address indexed to, uint256 value)',

@@ -1,9 +1,9 @@
 import { FIRST_BLOCK, TRANSFER } from '../layout.mjs'
-import { usual } from '../usual.mjs'
+import { naive } from '../naive.mjs'
 
-/** One request after another until the service has no more, as is usual. */
+/** Sequential requests until the service has no more blocks. */
 export const begin = ({ url, contract, history }) => {
-  const { page, rows } = usual()
+  const { page, rows } = naive()
   const fetchAll = async () => {
     for (let from = FIRST_BLOCK; from <= history.height;) {
       const query = {

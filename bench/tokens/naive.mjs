@@ -1,7 +1,7 @@
-// The usual way to a token snapshot: parse all, cut the address out, BigInt, Map.
+// The naive implementation: JSON.parse, substring for the address, BigInt, Map.
 import { addressOf, balances } from './map.mjs'
 
-export const usual = () => {
+export const naive = () => {
   const { transfer, rows } = balances()
   return {
     rows,

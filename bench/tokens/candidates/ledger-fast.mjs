@@ -1,4 +1,4 @@
-import { ledgerOf } from '../ours.mjs'
+import { ledgerOf } from '../ledger.mjs'
 
 export const begin = (options) => {
   const { ledger, rows } = ledgerOf(options, 'fast')

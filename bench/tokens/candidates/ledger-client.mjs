@@ -2,7 +2,7 @@ import { systemClock } from '../../../dist/core/clock.js'
 import { createQueryClient } from '../../../dist/query/client/client.js'
 import { topicsOf } from '../../../dist/tokens/signatures.js'
 import { FIRST_BLOCK } from '../layout.mjs'
-import { ledgerOf } from '../ours.mjs'
+import { ledgerOf } from '../ledger.mjs'
 
 export const begin = (options) => {
   const { url, contract, history } = options

@@ -1,6 +1,6 @@
-import { usual } from '../usual.mjs'
+import { naive } from '../naive.mjs'
 
 export const begin = () => {
-  const { page, rows } = usual()
+  const { page, rows } = naive()
   return { rows, page: ({ body }) => page(body.toString()) }
 }
