@@ -138,7 +138,7 @@ class TokenLedger implements Ledger {
     return standard === 'erc721' ? new OwnerState(options) : new AmountState(options)
   }
 
-  /** Identifies the ledger of a snapshot. */
+  /** Identifies the ledger of a snapshot. Any other text makes existing snapshots unusable. */
   #title(): string {
     const { standard, fullHistory, profile } = this.#options
     const history = fullHistory ? 'whole history' : 'part of the history'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matches, type ServedLog } from '../support/query-chain.ts'
-import { fetchAll, placesIn, placesOf } from './client-fixtures.ts'
+import { fetchAll, positionsIn, positionsOf } from './client-fixtures.ts'
 import { type Fault, startQueryServer } from '../support/query-server.ts'
 
 const address = (of: number): string => `0x${`${of}`.repeat(40)}`
@@ -102,21 +102,21 @@ describe('any chain, any page, any dialect, any concurrency', () => {
           try {
             const toBlock = span === null ? null : from + span
             const query = { ...wanted, fromBlock: from, toBlock }
-            const came = await fetchAll(server.url, { query, concurrency })
-            expect(came.error).toBeUndefined()
+            const fetched = await fetchAll(server.url, { query, concurrency })
+            expect(fetched.error).toBeUndefined()
             const target = Math.min(toBlock ?? height, height)
             const asked = { address: wanted.addresses, topics: wanted.topics }
             const expected = logs.filter(
               (log) => log.block >= from && log.block <= target && matches(asked, log),
             )
-            expect(placesOf(came.logs())).toEqual(placesIn(expected))
-            expect(came.result).toMatchObject({ complete: true, through: target, target })
-            expect(came.result?.stats.logs).toBe(expected.length)
-            expect(came.pages.map((page) => page.from)).toEqual([
+            expect(positionsOf(fetched.logs())).toEqual(positionsIn(expected))
+            expect(fetched.result).toMatchObject({ complete: true, through: target, target })
+            expect(fetched.result?.stats.logs).toBe(expected.length)
+            expect(fetched.pages.map((page) => page.from)).toEqual([
               from,
-              ...came.pages.slice(0, -1).map(({ next }) => next),
+              ...fetched.pages.slice(0, -1).map(({ next }) => next),
             ])
-            expect(came.pages.at(-1)?.next).toBe(target + 1)
+            expect(fetched.pages.at(-1)?.next).toBe(target + 1)
           } finally {
             await server.close()
           }

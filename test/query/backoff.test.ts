@@ -4,7 +4,7 @@ import { backoffMs } from '../../src/query/client/request.ts'
 import { createLimiter } from '../../src/query/client/limiter.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { fetchAll, it, placesIn, placesOf, queriesTo, steadyLogs } from './client-fixtures.ts'
+import { fetchAll, it, positionsIn, positionsOf, queriesTo, steadyLogs } from './client-fixtures.ts'
 import { always, type Fault, type Faults, inTurn } from '../support/query-server.ts'
 
 const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
@@ -116,7 +116,7 @@ describe('no response', () => {
       clock.expire()
     }
     const { result, logs } = await running
-    expect(placesOf(logs())).toEqual(placesIn(server.chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(server.chain.logs()))
     expect(result?.complete).toBe(true)
     expect(server.seen.slice(1, 6).map(({ from, to }) => (to ?? 0) - from)).toEqual([
       31, 31, 15, 15, 7,
@@ -146,7 +146,7 @@ describe('413 of a single block', () => {
   }) => {
     const { url, chain } = await serve({ dialect: 'spec', logs: steadyLogs(0, 3), faults: two })
     const { result, logs } = await fetchAll(url)
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
     expect(result).toMatchObject({ complete: true, through: 3 })
   })
   it('is not taken for empty without proof', async ({ serve }) => {
@@ -160,7 +160,7 @@ describe('413 of a single block', () => {
 it('a concurrency of NaN means one request at a time', async ({ serve }) => {
   const { url, chain } = await serve({ logs: steadyLogs(1, 1000), pageLogs: 100 })
   const { logs } = await fetchAll(url, { concurrency: Number.NaN })
-  expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+  expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
 })
 
 it('the result has the requested and the reached end', async ({ serve }) => {

@@ -10,8 +10,8 @@ import {
   EVERYTHING,
   fetchAll,
   it as queryTest,
-  placesIn,
-  placesOf,
+  positionsIn,
+  positionsOf,
   steadyLogs,
 } from './client-fixtures.ts'
 import { type Faults } from '../support/query-server.ts'
@@ -95,7 +95,7 @@ describe('blocks that no reorg can replace', () => {
       holding.begin(url)
       const { logs } = await fetchAll(url, { concurrency })
       expect(holding.max).toEqual({ first: 1, old: expected, tip: 1 })
-      expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+      expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
     },
   )
   it('are requested in ranges that fill a page: few more requests than pages', async ({
@@ -113,7 +113,7 @@ describe('blocks that no reorg can replace', () => {
         path === '/query' && nth % 5 === 1 ? { kind: 'slow', ms: 30 } : undefined,
     })
     const { logs } = await fetchAll(url)
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   })
   it('are not fetched beyond the buffer limit', async () => {
     const body = Buffer.alloc(8 * 1024 * 1024)
@@ -221,11 +221,13 @@ describe('blocks that no reorg can replace', () => {
 describe('progress', () => {
   it('rises to the target, with the statistics', async ({ serve }) => {
     const { url } = await serve()
-    const told: Progress[] = []
-    const { result, pages } = await fetchAll(url, { onProgress: (progress) => told.push(progress) })
-    expect(told).toHaveLength(pages.length)
-    expect(told.map(({ through }) => through)).toEqual(pages.map(({ next }) => next - 1))
-    expect(told.at(-1)).toMatchObject({ from: 0, through: 3000, target: 3000, logs: 3000 })
+    const reports: Progress[] = []
+    const { result, pages } = await fetchAll(url, {
+      onProgress: (progress) => reports.push(progress),
+    })
+    expect(reports).toHaveLength(pages.length)
+    expect(reports.map(({ through }) => through)).toEqual(pages.map(({ next }) => next - 1))
+    expect(reports.at(-1)).toMatchObject({ from: 0, through: 3000, target: 3000, logs: 3000 })
     const bytes = pages.reduce((sum, { body }) => sum + body.length, 0)
     expect(result?.stats).toMatchObject({ pages: pages.length, logs: 3000, bytes, reorgs: 0 })
   })
@@ -236,6 +238,6 @@ describe('progress', () => {
     const rest = await fetchAll(url, { from: 1235, after: first.pages.at(-1)?.last })
     expect(rest.result).toMatchObject({ complete: true, from: 1235, through: 3000 })
     const both = [...first.logs(), ...rest.logs()]
-    expect(placesOf(both)).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(both)).toEqual(positionsIn(chain.logs()))
   })
 })

@@ -73,11 +73,11 @@ export const fetchAll = async (
 }
 
 /** The position and the data of each log, which identify it. */
-export const placesOf = (logs: readonly RawLog[]): readonly string[] =>
+export const positionsOf = (logs: readonly RawLog[]): readonly string[] =>
   logs.map(({ blockNumber, logIndex, data }) => `${blockNumber}/${logIndex} ${data}`)
 
 /** The same for the logs of the chain. */
-export const placesIn = (logs: readonly ServedLog[]): readonly string[] =>
+export const positionsIn = (logs: readonly ServedLog[]): readonly string[] =>
   logs.map(({ block, index, data }) => `${block}/${index} ${data}`)
 
 /** `perBlock` logs in each block from `from` to `to`; `data` distinguishes two chains. */

@@ -6,7 +6,7 @@ import { createPool } from '../../src/query/client/transport.ts'
 import { listening } from '../support/http.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { fetchAll, it, keepPages, placesIn, placesOf, steadyLogs } from './client-fixtures.ts'
+import { fetchAll, it, keepPages, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
 
 describe('connections', () => {
   it('use the scheme of the address', () => {
@@ -63,10 +63,10 @@ describe('compressed responses', () => {
     const bodies: string[] = []
     for (const packing of [undefined, 'gzip', 'br'] as const) {
       const server = await serve({ logs, pageLogs: 50, ...(packing && { packing }) })
-      const came = await fetchAll(server.url)
+      const fetched = await fetchAll(server.url)
       expect(server.seen[0]?.headers).toMatchObject({ 'accept-encoding': 'gzip, br' })
-      expect(placesOf(came.logs())).toEqual(placesIn(logs))
-      bodies.push(Buffer.from(came.pages[0]?.body ?? []).toString('utf8'))
+      expect(positionsOf(fetched.logs())).toEqual(positionsIn(logs))
+      bodies.push(Buffer.from(fetched.pages[0]?.body ?? []).toString('utf8'))
     }
     expect(new Set(bodies).size).toBe(1)
   })
@@ -83,8 +83,8 @@ describe('GET /height', () => {
     [1.5, 'protocol'],
     [2 ** 53, 'protocol'],
     ['high', 'protocol'],
-  ])('%j is %s', async ([told, expected], { serve }) => {
-    const server = await serve({ toldHeight: () => told })
+  ])('%j is %s', async ([height, expected], { serve }) => {
+    const server = await serve({ toldHeight: () => height })
     const client = createQueryClient({ url: server.url, apiKey: null, clock: jumpingClock() })
     const asked = client.height(new AbortController().signal)
     if (typeof expected === 'number') expect(await asked).toBe(expected)

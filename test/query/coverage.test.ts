@@ -7,8 +7,8 @@ import {
   fetchAll,
   it,
   keepPages,
-  placesIn,
-  placesOf,
+  positionsIn,
+  positionsOf,
   type Serve,
 } from './client-fixtures.ts'
 import { alter, type Fault, inTurn } from '../support/query-server.ts'
@@ -45,7 +45,7 @@ const expectRecovery = async (
   const { url, chain, seen } = await serve({ faults: inTurn(undefined, fault) })
   const { result, logs } = await fetchAll(url)
   expect(result).toMatchObject({ complete: true, stats: { retries: 1, pages: 3, logs: 30 } })
-  expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+  expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   expect(seen.slice(1).map(({ from }) => from)).toEqual(order)
 }
 
@@ -136,7 +136,7 @@ describe('the end of a page', () => {
     const { url, chain } = await serve({ pageLogs: 1000, faults: inTurn(behind) })
     const { result, logs } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, through: 30 })
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   })
   it('the extra block of an inclusive service is removed from the bytes, too', async ({
     serve,
@@ -169,11 +169,11 @@ describe('the end of a page', () => {
   it('edge case 48: a height that is lower at the end, or in a page, is no error', async ({
     serve,
   }) => {
-    let told = 0
+    let heightRequests = 0
     const { url } = await serve({
       toldHeight: () => {
-        told += 1
-        return told === 1 ? 30 : 25
+        heightRequests += 1
+        return heightRequests === 1 ? 30 : 25
       },
       faults: inTurn(
         undefined,
@@ -196,11 +196,11 @@ describe('the end of a page', () => {
   it('edge case 48: the height of one instance counts for another one that is behind', async ({
     serve,
   }) => {
-    let told = 0
+    let heightRequests = 0
     const { url, chain } = await serve({
       toldHeight: () => {
-        told += 1
-        return told === 2 ? 25 : 30
+        heightRequests += 1
+        return heightRequests === 2 ? 25 : 30
       },
     })
     const clock = jumpingClock()
@@ -211,7 +211,7 @@ describe('the end of a page', () => {
     const { sink } = keepPages()
     expect(await client.run(again, sink, { signal })).toMatchObject({ through: 30, target: 30 })
     // A lower height, of a chain that was reset, counts after a minute.
-    told = 1
+    heightRequests = 1
     chain.setHeight(25)
     await clock.sleep(60_001, signal)
     expect(await client.run(again, sink, { signal })).toMatchObject({ through: 25, target: 25 })
@@ -226,21 +226,21 @@ describe('the end of a page', () => {
 
 describe('other notations of a log', () => {
   it('edge case 43: a topic that is null, absent or "" is no topic', async ({ serve }) => {
-    const came: unknown[] = []
+    const fetched: unknown[] = []
     for (const absentTopic of ['null', 'absent', 'empty'] as const) {
       const { url } = await serve({ absentTopic })
       const { logs } = await fetchAll(url)
-      came.push(logs())
+      fetched.push(logs())
       expect(logs()[0]?.topics).toEqual([`0x${'ab'.repeat(32)}`, null, null, null])
     }
-    expect(came[1]).toEqual(came[0])
-    expect(came[2]).toEqual(came[0])
+    expect(fetched[1]).toEqual(fetched[0])
+    expect(fetched[2]).toEqual(fetched[0])
   })
   it('edge case 44: numbers as "0x1a" or "26"', async ({ serve }) => {
     for (const numbers of ['hex', 'decimal'] as const) {
       const { url, chain } = await serve({ numbers })
       const { logs } = await fetchAll(url)
-      expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+      expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
     }
   })
 })

@@ -160,7 +160,7 @@ describe('the address', () => {
     ['/v2/SECRET', 'Cannot POST /v2/SECRET/query'],
     ['/v2/SECRET-OF-YEARS', 'no project SECRET-OF-YEARS'],
     ['/v2/SECRET%2BYEARS', 'no project SECRET+YEARS'],
-  ] as const)('is redacted of what the service says: %s', async ([prefix, body], { serve }) => {
+  ] as const)('is redacted in a response of the service: %s', async ([prefix, body], { serve }) => {
     const { url } = await serve({ prefix, faults: () => ({ kind: 'reply', status: 404, body }) })
     const { error } = await fetchAll(url)
     expect(String(error)).toContain('(redacted)')

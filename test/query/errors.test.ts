@@ -10,8 +10,8 @@ import { jumpingClock } from '../support/jumping-clock.ts'
 import {
   fetchAll,
   it as queryTest,
-  placesIn,
-  placesOf,
+  positionsIn,
+  positionsOf,
   queriesTo,
   type Serve,
   steadyLogs,
@@ -28,11 +28,11 @@ const expectingRecovery =
   (serve: Serve) =>
   async (...faults: readonly (Fault | undefined)[]) => {
     const { url, chain } = await serve({ faults: inTurn(...faults) })
-    const came = await fetchAll(url)
-    expect(came.error).toBeUndefined()
-    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
-    expect(came.result).toMatchObject({ complete: true, through: 30, target: 30 })
-    return came
+    const fetched = await fetchAll(url)
+    expect(fetched.error).toBeUndefined()
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    expect(fetched.result).toMatchObject({ complete: true, through: 30, target: 30 })
+    return fetched
   }
 
 /** Expects an error of the kind after `times` queries, and no page. */
@@ -40,11 +40,11 @@ const expectingEnd =
   (serve: Serve) =>
   async (fault: Fault, kind: string, times: number): Promise<string> => {
     const server = await serve({ faults: always(fault) })
-    const came = await fetchAll(server.url)
-    expect(kindOf(came.error)).toBe(kind)
+    const fetched = await fetchAll(server.url)
+    expect(kindOf(fetched.error)).toBe(kind)
     expect(queriesTo(server)).toBe(times)
-    expect(came.pages).toEqual([])
-    return String(came.error)
+    expect(fetched.pages).toEqual([])
+    return String(fetched.error)
   }
 
 const it = queryTest
@@ -54,11 +54,11 @@ const it = queryTest
 describe('errors that are not retried', () => {
   it('401: an error of the API key', async ({ serve }) => {
     const { url, seen } = await serve({ apiKey: 'right-key' })
-    const came = await fetchAll(url, { client: { apiKey: 'wrong-key' } })
-    expect(kindOf(came.error)).toBe('auth')
+    const fetched = await fetchAll(url, { client: { apiKey: 'wrong-key' } })
+    expect(kindOf(fetched.error)).toBe('auth')
     expect(seen).toHaveLength(1)
-    expect(String(came.error)).toContain('it answered 401')
-    expect(String(came.error)).not.toContain('wrong-key')
+    expect(String(fetched.error)).toContain('it answered 401')
+    expect(String(fetched.error)).not.toContain('wrong-key')
   })
   it.for([
     [403, 'auth'],
@@ -83,8 +83,8 @@ describe('errors that are retried', () => {
     '%i with an HTML page, twice',
     async (status, { expectRecovery }) => {
       const fault: Fault = { kind: 'reply', status, body: HTML }
-      const came = await expectRecovery(undefined, fault, fault)
-      expect(came.result?.stats).toMatchObject({ requests: 6, retries: 2, pages: 3, logs: 30 })
+      const fetched = await expectRecovery(undefined, fault, fault)
+      expect(fetched.result?.stats).toMatchObject({ requests: 6, retries: 2, pages: 3, logs: 30 })
     },
   )
   it('502: fails after nine attempts', async ({ expectEnd }) => {
@@ -120,8 +120,8 @@ describe('errors that are retried', () => {
       { every: 5 },
     )
     clock.expire()
-    const came = await running
-    expect(came.result).toMatchObject({ complete: true, stats: { retries: 1, logs: 30 } })
+    const fetched = await running
+    expect(fetched.result).toMatchObject({ complete: true, stats: { retries: 1, logs: 30 } })
   })
   it('a refused connection is retried on another host, or after an earlier response', async () => {
     const attempts = async (isLoopback: boolean, answers: readonly Reply[]) => {
@@ -163,9 +163,9 @@ describe('errors that are retried', () => {
   it('no server', async ({ serve }) => {
     const { url, close } = await serve()
     await close()
-    const came = await fetchAll(url)
-    expect(kindOf(came.error)).toBe('unreachable')
-    expect(String(came.error)).toContain('no connection (connection refused)')
+    const fetched = await fetchAll(url)
+    expect(kindOf(fetched.error)).toBe('unreachable')
+    expect(String(fetched.error)).toContain('no connection (connection refused)')
   })
 })
 
@@ -210,8 +210,8 @@ describe('too large', () => {
     serve,
   }) => {
     const { url, seen } = await serve()
-    const came = await fetchAll(url, { client: { maxBodyBytes: 100 } })
-    expect(kindOf(came.error)).toBe('fatal')
+    const fetched = await fetchAll(url, { client: { maxBodyBytes: 100 } })
+    expect(kindOf(fetched.error)).toBe('fatal')
     // 31, 15, 7, 3 and 1 blocks from block 0 on. Block 0 has no log, so its response is below the limit.
     const spans = seen.slice(1, 6).map(({ from, to }) => [from, (to ?? 0) - from])
     expect(spans).toEqual([
@@ -230,7 +230,7 @@ describe('too large', () => {
       expect(kindOf(small.error)).toBe('fatal')
       expect(String(small.error)).toContain('a single block is too large')
       const large = await fetchAll(url, { client: { maxBodyBytes: 500_000 } })
-      expect(placesOf(large.logs())).toEqual(placesIn(logs))
+      expect(positionsOf(large.logs())).toEqual(positionsIn(logs))
     }
   })
 })

@@ -4,7 +4,14 @@ import { QueryError } from '../../src/query/client/errors.ts'
 import { createLimiter, sharedLimiter } from '../../src/query/client/limiter.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { fetchAll, it, placesIn, placesOf, type Serve, steadyLogs } from './client-fixtures.ts'
+import {
+  fetchAll,
+  it,
+  positionsIn,
+  positionsOf,
+  type Serve,
+  steadyLogs,
+} from './client-fixtures.ts'
 import { always, type Fault, type Faults, inTurn } from '../support/query-server.ts'
 
 const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
@@ -18,7 +25,7 @@ const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
 const waitAfter = async (serve: Serve, fault: Fault): Promise<number> => {
   const { url, chain } = await serve({ faults: inTurn(undefined, fault) })
   const { clock, result, logs } = await fetchAll(url)
-  expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+  expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   expect(result?.stats).toMatchObject({ requests: 5, retries: 0 })
   expect(clock.waits).toHaveLength(1)
   return clock.waits[0] ?? 0
@@ -138,7 +145,7 @@ describe('413', () => {
   it('halves the range without a wait and keeps the limit', async ({ serve }) => {
     const { url, chain, seen } = await serve({ faults: largerThan(9) })
     const { result, logs, clock } = await fetchAll(url)
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
     expect(clock.waits).toEqual([])
     expect(result).toMatchObject({ complete: true })
     // 31 blocks, 15, 7, and 7 from then on.
@@ -159,7 +166,7 @@ describe('413', () => {
       faults: (one) => (one.from < 5 ? largerThan(2)(one) : undefined),
     })
     const { logs } = await fetchAll(url)
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
     const spans = seen.slice(1).map(({ from, to }) => (to ?? 0) - from)
     // 101, 50, 25, 12, 6, 3, 1; eight of one block, then twos, fours …
     expect(spans.slice(0, 17)).toEqual([101, 50, 25, 12, 6, 3, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2])

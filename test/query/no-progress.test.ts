@@ -7,8 +7,8 @@ import {
   fetchAll,
   it,
   keepPages,
-  placesIn,
-  placesOf,
+  positionsIn,
+  positionsOf,
   steadyLogs,
 } from './client-fixtures.ts'
 import { always, type Faults } from '../support/query-server.ts'
@@ -55,7 +55,7 @@ describe('edge case 42: a service that returns no further blocks', () => {
     })
     const { result, logs } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, through: 30, stats: { retries: 5 } })
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   })
   it.for([
     [1, 400],
@@ -126,7 +126,7 @@ describe('cancelling', () => {
     expect(result?.complete).toBe(false)
     expect(result?.through).toBeGreaterThanOrEqual(1000)
     const expected = chain.logs().filter(({ block }) => block <= (result?.through ?? 0))
-    expect(placesOf(logs())).toEqual(placesIn(expected))
+    expect(positionsOf(logs())).toEqual(positionsIn(expected))
     expect(result?.stats.logs).toBe(expected.length)
   })
   it('ends a wait and a request at once', { timeout: 90_000 }, async ({ serve }) => {

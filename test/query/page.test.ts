@@ -1,7 +1,14 @@
 import { describe, expect } from 'vitest'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { type Answer } from '../support/query-chain.ts'
-import { fetchAll, it, placesIn, placesOf, type Serve, steadyLogs } from './client-fixtures.ts'
+import {
+  fetchAll,
+  it,
+  positionsIn,
+  positionsOf,
+  type Serve,
+  steadyLogs,
+} from './client-fixtures.ts'
 import { alter, always, inTurn, type QueryServer } from '../support/query-server.ts'
 
 const listOf = (data: unknown): readonly unknown[] => (Array.isArray(data) ? data : [])
@@ -16,9 +23,9 @@ describe('a page covers no block above the reported height', () => {
   ])('%s: the client waits, then fails', async ([, answer, words], { serve }) => {
     const behind = alter(() => answer)
     const { url, chain } = await serve({ faults: inTurn(behind, behind) })
-    const came = await fetchAll(url)
-    expect(came.result).toMatchObject({ complete: true, through: 30 })
-    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
+    const fetched = await fetchAll(url)
+    expect(fetched.result).toMatchObject({ complete: true, through: 30 })
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
     const { url: other } = await serve({ faults: always(behind) })
     const { error, pages } = await fetchAll(other)
     expect(error).toMatchObject({ kind: 'no-progress' })
@@ -31,7 +38,7 @@ describe('a page covers no block above the reported height', () => {
     })
     const { result, logs } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, through: 30 })
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   })
 })
 
@@ -39,15 +46,15 @@ describe('an end that is only an assumption', () => {
   it('is checked against the height: the client waits for an instance that is behind', async ({
     serve,
   }) => {
-    let told = 0
+    let heightRequests = 0
     const server: QueryServer = await serve({
       dialect: 'spec',
       pageLogs: 1000,
       height: 18,
       logs: steadyLogs(1, 18),
       toldHeight: () => {
-        told += 1
-        return told === 1 ? 30 : server.chain.height
+        heightRequests += 1
+        return heightRequests === 1 ? 30 : server.chain.height
       },
     })
     const { url, chain } = server
@@ -60,12 +67,12 @@ describe('an end that is only an assumption', () => {
     }
     const { result, logs } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, through: 30, target: 30 })
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   })
   it('is an error if the height stays lower: at most ten requests in ten seconds', async ({
     serve,
   }) => {
-    let told = 0
+    let heightRequests = 0
     const times: number[] = []
     const clock = jumpingClock()
     const { url } = await serve({
@@ -73,7 +80,7 @@ describe('an end that is only an assumption', () => {
       pageLogs: 1000,
       height: 18,
       logs: steadyLogs(1, 18),
-      toldHeight: () => ((told += 1) === 1 ? 30 : 18),
+      toldHeight: () => ((heightRequests += 1) === 1 ? 30 : 18),
       faults: () => {
         times.push(clock.elapsed())
         return undefined

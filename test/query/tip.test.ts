@@ -6,7 +6,7 @@ import { type CheckedPage } from '../../src/query/client/page.ts'
 import { createErrorFactory } from '../../src/query/client/errors.ts'
 import { fetchTip } from '../../src/query/client/tip.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { fetchAll, it, placesIn, placesOf, steadyLogs } from './client-fixtures.ts'
+import { fetchAll, it, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
 import { type Faults, type QueryServerOptions } from '../support/query-server.ts'
 import { type ServedChain } from '../support/query-chain.ts'
 
@@ -67,7 +67,7 @@ describe('edge case 39: one reorg', () => {
     server.faults = reorgBefore(chain, 15, [20, 180])
     const { result, logs, clock } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, stats: { reorgs: 1 } })
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
     // Thirteen pages back, with a wait before each.
     expect(clock.waits.length).toBe(14)
     expect(Math.min(...clock.waits)).toBeGreaterThanOrEqual(50)

@@ -109,11 +109,7 @@ const verifiedAsJson = ({ different, ...rest }: Verification) => ({
 })
 
 /** The facts about the balances, and the first rows. */
-const tableOf = (
-  report: BalancesReport,
-  style: Style,
-  maxRows: number,
-): readonly string[] => {
+const tableOf = (report: BalancesReport, style: Style, maxRows: number): readonly string[] => {
   const { token, rebuilt, decimals } = report
   const { ledger, complete, through, target } = rebuilt
   const all = ledger.rows.length + ledger.intervals.length

@@ -13,7 +13,7 @@ interface HeightOptions extends ServiceOptions {
 export const heightCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   serviceOptions(new Command('height'))
     .description('print the newest block of a query service')
-    .option('--json', 'as JSON')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `

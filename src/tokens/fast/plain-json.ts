@@ -74,8 +74,8 @@ export class PlainJson {
 
   /** Whether only white space is left. */
   isAtEnd(): boolean {
-    for (let place = this.position; place < this.bytes.length; place += 1) {
-      if (![0x20, 0x0a, 0x0d, 0x09].includes(this.at(place))) return false
+    for (let at = this.position; at < this.bytes.length; at += 1) {
+      if (![0x20, 0x0a, 0x0d, 0x09].includes(this.at(at))) return false
     }
     return true
   }
