@@ -1,4 +1,4 @@
-// A page as the official client takes it by default: one Cap'n Proto message, packed, of
+// A page in the default format of the official client: one Cap'n Proto message, packed, of
 //   struct QueryResponse { archiveHeight @0 :Int64; nextBlock @1 :UInt64; totalExecutionTime @2 :UInt64;
 //                          data @3 :QueryResponseData; rollbackGuard @4 :RollbackGuard; }
 //   struct QueryResponseData { blocks @0 :Data; transactions @1 :Data; logs @2 :Data; traces @3 :Data; }
@@ -78,7 +78,7 @@ const message = ({ height, next, tables }) => {
   return out
 }
 
-/** Cap'n Proto's packing: a tag byte tells which of a word's eight bytes follow; runs of empty and of full words are counted. */
+/** Cap'n Proto's packing: a tag byte tells which of a word's eight bytes follow; runs of empty and of full words are encoded as counts. */
 const packed = (words) => {
   const out = Buffer.allocUnsafe(words.length + Math.ceil(words.length / 4) + 16)
   let size = 0

@@ -1,5 +1,5 @@
-// Writes a synthetic history of one ERC-20 contract into a folder, the same for the same number of logs: what the
-// service would send as JSON, and the same as the official client's binary pages.
+// Writes a synthetic history of one ERC-20 contract to a folder, as the JSON of the service and as the binary pages
+// of the official client. The same number of logs gives the same history.
 //   node history.mjs FOLDER LOGS
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { arrowPage } from './arrow-page.mjs'
 import { BLOCKS_PER_PAGE, FIRST_BLOCK, LOGS_PER_BLOCK, TRANSFER } from './layout.mjs'
 
 const HOLDERS = 1_000_000
-/** Values are multiples of this many of the smallest units, so that a balance fits a double while it is drawn. */
+/** Values are multiples of this many of the smallest units, so that a balance fits in a double while the history is generated. */
 const UNIT = 10n ** 13n
 const MOST_UNITS = 1e8
 
@@ -32,13 +32,13 @@ const names = Array.from({ length: HOLDERS })
 const nameOf = (holder) =>
   (names[holder] ??=
     `000000000000000000000000${SALTS.map((salt) => mix(holder + 1, salt)).join('')}`)
-/** A few have most of the traffic. */
+/** A few addresses have most of the transfers. */
 const anyone = () => Math.floor(HOLDERS * chance() ** 3)
 
 const NOBODY = '0'.repeat(64)
 const units = new Float64Array(HOLDERS)
 
-/** Somebody who has something. */
+/** A holder with a balance. */
 const giver = () => {
   for (;;) {
     const holder = anyone()
@@ -46,7 +46,7 @@ const giver = () => {
   }
 }
 
-/** A transfer of a part of what the sender has, often to somebody new; one in fifty is a mint. */
+/** A transfer of a part of a balance, often to a new address; one in fifty is a mint. */
 const draw = (index) => {
   const recipient = anyone()
   const isMint = index % 50 === 0
@@ -72,7 +72,7 @@ for (let done = 0; done < count; done += perPage) {
     const { from, to, value } = draw(index)
     const data = (BigInt(value) * UNIT).toString(16).padStart(64, '0')
     logs.push({ block, logIndex, words: [TRANSFER, from, to, data] })
-    // Each with its comma: the bytes of any blocks in a row are a list but for the last byte.
+    // Each log ends with a comma, so any range of blocks is a JSON list except for its last byte.
     texts.push(
       `{"block_number":${block},"log_index":${logIndex},"topic0":"0x${TRANSFER}","topic1":"0x${from}","topic2":"0x${to}","data":"0x${data}"},`,
     )

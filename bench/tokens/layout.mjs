@@ -1,4 +1,4 @@
-// What the history, the server and the measured ways know in common.
+// Constants and the file layout shared by the history, the server and the candidates.
 import { openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,7 +10,7 @@ export const CONTRACT = `0x${'c0'.repeat(20)}`
 /** keccak-256 of Transfer(address,address,uint256). */
 export const TRANSFER = 'ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
-/** The pages of a history, as the service would send them. */
+/** The pages of a history in the format of the service. */
 export const openHistory = (folder) => {
   const places = JSON.parse(readFileSync(join(folder, 'places.json'), 'utf8'))
   const json = openSync(join(folder, 'logs.json'), 'r')
@@ -19,7 +19,7 @@ export const openHistory = (folder) => {
   return {
     logs: places.count,
     height,
-    /** From a block on, up to a block that is not sent any more, and no further than a page goes. */
+    /** The blocks from `from` up to, but not including, the end; at most one page. */
     page: (from, end) => {
       const next = Math.max(from, Math.min(from + BLOCKS_PER_PAGE, end, height + 1))
       const tail = Buffer.from(`]}],${ending({ from, next, height })}}`)
@@ -31,7 +31,7 @@ export const openHistory = (folder) => {
       tail.copy(body, HEAD.length + size)
       return { from, next, archiveHeight: height, body }
     },
-    /** Only where pages begin. */
+    /** `from` must be the first block of a page. */
     arrowPage: (from) => {
       const number = (from - FIRST_BLOCK) / BLOCKS_PER_PAGE
       const [start, end] = [places.arrow[number], places.arrow[number + 1]]

@@ -1,4 +1,4 @@
-// Balances in a Map of BigInt, as anybody would write it first.
+// Balances in a Map of BigInt: the simplest implementation.
 const ZERO = `0x${'0'.repeat(40)}`
 
 export const balances = () => {

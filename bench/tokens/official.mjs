@@ -1,4 +1,4 @@
-// The official client, which fetches binary pages; what is done with its logs is handed in.
+// The official client, which fetches binary pages; the callback receives its logs.
 import { HypersyncClient } from '@envio-dev/hypersync-client'
 import { BLOCKS_PER_PAGE, FIRST_BLOCK, TRANSFER } from './layout.mjs'
 
@@ -21,7 +21,7 @@ export const officialClient = ({ url, contract, history }) => {
       }
     },
     stream: async (take) => {
-      // Ranges of one page each, since the server has binary pages ready-made.
+      // Ranges of one page each, because the server has prepared binary pages.
       const size = {
         batchSize: BLOCKS_PER_PAGE,
         minBatchSize: BLOCKS_PER_PAGE,

@@ -1,5 +1,5 @@
-// Serves a history as the hosted query service does: JSON, and the official client's binary pages.
-//   node server.mjs FOLDER        writes its URL when it listens, and ends with its standard input
+// Serves a history like the hosted query service: JSON, and the binary pages of the official client.
+//   node server.mjs FOLDER        prints its URL when it listens, and exits when its standard input ends
 import { createServer } from 'node:http'
 import { openHistory } from './layout.mjs'
 

@@ -11,33 +11,33 @@ const HERE = import.meta.dirname
 const SIZES = (process.env['LOGS'] ?? '200000,1000000').split(',').map(Number)
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3)
 
-interface Way {
+interface Candidate {
   readonly name: string
-  /** The file in ways/. */
+  /** The file in candidates/. */
   readonly file: string
   readonly rounds?: number
-  /** No more logs than this: it would take too long. */
+  /** The largest history, because of its time. */
   readonly upTo?: number
 }
 
 /** From the bytes of JSON pages to balances. */
-const FROM_BYTES: readonly Way[] = [
-  { name: 'ours, over the bytes', file: 'ours-fast' },
-  { name: "ours, with the client's checks of each page", file: 'ours-checked' },
-  { name: 'ours, generic, with the checks', file: 'ours-generic', upTo: 1_000_000 },
-  { name: 'the usual way: JSON.parse, BigInt, Map', file: 'usual' },
-  { name: "official client's Decoder + Map, handed parsed logs", file: 'decoder', upTo: 1_000_000 },
+const FROM_BYTES: readonly Candidate[] = [
+  { name: 'chain-agent, fast path', file: 'ledger-fast' },
+  { name: 'chain-agent, fast path with page checks', file: 'ledger-checked' },
+  { name: 'chain-agent, generic path with page checks', file: 'ledger-generic', upTo: 1_000_000 },
+  { name: 'naive: JSON.parse, BigInt, Map', file: 'naive' },
+  { name: 'Decoder of the official client on parsed logs + Map', file: 'decoder', upTo: 1_000_000 },
   { name: 'viem decodeEventLog + Map', file: 'viem', upTo: 200_000, rounds: 1 },
   { name: 'ethers parseLog + Map', file: 'ethers', upTo: 200_000, rounds: 1 },
 ]
 
 /** From a server on this machine to balances. */
-const OVER_HTTP: readonly Way[] = [
-  { name: 'ours: client and ledger, JSON', file: 'ours-client' },
-  { name: 'fetch + the usual way, JSON', file: 'fetch-usual' },
+const OVER_HTTP: readonly Candidate[] = [
+  { name: 'chain-agent: client and ledger, JSON', file: 'ledger-client' },
+  { name: 'fetch + naive, JSON', file: 'fetch-naive' },
   { name: 'official stream of 10 + Map, Arrow', file: 'official-stream' },
   { name: 'official get + Map, Arrow', file: 'official-get', upTo: 1_000_000 },
-  { name: 'official get + its Decoder + Map, Arrow', file: 'official-decoder', upTo: 1_000_000 },
+  { name: 'official get + Decoder + Map, Arrow', file: 'official-decoder', upTo: 1_000_000 },
 ]
 
 const measureSchema = z.object({
@@ -70,9 +70,9 @@ for (const logs of SIZES) {
         server.catch(reject)
       })
       const checksums = new Set<string>()
-      for (const ways of [FROM_BYTES, OVER_HTTP]) {
+      for (const candidates of [FROM_BYTES, OVER_HTTP]) {
         const measured = await interleaved(
-          ways.filter(({ upTo = Infinity }) => logs <= upTo),
+          candidates.filter(({ upTo = Infinity }) => logs <= upTo),
           [history, url],
         )
         console.log(table(measured, logs))
@@ -94,18 +94,18 @@ interface Measured {
   readonly takes: Measure[]
 }
 
-/** Each in a process of its own, one after another, and all of them once more. */
+/** Runs each candidate in its own process, one after another, and repeats the sequence. */
 const interleaved = async (
-  ways: readonly Way[],
-  place: readonly string[],
+  candidates: readonly Candidate[],
+  args: readonly string[],
 ): Promise<readonly Measured[]> => {
-  const measured = ways.map(({ name }): Measured => ({ name, takes: [] }))
+  const measured = candidates.map(({ name }): Measured => ({ name, takes: [] }))
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [index, { file, rounds = ROUNDS }] of ways.entries()) {
+    for (const [index, { file, rounds = ROUNDS }] of candidates.entries()) {
       if (round >= rounds) continue
-      const args = ['--expose-gc', join(HERE, 'worker.mjs'), file, ...place]
-      const words = await must(process.execPath, args, { timeout: 1_800_000 })
-      measured[index]?.takes.push(measureSchema.parse(JSON.parse(words)))
+      const command = ['--expose-gc', join(HERE, 'worker.mjs'), file, ...args]
+      const output = await must(process.execPath, command, { timeout: 1_800_000 })
+      measured[index]?.takes.push(measureSchema.parse(JSON.parse(output)))
     }
   }
   return measured
@@ -118,9 +118,8 @@ const table = (measured: readonly Measured[], logs: number): string => {
   const rateOf = ({ takes }: Measured): number => logs / median(takes.map(({ seconds }) => seconds))
   const [first] = measured
   const best = first === undefined ? Number.NaN : rateOf(first)
-  const processorOf = ({ takes }: Measured): number =>
-    median(takes.map(({ cpuSeconds }) => cpuSeconds))
-  const least = first === undefined ? Number.NaN : processorOf(first)
+  const cpuOf = ({ takes }: Measured): number => median(takes.map(({ cpuSeconds }) => cpuSeconds))
+  const least = first === undefined ? Number.NaN : cpuOf(first)
   const lines = measured.map((each) => {
     const rates = each.takes.map(({ seconds }) => logs / seconds / 1000)
     const spread = `${Math.min(...rates).toFixed(0)}–${Math.max(...rates).toFixed(0)}`
@@ -129,14 +128,14 @@ const table = (measured: readonly Measured[], logs: number): string => {
       each.name,
       `${(rateOf(each) / 1000).toFixed(0)} (${spread})`,
       (best / rateOf(each)).toFixed(2),
-      ((processorOf(each) / logs) * 1e9).toFixed(0),
-      (processorOf(each) / least).toFixed(2),
+      ((cpuOf(each) / logs) * 1e9).toFixed(0),
+      (cpuOf(each) / least).toFixed(2),
       of((take) => take.rowsCpuSeconds).toFixed(2),
       (of(({ peakBytes }) => peakBytes) / 1e6).toFixed(0),
       [...new Set(each.takes.map(({ checksum }) => checksum))].join(' '),
     ].join(' | ')
   })
-  const head = `| ${logs} logs, ${first?.takes[0]?.holders} holders | thousand logs/s | first ÷ it | processor, ns a log | it ÷ first | sorted list, processor s | peak RSS, MB | checksum |`
+  const head = `| ${logs} logs, ${first?.takes[0]?.holders} holders | thousand logs/s | first ÷ this | CPU, ns per log | this ÷ first | sorted list, CPU s | peak RSS, MB | checksum |`
   return [
     head,
     '| --- | --- | --- | --- | --- | --- | --- | --- |',

@@ -1,44 +1,60 @@
 import { join } from 'node:path'
-import type { Balances, TokenFeed, WatchedToken } from '../collectors/tokens/feed.ts'
+import type { Balances, Time, TokenFeed, WatchedToken } from '../collectors/tokens/feed.ts'
 import type { Clock } from '../core/clock.ts'
+import { ParseError, SourceError } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
+import { createQueryClient } from '../query/client/client.ts'
 import { QueryError } from '../query/client/errors.ts'
-import { type Page, type QueryClient, UNSETTLED_BLOCKS } from '../query/client/types.ts'
-import { identityOf, openCheckpoint } from '../query/resume/checkpoint.ts'
-import { createMarks } from '../query/resume/marks.ts'
+import {
+  type BlockHash,
+  type Page,
+  type QueryClient,
+  UNSETTLED_BLOCKS,
+} from '../query/client/types.ts'
+import {
+  type CheckpointFile,
+  createCheckpointSchedule,
+  identityOf,
+  openCheckpoint,
+} from '../query/resume/checkpoint.ts'
+import { readSecretFile } from '../sources/secret-file.ts'
 import { StandardError } from '../tokens/errors.ts'
 import { createLedger } from '../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../tokens/signatures.ts'
 import type { Ledger } from '../tokens/types.ts'
-import { type Connect, keptClient } from './tokens/kept-client.ts'
-import { begin, type State, unlessUnwritable } from './tokens/state.ts'
-import { oneAtATime, type Stretch, within } from './tokens/turns.ts'
 
-interface Options {
+/** Creates a client of a query service. */
+export type Connect = typeof createQueryClient
+
+interface ClientOptions {
   readonly url: string | null
   readonly apiKeyFile: string | null
-  /** Where the checkpoints are kept. */
-  readonly directory: string
   readonly clock: Clock
+  /** Replaced in a simulation, whose time is virtual. */
   readonly connect?: Connect | undefined
 }
 
-/** A ledger may be large: it is not written more often than this, but when the history has been read. */
-const WRITE_EVERY_MS = 10 * minute
-/** In less, ranges that are fetched side by side would mostly be thrown away when it is over. */
-const WORTH_MANY = 10 * second
+interface TokenFeedOptions extends ClientOptions {
+  /** The directory of the checkpoints. */
+  readonly directory: string
+}
 
-export type { Connect } from './tokens/kept-client.ts'
+/** The shortest time between two writes of a ledger, which may be large, until the history has been read. */
+const CHECKPOINT_INTERVAL_MS = 10 * minute
+/** With less time, most ranges that are fetched concurrently would be discarded at its end. */
+const MIN_CONCURRENT_MS = 10 * second
 
-export const createTokenFeeds = (options: Options): ((token: WatchedToken) => TokenFeed) => {
-  const client = keptClient(options)
-  return (token) => createFeed(token, client, options)
+export const createTokenFeeds = (
+  options: TokenFeedOptions,
+): ((token: WatchedToken) => TokenFeed) => {
+  const getClient = createClientCache(options)
+  return (token) => createFeed(token, getClient, options)
 }
 
 const createFeed = (
   token: WatchedToken,
-  clientOf: () => Promise<QueryClient>,
-  { url, clock, directory }: Options,
+  getClient: () => Promise<QueryClient>,
+  { url, clock, directory }: TokenFeedOptions,
 ): TokenFeed => {
   const { name, contract, standard, profile, fromBlock, holders } = token
   const checkpoint = openCheckpoint(
@@ -46,41 +62,50 @@ const createFeed = (
     identityOf({ url, contract, standard, profile, fromBlock }),
   )
   const create = (): Ledger => createLedger({ standard, contract, profile, fullHistory: true })
-  let state: State | undefined
+  let state: FeedState | undefined
 
-  const marks = createMarks({
+  const schedule = createCheckpointSchedule({
     clock,
-    // Nothing is read that is not settled.
+    // The feed reads settled blocks only.
     height: Infinity,
     isEager: false,
-    least: WRITE_EVERY_MS,
-    write: async (mark) =>
-      unlessUnwritable(async () => {
-        if (state) await checkpoint.write(mark, state.ledger.snapshot())
+    minIntervalMs: CHECKPOINT_INTERVAL_MS,
+    write: async (point) =>
+      ignoreSourceError(async () => {
+        if (state) await checkpoint.write(point, state.ledger.snapshot())
       }),
   })
 
-  /** Reads up to what is settled, as far as the time goes; which block that is. */
-  const read = async (client: QueryClient, now: State, stretch: Stretch): Promise<number> => {
-    const { signal } = stretch
-    // What is read there stays.
+  /** Reads settled blocks until the time is over. Returns the last settled block. */
+  const read = async (
+    client: QueryClient,
+    current: FeedState,
+    turn: TimedTurn,
+  ): Promise<number> => {
+    const { signal } = turn
     const target = (await client.height(signal)) - UNSETTLED_BLOCKS
-    if (target < now.next) return target
+    if (target < current.next) return target
     const sink = {
       page: async (page: Page) => {
-        now.ledger.applyPage(page)
-        now.next = page.next
-        now.last = page.last ?? null
-        await marks.passed({ target, next: page.next, last: now.last, logs: 0, offset: 0 })
-        stretch.pieceDone()
+        current.ledger.applyPage(page)
+        current.next = page.next
+        current.last = page.last ?? null
+        await schedule.afterPage({
+          target,
+          next: page.next,
+          last: current.last,
+          logs: 0,
+          offset: 0,
+        })
+        turn.checkTime()
       },
       reset: async () => {
-        now.ledger = create()
-        now.next = fromBlock
-        now.last = null
-        now.isRead = false
-        marks.forget()
-        await unlessUnwritable(() => checkpoint.remove())
+        current.ledger = create()
+        current.next = fromBlock
+        current.last = null
+        current.isRead = false
+        schedule.discard()
+        await ignoreSourceError(() => checkpoint.remove())
       },
     }
     const query = {
@@ -88,61 +113,193 @@ const createFeed = (
       topics: [topicsOf(standard, profile)],
       fields: LEDGER_FIELDS,
       fromBlock,
-      toBlock: Math.min(target, now.next + now.most - 1),
+      toBlock: Math.min(target, current.next + current.maxBlocks - 1),
     }
-    const { next: from, last: after } = now
-    const concurrency = stretch.soft < WORTH_MANY ? 1 : undefined
+    const { next: from, last: after } = current
+    const concurrency = turn.soft < MIN_CONCURRENT_MS ? 1 : undefined
     const { complete } = await client.run(query, sink, { signal, from, after, concurrency })
-    if (complete) now.most *= 2
-    // What takes too long for all the time there is comes in smaller pieces.
-    else if (now.next === from) now.most = Math.ceil(Math.min(now.most, target - from + 1) / 4)
+    if (complete) current.maxBlocks *= 2
+    // No page in all of the time: request fewer blocks.
+    else if (current.next === from) {
+      current.maxBlocks = Math.ceil(Math.min(current.maxBlocks, target - from + 1) / 4)
+    }
     return target
   }
 
   const advance: TokenFeed['advance'] = async (time, signal) => {
-    const client = await clientOf()
-    const now = (state ??= await begin({ checkpoint, create, fromBlock }))
-    const before = now.next
-    const target = await within(time, { clock, signal }, (stretch) => read(client, now, stretch))
-    if (target === undefined) return refused('no answer in time')
-    const hasMoved = now.next !== before
-    if (!hasMoved && now.next <= target) return refused('no page in time')
-    const through = now.next > fromBlock ? now.next - 1 : null
-    if (now.next <= target || through === null) {
+    const client = await getClient()
+    const current = (state ??= await restoreState({ checkpoint, create, fromBlock }))
+    const before = current.next
+    const target = await withTimeLimits(time, { clock, signal }, (turn) =>
+      read(client, current, turn),
+    )
+    if (target === undefined) return failed('no answer in time')
+    const hasMoved = current.next !== before
+    if (!hasMoved && current.next <= target) return failed('no page in time')
+    const through = current.next > fromBlock ? current.next - 1 : null
+    if (current.next <= target || through === null) {
       return { through, result: null, hasMoved, refusal: null }
     }
-    if (!now.isRead) {
-      now.isRead = true
-      await marks.keep()
+    if (!current.isRead) {
+      current.isRead = true
+      await schedule.flush()
     }
-    const held = holders.map(({ address, id }) => now.ledger.balanceOf(address, id))
+    const held = holders.map(({ address, id }) => current.ledger.balanceOf(address, id))
     return {
       through,
-      result: { isExplained: now.ledger.isExplained(), held },
+      result: { isExplained: current.ledger.isExplained(), held },
       hasMoved,
       refusal: null,
     }
   }
   return {
-    advance: oneAtATime(async (time, signal) => {
+    advance: serialized(async (time, signal) => {
       try {
         return await advance(time, signal)
       } catch (error) {
-        // Refused is a reading. That the key cannot be read is none.
-        if (error instanceof QueryError) return refused(error.summary)
-        if (error instanceof StandardError) return refused(wrongStandard(error))
+        // A failed query is a valid reading. An unreadable key file is an error.
+        if (error instanceof QueryError) return failed(error.summary)
+        if (error instanceof StandardError) return failed(wrongStandard(error))
         throw error
       }
     }),
   }
 }
 
-const refused = (refusal: string): Balances => ({
+const failed = (refusal: string): Balances => ({
   through: null,
   result: null,
   hasMoved: false,
   refusal,
 })
 
-const wrongStandard = ({ asked, found }: StandardError): string =>
-  `its events are of ${found}, not of ${asked}: set standard: ${found} in tokens.watch`
+const wrongStandard = ({ requested, found }: StandardError): string =>
+  `its events are of ${found}, not of ${requested}: set standard: ${found} in tokens.watch`
+
+/** Few, because the next reading is a minute later. */
+const RETRIES = 2
+
+/** All tokens share one client, and so its connections and its rate limit. A changed key file creates another. */
+const createClientCache = (options: ClientOptions): (() => Promise<QueryClient>) => {
+  const { url, apiKeyFile, clock, connect = createQueryClient } = options
+  let cached: { readonly apiKey: string | null; readonly client: QueryClient } | undefined
+  return async () => {
+    const apiKey = apiKeyFile === null ? null : await readSecretFile(apiKeyFile, 'API key')
+    if (cached?.apiKey !== apiKey || !cached) {
+      cached = {
+        apiKey,
+        client: connect({ url: url ?? '', apiKey, clock, retries: RETRIES }),
+      }
+    }
+    return cached.client
+  }
+}
+
+/** The balances of a token and the position up to which they have been read. */
+interface FeedState {
+  ledger: Ledger
+  /** The first block that has not been read. */
+  next: number
+  /** The block before it and its hash, if known: the next page must be of the same chain. */
+  last: BlockHash | null
+  /** The number of blocks to request in one turn. */
+  maxBlocks: number
+  /** Whether the history has been read up to the settled blocks once. */
+  isRead: boolean
+}
+
+const UNREAD = { last: null, maxBlocks: Infinity, isRead: false }
+
+interface RestoreOptions {
+  readonly checkpoint: CheckpointFile
+  readonly create: () => Ledger
+  readonly fromBlock: number
+}
+
+/** A checkpoint that is damaged or of another configuration is ignored: the history is read again. */
+const restoreState = async ({
+  checkpoint,
+  create,
+  fromBlock,
+}: RestoreOptions): Promise<FeedState> => {
+  const ledger = create()
+  const found = await readUsable(checkpoint)
+  try {
+    if (found) {
+      ledger.restore(found.payload)
+      const { next, last } = found.mark
+      return { ...UNREAD, ledger, next, last }
+    }
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw error
+  }
+  return { ...UNREAD, ledger: create(), next: fromBlock }
+}
+
+/** Readings do not need the checkpoint, and the agent itself reports a directory that is not writable. */
+const ignoreSourceError = async (write: () => Promise<void>): Promise<void> => {
+  try {
+    await write()
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error
+  }
+}
+
+const readUsable = async (checkpoint: CheckpointFile) => {
+  try {
+    return await checkpoint.read()
+  } catch (error) {
+    if (error instanceof SourceError) return undefined
+    throw error
+  }
+}
+
+/** One turn of reading with a time limit. */
+interface TimedTurn {
+  /** In milliseconds. */
+  readonly soft: number
+  readonly signal: AbortSignal
+  /** Call after each page: aborts the signal if the soft limit is over. */
+  checkTime(): void
+}
+
+/** Aborts the work at its limits. Returns undefined if the aborted work throws, which is not an error. */
+const withTimeLimits = async <T>(
+  { soft, hard }: Time,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  work: (turn: TimedTurn) => Promise<T>,
+): Promise<T | undefined> => {
+  const ending = new AbortController()
+  const finished = new AbortController()
+  const end = (): void => {
+    ending.abort()
+  }
+  signal.addEventListener('abort', end, { once: true })
+  if (signal.aborted || hard <= 0) end()
+  const startedAt = clock.elapsed()
+  void clock.sleep(hard, finished.signal).then(end)
+  const checkTime = (): void => {
+    if (clock.elapsed() - startedAt >= soft) end()
+  }
+  try {
+    return await work({ soft, signal: ending.signal, checkTime })
+  } catch (error) {
+    if (!ending.signal.aborted) throw error
+    return undefined
+  } finally {
+    signal.removeEventListener('abort', end)
+    finished.abort()
+  }
+}
+
+/** Each call starts after the previous one has ended: an aborted call continues for a short time. */
+const serialized = <Call extends readonly unknown[], T>(
+  work: (...call: Call) => Promise<T>,
+): ((...call: Call) => Promise<T>) => {
+  let previous: Promise<unknown> = Promise.resolve()
+  return (...call) => {
+    const running = previous.then(() => work(...call))
+    previous = running.catch(() => undefined)
+    return running
+  }
+}

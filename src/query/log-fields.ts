@@ -1,4 +1,4 @@
-/** Every field of a log that the service can be asked for. */
+/** The fields of a log that a query can select. */
 export const LOG_FIELDS = [
   'removed',
   'log_index',

@@ -7,23 +7,23 @@ const NAMES: Readonly<Record<Standard, string>> = {
   erc1155: 'ERC-1155',
 }
 
-/** Every log of the contract is of another standard than the one asked for. */
+/** All logs of the contract are of another standard than the requested one. */
 export class StandardError extends Error {
   override name = 'StandardError'
-  readonly asked: Standard
+  readonly requested: Standard
   readonly found: Standard
-  constructor(asked: Standard, found: Standard, logs: number) {
+  constructor(requested: Standard, found: Standard, logs: number) {
     const profile =
-      asked === 'erc721' ? ' (or, if these are the CryptoPunks, with the profile punks)' : ''
+      requested === 'erc721' ? ' (or, if these are the CryptoPunks, with the profile punks)' : ''
     super(
-      `Could not tell the balances: this contract's events are of ${NAMES[found]}, not of ${NAMES[asked]}, all ${logs}\n` +
-        `  what to do: ask with the standard ${found}${profile}`,
+      `Could not compute the balances: all ${logs} events of this contract are of ${NAMES[found]}, not of ${NAMES[requested]}\n` +
+        `  what to do: use the standard ${found}${profile}`,
     )
-    this.asked = asked
+    this.requested = requested
     this.found = found
   }
 }
 
-/** What no honest service sends. */
-export const refused = (happened: string, evidence?: string): QueryError =>
+/** The error for a page that a correct service does not return. */
+export const invalidPage = (happened: string, evidence?: string): QueryError =>
   new QueryError('protocol', { doing: 'read a page of logs', happened, evidence })

@@ -3,11 +3,11 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 
 const ADDRESS = /^0x[\da-f]{40}$/i
 
-/** An address of 20 bytes in lower case, with 0x; undefined when it is none. */
+/** An address of 20 bytes in lower case, with 0x; undefined if the text is not an address. */
 export const parseAddress = (text: string): string | undefined =>
   ADDRESS.test(text) ? text.toLowerCase() : undefined
 
-/** EIP-55: a digit's case tells a bit of the hash of the lower-case address. */
+/** EIP-55: the case of each letter encodes a bit of the hash of the lower-case address. */
 export const toChecksumAddress = (address: string): string => {
   const digits = address.slice(2).toLowerCase()
   const hash = bytesToHex(keccak_256(utf8ToBytes(digits)))
@@ -17,7 +17,7 @@ export const toChecksumAddress = (address: string): string => {
   return `0x${cased.join('')}`
 }
 
-/** A raw amount as a decimal of the token's unit, exactly: no exponent, no zeros at the end. */
+/** An amount of the smallest unit as an exact decimal of the token's unit, without exponent and trailing zeros. */
 export const formatUnits = (amount: bigint, decimals: number): string => {
   const sign = amount < 0n ? '-' : ''
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0')

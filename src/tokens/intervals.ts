@@ -1,6 +1,6 @@
 import { type Interval } from './types.ts'
 
-/** Ranges of token ids that do not overlap, in order: one of 2^255 ids costs as much as one of two. */
+/** Ranges of token ids without overlaps, in order. The cost does not depend on the number of ids in a range. */
 export class Intervals {
   readonly #list: Interval[] = []
 
@@ -17,7 +17,7 @@ export class Intervals {
     return found !== undefined && found.from <= id ? found.owner : undefined
   }
 
-  /** The parts of the list that lie within these ids, cut to them. */
+  /** The parts of the ranges that are within these ids. */
   within(from: bigint, to: bigint): readonly Interval[] {
     const found: Interval[] = []
     for (let at = this.#firstEndingAt(from); at < this.#list.length; at += 1) {
@@ -32,7 +32,7 @@ export class Intervals {
     return found
   }
 
-  /** What was known of these ids is replaced. */
+  /** Replaces the owners of these ids. */
   assign(added: Interval): void {
     const { from, to } = added
     const start = this.#firstEndingAt(from)
@@ -49,22 +49,22 @@ export class Intervals {
 
   /** The ranges without these ids. */
   without(ids: readonly bigint[]): readonly Interval[] {
-    const left: Interval[] = []
-    const taken = ids
+    const rest: Interval[] = []
+    const removed = ids
       .filter((id) => this.ownerOf(id) !== undefined)
       .sort((a, b) => (a < b ? -1 : 1))
     let at = 0
     for (const one of this.#list) {
       let { from } = one
-      for (; at < taken.length; at += 1) {
-        const id = taken[at]
+      for (; at < removed.length; at += 1) {
+        const id = removed[at]
         if (id === undefined || id > one.to) break
-        if (id > from) left.push({ ...one, from, to: id - 1n })
+        if (id > from) rest.push({ ...one, from, to: id - 1n })
         from = id + 1n
       }
-      if (from <= one.to) left.push({ ...one, from })
+      if (from <= one.to) rest.push({ ...one, from })
     }
-    return left
+    return rest
   }
 
   #firstEndingAt(id: bigint): number {

@@ -1,42 +1,39 @@
 import { ConfigError } from '../core/errors.ts'
 import { type Page } from '../query/client/types.ts'
-import { type Book } from './book.ts'
-import { refused, StandardError } from './errors.ts'
+import { AmountState } from './amount-state.ts'
+import { invalidPage, StandardError } from './errors.ts'
 import { parseAddress } from './format.ts'
-import { tokenLogs } from './ledger-log.ts'
-import { OwnersBook } from './owners-book.ts'
+import { OwnerState } from './owner-state.ts'
 import { type EventName, eventsOf, standardOf } from './signatures.ts'
 import { SnapshotReader, SnapshotWriter } from './snapshot.ts'
-import { SumsBook } from './sums-book.ts'
-import { Tally } from './tally.ts'
+import { type TokenState } from './state.ts'
+import { StatCounter, STATS } from './stats.ts'
+import { tokenLogs } from './token-logs.ts'
 import {
   type BalanceRow,
   type Interval,
   type Ledger,
   type LedgerOptions,
   type LedgerResult,
-  STATS,
 } from './types.ts'
 
-export type * from './types.ts'
-
-/** What one contract's events say of who holds its tokens. Throws ConfigError where it can not be asked for. */
+/** Computes the holders of the tokens of one contract from its events. Throws ConfigError for an invalid contract or profile. */
 export const createLedger = (options: LedgerOptions): Ledger => new TokenLedger(options)
 
 class TokenLedger implements Ledger {
   readonly #options: LedgerOptions
   readonly #contract: string
   readonly #events: ReadonlyMap<string, EventName>
-  #book: Book
-  #tally = new Tally()
-  /** The first block that was not read; undefined before the first page. */
-  #through: number | undefined
+  #state: TokenState
+  #stats = new StatCounter()
+  /** The first block that has not been applied; undefined before the first page. */
+  #next: number | undefined
 
   constructor(options: LedgerOptions) {
     const { standard, contract, profile = null } = options
     if (profile !== null && standardOf(profile) !== standard) {
       throw new ConfigError(
-        `The profile ${profile} is one of ${standardOf(profile)}, not of ${standard}`,
+        `The profile ${profile} is of ${standardOf(profile)}, not of ${standard}`,
       )
     }
     const address = parseAddress(contract)
@@ -44,39 +41,39 @@ class TokenLedger implements Ledger {
     this.#options = options
     this.#contract = address
     this.#events = new Map(eventsOf(standard, profile))
-    this.#book = this.#emptyBook()
+    this.#state = this.#emptyState()
   }
 
   applyPage(page: Page): void {
-    const through = this.#through ?? page.from
-    if (page.from > through)
-      throw refused(`the blocks from ${through} to ${page.from - 1} are missing`)
-    const tally = new Tally()
-    tally.note('pages')
-    const scanned = page.from === through ? this.#book.scan(page, tally) : undefined
-    if (scanned !== undefined) tally.note('fastPages')
-    const wanted = { contract: this.#contract, events: this.#events, through }
-    const book = scanned ?? this.#book.prepare(tokenLogs(page, wanted, tally), tally)
-    book(tally)
-    this.#tally.addAll(tally)
-    this.#through = Math.max(through, page.next)
+    const next = this.#next ?? page.from
+    if (page.from > next)
+      throw invalidPage(`the blocks from ${next} to ${page.from - 1} are missing`)
+    const stats = new StatCounter()
+    stats.add('pages')
+    const scanned = page.from === next ? this.#state.scan(page, stats) : undefined
+    if (scanned !== undefined) stats.add('fastPages')
+    const filter = { contract: this.#contract, events: this.#events, through: next }
+    const apply = scanned ?? this.#state.prepare(tokenLogs(page, filter, stats), stats)
+    apply(stats)
+    this.#stats.addAll(stats)
+    this.#next = Math.max(next, page.next)
   }
 
   result(): LedgerResult {
     const { standard, fullHistory } = this.#options
-    const tally = new Tally()
-    tally.addAll(this.#tally)
+    const stats = new StatCounter()
+    stats.addAll(this.#stats)
     const { own, others } = this.#counts()
-    const rows = this.#book.rows()
-    const intervals = this.#book.intervals()
+    const rows = this.#state.rows()
+    const intervals = this.#state.intervals()
     const isExplained = this.#isConsistent() && rows.every(({ balance }) => balance >= 0n)
     const isKnown = fullHistory && isExplained
-    const { supply } = this.#book
-    // Who gives away a token that he has not adds none, and mints may be of tokens that were there.
-    if (standard !== 'erc721' || isKnown) checkSum(heldIn(rows, intervals), supply)
-    tally.note(
+    const { supply } = this.#state
+    // Incomplete ERC-721 is exempt: a transfer of an unknown token adds a row but no supply, and a mint may be of an existing token.
+    if (standard !== 'erc721' || isKnown) checkTotal(totalOf(rows, intervals), supply)
+    stats.add(
       'overflow',
-      rows.filter(({ balance }) => balance >= BEYOND || balance <= -BEYOND).length,
+      rows.filter(({ balance }) => balance >= OVERFLOW || balance <= -OVERFLOW).length,
     )
     return {
       rows,
@@ -85,52 +82,52 @@ class TokenLedger implements Ledger {
       nonConserving: fullHistory && !isExplained,
       hybrid: own > 0 && others > 0,
       supply: isKnown && standard !== 'erc1155' ? supply : null,
-      stats: tally.toRecord(),
+      stats: stats.toRecord(),
     }
   }
 
   isExplained(): boolean {
     this.#counts()
-    return this.#options.fullHistory && this.#isConsistent() && !this.#book.hasNegative()
+    return this.#options.fullHistory && this.#isConsistent() && !this.#state.hasNegative()
   }
 
   balanceOf(address: string, id: bigint | null): bigint {
-    return this.#book.heldBy(address, id)
+    return this.#state.balanceOf(address, id)
   }
 
   snapshot(): Uint8Array {
     const writer = new SnapshotWriter(this.#title())
-    writer.big(BigInt(this.#through ?? -1))
-    for (const stat of STATS) writer.big(BigInt(this.#tally.of(stat)))
-    this.#book.write(writer)
+    writer.big(BigInt(this.#next ?? -1))
+    for (const stat of STATS) writer.big(BigInt(this.#stats.of(stat)))
+    this.#state.write(writer)
     return writer.end()
   }
 
   restore(bytes: Uint8Array): void {
     const reader = new SnapshotReader(bytes, this.#title())
-    const through = Number(reader.big())
-    const tally = new Tally()
-    for (const stat of STATS) tally.note(stat, Number(reader.big()))
-    const book = this.#emptyBook()
-    book.read(reader)
-    this.#book = book
-    this.#tally = tally
-    this.#through = through === -1 ? undefined : through
+    const next = Number(reader.big())
+    const stats = new StatCounter()
+    for (const stat of STATS) stats.add(stat, Number(reader.big()))
+    const state = this.#emptyState()
+    state.read(reader)
+    this.#state = state
+    this.#stats = stats
+    this.#next = next === -1 ? undefined : next
   }
 
-  /** How many logs are of the standard, and how many of another. Throws StandardError where all are. */
+  /** The number of logs of this standard and of others. Throws StandardError if all are of another one. */
   #counts(): { readonly own: number; readonly others: number } {
     const { standard } = this.#options
-    const [own, others] = [this.#tally.of('applied'), this.#tally.of('wrongStandard')]
+    const [own, others] = [this.#stats.of('applied'), this.#stats.of('wrongStandard')]
     if (own > 0 || others === 0) return { own, others }
     throw new StandardError(standard, standard === 'erc20' ? 'erc721' : 'erc20', others)
   }
 
   #isConsistent(): boolean {
-    return this.#tally.of('inconsistent') === 0 && this.#tally.of('unknownBuyer') === 0
+    return this.#stats.of('inconsistent') === 0 && this.#stats.of('unknownBuyer') === 0
   }
 
-  #emptyBook(): Book {
+  #emptyState(): TokenState {
     const { standard, fullHistory, path } = this.#options
     const options = {
       contract: this.#contract,
@@ -138,10 +135,10 @@ class TokenLedger implements Ledger {
       fullHistory,
       fast: path !== 'generic',
     }
-    return standard === 'erc721' ? new OwnersBook(options) : new SumsBook(options)
+    return standard === 'erc721' ? new OwnerState(options) : new AmountState(options)
   }
 
-  /** Whose balances a snapshot has. */
+  /** Identifies the ledger of a snapshot. Any other text makes existing snapshots unusable. */
   #title(): string {
     const { standard, fullHistory, profile } = this.#options
     const history = fullHistory ? 'whole history' : 'part of the history'
@@ -149,17 +146,18 @@ class TokenLedger implements Ledger {
   }
 }
 
-const BEYOND = 2n ** 256n
+/** The first balance that 256 bits cannot hold. */
+const OVERFLOW = 2n ** 256n
 
-const heldIn = (rows: readonly BalanceRow[], intervals: readonly Interval[]): bigint => {
-  let held = 0n
-  for (const { balance } of rows) held += balance
-  for (const { from, to } of intervals) held += to - from + 1n
-  return held
+const totalOf = (rows: readonly BalanceRow[], intervals: readonly Interval[]): bigint => {
+  let total = 0n
+  for (const { balance } of rows) total += balance
+  for (const { from, to } of intervals) total += to - from + 1n
+  return total
 }
 
-/** Always so, unless there is a fault in the tables. */
-const checkSum = (held: bigint, supply: bigint): void => {
-  if (held === supply) return
-  throw new Error(`the balances add up to ${held}, where ${supply} were minted and not burned`)
+/** Detects a bug in the tables of the state. */
+const checkTotal = (total: bigint, supply: bigint): void => {
+  if (total === supply) return
+  throw new Error(`the balances add up to ${total}, but ${supply} were minted and not burned`)
 }

@@ -18,7 +18,7 @@ const SIGNATURES = {
 
 export type EventName = keyof typeof SIGNATURES
 
-/** The topic0 of an event, from the text of its signature. */
+/** The topic0 of an event: the hash of its signature. */
 export const topicOf = (signature: string): string =>
   `0x${bytesToHex(keccak_256(utf8ToBytes(signature)))}`
 
@@ -32,14 +32,14 @@ const PROFILES: Readonly<
   Record<Profile, { readonly standard: Standard; readonly events: readonly EventName[] }>
 > = {
   weth: { standard: 'erc20', events: ['Transfer', 'Deposit', 'Withdrawal'] },
-  // Its Transfer counts punks, and alone names the buyer of a bid.
+  // Transfer has a count of punks; for an accepted bid it is the only event with the buyer.
   punks: { standard: 'erc721', events: ['Transfer', 'Assign', 'PunkTransfer', 'PunkBought'] },
 }
 
-/** The standard that a profile is one of. */
+/** The standard of a profile. */
 export const standardOf = (profile: Profile): Standard => PROFILES[profile].standard
 
-/** The events that move tokens, each with its topic0. */
+/** The events that transfer tokens, each with its topic0. */
 export const eventsOf = (
   standard: Standard,
   profile: Profile | null = null,
@@ -48,12 +48,12 @@ export const eventsOf = (
   return events.map((event) => [topicOf(SIGNATURES[event]), event])
 }
 
-/** The alternatives for topic0 that a query for a ledger must ask for. */
+/** The topic0 alternatives of a query for a ledger. */
 export const topicsOf = (standard: Standard, profile: Profile | null = null): readonly string[] =>
   eventsOf(standard, profile).map(([topic]) => topic)
 
-/** The fields that a ledger needs. topic3 tells ERC-20 from ERC-721, address and topic0 what was not
- * asked for, removed what was taken back. */
+/** The fields that a ledger needs. topic3 distinguishes ERC-20 from ERC-721; address and topic0 reveal logs that
+ * were not requested, and removed those of a reorg. */
 export const LEDGER_FIELDS: readonly LogField[] = [
   'block_number',
   'log_index',

@@ -1,19 +1,19 @@
 import { ParseError } from '../core/errors.ts'
-import { addressAt, Limbs, putAddress } from './limbs.ts'
+import { addressAt, Limbs, putAddress } from './fast/packed-words.ts'
 
-/** "CAL1", the form's name. */
+/** "CAL1": identifies the format. */
 const MAGIC = 0x4341_4c31
 
-/** Numbers and addresses as words, with a checksum at the end. */
+/** Writes numbers and addresses as 32-bit words, followed by a checksum. */
 export class SnapshotWriter {
   #words = new Int32Array(1024)
   #count = 0
   readonly #limbs = new Limbs()
 
-  /** `title` names whose it is, and must be given to read it. */
+  /** `title` identifies the ledger; the reader needs the same. */
   constructor(title: string) {
     this.#put(MAGIC)
-    this.#put(sumOf(Buffer.from(title)))
+    this.#put(checksumOf(Buffer.from(title)))
   }
 
   big(value: bigint): void {
@@ -21,10 +21,10 @@ export class SnapshotWriter {
     this.limbs(this.#limbs.words, 0, this.#limbs.words.length)
   }
 
-  /** A number in so many words, the lowest first, without the words that only carry its sign. */
-  limbs(words: Int32Array, at: number, most: number): void {
-    const fill = (words[at + most - 1] ?? 0) < 0 ? -1 : 0
-    let count = most
+  /** A number of `length` words, the lowest first, without the words that only extend its sign. */
+  limbs(words: Int32Array, at: number, length: number): void {
+    const fill = (words[at + length - 1] ?? 0) < 0 ? -1 : 0
+    let count = length
     while (count > 0 && words[at + count - 1] === fill) count -= 1
     this.#put(fill === 0 ? count : ~count)
     for (let word = 0; word < count; word += 1) this.#put(words[at + word] ?? 0)
@@ -41,7 +41,7 @@ export class SnapshotWriter {
   }
 
   end(): Uint8Array {
-    this.#put(sumOf(new Uint8Array(this.#words.buffer, 0, this.#count * 4)))
+    this.#put(checksumOf(new Uint8Array(this.#words.buffer, 0, this.#count * 4)))
     return new Uint8Array(this.#words.buffer, 0, this.#count * 4)
   }
 
@@ -59,7 +59,7 @@ export class SnapshotWriter {
   }
 }
 
-/** Throws ParseError where it is damaged, or has another title. */
+/** The constructor throws ParseError for bytes that are damaged or have another title. */
 export class SnapshotReader {
   readonly #words: Int32Array
   #at = 2
@@ -68,11 +68,11 @@ export class SnapshotReader {
   constructor(bytes: Uint8Array, title: string) {
     const words = new Int32Array(new Uint8Array(bytes).buffer, 0, Math.floor(bytes.length / 4))
     this.#words = words.subarray(0, -1)
-    const isWhole = bytes.length % 4 === 0 && words.length > 2 && words[0] === MAGIC
-    if (!isWhole || words.at(-1) !== sumOf(bytes.subarray(0, -4))) {
-      throw new ParseError('the saved balances', 'all of them, as they were written', '')
+    const isValid = bytes.length % 4 === 0 && words.length > 2 && words[0] === MAGIC
+    if (!isValid || words.at(-1) !== checksumOf(bytes.subarray(0, -4))) {
+      throw new ParseError('the saved balances', 'an undamaged file', '')
     }
-    if (words[1] !== sumOf(Buffer.from(title))) {
+    if (words[1] !== checksumOf(Buffer.from(title))) {
       throw new ParseError('the saved balances', `those of ${title}`, '')
     }
   }
@@ -101,8 +101,8 @@ export class SnapshotReader {
   }
 }
 
-/** FNV-1a: shows what was cut or changed by accident. */
-const sumOf = (bytes: Uint8Array): number => {
+/** FNV-1a: detects truncation and accidental changes. */
+const checksumOf = (bytes: Uint8Array): number => {
   let sum = 0x811c_9dc5
   for (const byte of bytes) sum = Math.imul(sum ^ byte, 0x0100_0193)
   return sum | 0

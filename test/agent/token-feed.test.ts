@@ -36,14 +36,14 @@ const feed = () => {
   return createTokenFeeds({ ...config.tokens, directory, clock: systemClock })(token)
 }
 
-/** Logs in the blocks 1 to 40, ten a page; 100 is the last that stays. */
+/** Logs in the blocks 1 to 40, ten a page; 100 is the last settled block. */
 const serve = async (faults: Faults): Promise<void> => {
   server = await startQueryServer({ logs: history(40), height: 300, pageLogs: 10, faults })
 }
 const queries = () => server.seen.filter(({ path }) => path === '/query')
 
 describe('a token whose pages take longer than its share of the time', () => {
-  it('has one each time, and so comes to its end', async () => {
+  it('reads one page in each turn, and so reaches the end', async () => {
     await serve(({ path }) => (path === '/query' ? { kind: 'slow', ms: 60 } : undefined))
     const { advance } = feed()
     const through: (number | null)[] = []
@@ -57,7 +57,7 @@ describe('a token whose pages take longer than its share of the time', () => {
     const { result } = await advance({ soft: 20, hard: 20_000 }, signal)
     expect(result).toEqual({ isExplained: true, held: [280n] })
   })
-  it('and longer than all the time there is: it is told so, and asked for less', async () => {
+  it('that take longer than the hard limit: reports it and requests fewer blocks', async () => {
     await serve(({ path, from, to }) =>
       path === '/query' && (to ?? 0) - from > 30 ? { kind: 'hang' } : undefined,
     )
@@ -74,7 +74,7 @@ describe('a token whose pages take longer than its share of the time', () => {
   })
 })
 
-it('blocks that were replaced while nobody asked are read anew', async () => {
+it('blocks that were replaced between two turns are read again', async () => {
   await serve(() => undefined)
   const { advance } = feed()
   const time = { soft: 10_000, hard: 20_000 }

@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** The first block that the checkpoint of an output still wants; 0 where there is none. */
+/** The next block in the checkpoint of an output; 0 without a checkpoint. */
 const nextIn = async (file: string): Promise<number> => {
   const text = await readFile(`${file}.checkpoint`, 'utf8').catch(() => undefined)
   const [head = ''] = text?.split('\n') ?? []
@@ -54,7 +54,7 @@ describe.each(Object.entries(COMMANDS))('%s', (name, words) => {
     return readFile(file, 'utf8')
   }
 
-  it('killed at every page in turn, and gone on with each time: the same file as at once', async () => {
+  it('a run that is killed at every page and resumed creates the same file', async () => {
     server.faults = () => undefined
     const expected = await whole(join(directory, `${name}-at-once`))
     expect(expected.length).toBeGreaterThan(300)
@@ -63,7 +63,7 @@ describe.each(Object.entries(COMMANDS))('%s', (name, words) => {
     const saved: number[] = []
     for (const page of PAGES) {
       const block = page * BLOCKS_A_PAGE
-      // Nothing is ever said to whoever asks for this page.
+      // This page never gets a response.
       server.faults = (seen) =>
         seen.path === '/query' && seen.from >= block ? { kind: 'hang' } : undefined
       const before = server.seen.length
@@ -73,7 +73,7 @@ describe.each(Object.entries(COMMANDS))('%s', (name, words) => {
         (blocks) => blocks.some((from) => from >= block),
         { every: 20 },
       )
-      // The first page of a run is saved at once, later ones as often as writing is cheap.
+      // The checkpoint is written after the first page of a run, then as often as its cost allows.
       await eventually(
         async () => nextIn(file),
         (next) => page === 0 || next > 0,
@@ -84,7 +84,7 @@ describe.each(Object.entries(COMMANDS))('%s', (name, words) => {
     }
     server.faults = () => undefined
     expect(await whole(file)).toBe(expected)
-    // Each run begins where the checkpoint of the one before ends.
+    // Each run starts at the checkpoint of the one before.
     expect(begun).toEqual([0, ...saved.slice(0, -1)])
     expect(saved.at(-1)).toBeGreaterThan(0)
   })

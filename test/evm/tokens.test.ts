@@ -128,7 +128,7 @@ describe('balances from the logs of real contracts', () => {
       [...tokenWords(standard, contract), '--verify', '20', '--rpc', node.url],
       API_KEY,
     )
-    expect(stderr).toBe('Verified: 20 of 20 are as the contract says.')
+    expect(stderr).toBe('Verified: 20 of 20 match the contract.')
     expect({ code, ...output }).toMatchObject({
       code: 0,
       complete: true,

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matches, type ServedLog } from '../support/query-chain.ts'
-import { fetchAll, placesIn, placesOf } from './client-fixtures.ts'
+import { fetchAll, positionsIn, positionsOf } from './client-fixtures.ts'
 import { type Fault, startQueryServer } from '../support/query-server.ts'
 
 const address = (of: number): string => `0x${`${of}`.repeat(40)}`
 const topic = (of: number): string => `0x${`${of}`.repeat(64)}`
 
-/** Sparse and dense blocks; few addresses and topics, so that filters meet some and miss some. */
+/** Sparse and dense blocks; few addresses and topics, so that filters match some logs and not others. */
 const someLogs = fc
   .array(
     fc.record({
@@ -31,7 +31,7 @@ const someLogs = fc
     })
   })
 
-const speech = fc.record({
+const serviceOptions = fc.record({
   dialect: fc.constantFrom('spec' as const, 'hosted' as const),
   pageLogs: fc.integer({ min: 1, max: 60 }),
   pageBlocks: fc.constantFrom(15, 50, 300, Number.POSITIVE_INFINITY),
@@ -51,7 +51,7 @@ const filter = fc.record({
 
 const TOO_LARGE: Fault = { kind: 'reply', status: 413 }
 
-/** What a service does now and then, and what must not be seen in the result. */
+/** Temporary faults of a service, which must not change the result. */
 const FAULTS: readonly Fault[] = [
   { kind: 'reply', status: 502, body: '<html>' },
   { kind: 'reply', status: 429, headers: { 'retry-after': '1' } },
@@ -62,26 +62,28 @@ const FAULTS: readonly Fault[] = [
   { kind: 'stall' },
 ]
 
-const oddHour = fc.array(fc.option(fc.constantFrom(...FAULTS), { freq: 2 }), { maxLength: 30 })
+const faultSequence = fc.array(fc.option(fc.constantFrom(...FAULTS), { freq: 2 }), {
+  maxLength: 30,
+})
 
 describe('any chain, any page, any dialect, any concurrency', () => {
-  it('comes as a naive filter would have it: once each, in order', async () => {
+  it('returns the logs of a naive filter, once each and in order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
           logs: someLogs,
-          speaks: speech,
+          speaks: serviceOptions,
           wanted: filter,
           ahead: fc.constantFrom(0, 1, 150, 1000),
           from: fc.integer({ min: 0, max: 300 }),
           span: fc.option(fc.integer({ min: 0, max: 2000 })),
           concurrency: fc.integer({ min: 1, max: 8 }),
-          faults: oddHour,
+          faults: faultSequence,
         }),
         async ({ logs, speaks, wanted, ahead, from, span, concurrency, faults }) => {
           const height = Math.max(from, logs.at(-1)?.block ?? 0) + ahead
           const { packing, ...rest } = speaks
-          // No request meets two: what is no answer twice is an error.
+          // At most one for each request: two invalid responses are an error.
           const met = new Set<number>()
           const server = await startQueryServer({
             ...rest,
@@ -92,7 +94,7 @@ describe('any chain, any page, any dialect, any concurrency', () => {
               if (path !== '/query' || met.has(first)) return undefined
               met.add(first)
               const fault = faults[met.size - 1] ?? undefined
-              // A single block that is too large is an error, and rightly so.
+              // A single block that is too large is an error.
               const isWholesale = (to ?? 0) - first > 1
               return fault === TOO_LARGE && !isWholesale ? undefined : fault
             },
@@ -100,21 +102,21 @@ describe('any chain, any page, any dialect, any concurrency', () => {
           try {
             const toBlock = span === null ? null : from + span
             const query = { ...wanted, fromBlock: from, toBlock }
-            const came = await fetchAll(server.url, { query, concurrency })
-            expect(came.error).toBeUndefined()
+            const fetched = await fetchAll(server.url, { query, concurrency })
+            expect(fetched.error).toBeUndefined()
             const target = Math.min(toBlock ?? height, height)
             const asked = { address: wanted.addresses, topics: wanted.topics }
             const expected = logs.filter(
               (log) => log.block >= from && log.block <= target && matches(asked, log),
             )
-            expect(placesOf(came.logs())).toEqual(placesIn(expected))
-            expect(came.result).toMatchObject({ complete: true, through: target, target })
-            expect(came.result?.stats.logs).toBe(expected.length)
-            expect(came.pages.map((page) => page.from)).toEqual([
+            expect(positionsOf(fetched.logs())).toEqual(positionsIn(expected))
+            expect(fetched.result).toMatchObject({ complete: true, through: target, target })
+            expect(fetched.result?.stats.logs).toBe(expected.length)
+            expect(fetched.pages.map((page) => page.from)).toEqual([
               from,
-              ...came.pages.slice(0, -1).map(({ next }) => next),
+              ...fetched.pages.slice(0, -1).map(({ next }) => next),
             ])
-            expect(came.pages.at(-1)?.next).toBe(target + 1)
+            expect(fetched.pages.at(-1)?.next).toBe(target + 1)
           } finally {
             await server.close()
           }

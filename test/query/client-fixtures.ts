@@ -17,7 +17,7 @@ import {
   startQueryServer,
 } from '../support/query-server.ts'
 
-/** Everything from the beginning to the height, without the fields that no test looks at. */
+/** All logs up to the height, without the fields that no test reads. */
 export const EVERYTHING: LogQuery = {
   addresses: [],
   topics: [],
@@ -32,7 +32,7 @@ export const keepPages = () => {
   let resets = 0
   const sink: PageSink = {
     page: (page) => {
-      // Refuses what it cannot read, as a ledger does.
+      // Rejects an invalid page, like a ledger.
       page.logs()
       pages.push(page)
     },
@@ -55,7 +55,7 @@ interface Fetching extends Partial<RunOptions> {
   readonly clock?: ReturnType<typeof jumpingClock>
 }
 
-/** Runs a query on a clock that jumps; what came is there even where the run failed. */
+/** Runs a query on a clock that jumps. Returns the pages even if the run failed. */
 export const fetchAll = async (
   url: string,
   { client, query, clock = jumpingClock(), ...options }: Fetching = {},
@@ -72,15 +72,15 @@ export const fetchAll = async (
   return { ...kept, clock, result: undefined, error: undefined, ...ran }
 }
 
-/** Where each log is, and what is in it: enough to tell one from another. */
-export const placesOf = (logs: readonly RawLog[]): readonly string[] =>
+/** The position and the data of each log, which identify it. */
+export const positionsOf = (logs: readonly RawLog[]): readonly string[] =>
   logs.map(({ blockNumber, logIndex, data }) => `${blockNumber}/${logIndex} ${data}`)
 
-/** The same of the logs of the chain. */
-export const placesIn = (logs: readonly ServedLog[]): readonly string[] =>
+/** The same for the logs of the chain. */
+export const positionsIn = (logs: readonly ServedLog[]): readonly string[] =>
   logs.map(({ block, index, data }) => `${block}/${index} ${data}`)
 
-/** `perBlock` logs in each block from `from` to `to`; `data` tells one chain from another. */
+/** `perBlock` logs in each block from `from` to `to`; `data` distinguishes two chains. */
 export const steadyLogs = (
   from: number,
   to: number,

@@ -2,46 +2,46 @@ import { Agent as HttpAgent, createServer } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import { describe, expect } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
-import { createPool } from '../../src/query/client/pool.ts'
+import { createPool } from '../../src/query/client/transport.ts'
 import { listening } from '../support/http.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { fetchAll, it, keepPages, placesIn, placesOf, steadyLogs } from './client-fixtures.ts'
+import { fetchAll, it, keepPages, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
 
 describe('connections', () => {
-  it('are of the kind that the address asks for', () => {
-    expect(createPool('http:', manualClock()).take().agent).toBeInstanceOf(HttpAgent)
-    expect(createPool('https:', manualClock()).take().agent).toBeInstanceOf(HttpsAgent)
+  it('use the scheme of the address', () => {
+    expect(createPool('http:', manualClock()).acquire().agent).toBeInstanceOf(HttpAgent)
+    expect(createPool('https:', manualClock()).acquire().agent).toBeInstanceOf(HttpsAgent)
   })
-  it('are kept for a minute, and closed when nobody uses them any more', async () => {
+  it('are kept for a minute and closed after their last request', async () => {
     const clock = manualClock()
     const pool = createPool('http:', clock)
     const ended: string[] = []
     const watched = (name: string) => {
-      const taken = pool.take()
-      taken.agent.destroy = () => {
+      const acquired = pool.acquire()
+      acquired.agent.destroy = () => {
         ended.push(name)
       }
-      return taken
+      return acquired
     }
     const first = watched('first')
     await clock.advance(59_999)
-    const same = pool.take()
+    const same = pool.acquire()
     expect(same.agent).toBe(first.agent)
     first.release()
     await clock.advance(1)
     const second = watched('second')
     expect(second.agent).not.toBe(first.agent)
-    // One request is still under way on the old one.
+    // One request still uses the old agent.
     expect(ended).toEqual([])
     same.release()
     expect(ended).toEqual(['first'])
     second.release()
     await clock.advance(60_000)
-    pool.take().release()
+    pool.acquire().release()
     expect(ended).toEqual(['first', 'second'])
   })
-  it('are used again', async ({ onTestFinished }) => {
+  it('are reused', async ({ onTestFinished }) => {
     let connections = 0
     const server = createServer((_, response) => {
       response.end('{"height":5}')
@@ -57,16 +57,16 @@ describe('connections', () => {
   })
 })
 
-describe('packed answers', () => {
-  it('are asked for, and come out the same', async ({ serve }) => {
+describe('compressed responses', () => {
+  it('are requested and decompressed', async ({ serve }) => {
     const logs = steadyLogs(1, 500)
     const bodies: string[] = []
     for (const packing of [undefined, 'gzip', 'br'] as const) {
       const server = await serve({ logs, pageLogs: 50, ...(packing && { packing }) })
-      const came = await fetchAll(server.url)
+      const fetched = await fetchAll(server.url)
       expect(server.seen[0]?.headers).toMatchObject({ 'accept-encoding': 'gzip, br' })
-      expect(placesOf(came.logs())).toEqual(placesIn(logs))
-      bodies.push(Buffer.from(came.pages[0]?.body ?? []).toString('utf8'))
+      expect(positionsOf(fetched.logs())).toEqual(positionsIn(logs))
+      bodies.push(Buffer.from(fetched.pages[0]?.body ?? []).toString('utf8'))
     }
     expect(new Set(bodies).size).toBe(1)
   })
@@ -83,14 +83,14 @@ describe('GET /height', () => {
     [1.5, 'protocol'],
     [2 ** 53, 'protocol'],
     ['high', 'protocol'],
-  ])('%j is %s', async ([told, expected], { serve }) => {
-    const server = await serve({ toldHeight: () => told })
+  ])('%j is %s', async ([height, expected], { serve }) => {
+    const server = await serve({ toldHeight: () => height })
     const client = createQueryClient({ url: server.url, apiKey: null, clock: jumpingClock() })
     const asked = client.height(new AbortController().signal)
     if (typeof expected === 'number') expect(await asked).toBe(expected)
     else await expect(asked).rejects.toMatchObject({ kind: expected })
   })
-  it('that is no height is asked for once more', async ({ serve }) => {
+  it('is requested again after an invalid response', async ({ serve }) => {
     const server = await serve({
       height: 7,
       faults: ({ nth }) => (nth === 0 ? { kind: 'reply', status: 200, body: '{}' } : undefined),
@@ -99,7 +99,7 @@ describe('GET /height', () => {
     expect(await client.height(new AbortController().signal)).toBe(7)
     expect(server.seen).toHaveLength(2)
   })
-  it('fails before any page is asked for', async ({ serve }) => {
+  it('fails before any page is requested', async ({ serve }) => {
     const server = await serve({
       faults: ({ path }) => (path === '/height' ? { kind: 'reply', status: 404 } : undefined),
     })

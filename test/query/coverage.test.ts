@@ -7,8 +7,8 @@ import {
   fetchAll,
   it,
   keepPages,
-  placesIn,
-  placesOf,
+  positionsIn,
+  positionsOf,
   type Serve,
 } from './client-fixtures.ts'
 import { alter, type Fault, inTurn } from '../support/query-server.ts'
@@ -26,8 +26,8 @@ const withLog = (one: Answer): Fault =>
     data: [...listOf(data), { logs: [one] }],
   }))
 
-/** The second page has the fault each time: nothing is handed on, and it ends after two tries. */
-const expectRefused = async (serve: Serve, fault: Fault, words: string): Promise<void> => {
+/** The second page always has the fault: no page is delivered, and the run fails after two attempts. */
+const expectError = async (serve: Serve, fault: Fault, words: string): Promise<void> => {
   const { url, seen } = await serve({ faults: ({ from }) => (from === 11 ? fault : undefined) })
   const { error, pages } = await fetchAll(url)
   expect(error).toMatchObject({ kind: 'protocol' })
@@ -36,36 +36,42 @@ const expectRefused = async (serve: Serve, fault: Fault, words: string): Promise
   expect(pages).toEqual([])
 }
 
-/** The second page has the fault once: the same blocks are asked for again, and all is there once. */
-const expectMended = async (serve: Serve, fault: Fault, order = [0, 11, 11, 21]): Promise<void> => {
+/** The second page has the fault once: the client requests the same blocks again and delivers each log once. */
+const expectRecovery = async (
+  serve: Serve,
+  fault: Fault,
+  order = [0, 11, 11, 21],
+): Promise<void> => {
   const { url, chain, seen } = await serve({ faults: inTurn(undefined, fault) })
   const { result, logs } = await fetchAll(url)
   expect(result).toMatchObject({ complete: true, stats: { retries: 1, pages: 3, logs: 30 } })
-  expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+  expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   expect(seen.slice(1).map(({ from }) => from)).toEqual(order)
 }
 
 describe('edge case 40: a page that cannot be read', () => {
-  it('edge case 40: cut in the middle: nothing of it is taken, and it is asked for again', async ({
-    serve,
-  }) => {
+  it('edge case 40: a truncated page is discarded and requested again', async ({ serve }) => {
     const body = '{"data":[{"logs":[{"block_number":11,'
-    await expectMended(serve, { kind: 'reply', status: 200, body })
-    await expectRefused(serve, { kind: 'reply', status: 200, body }, 'what came is no JSON')
+    await expectRecovery(serve, { kind: 'reply', status: 200, body })
+    await expectError(serve, { kind: 'reply', status: 200, body }, 'the response is not JSON')
   })
   it.for<[string, Answer, string]>([
     ['without a block number', { log_index: 0 }, 'a log has no block number'],
     ['without an index', { block_number: 15 }, 'a log has no index'],
   ])('edge case 40: a log %s', async ([, one, words], { serve }) => {
-    await expectRefused(serve, withLog(one), words)
-    await expectMended(serve, withLog(one))
+    await expectError(serve, withLog(one), words)
+    await expectRecovery(serve, withLog(one))
   })
   it.for<[string, Answer, string]>([
-    ['with a topic that is a number', { ...log(15), topic0: 7 }, 'the topic0 of a log is no text'],
-    ['with data that is an object', { ...log(15), data: {} }, 'the data of a log is no text'],
+    [
+      'with a topic that is a number',
+      { ...log(15), topic0: 7 },
+      'the topic0 of a log is not a string',
+    ],
+    ['with data that is an object', { ...log(15), data: {} }, 'the data of a log is not a string'],
     ['neither removed nor not', { ...log(15), removed: 'no' }, 'neither true nor false'],
   ])(
-    'edge case 40: a log %s, which the reader of the page finds',
+    'edge case 40: a log %s, which only the parser of the logs detects',
     async ([, one, words], { serve }) => {
       const fault = withLog(one)
       const { url, seen } = await serve({ faults: ({ from }) => (from === 11 ? fault : undefined) })
@@ -74,53 +80,53 @@ describe('edge case 40: a page that cannot be read', () => {
       expect(String(error)).toContain(words)
       expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11])
       expect(pages.map(({ from, next }) => [from, next])).toEqual([[0, 11]])
-      await expectMended(serve, fault, [0, 11, 21, 11])
+      await expectRecovery(serve, fault, [0, 11, 21, 11])
     },
   )
 })
 
-describe('edge case 41: pages that are not what was asked for', () => {
+describe('edge case 41: pages that do not match the request', () => {
   it.for<[string, Fault, string]>([
-    ['next_block goes back', withNext(10), 'its next_block lies before what was asked for'],
-    ['next_block is a fraction', withNext(20.5), 'its next_block is no block number'],
-    ['next_block is negative', withNext(-1), 'its next_block is no block number'],
-    ['next_block is beyond 2^53', withNext(2 ** 53), 'its next_block is no block number'],
-    ['next_block is a word', withNext('soon'), 'its next_block is no block number'],
-    ['a log before the page', withLog(log(10)), 'a log lies outside the blocks of its page'],
-    ['a log at next_block', withLog(log(21)), 'a log lies outside the blocks of its page'],
-    ['a log far beyond', withLog(log(4_000_000)), 'a log lies outside the blocks of its page'],
+    ['next_block goes back', withNext(10), 'its next_block is before the requested blocks'],
+    ['next_block is a fraction', withNext(20.5), 'its next_block is not a block number'],
+    ['next_block is negative', withNext(-1), 'its next_block is not a block number'],
+    ['next_block is beyond 2^53', withNext(2 ** 53), 'its next_block is not a block number'],
+    ['next_block is text', withNext('soon'), 'its next_block is not a block number'],
+    ['a log before the page', withLog(log(10)), 'a log is outside the blocks of its page'],
+    ['a log at next_block', withLog(log(21)), 'a log is outside the blocks of its page'],
+    ['a log far beyond', withLog(log(4_000_000)), 'a log is outside the blocks of its page'],
     [
       'logs in a page that covers nothing',
       alter((answer) => ({ ...answer, next_block: 11 })),
-      'a log lies outside the blocks of its page',
+      'a log is outside the blocks of its page',
     ],
   ])('edge case 41: %s', async ([, fault, words], { serve }) => {
-    await expectRefused(serve, fault, words)
-    await expectMended(serve, fault)
+    await expectError(serve, fault, words)
+    await expectRecovery(serve, fault)
   })
 })
 
-describe('how the end is known', () => {
-  it('a page without next_block covers all that was asked for', async ({ serve }) => {
+describe('the end of a page', () => {
+  it('a page without next_block covers the requested range', async ({ serve }) => {
     const { url, seen } = await serve({ dialect: 'spec', pageLogs: 1000 })
     const { result } = await fetchAll(url, { query: { toBlock: 20 } })
     expect(result).toMatchObject({ complete: true, through: 20, target: 20, stats: { logs: 20 } })
-    // One past the end, for both readings of to_block; the log of block 21 is left out.
+    // One past the end, for inclusive and exclusive services; the log of block 21 is removed.
     expect(seen.at(-1)?.to).toBe(21)
     expect(result?.stats.logs).toBe(20)
   })
   it.for<[string, unknown, boolean]>([
     ['null', null, true],
     ['the block after the end', 31, true],
-    ['one more, as an inclusive service says it', 32, true],
-    ['far beyond, as one that tells its head', 5_000_000, true],
+    ['one more, of an inclusive service', 32, true],
+    ['far beyond, the head of the service', 5_000_000, true],
   ])('next_block that is %s means done', async ([, next, complete], { serve }) => {
     const { url, seen } = await serve({ pageLogs: 1000, faults: inTurn(withNext(next)) })
     const { result } = await fetchAll(url)
     expect(result).toMatchObject({ complete, through: 30 })
     expect(seen).toHaveLength(2)
   })
-  it('a page without next_block of an instance that is behind covers what that has', async ({
+  it('a page without next_block of an instance that is behind covers the blocks up to its height', async ({
     serve,
   }) => {
     const behind = alter(({ data }) => ({
@@ -130,20 +136,22 @@ describe('how the end is known', () => {
     const { url, chain } = await serve({ pageLogs: 1000, faults: inTurn(behind) })
     const { result, logs } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, through: 30 })
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   })
-  it('what an inclusive service sends along is taken out of the bytes, too', async ({ serve }) => {
+  it('the extra block of an inclusive service is removed from the bytes, too', async ({
+    serve,
+  }) => {
     const { url } = await serve({ dialect: 'spec', pageLogs: 1000 })
     const { pages } = await fetchAll(url, { query: { toBlock: 20 } })
     const text = Buffer.from(pages[0]?.body ?? []).toString('utf8')
     expect(text.match(/"block_number":\d+/g)).toHaveLength(20)
     expect(text).not.toContain('"block_number":21')
   })
-  it('a query that begins after the height has no data yet', async ({ serve }) => {
+  it('a query that begins after the height fails with no-data', async ({ serve }) => {
     const { url } = await serve()
     const { error } = await fetchAll(url, { query: { fromBlock: 31 } })
     expect(error).toMatchObject({ kind: 'no-data' })
-    expect(String(error)).toContain('up to 30, and the query begins at 31')
+    expect(String(error)).toContain('up to 30; the query begins at 31')
   })
   it('a run that is resumed at the end is complete', async ({ serve }) => {
     const { url, seen } = await serve()
@@ -161,11 +169,11 @@ describe('how the end is known', () => {
   it('edge case 48: a height that is lower at the end, or in a page, is no error', async ({
     serve,
   }) => {
-    let told = 0
+    let heightRequests = 0
     const { url } = await serve({
       toldHeight: () => {
-        told += 1
-        return told === 1 ? 30 : 25
+        heightRequests += 1
+        return heightRequests === 1 ? 30 : 25
       },
       faults: inTurn(
         undefined,
@@ -176,9 +184,7 @@ describe('how the end is known', () => {
     const { result } = await fetchAll(url)
     expect(result).toMatchObject({ complete: true, through: 30, target: 30 })
   })
-  it('a height that lags behind the pages does not end a query that was to go further', async ({
-    serve,
-  }) => {
+  it('a height that lags behind the pages does not end the query early', async ({ serve }) => {
     const { url } = await serve({ toldHeight: () => 12 })
     expect((await fetchAll(url, { query: { toBlock: 28 } })).result).toMatchObject({
       complete: true,
@@ -187,14 +193,14 @@ describe('how the end is known', () => {
     })
     expect((await fetchAll(url)).result).toMatchObject({ through: 12, target: 12 })
   })
-  it('edge case 48: what one instance had a moment ago is waited for at another', async ({
+  it('edge case 48: the height of one instance counts for another one that is behind', async ({
     serve,
   }) => {
-    let told = 0
+    let heightRequests = 0
     const { url, chain } = await serve({
       toldHeight: () => {
-        told += 1
-        return told === 2 ? 25 : 30
+        heightRequests += 1
+        return heightRequests === 2 ? 25 : 30
       },
     })
     const clock = jumpingClock()
@@ -204,13 +210,13 @@ describe('how the end is known', () => {
     const again = { ...EVERYTHING, toBlock }
     const { sink } = keepPages()
     expect(await client.run(again, sink, { signal })).toMatchObject({ through: 30, target: 30 })
-    // A chain that has been begun anew is believed after a minute.
-    told = 1
+    // A lower height, of a chain that was reset, counts after a minute.
+    heightRequests = 1
     chain.setHeight(25)
     await clock.sleep(60_001, signal)
     expect(await client.run(again, sink, { signal })).toMatchObject({ through: 25, target: 25 })
   })
-  it('a height of null is no data yet', async ({ serve }) => {
+  it('a height of null fails with no-data', async ({ serve }) => {
     const { url, chain } = await serve()
     chain.setHeight(null)
     const { error } = await fetchAll(url)
@@ -218,23 +224,23 @@ describe('how the end is known', () => {
   })
 })
 
-describe('other ways to write a log', () => {
-  it('edge case 43: a topic that is null, absent or "" is none', async ({ serve }) => {
-    const came: unknown[] = []
+describe('other notations of a log', () => {
+  it('edge case 43: a topic that is null, absent or "" is no topic', async ({ serve }) => {
+    const fetched: unknown[] = []
     for (const absentTopic of ['null', 'absent', 'empty'] as const) {
       const { url } = await serve({ absentTopic })
       const { logs } = await fetchAll(url)
-      came.push(logs())
+      fetched.push(logs())
       expect(logs()[0]?.topics).toEqual([`0x${'ab'.repeat(32)}`, null, null, null])
     }
-    expect(came[1]).toEqual(came[0])
-    expect(came[2]).toEqual(came[0])
+    expect(fetched[1]).toEqual(fetched[0])
+    expect(fetched[2]).toEqual(fetched[0])
   })
   it('edge case 44: numbers as "0x1a" or "26"', async ({ serve }) => {
     for (const numbers of ['hex', 'decimal'] as const) {
       const { url, chain } = await serve({ numbers })
       const { logs } = await fetchAll(url)
-      expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+      expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
     }
   })
 })

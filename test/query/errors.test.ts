@@ -1,20 +1,17 @@
 import { describe, expect } from 'vitest'
-import { createAsk } from '../../src/query/client/ask.ts'
-import { createBase } from '../../src/query/client/base.ts'
-import { newCounters } from '../../src/query/client/counters.ts'
-import { QueryError } from '../../src/query/client/errors.ts'
-import type { Fault as ConnectionFault } from '../../src/query/client/fault.ts'
+import { createSendRequest, newCounters } from '../../src/query/client/request.ts'
+import { createEndpoint } from '../../src/query/client/endpoint.ts'
+import { createErrorFactory, QueryError } from '../../src/query/client/errors.ts'
 import { createLimiter } from '../../src/query/client/limiter.ts'
-import { createTell } from '../../src/query/client/tell.ts'
-import type { Reply } from '../../src/query/client/transport.ts'
+import type { Reply, TransportFailure } from '../../src/query/client/transport.ts'
 import type { Retry } from '../../src/query/client/types.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import {
   fetchAll,
   it as queryTest,
-  placesIn,
-  placesOf,
+  positionsIn,
+  positionsOf,
   queriesTo,
   type Serve,
   steadyLogs,
@@ -22,46 +19,46 @@ import {
 import { always, type Fault, inTurn } from '../support/query-server.ts'
 
 const HTML = '<html><head><title>502 Bad Gateway</title></head></html>'
-const REFUSED: ConnectionFault = { kind: 'retry', happened: 'refused', isRefused: true }
+const REFUSED: TransportFailure = { kind: 'retry', happened: 'refused', isRefused: true }
 const kindOf = (error: unknown): string =>
-  error instanceof QueryError ? error.kind : `not ours: ${String(error)}`
+  error instanceof QueryError ? error.kind : `not a QueryError: ${String(error)}`
 
-/** That the fault is gone over, once, and nothing is lost or double. */
-const expectingWhole =
+/** Expects that the client recovers from the faults: every log is delivered once. */
+const expectingRecovery =
   (serve: Serve) =>
   async (...faults: readonly (Fault | undefined)[]) => {
     const { url, chain } = await serve({ faults: inTurn(...faults) })
-    const came = await fetchAll(url)
-    expect(came.error).toBeUndefined()
-    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
-    expect(came.result).toMatchObject({ complete: true, through: 30, target: 30 })
-    return came
+    const fetched = await fetchAll(url)
+    expect(fetched.error).toBeUndefined()
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    expect(fetched.result).toMatchObject({ complete: true, through: 30, target: 30 })
+    return fetched
   }
 
-/** That it ends with an error of the kind, after so many queries, and nothing was handed on. */
+/** Expects an error of the kind after `times` queries, and no page. */
 const expectingEnd =
   (serve: Serve) =>
   async (fault: Fault, kind: string, times: number): Promise<string> => {
     const server = await serve({ faults: always(fault) })
-    const came = await fetchAll(server.url)
-    expect(kindOf(came.error)).toBe(kind)
+    const fetched = await fetchAll(server.url)
+    expect(kindOf(fetched.error)).toBe(kind)
     expect(queriesTo(server)).toBe(times)
-    expect(came.pages).toEqual([])
-    return String(came.error)
+    expect(fetched.pages).toEqual([])
+    return String(fetched.error)
   }
 
 const it = queryTest
-  .extend('expectWhole', ({ serve }) => expectingWhole(serve))
+  .extend('expectRecovery', ({ serve }) => expectingRecovery(serve))
   .extend('expectEnd', ({ serve }) => expectingEnd(serve))
 
-describe('what is refused is refused at once', () => {
-  it('401 is the key, and is not tried twice', async ({ serve }) => {
+describe('errors that are not retried', () => {
+  it('401: an error of the API key', async ({ serve }) => {
     const { url, seen } = await serve({ apiKey: 'right-key' })
-    const came = await fetchAll(url, { client: { apiKey: 'wrong-key' } })
-    expect(kindOf(came.error)).toBe('auth')
+    const fetched = await fetchAll(url, { client: { apiKey: 'wrong-key' } })
+    expect(kindOf(fetched.error)).toBe('auth')
     expect(seen).toHaveLength(1)
-    expect(String(came.error)).toContain('it answered 401')
-    expect(String(came.error)).not.toContain('wrong-key')
+    expect(String(fetched.error)).toContain('it answered 401')
+    expect(String(fetched.error)).not.toContain('wrong-key')
   })
   it.for([
     [403, 'auth'],
@@ -69,7 +66,7 @@ describe('what is refused is refused at once', () => {
     [404, 'fatal'],
     [405, 'fatal'],
     [410, 'fatal'],
-  ] as const)('%i is tried once: %s', async ([status, kind], { expectEnd }) => {
+  ] as const)('%i: %s', async ([status, kind], { expectEnd }) => {
     const text = await expectEnd({ kind: 'reply', status, body: 'because' }, kind, 1)
     expect(text).toContain('it said: because')
   })
@@ -81,22 +78,22 @@ describe('what is refused is refused at once', () => {
   })
 })
 
-describe('what passes is gone over', () => {
+describe('errors that are retried', () => {
   it.for([500, 502, 503, 504, 408])(
-    '%i with a page of HTML, twice',
-    async (status, { expectWhole }) => {
+    '%i with an HTML page, twice',
+    async (status, { expectRecovery }) => {
       const fault: Fault = { kind: 'reply', status, body: HTML }
-      const came = await expectWhole(undefined, fault, fault)
-      expect(came.result?.stats).toMatchObject({ requests: 6, retries: 2, pages: 3, logs: 30 })
+      const fetched = await expectRecovery(undefined, fault, fault)
+      expect(fetched.result?.stats).toMatchObject({ requests: 6, retries: 2, pages: 3, logs: 30 })
     },
   )
-  it('nine times 502 are enough', async ({ expectEnd }) => {
+  it('502: fails after nine attempts', async ({ expectEnd }) => {
     const fault: Fault = { kind: 'reply', status: 502, body: HTML }
     const text = await expectEnd(fault, 'unreachable', 9)
     expect(text).toContain('it answered 502')
     expect(text).toContain('<title>502 Bad Gateway</title>')
   })
-  it('waits longer each time, and never longer than five seconds', async ({ serve }) => {
+  it('waits longer each time, at most 5 s', async ({ serve }) => {
     const fault: Fault = { kind: 'reply', status: 502 }
     const { url } = await serve({ faults: always(fault) })
     const { clock } = await fetchAll(url)
@@ -104,16 +101,16 @@ describe('what passes is gone over', () => {
     expect(clock.waits).toHaveLength(8)
     expect(clock.waits.filter((wait, at) => wait > (most[at] ?? 0))).toEqual([])
   })
-  it('a body that is cut, at any place', async ({ expectWhole }) => {
-    await expectWhole({ kind: 'cut', bytes: 1 }, { kind: 'cut', bytes: 500 }, undefined, {
+  it('a truncated body', async ({ expectRecovery }) => {
+    await expectRecovery({ kind: 'cut', bytes: 1 }, { kind: 'cut', bytes: 500 }, undefined, {
       kind: 'cut',
       bytes: 900,
     })
   })
-  it('a connection that is closed without a word', async ({ expectWhole }) => {
-    await expectWhole({ kind: 'close' }, { kind: 'close' })
+  it('a connection that is closed without a response', async ({ expectRecovery }) => {
+    await expectRecovery({ kind: 'close' }, { kind: 'close' })
   })
-  it('no answer in time', async ({ serve }) => {
+  it('no response before the timeout', async ({ serve }) => {
     const clock = jumpingClock()
     const server = await serve({ faults: inTurn({ kind: 'hang' }) })
     const running = fetchAll(server.url, { clock })
@@ -123,35 +120,35 @@ describe('what passes is gone over', () => {
       { every: 5 },
     )
     clock.expire()
-    const came = await running
-    expect(came.result).toMatchObject({ complete: true, stats: { retries: 1, logs: 30 } })
+    const fetched = await running
+    expect(fetched.result).toMatchObject({ complete: true, stats: { retries: 1, logs: 30 } })
   })
-  it('a refused connection is tried again where it may come back: elsewhere, or after an answer', async () => {
+  it('a refused connection is retried on another host, or after an earlier response', async () => {
     const attempts = async (isLoopback: boolean, answers: readonly Reply[]) => {
       const clock = jumpingClock()
       const retries: Retry[] = []
       const left = [...answers]
-      const ask = createAsk({
-        exchange: () => Promise.resolve(left.shift() ?? REFUSED),
+      const sendRequest = createSendRequest({
+        transport: () => Promise.resolve(left.shift() ?? REFUSED),
         limiter: createLimiter(clock),
         clock,
         retries: 2,
         isLoopback,
         onRetry: (retry) => retries.push(retry),
       })
-      const base = createBase({ url: 'http://query.example', apiKey: null })
+      const endpoint = createEndpoint({ url: 'http://query.example', apiKey: null })
       const request = {
         path: 'height',
         body: null,
-        tell: createTell('ask', base),
+        queryError: createErrorFactory('ask', endpoint),
         counters: newCounters(),
         signal: new AbortController().signal,
       } as const
       for (const answer of answers) {
         expect(answer).toHaveProperty('status', 200)
-        await ask(request)
+        await sendRequest(request)
       }
-      await expect(ask(request)).rejects.toMatchObject({ kind: 'unreachable' })
+      await expect(sendRequest(request)).rejects.toMatchObject({ kind: 'unreachable' })
       return retries.map(({ attempt }) => attempt)
     }
     const both = [
@@ -163,57 +160,59 @@ describe('what passes is gone over', () => {
     expect(await attempts(true, [answer])).toEqual(both)
     expect(await attempts(true, [])).toEqual([])
   })
-  it('no server at all', async ({ serve }) => {
+  it('no server', async ({ serve }) => {
     const { url, close } = await serve()
     await close()
-    const came = await fetchAll(url)
-    expect(kindOf(came.error)).toBe('unreachable')
-    expect(String(came.error)).toContain('no connection (connection refused)')
+    const fetched = await fetchAll(url)
+    expect(kindOf(fetched.error)).toBe('unreachable')
+    expect(String(fetched.error)).toContain('no connection (connection refused)')
   })
 })
 
-describe('what is no answer is asked for once more, and then given up', () => {
+describe('an invalid response is requested once more, then it is an error', () => {
   it.for<[string, Fault]>([
     ['garbage', { kind: 'reply', status: 200, body: 'z)(&%' }],
     ['a list', { kind: 'reply', status: 200, body: '[]' }],
     ['no data', { kind: 'reply', status: 200, body: '{"next_block":5}' }],
     ['half a page', { kind: 'reply', status: 200, body: '{"data":[{"logs":[{"block_number":1' }],
     [
-      'a packing nobody asked for',
+      'an unsupported content-encoding',
       { kind: 'reply', status: 200, headers: { 'content-encoding': 'zstd' }, body: '{}' },
     ],
     [
-      'gzip that is none',
+      'a body that is not gzip',
       { kind: 'reply', status: 200, headers: { 'content-encoding': 'gzip' }, body: '{"data":[]}' },
     ],
-  ])('%s', async ([, fault], { expectWhole, expectEnd }) => {
+  ])('%s', async ([, fault], { expectRecovery, expectEnd }) => {
     await expectEnd(fault, 'protocol', 2)
-    await expectWhole(fault, undefined, fault)
+    await expectRecovery(fault, undefined, fault)
   })
-  it('edge case 49: HTML with status 200', async ({ expectWhole, expectEnd }) => {
+  it('edge case 49: HTML with status 200', async ({ expectRecovery, expectEnd }) => {
     const fault: Fault = { kind: 'reply', status: 200, body: HTML }
-    expect(await expectEnd(fault, 'protocol', 2)).toContain('what came is no JSON')
-    await expectWhole(fault)
+    expect(await expectEnd(fault, 'protocol', 2)).toContain('the response is not JSON')
+    await expectRecovery(fault)
   })
-  it('edge case 49: 204', async ({ expectWhole, expectEnd }) => {
+  it('edge case 49: 204', async ({ expectRecovery, expectEnd }) => {
     const fault: Fault = { kind: 'reply', status: 204 }
     expect(await expectEnd(fault, 'protocol', 2)).toContain('it answered 204')
-    await expectWhole(fault)
+    await expectRecovery(fault)
   })
-  it('edge case 49: gzip that ends too early', async ({ expectWhole, expectEnd }) => {
-    expect(await expectEnd({ kind: 'short-gzip' }, 'protocol', 2)).toContain('cannot be unpacked')
-    await expectWhole({ kind: 'short-gzip' })
+  it('edge case 49: truncated gzip', async ({ expectRecovery, expectEnd }) => {
+    expect(await expectEnd({ kind: 'short-gzip' }, 'protocol', 2)).toContain(
+      'cannot be decompressed',
+    )
+    await expectRecovery({ kind: 'short-gzip' })
   })
 })
 
-describe('too much', () => {
-  it('an answer larger than what is taken is asked for by halves, down to one block', async ({
+describe('too large', () => {
+  it('a response larger than the limit: the range is halved, down to one block', async ({
     serve,
   }) => {
     const { url, seen } = await serve()
-    const came = await fetchAll(url, { client: { maxBodyBytes: 100 } })
-    expect(kindOf(came.error)).toBe('fatal')
-    // 31, 15, 7, 3 and 1 blocks from 0 on; 0 is empty, and small enough.
+    const fetched = await fetchAll(url, { client: { maxBodyBytes: 100 } })
+    expect(kindOf(fetched.error)).toBe('fatal')
+    // 31, 15, 7, 3 and 1 blocks from block 0 on. Block 0 has no log, so its response is below the limit.
     const spans = seen.slice(1, 6).map(({ from, to }) => [from, (to ?? 0) - from])
     expect(spans).toEqual([
       [0, 31],
@@ -223,7 +222,7 @@ describe('too much', () => {
       [0, 1],
     ])
   })
-  it('the limit is of what comes out of the packing, too', async ({ serve }) => {
+  it('the limit applies to the decompressed size', async ({ serve }) => {
     const logs = steadyLogs(1, 1, { data: `0x${'00'.repeat(200_000)}` })
     for (const packing of ['gzip', 'br'] as const) {
       const { url } = await serve({ logs, packing })
@@ -231,7 +230,7 @@ describe('too much', () => {
       expect(kindOf(small.error)).toBe('fatal')
       expect(String(small.error)).toContain('a single block is too large')
       const large = await fetchAll(url, { client: { maxBodyBytes: 500_000 } })
-      expect(placesOf(large.logs())).toEqual(placesIn(logs))
+      expect(positionsOf(large.logs())).toEqual(positionsIn(logs))
     }
   })
 })

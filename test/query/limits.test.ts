@@ -4,7 +4,14 @@ import { QueryError } from '../../src/query/client/errors.ts'
 import { createLimiter, sharedLimiter } from '../../src/query/client/limiter.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import { fetchAll, it, placesIn, placesOf, type Serve, steadyLogs } from './client-fixtures.ts'
+import {
+  fetchAll,
+  it,
+  positionsIn,
+  positionsOf,
+  type Serve,
+  steadyLogs,
+} from './client-fixtures.ts'
 import { always, type Fault, type Faults, inTurn } from '../support/query-server.ts'
 
 const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
@@ -14,18 +21,18 @@ const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
   body: 'too many requests',
 })
 
-/** One refusal with these headers, and how long the client then waited, in milliseconds. */
+/** How long the client waits after one rejection with these headers, in milliseconds. */
 const waitAfter = async (serve: Serve, fault: Fault): Promise<number> => {
   const { url, chain } = await serve({ faults: inTurn(undefined, fault) })
   const { clock, result, logs } = await fetchAll(url)
-  expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+  expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   expect(result?.stats).toMatchObject({ requests: 5, retries: 0 })
   expect(clock.waits).toHaveLength(1)
   return clock.waits[0] ?? 0
 }
 
 describe('429', () => {
-  it('with x-ratelimit-reset: that long, and not a moment less', async ({ serve }) => {
+  it('with x-ratelimit-reset: waits at least that long', async ({ serve }) => {
     const wait = await waitAfter(serve, tooMany({ 'x-ratelimit-reset': '2', 'retry-after': '9' }))
     expect(wait).toBeGreaterThanOrEqual(2000)
     expect(wait).toBeLessThanOrEqual(2250)
@@ -36,17 +43,17 @@ describe('429', () => {
     expect(wait).toBeLessThanOrEqual(3250)
   })
   it('with Retry-After as a date', async ({ serve }) => {
-    // The clock stands at 2023-11-14T22:13:20Z.
+    // The clock shows 2023-11-14T22:13:20Z.
     const wait = await waitAfter(serve, tooMany({ 'retry-after': 'Tue, 14 Nov 2023 22:13:27 GMT' }))
     expect(wait).toBeGreaterThanOrEqual(7000)
     expect(wait).toBeLessThanOrEqual(7250)
   })
-  it('with the reset as a moment', async ({ serve }) => {
+  it('with the reset as a time', async ({ serve }) => {
     const wait = await waitAfter(serve, tooMany({ 'x-ratelimit-reset': '1700000004' }))
     expect(wait).toBeGreaterThanOrEqual(4000)
     expect(wait).toBeLessThanOrEqual(4250)
   })
-  it('without a hint, or with one that says "now": a second', async ({ serve }) => {
+  it('without a hint, or with a reset of 0: 1 s', async ({ serve }) => {
     for (const headers of [{}, { 'x-ratelimit-reset': '0' }, { 'retry-after': 'soon' }]) {
       const wait = await waitAfter(serve, tooMany(headers))
       expect(wait).toBeGreaterThanOrEqual(1000)
@@ -59,7 +66,7 @@ describe('429', () => {
     expect(wait).toBeGreaterThanOrEqual(6000)
     expect(wait).toBeLessThanOrEqual(6250)
   })
-  it('for ever is not waited for for ever', async ({ serve }) => {
+  it('always: fails after a number of waits', async ({ serve }) => {
     const { url, seen } = await serve({ faults: always(tooMany({ 'retry-after': '1' })) })
     const { error } = await fetchAll(url)
     expect(error).toBeInstanceOf(QueryError)
@@ -67,7 +74,7 @@ describe('429', () => {
     expect(String(error)).toContain('429 again and again')
     expect(seen).toHaveLength(1 + 31)
   })
-  it('for a day is an error at once', async ({ serve }) => {
+  it('with a wait of a day: fails at once', async ({ serve }) => {
     const { url } = await serve({ faults: inTurn(tooMany({ 'retry-after': '86400' })) })
     const { error, clock } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'unreachable' })
@@ -78,32 +85,32 @@ describe('429', () => {
 
 describe('a budget', () => {
   const signal = new AbortController().signal
-  it('that is spent is waited for before the next request, not after its refusal', async () => {
+  it('when spent, the client waits before the next request', async () => {
     const clock = jumpingClock()
     const limiter = createLimiter(clock)
-    expect(await limiter.ready(signal)).toBe(0)
-    limiter.heard({
+    expect(await limiter.acquire(signal)).toBe(0)
+    limiter.release({
       'x-ratelimit-limit': '100',
       'x-ratelimit-remaining': '25',
       'x-ratelimit-reset': '40',
       'x-ratelimit-cost': '10',
     })
-    // 25 left at 10 each: two more.
-    expect(await limiter.ready(signal)).toBe(0)
-    expect(await limiter.ready(signal)).toBe(0)
-    const waited = await limiter.ready(signal)
+    // 25 left at a cost of 10: two more requests.
+    expect(await limiter.acquire(signal)).toBe(0)
+    expect(await limiter.acquire(signal)).toBe(0)
+    const waited = await limiter.acquire(signal)
     expect(waited).toBeGreaterThanOrEqual(40_000)
     expect(waited).toBeLessThanOrEqual(40_250)
   })
-  it('without a cost is of requests', async () => {
+  it('without a cost counts requests', async () => {
     const clock = jumpingClock()
     const limiter = createLimiter(clock)
-    await limiter.ready(signal)
-    limiter.heard({ 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '5' })
-    expect(await limiter.ready(signal)).toBe(0)
-    expect(await limiter.ready(signal)).toBeGreaterThanOrEqual(5000)
+    await limiter.acquire(signal)
+    limiter.release({ 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': '5' })
+    expect(await limiter.acquire(signal)).toBe(0)
+    expect(await limiter.acquire(signal)).toBeGreaterThanOrEqual(5000)
   })
-  it('is one for all clients of a key at a host, and of no other key', async ({ serve }) => {
+  it('is shared by all clients of one key and host', async ({ serve }) => {
     const { url } = await serve({
       faults: ({ headers, nth }) =>
         headers['authorization'] === 'Bearer one' && nth === 0
@@ -135,13 +142,13 @@ describe('413', () => {
     (blocks: number): Faults =>
     ({ path, from, to }) =>
       path === '/query' && (to ?? 0) - from > blocks ? { kind: 'reply', status: 413 } : undefined
-  it('halves the range without a wait, and remembers the size', async ({ serve }) => {
+  it('halves the range without a wait and keeps the limit', async ({ serve }) => {
     const { url, chain, seen } = await serve({ faults: largerThan(9) })
     const { result, logs, clock } = await fetchAll(url)
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
     expect(clock.waits).toEqual([])
     expect(result).toMatchObject({ complete: true })
-    // 31 blocks, 15, 7: and from then on 7.
+    // 31 blocks, 15, 7, and 7 from then on.
     expect(seen.slice(1).map(({ from, to }) => [from, (to ?? 0) - from])).toEqual([
       [0, 31],
       [0, 15],
@@ -152,14 +159,14 @@ describe('413', () => {
       [28, 3],
     ])
   })
-  it('tries more again where it has fitted for long', async ({ serve }) => {
+  it('raises the limit after several full ranges', async ({ serve }) => {
     const { url, chain, seen } = await serve({
       logs: steadyLogs(1, 100),
       pageLogs: 1000,
       faults: (one) => (one.from < 5 ? largerThan(2)(one) : undefined),
     })
     const { logs } = await fetchAll(url)
-    expect(placesOf(logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
     const spans = seen.slice(1).map(({ from, to }) => (to ?? 0) - from)
     // 101, 50, 25, 12, 6, 3, 1; eight of one block, then twos, fours …
     expect(spans.slice(0, 17)).toEqual([101, 50, 25, 12, 6, 3, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2])
@@ -169,7 +176,7 @@ describe('413', () => {
     const { url, seen } = await serve({ faults: largerThan(0) })
     const { error } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'fatal' })
-    // Once more for that block alone, without the one after it.
+    // Once more for that block without the next one.
     expect(seen).toHaveLength(1 + 5 + 1)
   })
 })

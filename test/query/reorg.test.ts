@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest'
-import { fetchAll, it, placesIn, placesOf, steadyLogs } from './client-fixtures.ts'
+import { fetchAll, it, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
 import { alter, type Fault, type Faults, inTurn } from '../support/query-server.ts'
 import { type ServedChain } from '../support/query-chain.ts'
 
-/** Before the `nth` query, the blocks from `block` on are replaced. */
+/** Replaces the blocks from `block` on before the `nth` query. */
 const reorgBefore =
   (
     chain: ServedChain,
@@ -18,72 +18,72 @@ const reorgBefore =
   }
 
 describe('edge case 39: a reorg between pages', () => {
-  it('edge case 39: of the last page alone, before the next', async ({ serve }) => {
+  it('edge case 39: of the last page', async ({ serve }) => {
     const server = await serve()
     const { url, chain, seen } = server
     server.faults = reorgBefore(chain, 2, { block: 18 })
-    const came = await fetchAll(url)
-    expect(came.result).toMatchObject({
+    const fetched = await fetchAll(url)
+    expect(fetched.result).toMatchObject({
       complete: true,
       through: 30,
       stats: { reorgs: 1, logs: 30 },
     })
-    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
-    // The third page does not follow on the second, which is fetched anew, and follows on the first.
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    // The third page does not follow the second, which is fetched again and follows the first.
     expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11, 21])
-    expect(came.resets()).toBe(0)
+    expect(fetched.resets()).toBe(0)
   })
-  it('edge case 39: over several pages: back to the last one that fits', async ({ serve }) => {
+  it('edge case 39: over several pages: back to the last page of the same chain', async ({
+    serve,
+  }) => {
     const server = await serve({ pageLogs: 5 })
     const { url, chain, seen } = server
     server.faults = reorgBefore(chain, 4, { block: 8 })
-    const came = await fetchAll(url)
-    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
+    const fetched = await fetchAll(url)
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
     // Pages from 0, 6, 11, 16: 8 is in the second. The first stays.
     expect(seen.slice(1).map(({ from }) => from)).toEqual([
       0, 6, 11, 16, 21, 16, 11, 6, 11, 16, 21, 26,
     ])
-    expect(came.result?.stats).toMatchObject({ reorgs: 1, pages: 6 })
-    expect(came.resets()).toBe(0)
+    expect(fetched.result?.stats).toMatchObject({ reorgs: 1, pages: 6 })
+    expect(fetched.resets()).toBe(0)
   })
   it('edge case 39: twice', async ({ serve }) => {
     const server = await serve()
     const { url, chain } = server
     server.faults = (one) =>
       reorgBefore(chain, 2, { block: 15 })(one) ?? reorgBefore(chain, 4, { block: 12 })(one)
-    const came = await fetchAll(url)
-    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
-    expect(came.result).toMatchObject({ complete: true, stats: { reorgs: 2 } })
+    const fetched = await fetchAll(url)
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    expect(fetched.result).toMatchObject({ complete: true, stats: { reorgs: 2 } })
   })
-  it('edge case 39: deeper than what was held back: everything is void, and fetched from the beginning', async ({
-    serve,
-  }) => {
+  it('edge case 39: of delivered blocks: the query restarts', async ({ serve }) => {
     const server = await serve({ logs: steadyLogs(1, 1000), pageLogs: 100 })
     const { url, chain } = server
     server.faults = ({ path, from }) => {
-      // The first block that may still be replaced is 801.
+      // 801 is the first block that a reorg can replace.
       if (path === '/query' && from === 801 && chain.hash(1000).startsWith('0x00000000')) {
         chain.reorg(700, steadyLogs(700, 1000, { data: '0x02' }))
       }
       return undefined
     }
-    const came = await fetchAll(url)
-    expect(came.resets()).toBe(1)
-    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
-    expect(came.result).toMatchObject({
+    const fetched = await fetchAll(url)
+    expect(fetched.resets()).toBe(1)
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    expect(fetched.result).toMatchObject({
       complete: true,
       through: 1000,
       stats: { logs: 1000, reorgs: 1 },
     })
   })
-  it('edge case 39: while the old blocks are fetched side by side', async ({ serve }) => {
+  it('edge case 39: while old blocks are fetched concurrently', async ({ serve }) => {
     const server = await serve({ logs: steadyLogs(1, 2000), pageLogs: 100 })
     const { url, chain } = server
     server.faults = reorgBefore(chain, 9, { block: 300, last: 2000 })
-    const came = await fetchAll(url)
-    expect(came.resets()).toBe(1)
-    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
-    expect(came.result?.stats.logs).toBe(2000)
+    const fetched = await fetchAll(url)
+    expect(fetched.resets()).toBe(1)
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    expect(fetched.result?.stats.logs).toBe(2000)
   })
   it('edge case 39: between two runs: a resumed run restarts', async ({ serve }) => {
     const { url, chain } = await serve()
@@ -94,14 +94,14 @@ describe('edge case 39: a reorg between pages', () => {
     chain.add(steadyLogs(31, 50))
     const onwards = await fetchAll(url, { from: 31, after: last })
     expect(onwards.resets()).toBe(0)
-    expect(placesOf(onwards.logs())).toEqual(placesIn(chain.logs().slice(30)))
+    expect(positionsOf(onwards.logs())).toEqual(positionsIn(chain.logs().slice(30)))
     chain.reorg(29, steadyLogs(29, 50, { data: '0x02' }))
     const again = await fetchAll(url, { from: 31, after: last })
     expect(again.resets()).toBe(1)
-    expect(placesOf(again.logs())).toEqual(placesIn(chain.logs()))
+    expect(positionsOf(again.logs())).toEqual(positionsIn(chain.logs()))
     expect(again.result).toMatchObject({ complete: true, from: 0, through: 50 })
   })
-  it('edge case 39: again and again: an error, and nothing is handed on', async ({ serve }) => {
+  it('edge case 39: again and again: an error, and no page is delivered', async ({ serve }) => {
     const server = await serve()
     server.faults = ({ path, nth }) => {
       if (path === '/query' && nth > 0) server.chain.reorg(11, steadyLogs(11, 30))
@@ -114,23 +114,23 @@ describe('edge case 39: a reorg between pages', () => {
   })
 })
 
-describe('what is no reorg', () => {
-  it('a service that tells no hashes', async ({ serve }) => {
+describe('not a reorg', () => {
+  it('a service without hashes', async ({ serve }) => {
     for (const options of [{ guard: false }, { dialect: 'spec' }] as const) {
       const { url, chain } = await serve(options)
-      const came = await fetchAll(url)
-      expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
-      expect(came.pages.map(({ last }) => last)).toEqual([null, null, null])
+      const fetched = await fetchAll(url)
+      expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+      expect(fetched.pages.map(({ last }) => last)).toEqual([null, null, null])
     }
   })
-  it('a hash of the head, which is not of the page', async ({ serve }) => {
+  it('a hash of the head instead of the page', async ({ serve }) => {
     const ofTheHead = (hash: string): Fault =>
       alter((answer) => ({ ...answer, rollback_guard: { block_number: 4000, hash } }))
     const { url, chain } = await serve({
       faults: inTurn(ofTheHead('0xaa'), ofTheHead('0xbb'), ofTheHead('0xcc')),
     })
-    const came = await fetchAll(url)
-    expect(placesOf(came.logs())).toEqual(placesIn(chain.logs()))
-    expect(came.result?.stats.reorgs).toBe(0)
+    const fetched = await fetchAll(url)
+    expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
+    expect(fetched.result?.stats.reorgs).toBe(0)
   })
 })

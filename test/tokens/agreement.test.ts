@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { StandardError } from '../../src/tokens/errors.ts'
-import { createLedger, type Ledger, type LedgerResult } from '../../src/tokens/ledger.ts'
+import { createLedger } from '../../src/tokens/ledger.ts'
+import type { Ledger, LedgerResult } from '../../src/tokens/types.ts'
 import { historyOf, plainPageOf, type Standard } from './histories.ts'
 import { askOracle, type OracleOptions, type OraclePage, type OracleResult } from './oracle.ts'
 import {
@@ -45,7 +46,7 @@ const resultOf = (ledger: Ledger): LedgerResult | string => {
 
 const NOT_ODD = ['pages', 'fastPages', 'logs', 'applied', 'overflow']
 
-/** The result in the oracle's words. */
+/** The result in the format of the oracle. */
 const asOracle = (standard: Standard, result: LedgerResult): Omit<OracleResult, 'supply'> => {
   const held = new Map<string, bigint | string>()
   for (const { address, id, balance } of result.rows) {
@@ -87,7 +88,7 @@ const expectAgreement = (
   return fast
 }
 
-/** What is looked up by itself is what stands in the whole result. */
+/** balanceOf and isExplained agree with the result. */
 const expectLookUps = (ledger: Ledger, result: LedgerResult, { standard }: OracleOptions): void => {
   expect(ledger.isExplained()).toBe(!result.partial && !result.nonConserving)
   const counts = new Map<string, bigint>([[person(12_345), 0n]])
@@ -120,12 +121,12 @@ describe.each(cases)('$standard, whole history: $fullHistory, profile: $profile'
       }),
       { seed: SEED, numRuns: 150 },
     )
-    // Else it would be the generic path that agrees with itself.
+    // Otherwise the generic path would be compared with itself.
     expect(fastPages).toBeGreaterThan(pages / 5)
     expect(fastPages).toBeLessThan(pages)
   })
 
-  test('saved after any page and gone on with, the result is the same', () => {
+  test('after a snapshot and a restore at any page the result is the same', () => {
     fc.assert(
       fc.property(
         historyOf(options.standard),
@@ -153,15 +154,15 @@ describe.each(cases)('$standard, whole history: $fullHistory, profile: $profile'
   })
 })
 
-test('the largest amount is not taken for one below nothing, nor the least below it for none', () => {
+test('the largest amount is not negative, and the smallest negative balance is not zero', () => {
   const mint = { from: 0, next: 10, logs: placed([transfer(ZERO, person(1), MOST)]) }
   expectAgreement({ standard: 'erc20', fullHistory: true }, [mint])
   const logs = placed([transfer(person(1), person(2), 1)])
   expectAgreement({ standard: 'erc20', fullHistory: true }, [{ from: 0, next: 10, logs }])
 })
 
-test('tables that grow keep what they have', () => {
-  // A thousand holders, each of a token of his own.
+test('tables keep their content when they grow', () => {
+  // A thousand holders, each with one token.
   const [erc20, erc721, erc1155] = STANDARDS.map((standard) => {
     const logs = placed(Array.from({ length: 1000 }, (_, at) => mintOf(standard, at + 1)))
     const result = expectAgreement({ standard, fullHistory: true }, [{ from: 0, next: 10, logs }])
@@ -244,7 +245,7 @@ describe.each(STANDARDS)('%s, damaged bytes', (standard) => {
     ),
   )
 
-  test('the fast path refuses them or agrees', () => {
+  test('the fast path rejects them or agrees', () => {
     let [fast, refused, runs] = [0, 0, 0]
     fc.assert(
       fc.property(
@@ -271,7 +272,7 @@ describe.each(STANDARDS)('%s, damaged bytes', (standard) => {
     expect(refused).toBeGreaterThan(runs / 4)
   })
 
-  test('cut anywhere, a page is refused whole', () => {
+  test('a truncated page is rejected', () => {
     const bounds = { from: 0, next: 10 }
     const body = bodyOf(placed([transfer(ZERO, CONTRACT, 1)]), 10)
     for (let length = 0; length < body.length; length += 1) {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createLedger, type LedgerResult } from '../../src/tokens/ledger.ts'
+import { createLedger } from '../../src/tokens/ledger.ts'
+import type { LedgerResult } from '../../src/tokens/types.ts'
 import { toChecksumAddress } from '../../src/tokens/format.ts'
 import { StandardError } from '../../src/tokens/errors.ts'
 import {
@@ -12,7 +13,7 @@ import {
   pageOf,
   person,
   placed,
-  tell,
+  resultOf,
   TOPIC,
   transfer,
   type WireLog,
@@ -22,37 +23,45 @@ import {
 
 const [ANN, BOB, EVE] = [person(1), person(2), person(3)]
 
-const tellOf = (...logs: readonly WireLog[]): LedgerResult =>
-  tell({ standard: 'erc20' }, pageOf(placed(logs)))
+const resultOfLogs = (...logs: readonly WireLog[]): LedgerResult =>
+  resultOf({ standard: 'erc20' }, pageOf(placed(logs)))
 
-describe('plain', () => {
-  test('edge case 01: a mint gives to the recipient and to the supply, never to the zero address', () => {
-    const result = tellOf(transfer(ZERO, ANN, 100))
+describe('standard transfers', () => {
+  test('edge case 01: a mint raises the balance of the recipient and the supply', () => {
+    const result = resultOfLogs(transfer(ZERO, ANN, 100))
     expect(balancesOf(result)).toEqual({ [ANN]: 100n })
     expect(result.supply).toBe(100n)
     expect(result.stats.fastPages).toBe(1)
   })
 
-  test('edge case 02: a burn takes from the sender and from the supply', () => {
-    const result = tellOf(transfer(ZERO, ANN, 100), transfer(ANN, ZERO, 30))
+  test('edge case 02: a burn lowers the balance of the sender and the supply', () => {
+    const result = resultOfLogs(transfer(ZERO, ANN, 100), transfer(ANN, ZERO, 30))
     expect(balancesOf(result)).toEqual({ [ANN]: 70n })
     expect(result.supply).toBe(70n)
   })
 
-  test('edge case 03: who sends to himself has what he had', () => {
-    const result = tellOf(transfer(ZERO, ANN, 5), transfer(ANN, ANN, 5), transfer(BOB, BOB, 9))
+  test('edge case 03: a self transfer changes nothing', () => {
+    const result = resultOfLogs(
+      transfer(ZERO, ANN, 5),
+      transfer(ANN, ANN, 5),
+      transfer(BOB, BOB, 9),
+    )
     expect(balancesOf(result)).toEqual({ [ANN]: 5n })
     expect(result.nonConserving).toBe(false)
   })
 
-  test('edge case 04: nothing sent makes nobody a holder', () => {
-    const result = tellOf(transfer(ZERO, ANN, 5), transfer(ANN, BOB, 0), transfer(EVE, BOB, 0))
+  test('edge case 04: an amount of 0 creates no holder', () => {
+    const result = resultOfLogs(
+      transfer(ZERO, ANN, 5),
+      transfer(ANN, BOB, 0),
+      transfer(EVE, BOB, 0),
+    )
     expect(balancesOf(result)).toEqual({ [ANN]: 5n })
     expect(result.stats.applied).toBe(3)
   })
 
   test('edge case 05: the greatest amount, and sums beyond 256 bits, are exact', () => {
-    const result = tellOf(
+    const result = resultOfLogs(
       transfer(ZERO, ANN, MOST),
       transfer(ZERO, ANN, MOST),
       transfer(ZERO, BOB, MOST),
@@ -69,8 +78,8 @@ describe('plain', () => {
     expect(result.stats.fastPages).toBe(1)
   })
 
-  test('edge case 16: where a fee is taken, each transfer of the transaction is applied', () => {
-    const result = tellOf(
+  test('edge case 16: with a fee, each transfer of the transaction is applied', () => {
+    const result = resultOfLogs(
       transfer(ZERO, ANN, 100),
       transfer(ANN, EVE, 3),
       transfer(ANN, ZERO, 2),
@@ -80,25 +89,29 @@ describe('plain', () => {
     expect(result.supply).toBe(98n)
   })
 
-  test('edge case 18: the contract itself, and 0x…dead, are holders like others', () => {
+  test('edge case 18: the contract itself, and 0x…dead, are ordinary holders', () => {
     const dead = '0x000000000000000000000000000000000000dead'
-    const result = tellOf(transfer(ZERO, CONTRACT, 4), transfer(CONTRACT, dead, 1))
+    const result = resultOfLogs(transfer(ZERO, CONTRACT, 4), transfer(CONTRACT, dead, 1))
     expect(balancesOf(result)).toEqual({ [CONTRACT]: 3n, [dead]: 1n })
   })
 
-  test('edge case 19: what is held is the supply by events', () => {
-    const result = tellOf(transfer(ZERO, ANN, 9), transfer(ANN, BOB, 4), transfer(BOB, ZERO, 1))
+  test('edge case 19: the balances add up to the supply', () => {
+    const result = resultOfLogs(
+      transfer(ZERO, ANN, 9),
+      transfer(ANN, BOB, 4),
+      transfer(BOB, ZERO, 1),
+    )
     expect(result.supply).toBe(8n)
     expect(result.rows.reduce((sum, { balance }) => sum + balance, 0n)).toBe(8n)
   })
 
-  test('edge case 19: where it is not, that is a fault, and no result', () => {
+  test('edge case 19: otherwise result throws', () => {
     const options = { standard: 'erc20', contract: CONTRACT, fullHistory: true } as const
     const ledger = createLedger(options)
     ledger.applyPage(pageOf(placed([transfer(ZERO, ANN, 0x1234_5678)])))
     const saved = ledger.snapshot()
     const words = new Int32Array(saved.slice().buffer)
-    // The supply stands before the balances.
+    // The supply is written before the balances.
     words[words.indexOf(0x1234_5678)] = 0x1234_5679
     const body = new Uint8Array(words.buffer, 0, saved.length - 4)
     words[words.length - 1] = body.reduce(
@@ -107,11 +120,15 @@ describe('plain', () => {
     )
     const other = createLedger(options)
     other.restore(new Uint8Array(words.buffer))
-    expect(() => other.result()).toThrow(/add up to 305419896, where 305419897 were minted/)
+    expect(() => other.result()).toThrow(/add up to 305419896, but 305419897 were minted/)
   })
 
-  test('rows fall by balance, then rise by address', () => {
-    const { rows } = tellOf(transfer(ZERO, EVE, 5), transfer(ZERO, ANN, 5), transfer(ZERO, BOB, 7))
+  test('rows are sorted by descending balance, then by address', () => {
+    const { rows } = resultOfLogs(
+      transfer(ZERO, EVE, 5),
+      transfer(ZERO, ANN, 5),
+      transfer(ZERO, BOB, 7),
+    )
     expect(rows).toEqual([
       { address: BOB, id: null, balance: 7n },
       { address: ANN, id: null, balance: 5n },
@@ -120,31 +137,31 @@ describe('plain', () => {
   })
 })
 
-describe('odd data', () => {
+describe('unusual data', () => {
   test.each([
     ['edge case 06: no data', '', { malformed: 1 }],
     ['edge case 07: data of 31 bytes', '00'.repeat(31), { malformed: 1 }],
     ['edge case 07: data of one byte', '05', { malformed: 1 }],
   ])('%s is malformed, not 0 and not padded', (_title, data, odd) => {
-    const result = tellOf(transfer(ZERO, ANN, 1), logOf(TOPIC.transfer, [ZERO, BOB], data))
+    const result = resultOfLogs(transfer(ZERO, ANN, 1), logOf(TOPIC.transfer, [ZERO, BOB], data))
     expect(balancesOf(result)).toEqual({ [ANN]: 1n })
     expect(oddities(result)).toEqual(odd)
   })
 
-  test('edge case 08: of longer data the first word counts', () => {
-    const result = tellOf(logOf(TOPIC.transfer, [ZERO, BOB], `${word(7)}${word(9)}`))
+  test('edge case 08: longer data: the first word is the amount', () => {
+    const result = resultOfLogs(logOf(TOPIC.transfer, [ZERO, BOB], `${word(7)}${word(9)}`))
     expect(balancesOf(result)).toEqual({ [BOB]: 7n })
     expect(oddities(result)).toEqual({ oversizeData: 1 })
   })
 
-  test('edge case 09: arguments that are not indexed stand in the data', () => {
-    const result = tellOf(logOf(TOPIC.transfer, [], word(ZERO) + word(BOB) + word(7)))
+  test('edge case 09: arguments that are not indexed are in the data', () => {
+    const result = resultOfLogs(logOf(TOPIC.transfer, [], word(ZERO) + word(BOB) + word(7)))
     expect(balancesOf(result)).toEqual({ [BOB]: 7n })
     expect(oddities(result)).toEqual({ unindexed: 1 })
   })
 
   test('edge case 10: one indexed argument and two words of data; other shapes are malformed', () => {
-    const result = tellOf(
+    const result = resultOfLogs(
       logOf(TOPIC.transfer, [ZERO], word(BOB) + word(7)),
       logOf(TOPIC.transfer, [ZERO], word(BOB)),
       logOf(TOPIC.transfer, [ZERO], word(BOB) + word(7) + word(8)),
@@ -155,14 +172,14 @@ describe('odd data', () => {
     expect(oddities(result)).toEqual({ unindexed: 1, malformed: 4 })
   })
 
-  test('edge case 12: of a topic with more than 20 bytes the last 20 are the address', () => {
+  test('edge case 12: the last 20 bytes of a topic are the address', () => {
     const dirty = `0x${'f'.repeat(24)}${BOB.slice(2)}`
-    const result = tellOf(transfer(ZERO, ANN, 5), transfer(ANN, dirty, 2))
+    const result = resultOfLogs(transfer(ZERO, ANN, 5), transfer(ANN, dirty, 2))
     expect(balancesOf(result)).toEqual({ [ANN]: 3n, [BOB]: 2n })
     expect(oddities(result)).toEqual({ dirtyTopic: 1 })
   })
 
-  test('edge case 13: letters of either case are one address', () => {
+  test('edge case 13: upper and lower case are the same address', () => {
     const lower = `0x${'ab'.repeat(20)}`
     const upper = `0x${'AB'.repeat(20)}`
     const page = pageOf(
@@ -172,7 +189,7 @@ describe('odd data', () => {
       ]),
     )
     const contract = toChecksumAddress(CONTRACT)
-    const { rows } = tell({ standard: 'erc20', contract }, page)
+    const { rows } = resultOf({ standard: 'erc20', contract }, page)
     expect(rows).toEqual([{ address: lower, id: null, balance: 6n }])
     expect(toChecksumAddress(lower)).toBe('0xABaBaBaBABabABabAbAbABAbABabababaBaBABaB')
   })
@@ -182,18 +199,18 @@ describe('histories that do not add up', () => {
   const given = pageOf(placed([transfer(ANN, BOB, 4)]))
 
   test('edge case 14: from a later block on, negative balances stay, and the result is partial', () => {
-    const result = tell({ standard: 'erc20', fullHistory: false }, given)
+    const result = resultOf({ standard: 'erc20', fullHistory: false }, given)
     expect(balancesOf(result)).toEqual({ [BOB]: 4n, [ANN]: -4n })
     expect(result).toMatchObject({ partial: true, nonConserving: false, supply: null })
   })
 
-  test('edge case 15: negative after the whole history is marked', () => {
-    const result = tell({ standard: 'erc20' }, given)
+  test('edge case 15: a negative balance after the full history is marked', () => {
+    const result = resultOf({ standard: 'erc20' }, given)
     expect(balancesOf(result)).toEqual({ [BOB]: 4n, [ANN]: -4n })
     expect(result).toMatchObject({ partial: false, nonConserving: true, supply: null })
   })
 
-  test('edge case 15: wrapped ether, whose deposits are no transfers, adds up with its profile', () => {
+  test('edge case 15: wrapped ether adds up with its profile', () => {
     const page = pageOf(
       placed([
         logOf(TOPIC.deposit, [ANN], word(10)),
@@ -203,26 +220,26 @@ describe('histories that do not add up', () => {
         logOf(TOPIC.deposit, [ANN, BOB], word(1)),
       ]),
     )
-    const without = tell({ standard: 'erc20' }, page)
+    const without = resultOf({ standard: 'erc20' }, page)
     expect(without.nonConserving).toBe(true)
     expect(oddities(without)).toEqual({ unrequested: 4 })
-    const result = tell({ standard: 'erc20', profile: 'weth' }, page)
+    const result = resultOf({ standard: 'erc20', profile: 'weth' }, page)
     expect(balancesOf(result)).toEqual({ [ANN]: 6n, [BOB]: 3n })
     expect(result).toMatchObject({ nonConserving: false, supply: 9n })
     expect(oddities(result)).toEqual({ malformed: 2 })
   })
 
-  test('edge case 17: what a rebase adds without an event shows where somebody sends more than he got', () => {
-    const before = tellOf(transfer(ZERO, ANN, 100))
+  test('edge case 17: a rebase without events shows as a negative balance', () => {
+    const before = resultOfLogs(transfer(ZERO, ANN, 100))
     expect(before.nonConserving).toBe(false)
-    const after = tellOf(transfer(ZERO, ANN, 100), transfer(ANN, BOB, 105))
+    const after = resultOfLogs(transfer(ZERO, ANN, 100), transfer(ANN, BOB, 105))
     expect(balancesOf(after)).toEqual({ [BOB]: 105n, [ANN]: -5n })
     expect(after.nonConserving).toBe(true)
   })
 })
 
 describe('another standard', () => {
-  test('edge case 11: where all have an id, the error names ERC-721', () => {
+  test('edge case 11: if all transfers have an id, the error names ERC-721', () => {
     const page = pageOf(
       placed([handover(ZERO, ANN, 1), logOf(TOPIC.transfer, [ANN, BOB, 1], word(5))]),
     )
@@ -232,15 +249,15 @@ describe('another standard', () => {
     expect(() => ledger.result()).toThrow(/ERC-721, not of ERC-20.*\n.*standard erc721$/)
   })
 
-  test('edge case 36: a hybrid is split by the count of topics, and each standard tells its half', () => {
+  test('edge case 36: a hybrid is split by the count of topics, and each standard has its part', () => {
     const page = pageOf(
       placed([transfer(ZERO, ANN, 10n ** 18n), handover(ZERO, ANN, 7), handover(ANN, BOB, 7)]),
     )
-    const amounts = tell({ standard: 'erc20' }, page)
+    const amounts = resultOf({ standard: 'erc20' }, page)
     expect(amounts).toMatchObject({ hybrid: true, supply: 10n ** 18n })
     expect(balancesOf(amounts)).toEqual({ [ANN]: 10n ** 18n })
     expect(oddities(amounts)).toEqual({ wrongStandard: 2 })
-    const tokens = tell({ standard: 'erc721' }, page)
+    const tokens = resultOf({ standard: 'erc721' }, page)
     expect(tokens).toMatchObject({ hybrid: true, supply: 1n })
     expect(tokens.rows).toEqual([{ address: BOB, id: 7n, balance: 1n }])
     expect(oddities(tokens)).toEqual({ wrongStandard: 1 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createLedger, type LedgerResult } from '../../src/tokens/ledger.ts'
+import { createLedger } from '../../src/tokens/ledger.ts'
+import type { LedgerResult } from '../../src/tokens/types.ts'
 import { StandardError } from '../../src/tokens/errors.ts'
 import {
   CONTRACT,
@@ -10,7 +11,7 @@ import {
   pageOf,
   person,
   placed,
-  tell,
+  resultOf,
   TOPIC,
   transfer,
   type WireLog,
@@ -20,16 +21,16 @@ import {
 
 const [ANN, BOB, EVE] = [person(1), person(2), person(3)]
 
-const tellOf = (...logs: readonly WireLog[]): LedgerResult =>
-  tell({ standard: 'erc721' }, pageOf(placed(logs)))
+const resultOfLogs = (...logs: readonly WireLog[]): LedgerResult =>
+  resultOf({ standard: 'erc721' }, pageOf(placed(logs)))
 
 const ownersOf = ({ rows }: LedgerResult) => rows.map(({ id, address }) => [id, address])
 
 const consecutive = (from: string, to: string, [first, last]: readonly [bigint, bigint]): WireLog =>
   logOf(TOPIC.consecutive, [first, from, to], word(last))
 
-test('edge case 20: the last transfer by block and index owns', () => {
-  const result = tell(
+test('edge case 20: the owner is the recipient of the last transfer by block and index', () => {
+  const result = resultOf(
     { standard: 'erc721' },
     pageOf([
       ...placed([handover(ZERO, ANN, 1), handover(ZERO, ANN, 2)], 3),
@@ -45,34 +46,34 @@ test('edge case 20: the last transfer by block and index owns', () => {
 
 test('edge case 21: a page in reverse order gives the same', () => {
   const logs = placed([handover(ZERO, ANN, 1), handover(ANN, BOB, 1), handover(BOB, EVE, 1)])
-  const result = tell({ standard: 'erc721' }, pageOf(logs.toReversed()))
+  const result = resultOf({ standard: 'erc721' }, pageOf(logs.toReversed()))
   expect(ownersOf(result)).toEqual([[1n, EVE]])
   expect(oddities(result)).toEqual({})
 })
 
 test('edge case 22: a burned token is left out, until it is minted again', () => {
   const burned = [handover(ZERO, ANN, 1), handover(ANN, ZERO, 1)]
-  expect(tellOf(...burned).rows).toEqual([])
-  const again = tellOf(...burned, handover(ZERO, BOB, 1))
+  expect(resultOfLogs(...burned).rows).toEqual([])
+  const again = resultOfLogs(...burned, handover(ZERO, BOB, 1))
   expect(ownersOf(again)).toEqual([[1n, BOB]])
   expect(again.supply).toBe(1n)
 })
 
 test('edge case 23: ids from 0 to 2^256 - 1 are exact, and in the order of integers', () => {
   const ids = [MOST, 0n, 10n, 9n, 2n ** 53n + 1n, 2n ** 53n]
-  const result = tellOf(...ids.map((id) => handover(ZERO, ANN, id)))
+  const result = resultOfLogs(...ids.map((id) => handover(ZERO, ANN, id)))
   expect(result.rows.map(({ id }) => id)).toEqual([0n, 9n, 10n, 2n ** 53n, 2n ** 53n + 1n, MOST])
   expect(result.stats.fastPages).toBe(1)
 })
 
 test('edge case 24: a log without an id is of another standard', () => {
-  const result = tellOf(handover(ZERO, ANN, 1), transfer(ANN, BOB, 1))
+  const result = resultOfLogs(handover(ZERO, ANN, 1), transfer(ANN, BOB, 1))
   expect(ownersOf(result)).toEqual([[1n, ANN]])
   expect(oddities(result)).toEqual({ wrongStandard: 1 })
 })
 
-test('edge case 25: whoever gave it, who got it owns; that is told', () => {
-  const result = tellOf(handover(ZERO, ANN, 1), handover(BOB, EVE, 1), handover(ANN, BOB, 2))
+test('edge case 25: the recipient owns the token even if the sender did not; that is counted', () => {
+  const result = resultOfLogs(handover(ZERO, ANN, 1), handover(BOB, EVE, 1), handover(ANN, BOB, 2))
   expect(ownersOf(result)).toEqual([
     [1n, EVE],
     [2n, BOB],
@@ -81,16 +82,16 @@ test('edge case 25: whoever gave it, who got it owns; that is told', () => {
   expect(result).toMatchObject({ nonConserving: true, supply: null })
 })
 
-test('edge case 25: from a later block on, only what is known can be contradicted', () => {
+test('edge case 25: with a partial history only known owners are checked', () => {
   const page = pageOf(placed([handover(ANN, BOB, 1), handover(EVE, ANN, 1)]))
-  const result = tell({ standard: 'erc721', fullHistory: false }, page)
+  const result = resultOf({ standard: 'erc721', fullHistory: false }, page)
   expect(ownersOf(result)).toEqual([[1n, ANN]])
   expect(oddities(result)).toEqual({ inconsistent: 1 })
   expect(result).toMatchObject({ partial: true, nonConserving: false, supply: null })
 })
 
 test('edge case 26: a range of ERC-2309 costs one entry, whatever its length', () => {
-  const result = tellOf(
+  const result = resultOfLogs(
     consecutive(ZERO, ANN, [0n, 2n ** 255n]),
     handover(ANN, BOB, 5),
     handover(ANN, ZERO, 7),
@@ -108,22 +109,26 @@ test('edge case 26: a range of ERC-2309 costs one entry, whatever its length', (
   expect(oddities(result)).toEqual({ malformed: 3 })
 })
 
-test('edge case 26: a range given on takes its tokens along, and only from who has them', () => {
+test('edge case 26: a transfer of a range replaces the owners of its tokens', () => {
   const start = [consecutive(ZERO, ANN, [0n, 9n]), handover(ANN, BOB, 5)]
-  const result = tellOf(...start, consecutive(ANN, EVE, [3n, 4n]), consecutive(EVE, ZERO, [4n, 4n]))
+  const result = resultOfLogs(
+    ...start,
+    consecutive(ANN, EVE, [3n, 4n]),
+    consecutive(EVE, ZERO, [4n, 4n]),
+  )
   expect(result.intervals).toEqual([
     { from: 0n, to: 2n, owner: ANN },
     { from: 3n, to: 3n, owner: EVE },
     { from: 6n, to: 9n, owner: ANN },
   ])
   expect(result).toMatchObject({ nonConserving: false, supply: 9n })
-  const stolen = tellOf(...start, consecutive(ANN, EVE, [4n, 6n]))
+  const stolen = resultOfLogs(...start, consecutive(ANN, EVE, [4n, 6n]))
   expect(stolen.rows).toEqual([])
   expect(oddities(stolen)).toEqual({ inconsistent: 1 })
 })
 
 test('edge case 27: CryptoKitties, without indexed arguments', () => {
-  const result = tellOf(logOf(TOPIC.transfer, [], word(ZERO) + word(ANN) + word(12)))
+  const result = resultOfLogs(logOf(TOPIC.transfer, [], word(ZERO) + word(ANN) + word(12)))
   expect(ownersOf(result)).toEqual([[12n, ANN]])
   expect(oddities(result)).toEqual({ unindexed: 1 })
 })
@@ -132,15 +137,15 @@ const assign = (to: string, punk: number): WireLog => logOf(TOPIC.assign, [to], 
 const bought = (seller: string, buyer: string, punk: number): WireLog =>
   logOf(TOPIC.punkBought, [punk, seller, buyer], word(1000))
 
-test('edge case 28: CryptoPunks without their profile are no ERC-721', () => {
+test('edge case 28: CryptoPunks without their profile are not ERC-721', () => {
   const ledger = createLedger({ standard: 'erc721', contract: CONTRACT, fullHistory: true })
   ledger.applyPage(pageOf(placed([assign(ANN, 4), transfer(ANN, BOB, 1)])))
   expect(() => ledger.result()).toThrow(StandardError)
   expect(() => ledger.result()).toThrow(/standard erc20.*profile punks/)
 })
 
-test('edge case 28: CryptoPunks with their profile, where a bid was accepted, too', () => {
-  const result = tell(
+test('edge case 28: CryptoPunks with their profile, including accepted bids', () => {
+  const result = resultOf(
     { standard: 'erc721', profile: 'punks' },
     pageOf(
       placed([
@@ -151,7 +156,7 @@ test('edge case 28: CryptoPunks with their profile, where a bid was accepted, to
         logOf(TOPIC.punkTransfer, [ANN, BOB], word(0)),
         transfer(ANN, EVE, 1),
         bought(ANN, EVE, 1),
-        // The contract clears the bid first, and then names nobody.
+        // The contract clears the bid first, so the buyer in the event is the zero address.
         transfer(ANN, BOB, 1),
         bought(ANN, ZERO, 2),
       ]),
@@ -166,8 +171,8 @@ test('edge case 28: CryptoPunks with their profile, where a bid was accepted, to
   expect(result).toMatchObject({ nonConserving: false, supply: 3n })
 })
 
-test('edge case 28: a buyer whom nobody names is not made up', () => {
-  const result = tell(
+test('edge case 28: a buyer without an event stays unknown', () => {
+  const result = resultOf(
     { standard: 'erc721', profile: 'punks' },
     pageOf(placed([assign(ANN, 2), transfer(EVE, BOB, 1), bought(ANN, ZERO, 2)])),
   )

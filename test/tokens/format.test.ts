@@ -35,7 +35,7 @@ test.each([
   expect(formatUnits(amount, decimals)).toBe(text)
 })
 
-test('no digit is lost', () => {
+test('formatting is exact', () => {
   fc.assert(
     fc.property(fc.bigInt(-(2n ** 280n), 2n ** 280n), fc.nat(80), (amount, decimals) => {
       const [whole = '', fraction = ''] = formatUnits(amount, decimals).split('.')

@@ -17,7 +17,7 @@ import {
 
 export type Standard = 'erc20' | 'erc721' | 'erc1155'
 
-/** Each differs from 0x…07 in one byte alone, at either end or in the middle. */
+/** Each differs from 0x…07 in one byte, at the ends or in the middle. */
 const ALIKE = [0, 4, 8, 12, 16].map(
   (byte) => `0x${'0'.repeat(2 * byte)}01${'0'.repeat(36 - 2 * byte)}07`,
 )
@@ -59,17 +59,17 @@ const words = fc
   })
   .map((list) => list.map((one) => word(one)).join(''))
 
-/** Any of the topics with any count of topics and any data. */
+/** Any event with any number of topics and any data. */
 const odd = fc
   .tuple(
     fc.constantFrom(...Object.values(TOPIC)),
     fc.array(fc.oneof(somebody, id, fc.constant(`0x${'f'.repeat(64)}`)), { maxLength: 3 }),
     fc.oneof(words, bytes(100)),
   )
-  // A range of ids is short here, since the oracle counts it out.
+  // Ranges are short because the oracle iterates over them.
   .map((given) => (given[0] === TOPIC.consecutive ? transfer(ZERO, ZERO, 0) : logOf(...given)))
 
-/** Addresses of more than 20 bytes, also where there is nothing that they get or give. */
+/** Addresses of more than 20 bytes, also in logs without a transfer. */
 const dirty = fc
   .tuple(
     fc.constantFrom(`0x${'f'.repeat(64)}`, person(1)),
@@ -88,7 +88,7 @@ const foreign = fc
   )
   .map(([log, changes]) => ({ ...log, ...changes }))
 
-/** How the same log may be written otherwise. */
+/** Other notations of the same log. */
 const rewritten = (log: WireLog): readonly WireLog[] => {
   const { topic3: _, ...short } = log
   return [
@@ -106,11 +106,11 @@ const PAGE = 10
 const plainOf = (standard: Standard): fc.Arbitrary<readonly WireLog[]> =>
   fc.array(PLAIN[standard], { maxLength: 12 }).map((logs) => placed(logs))
 
-/** A page without anything odd. */
+/** A plain page. */
 export const plainPageOf = (standard: Standard): fc.Arbitrary<OraclePage> =>
   plainOf(standard).map((logs) => ({ from: 0, next: PAGE, logs }))
 
-/** Pages one behind the other, of ten blocks each, half of them with nothing odd at all. */
+/** Consecutive pages of ten blocks each, half of them plain. */
 export const historyOf = (standard: Standard): fc.Arbitrary<readonly OraclePage[]> => {
   const any = fc.oneof(
     { weight: 6, arbitrary: PLAIN[standard] },
@@ -147,7 +147,7 @@ export const historyOf = (standard: Standard): fc.Arbitrary<readonly OraclePage[
     )
 }
 
-/** Into the blocks of its page, three logs a block. */
+/** Assigns positions in the blocks of a page, three logs per block. */
 const moved = (log: WireLog, from: number): WireLog => {
   const block = from + Math.floor(Number(log.log_index) / 3)
   const isHex = typeof log.block_number === 'string'

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../../src/core/errors.ts'
 import { QueryError } from '../../src/query/client/errors.ts'
-import { createLedger, type LedgerOptions } from '../../src/tokens/ledger.ts'
+import { createLedger } from '../../src/tokens/ledger.ts'
+import type { LedgerOptions } from '../../src/tokens/types.ts'
 import { LEDGER_FIELDS } from '../../src/tokens/signatures.ts'
 import {
   balancesOf,
@@ -13,7 +14,7 @@ import {
   pageOfBody,
   person,
   placed,
-  tell,
+  resultOf,
   transfer,
   word,
   ZERO,
@@ -23,9 +24,9 @@ const [ANN, BOB] = [person(1), person(2)]
 const ERC20: LedgerOptions = { standard: 'erc20', contract: CONTRACT, fullHistory: true }
 const MINT = transfer(ZERO, ANN, 10)
 
-describe('which logs count', () => {
-  test('edge case 37: the same place twice counts once', () => {
-    const result = tell(
+describe('which logs are applied', () => {
+  test('edge case 37: a duplicate log is applied once', () => {
+    const result = resultOf(
       ERC20,
       pageOf([...placed([MINT]), ...placed([MINT, transfer(ANN, BOB, 1)])]),
     )
@@ -33,8 +34,8 @@ describe('which logs count', () => {
     expect(oddities(result)).toEqual({ duplicate: 1 })
   })
 
-  test('edge case 37: of a page that overlaps the one before, what is new counts', () => {
-    const result = tell(
+  test('edge case 37: of a page that overlaps the one before, only new blocks are applied', () => {
+    const result = resultOf(
       ERC20,
       pageOf(placed([MINT], 5), { from: 0, next: 10 }),
       pageOf([...placed([MINT], 5), ...placed([MINT], 12)], { from: 5, next: 20 }),
@@ -43,12 +44,12 @@ describe('which logs count', () => {
     expect(oddities(result)).toEqual({ duplicate: 1 })
   })
 
-  test('edge case 37: two logs in one place are refused', () => {
+  test('edge case 37: two different logs with one index are rejected', () => {
     const page = pageOf([...placed([MINT]), ...placed([transfer(ZERO, ANN, 11)])])
-    expect(() => tell(ERC20, page)).toThrow(QueryError)
+    expect(() => resultOf(ERC20, page)).toThrow(QueryError)
   })
 
-  test('edge case 38: what was removed is not applied; if it was, it is reversed', () => {
+  test('edge case 38: a removed log is not applied, or reversed', () => {
     const sent = { ...transfer(ANN, BOB, 3), block_number: 2, log_index: 0 }
     const removed = { ...sent, removed: true }
     const mint = placed([{ ...MINT, removed: false }])
@@ -57,32 +58,32 @@ describe('which logs count', () => {
       [...mint, sent, removed],
       [removed, ...mint],
     ]) {
-      const result = tell(ERC20, pageOf(logs))
+      const result = resultOf(ERC20, pageOf(logs))
       expect(balancesOf(result)).toEqual({ [ANN]: 10n })
       expect(oddities(result)).toEqual({ removed: 1 })
     }
-    // Taken back first, it was put back.
-    const again = tell(ERC20, pageOf([...mint, removed, sent]))
+    // Removed first, then added again.
+    const again = resultOf(ERC20, pageOf([...mint, removed, sent]))
     expect(balancesOf(again)).toEqual({ [ANN]: 7n, [BOB]: 3n })
     expect(oddities(again)).toEqual({ removed: 1 })
     const other = { ...transfer(ANN, BOB, 4), block_number: 2, log_index: 0 }
-    expect(balancesOf(tell(ERC20, pageOf([...mint, sent, removed, other])))).toEqual({
+    expect(balancesOf(resultOf(ERC20, pageOf([...mint, sent, removed, other])))).toEqual({
       [ANN]: 6n,
       [BOB]: 4n,
     })
   })
 
-  test('edge case 38: what an earlier page had cannot be taken back in silence', () => {
+  test('edge case 38: removing a log of an earlier page is an error', () => {
     const page = pageOf([...placed([{ ...MINT, removed: true }], 5)], { from: 5, next: 20 })
-    expect(() => tell(ERC20, pageOf(placed([MINT], 5), { from: 0, next: 10 }), page)).toThrow(
-      /block 5 is taken back/,
+    expect(() => resultOf(ERC20, pageOf(placed([MINT], 5), { from: 0, next: 10 }), page)).toThrow(
+      /log of block 5 was removed/,
     )
   })
 
   test('edge case 43: a topic that is null, absent or empty is no topic', () => {
     const { topic3: _, ...absent } = transfer(ANN, BOB, 1)
     const logs = placed([MINT, absent, { ...absent, topic3: '' }, { ...absent, topic3: null }])
-    const result = tell(ERC20, pageOf(logs))
+    const result = resultOf(ERC20, pageOf(logs))
     expect(balancesOf(result)).toEqual({ [ANN]: 7n, [BOB]: 3n })
     expect(oddities(result)).toEqual({})
   })
@@ -93,61 +94,61 @@ describe('which logs count', () => {
       { ...MINT, block_number: '26', log_index: 1 },
       { ...MINT, block_number: 26, log_index: '1' },
     ]
-    const result = tell(ERC20, pageOf(logs))
+    const result = resultOf(ERC20, pageOf(logs))
     expect(balancesOf(result)).toEqual({ [ANN]: 20n })
     expect(oddities(result)).toEqual({ duplicate: 1 })
   })
 
-  test('edge case 45: other contracts and other events are dropped and told', () => {
+  test('edge case 45: other contracts and other events are dropped and counted', () => {
     const logs = placed([
       MINT,
       { ...MINT, address: person(7) },
       { ...MINT, topic0: `0x${word(1)}` },
       { ...MINT, topic0: null, topic1: null, topic2: null, topic3: null },
     ])
-    const result = tell(ERC20, pageOf(logs))
+    const result = resultOf(ERC20, pageOf(logs))
     expect(balancesOf(result)).toEqual({ [ANN]: 10n })
     expect(oddities(result)).toEqual({ unrequested: 3 })
   })
 
-  test('edge case 46: without a log there is nothing, and nothing is wrong', () => {
+  test('edge case 46: without logs the result is empty and valid', () => {
     for (const standard of ['erc20', 'erc721', 'erc1155'] as const) {
-      expect(tell({ standard }, pageOf([]))).toMatchObject({
+      expect(resultOf({ standard }, pageOf([]))).toMatchObject({
         rows: [],
         intervals: [],
         partial: false,
         nonConserving: false,
         hybrid: false,
       })
-      expect(tell({ standard }).rows).toEqual([])
+      expect(resultOf({ standard }).rows).toEqual([])
     }
   })
 
-  test('edge case 47: of several contracts each has a ledger of its own', () => {
+  test('edge case 47: each contract has its own ledger', () => {
     const other = person(7)
     const page = pageOf(placed([MINT, { ...transfer(ZERO, BOB, 4), address: other }]))
-    expect(balancesOf(tell(ERC20, page))).toEqual({ [ANN]: 10n })
-    expect(balancesOf(tell({ ...ERC20, contract: other }, page))).toEqual({ [BOB]: 4n })
+    expect(balancesOf(resultOf(ERC20, page))).toEqual({ [ANN]: 10n })
+    expect(balancesOf(resultOf({ ...ERC20, contract: other }, page))).toEqual({ [BOB]: 4n })
   })
 })
 
-describe('what is refused changes nothing', () => {
+describe('a rejected page changes nothing', () => {
   const good = placed([MINT])
-  // With its keys in the order of the other, else the fast path would not look at it.
+  // With the keys in the order of the other log; otherwise the fast path would not read it.
   const bad = { block_number: 2, log_index: 0, ...transfer(ZERO, ANN, 5) }
   test.each([
     ['a block outside the page', { ...bad, block_number: 100 }],
-    ['a topic that is no hex', { ...bad, topic1: `0x${'g'.repeat(64)}` }],
+    ['a topic that is not hex', { ...bad, topic1: `0x${'g'.repeat(64)}` }],
     ['a short topic', { ...bad, topic2: person(1) }],
     ['a gap among the topics', { ...bad, topic1: null }],
-    ['data that is no hex', { ...bad, data: '0xzz' }],
+    ['data that is not hex', { ...bad, data: '0xzz' }],
     ['half a byte of data', { ...bad, data: '0x123' }],
     ['no index', { ...bad, log_index: -1 }],
   ])('%s', (_title, log) => {
     for (const path of ['fast', 'generic'] as const) {
       const ledger = createLedger({ ...ERC20, path })
       expect(() => ledger.applyPage(pageOf([...good, log]))).toThrow(QueryError)
-      // The same blocks, fetched anew.
+      // The same blocks, fetched again.
       ledger.applyPage(pageOf(good))
       const result = ledger.result()
       expect(balancesOf(result)).toEqual({ [ANN]: 10n })
@@ -158,7 +159,7 @@ describe('what is refused changes nothing', () => {
   test('a block before the page', () => {
     const page = pageOf(placed([MINT], 4), { from: 5, next: 10 })
     expect(() => createLedger(ERC20).applyPage(page)).toThrow(
-      /log of block 4 in a page of the blocks 5 to 9/,
+      /log of block 4 is in a page of the blocks 5 to 9/,
     )
   })
 
@@ -172,8 +173,8 @@ describe('what is refused changes nothing', () => {
 
   test.each([
     [{ ...ERC20, contract: '0x12' }, /Not an address/],
-    [{ ...ERC20, profile: 'punks' as const }, /punks is one of erc721/],
-    [{ ...ERC20, standard: 'erc721' as const, profile: 'weth' as const }, /weth is one of erc20/],
+    [{ ...ERC20, profile: 'punks' as const }, /punks is of erc721/],
+    [{ ...ERC20, standard: 'erc721' as const, profile: 'weth' as const }, /weth is of erc20/],
   ])('options %#', (options, message) => {
     expect(() => createLedger(options)).toThrow(ConfigError)
     expect(() => createLedger(options)).toThrow(message)
@@ -187,12 +188,12 @@ describe('the fast path', () => {
   const withRemoved = [...logs.map((log) => ({ ...log, removed: false })), away]
   const isFast = (body: string): boolean => {
     const page = pageOfBody(Buffer.from(body), { from: 0, next: 100 })
-    const result = tell(ERC20, page)
+    const result = resultOf(ERC20, page)
     expect(balancesOf(result)).toEqual({ [ANN]: 9n, [BOB]: 1n })
     return result.stats.fastPages === 1
   }
 
-  test('takes any order of keys, several batches, and what else is plain', () => {
+  test('accepts any order of keys, several batches and other plain variations', () => {
     expect(isFast(plain)).toBe(true)
     expect(isFast(`${plain}\n`)).toBe(true)
     const turned = logs.map((log) => Object.fromEntries(Object.entries(log).toReversed()))
@@ -219,13 +220,13 @@ describe('the fast path', () => {
   test.each([
     ['space', plain.replace(':', ': ')],
     ['an escape', plain.replace('"topic1"', String.raw`"\u0074opic1"`)],
-    ['an escape beside the logs', plain.replace('{"data"', String.raw`{"a":"\n","data"`)],
+    ['an escape outside the logs', plain.replace('{"data"', String.raw`{"a":"\n","data"`)],
     ['upper case', plain.replace(/ddf252/, 'DDF252')],
     ['a number as text', plain.replace('"block_number":1', '"block_number":"1"')],
     ['a second layout', plain.replace(',"topic3":null', '')],
-    ['logs named twice', plain.replace('"logs"', '"logs":[],"logs"')],
-    ['a key named twice', plain.replace('"log_index":0', '"log_index":7,"log_index":0')],
-    ['what was removed', JSON.stringify({ data: [{ logs: withRemoved }] })],
+    ['a duplicate key logs', plain.replace('"logs"', '"logs":[],"logs"')],
+    ['a duplicate key in a log', plain.replace('"log_index":0', '"log_index":7,"log_index":0')],
+    ['removed logs', JSON.stringify({ data: [{ logs: withRemoved }] })],
     ['another order', JSON.stringify({ data: [{ logs: logs.toReversed() }] })],
   ])('leaves %s to the generic one', (_title, body) => {
     expect(body).not.toBe(plain)
@@ -233,14 +234,14 @@ describe('the fast path', () => {
   })
 })
 
-describe('what is no JSON is not taken for it', () => {
+describe('invalid JSON is not accepted', () => {
   const plain = bodyOf(placed([MINT, MINT]), 100).toString()
   test.each([
     ['a number that begins with 0', plain.replace('"log_index":1', '"log_index":01')],
-    ['a number without its end', plain.replace('"archive_height":100', '"archive_height":1.')],
-    ['a comma too many', plain.replace('}]', '},]')],
-    ['a line within a text', plain.replace('"next_block"', '"next\nblock"')],
-    ['a text without its end', plain.replace('"next_block"', '"next_block')],
+    ['a number without its fraction', plain.replace('"archive_height":100', '"archive_height":1.')],
+    ['a trailing comma', plain.replace('}]', '},]')],
+    ['a line break in a string', plain.replace('"next_block"', '"next\nblock"')],
+    ['a string without an end', plain.replace('"next_block"', '"next_block')],
     ['a second value', `${plain}1`],
     ['no data', '{"next_block":100}'],
   ])('%s', (_title, body) => {
@@ -252,7 +253,7 @@ describe('what is no JSON is not taken for it', () => {
   })
 })
 
-test('the fields a ledger needs are those it reads', () => {
+test('LEDGER_FIELDS are the fields that a ledger reads', () => {
   expect(
     Object.keys({
       block_number: 0,

@@ -1,8 +1,8 @@
 import { CONTRACT, type PageBounds, TOPIC, type WireLog, ZERO } from './pages.ts'
 
 /**
- * The rules of balances once more, as plainly as can be, from the wire's own objects: bytes one by one,
- * a Map for everything, ranges id by id. It shares no code with what it is compared to.
+ * A second, simple implementation of the balances, from the JSON objects of the service: bytes one by one, Maps,
+ * ranges id by id. It shares no code with src/tokens.
  */
 export interface OracleOptions {
   readonly standard: 'erc20' | 'erc721' | 'erc1155'
@@ -57,7 +57,7 @@ interface Settled {
   readonly data: readonly number[]
 }
 
-/** One a place, in the order of places, those taken back left out. */
+/** One log per position, in order, without removed ones. */
 const settle = (logs: readonly WireLog[], state: State): readonly Settled[] => {
   const places = new Map<string, WireLog>()
   for (const log of logs) {

@@ -1,10 +1,11 @@
 import { expect } from 'vitest'
 import { QueryError } from '../../src/query/client/errors.ts'
-import { readLogs } from '../../src/query/client/logs.ts'
+import { readLogs } from '../../src/query/client/wire-format.ts'
 import { type Page } from '../../src/query/client/types.ts'
-import { createLedger, type LedgerOptions, type LedgerResult } from '../../src/tokens/ledger.ts'
+import { createLedger } from '../../src/tokens/ledger.ts'
+import type { LedgerOptions, LedgerResult } from '../../src/tokens/types.ts'
 
-/** A log as a service writes it. */
+/** A log in the JSON of a service. */
 export interface WireLog {
   readonly block_number?: number | string
   readonly log_index?: number | string
@@ -21,7 +22,7 @@ export const CONTRACT = `0x${'c0'.repeat(20)}`
 export const ZERO = `0x${'0'.repeat(40)}`
 export const MOST = 2n ** 256n - 1n
 
-/** As published; the code works them out of the signatures' text. */
+/** The published hashes; the code computes them from the signatures. */
 export const TOPIC = {
   transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
   single: '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62',
@@ -34,14 +35,14 @@ export const TOPIC = {
   punkBought: '0x58e5d5a525e3b40bc15abaa38b5882678db1ee68befd2f60bafe3a7fd06db9e3',
 } as const
 
-/** A person of the tests: 1 is 0x…01. */
+/** An address of the tests: 1 is 0x…01. */
 export const person = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`
 
 /** 32 bytes of hex digits. */
 export const word = (value: bigint | number | string): string =>
   (typeof value === 'string' ? value.slice(2) : value.toString(16)).padStart(64, '0')
 
-/** Topics, the first in full, and words of data, as a log of the contract. */
+/** A log of the contract; the first topic is complete, the others and the data are words. */
 export const logOf = (
   topic0: string,
   topics: readonly (bigint | number | string)[],
@@ -77,7 +78,7 @@ export const batch = (
   )
 }
 
-/** Those without a place get one, one after the other, all in one block. */
+/** Logs without a position get consecutive ones in one block. */
 export const placed = (logs: readonly WireLog[], block = 1): readonly WireLog[] =>
   logs.map((log, index) => ({ block_number: block, log_index: index, ...log }))
 
@@ -117,8 +118,8 @@ export const pageOf = (logs: readonly WireLog[], bounds: PageBounds = { from: 0,
 
 type Asked = Omit<LedgerOptions, 'contract' | 'fullHistory' | 'path'> & Partial<LedgerOptions>
 
-/** The result of both paths, which must be the same; `fastPages` tells how many the fast one took. */
-export const tell = (asked: Asked, ...pages: readonly Page[]): LedgerResult => {
+/** The result of both paths, which must be equal; `fastPages` is the number of pages of the fast path. */
+export const resultOf = (asked: Asked, ...pages: readonly Page[]): LedgerResult => {
   const [fast, generic] = (['fast', 'generic'] as const).map((path) => {
     const ledger = createLedger({ contract: CONTRACT, fullHistory: true, ...asked, path })
     for (const page of pages) ledger.applyPage(page)
@@ -134,11 +135,11 @@ export const withoutPaths = (result: LedgerResult): LedgerResult => ({
   stats: { ...result.stats, fastPages: 0 },
 })
 
-/** Balances by person, for those of one id alone. */
+/** Balances by address, for tokens without ids. */
 export const balancesOf = ({ rows }: LedgerResult): Readonly<Record<string, bigint>> =>
   Object.fromEntries(rows.map(({ address, balance }) => [address, balance]))
 
-/** What stands in `stats` beside pages and logs, without zeros. */
+/** The entries of `stats` other than pages and logs, without zeros. */
 export const oddities = ({ stats }: LedgerResult): Readonly<Record<string, number>> =>
   Object.fromEntries(
     Object.entries(stats).filter(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { topicOf, topicsOf } from '../../src/tokens/signatures.ts'
 import { TOPIC } from './pages.ts'
 
-test('topics are the hashes that are published', () => {
+test('topics are the published hashes', () => {
   expect(topicOf('Approval(address,address,uint256)')).toBe(
     '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925',
   )

@@ -6,9 +6,9 @@ import {
   readBlock,
   type ServiceOptions,
   serviceOptions,
-} from '../query/service-options.ts'
+} from '../query/service.ts'
 
-export interface Options extends ServiceOptions {
+export interface BalancesOptions extends ServiceOptions {
   readonly standard: Standard
   readonly token: string
   readonly profile?: Profile
@@ -30,52 +30,59 @@ export interface Options extends ServiceOptions {
 export const balancesOptions = (command: Command): Command =>
   serviceOptions(command)
     .addOption(
-      new Option('--standard <standard>', 'what the token is')
+      new Option('--standard <standard>', 'standard of the token')
         .choices(['erc20', 'erc721', 'erc1155'])
         .makeOptionMandatory(),
     )
-    .requiredOption('--token <address>', 'its contract', readAddress)
+    .requiredOption('--token <address>', 'contract of the token', readAddress)
     .addOption(
-      new Option('--profile <name>', 'a token with events of its own').choices(['weth', 'punks']),
+      new Option('--profile <name>', 'contract with additional transfer events').choices([
+        'weth',
+        'punks',
+      ]),
     )
-    .option('--from-block <number>', 'leave out what was before: the result is partial', readBlock)
+    .option('--from-block <number>', 'ignore the history before: the result is partial', readBlock)
     .option(
       '--created-in <number>',
-      'the block that created the contract: nothing was before, and the result is whole',
+      'block in which the contract was created: start there, with a full result',
       readBlock,
     )
-    .option('--to-block <number>', "the last block; the service's height without it", readBlock)
-    .option('--decimals <number>', 'amounts too, as units with so many decimals', readSmall(0, 255))
-    .option('--checksum', 'addresses with the capitals of EIP-55')
+    .option('--to-block <number>', 'last block; default: the height of the service', readBlock)
+    .option(
+      '--decimals <number>',
+      'add amounts in units with this number of decimals',
+      readNumber(0, 255),
+    )
+    .option('--checksum', 'print addresses in the mixed case of EIP-55')
     .option(
       '--verify <number>',
-      'ask the contract for so many holders, at the last block',
-      readSmall(1, 1000),
+      'compare this number of holders with the contract, at the last block',
+      readNumber(1, 1000),
     )
     .option(
       '--rpc <url>',
-      "whom --verify asks; the node's RPC (rpc.url) without it",
+      'RPC for --verify; default: the RPC of the node (rpc.url)',
       readAddressOf('--rpc'),
     )
     .addOption(
-      new Option('--format <format>', 'how it is written')
+      new Option('--format <format>', 'format of the output')
         .choices(['table', 'csv', 'json'])
         .default('table'),
     )
     .addOption(
-      new Option('-n, --lines <number>', 'rows of the table')
-        .argParser(readSmall(1, 100_000))
+      new Option('-n, --lines <number>', 'number of rows of the table')
+        .argParser(readNumber(1, 100_000))
         .default(20),
     )
-    .option('-o, --output <file>', 'into this file, which is there once it is complete')
-    .option('--checkpoint <file>', 'keep the checkpoint there; with --output it is FILE.checkpoint')
-    .option('--resume', 'go on from the checkpoint, where there is one')
-    .option('-q, --quiet', 'without progress')
+    .option('-o, --output <file>', 'output file; it is created when the result is complete')
+    .option('--checkpoint <file>', 'checkpoint file; default with --output: FILE.checkpoint')
+    .option('--resume', 'resume from the checkpoint, if it exists')
+    .option('-q, --quiet', 'do not print the progress')
 
-const readSmall =
-  (least: number, most: number) =>
+const readNumber =
+  (min: number, max: number) =>
   (text: string): number => {
     const number = Number(text)
-    if (/^\d+$/.test(text) && number >= least && number <= most) return number
-    throw new InvalidArgumentError(`expected a number from ${least} to ${most}`)
+    if (/^\d+$/.test(text) && number >= min && number <= max) return number
+    throw new InvalidArgumentError(`expected a number from ${min} to ${max}`)
   }

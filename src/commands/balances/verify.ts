@@ -6,53 +6,54 @@ import { createAsk } from '../../sources/http.ts'
 import { createRpc, type Rpc } from '../../sources/rpc.ts'
 import { topicOf } from '../../tokens/signatures.ts'
 import type { BalanceRow, LedgerResult } from '../../tokens/types.ts'
-import type { Token } from './balances.ts'
 import type { StandIns } from '../shared/stand-ins.ts'
+import type { TokenContract } from './rebuild.ts'
 
-interface Options extends Token, StandIns {
+interface VerifyOptions extends TokenContract, StandIns {
   readonly ledger: Pick<LedgerResult, 'rows' | 'intervals' | 'supply'>
-  /** How many of them are looked at. */
+  /** The number of balances to compare. */
   readonly sample: number
   readonly rpcUrl: string
-  /** The snapshot is of the end of this block. */
+  /** The last block of the balances. */
   readonly block: number
   readonly clock: Clock
   readonly signal: AbortSignal
 }
 
-export interface Verified {
+export interface Verification {
   readonly asked: number
   readonly equal: number
   readonly different: readonly Difference[]
-  /** Those that the node could not tell, and in whose words. */
+  /** The number of balances that the node did not return, and the first reason. */
   readonly untold: number
   readonly why: string | null
-  /** Of ERC-20: by mints and burns, and by the contract; null where one of them is not known. */
+  /** Of ERC-20: by events and by the contract; null if one of them is unknown. */
   readonly supply: { readonly ours: string; readonly theirs: string } | null
 }
 
 export interface Difference {
   readonly row: BalanceRow
-  /** A number, or an owner: his address, or that there is none. */
+  /** A number, the address of an owner, or that there is no owner. */
   readonly ours: string
   readonly theirs: string
 }
 
 const TIMEOUT_MS = 10 * second
 
-/** Asks the contract itself for some of the balances, at the block of the snapshot. */
-export const verifyBalances = async (options: Options): Promise<Verified> => {
+/** Compares a sample of the balances with the contract, by eth_call at the last block of the balances. */
+export const verifyBalances = async (options: VerifyOptions): Promise<Verification> => {
   const { ledger, sample, rpcUrl, clock, signal } = options
   const rpc = createRpc(options.ask ?? createAsk(clock), rpcUrl, TIMEOUT_MS)
   const different: Difference[] = []
-  let [equal, untold, silences] = [0, 0, 0]
+  let [equal, untold, failures] = [0, 0, 0]
   let why: string | null = null
-  const chosen = spread([...ledger.rows, ...endsOf(ledger.intervals)], sample)
+  const chosen = sampleOf([...ledger.rows, ...endsOf(ledger.intervals)], sample)
   for (const row of chosen) {
     signal.throwIfAborted()
-    // Who has said nothing so often will not begin with the next.
-    const theirs = silences < MOST_SILENCES ? await ask(rpc, callOf(row, options), options) : SILENT
-    silences = 'why' in theirs && theirs.isSilent ? silences + 1 : 0
+    // A node that did not respond this often is not requested again.
+    const theirs =
+      failures < MAX_FAILURES ? await callContract(rpc, callOf(row, options), options) : NO_ANSWER
+    failures = 'why' in theirs && theirs.hasFailed ? failures + 1 : 0
     if ('why' in theirs) {
       untold += 1
       why ??= theirs.why
@@ -62,90 +63,96 @@ export const verifyBalances = async (options: Options): Promise<Verified> => {
       else different.push({ row, ours, theirs: theirs.value })
     }
   }
-  const supply = silences < MOST_SILENCES ? await supplyOf(rpc, options) : null
+  const supply = failures < MAX_FAILURES ? await supplyOf(rpc, options) : null
   return { asked: chosen.length, equal, different, untold, why, supply }
 }
 
-const MOST_SILENCES = 3
+const MAX_FAILURES = 3
 
-type Told = { readonly value: string } | { readonly why: string; readonly isSilent?: boolean }
+type ContractAnswer =
+  | { readonly value: string }
+  | { readonly why: string; readonly hasFailed?: boolean }
 
-const SILENT: Told = { why: 'no answer', isSilent: true }
+const NO_ANSWER: ContractAnswer = { why: 'no answer', hasFailed: true }
 
-const supplyOf = async (rpc: Rpc, options: Options): Promise<Verified['supply']> => {
+const supplyOf = async (rpc: Rpc, options: VerifyOptions): Promise<Verification['supply']> => {
   const { supply } = options.ledger
   if (supply === null || options.standard !== 'erc20') return null
   options.signal.throwIfAborted()
-  const theirs = await ask(rpc, selector('totalSupply()'), options)
+  const theirs = await callContract(rpc, selector('totalSupply()'), options)
   return 'value' in theirs ? { ours: supply.toString(), theirs: theirs.value } : null
 }
 
-/** The first and the last of each range. */
+/** The first and the last token of each range. */
 const endsOf = (intervals: LedgerResult['intervals']): readonly BalanceRow[] =>
   intervals.flatMap(({ from, to, owner }) =>
     (from === to ? [from] : [from, to]).map((id) => ({ address: owner, id, balance: 1n })),
   )
 
-/** The largest, the smallest, and as many evenly between: the same each time. */
-const spread = (rows: readonly BalanceRow[], sample: number): readonly BalanceRow[] => {
+/** The largest, the smallest, and evenly spaced ones between them; deterministic. */
+const sampleOf = (rows: readonly BalanceRow[], sample: number): readonly BalanceRow[] => {
   const bySize = rows.toSorted((a, b) =>
     a.balance === b.balance ? 0 : a.balance > b.balance ? -1 : 1,
   )
   const count = Math.min(sample, bySize.length)
-  const places = Array.from({ length: count }, (_, at) =>
+  const indexes = Array.from({ length: count }, (_, at) =>
     count === 1 ? 0 : Math.round((at * (bySize.length - 1)) / (count - 1)),
   )
-  return places.flatMap((place) => bySize[place] ?? [])
+  return indexes.flatMap((index) => bySize[index] ?? [])
 }
 
-const ask = async (
+const callContract = async (
   rpc: Rpc,
   data: string,
-  { contract, block, signal, ...token }: Options,
-): Promise<Told> => {
+  { contract, block, signal, ...token }: VerifyOptions,
+): Promise<ContractAnswer> => {
   const call = { to: contract, data }
   try {
     const { status, text } = await rpc.call('eth_call', [call, `0x${block.toString(16)}`], signal)
     if (status !== 200) return { why: `HTTP status ${status}` }
     const bytes = parseRpcBytes(text)
-    // A contract that does not know the question answers nothing, or reverts.
-    if (bytes.length < WORD) return { why: 'the contract gave no answer' }
-    const word = bytes.slice(0, WORD)
+    // A contract without this function returns no data, or reverts.
+    if (bytes.length < WORD_DIGITS) return { why: 'the contract returned no data' }
+    const word = bytes.slice(0, WORD_DIGITS)
     return { value: isOwner(token) ? `0x${word.slice(24)}` : BigInt(`0x${word}`).toString() }
   } catch (error) {
-    if (error instanceof RpcRefusal) return refusedOf(error, token)
-    if (error instanceof SourceError) return { why: summaryOf(error), isSilent: true }
+    if (error instanceof RpcRefusal) return rpcErrorOf(error, token)
+    if (error instanceof SourceError) return { why: summaryOf(error), hasFailed: true }
     if (error instanceof ParseError) return { why: summaryOf(error) }
     throw error
   }
 }
 
-const WORD = 64
+const WORD_DIGITS = 64
 
-/** What nodes say of a state that they do not have: no more, or not yet. */
-const PRUNED =
+/** Error messages of nodes for a state that was pruned or does not exist yet. */
+const MISSING_STATE =
   /prun|missing trie|not available|unavailable|histor|too old|header not found|block not found|out of range/i
 
-const refusedOf = (error: RpcRefusal, token: Pick<Token, 'standard'>): Told => {
-  const said = error.summary.replace(/^.*got the error /, '')
-  // First: a contract's own words may be anything.
-  const isReverted = /\brevert/i.test(said)
-  if (isReverted && isOwner(token)) return { value: `no owner (${said})` }
-  const lacksState = !isReverted && PRUNED.test(said)
-  return { why: lacksState ? `the node has no state of that block (it said ${said})` : said }
+const rpcErrorOf = (error: RpcRefusal, token: Pick<TokenContract, 'standard'>): ContractAnswer => {
+  const message = error.summary.replace(/^.*got the error /, '')
+  // Checked first, because the message of a contract may contain any text.
+  const isReverted = /\brevert/i.test(message)
+  if (isReverted && isOwner(token)) return { value: `no owner (${message})` }
+  const lacksState = !isReverted && MISSING_STATE.test(message)
+  return {
+    why: lacksState ? `the node has no state of that block (it returned ${message})` : message,
+  }
 }
 
-const isOwner = ({ standard }: Pick<Token, 'standard'>): boolean => standard === 'erc721'
+const isOwner = ({ standard }: Pick<TokenContract, 'standard'>): boolean => standard === 'erc721'
 
-const expected = ({ address, balance }: BalanceRow, token: Pick<Token, 'standard'>): string =>
-  isOwner(token) ? address : balance.toString()
+const expected = (
+  { address, balance }: BalanceRow,
+  token: Pick<TokenContract, 'standard'>,
+): string => (isOwner(token) ? address : balance.toString())
 
 const callOf = (
   { address, id }: BalanceRow,
-  { standard, profile }: Pick<Token, 'standard' | 'profile'>,
+  { standard, profile }: Pick<TokenContract, 'standard' | 'profile'>,
 ): string => {
-  const holder = address.slice(2).padStart(WORD, '0')
-  const token = (id ?? 0n).toString(16).padStart(WORD, '0')
+  const holder = address.slice(2).padStart(WORD_DIGITS, '0')
+  const token = (id ?? 0n).toString(16).padStart(WORD_DIGITS, '0')
   if (profile === 'punks') return `${selector('punkIndexToAddress(uint256)')}${token}`
   return {
     erc20: () => `${selector('balanceOf(address)')}${holder}`,

@@ -1,36 +1,35 @@
 import { Command } from 'commander'
-import { openService } from '../query/service.ts'
 import { gathered } from '../../cli/interrupted.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { endWith } from '../query/ending.ts'
-import { createRetryNotices } from '../query/retry-notices.ts'
-import { type ServiceOptions, serviceOf, serviceOptions } from '../query/service-options.ts'
+import { createRetryReporter } from '../query/progress.ts'
+import { exitWithError } from '../query/report.ts'
+import { openService, type ServiceOptions, serviceOf, serviceOptions } from '../query/service.ts'
 
-interface Options extends ServiceOptions {
+interface HeightOptions extends ServiceOptions {
   readonly json?: true
 }
 
-/** `chain-agent height`: how far a query service has come. */
+/** `chain-agent height`: prints the newest block of a query service. */
 export const heightCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   serviceOptions(new Command('height'))
-    .description('print the newest block that a query service has')
-    .option('--json', 'as JSON')
+    .description('print the newest block of a query service')
+    .option('--json', 'print JSON')
     .addHelpText(
       'after',
       `
 A request that fails is sent again, with waits of up to 5 s in between; each wait is reported on standard error.
 A connection that is refused on this host fails at once.
 
-Exit codes: 0 the height was printed, 1 the service did not answer or has no block yet, 2 usage error, 3 the key
-was not accepted, 5 the answer is not a height, 130 interrupted.
+Exit codes: 0 the height was printed, 1 the service did not respond or has no block yet, 2 usage error, 3 the API
+key was rejected, 5 the response is not a height, 130 interrupted.
 
 Examples:
   chain-agent height --url https://query.example
   chain-agent height --url https://query.example --api-key-file /etc/chain-agent/query-key --json`,
     )
-    .action(async (options: Options) => {
+    .action(async (options: HeightOptions) => {
       try {
-        const onRetry = createRetryNotices(io, options.url)
+        const onRetry = createRetryReporter(io, options.url)
         const client = await openService(serviceOf(options), { ...io, onRetry })
         const interrupted = (): void => {
           exit(130)
@@ -40,6 +39,6 @@ Examples:
         io.stdout.write(options.json ? `${JSON.stringify({ height })}\n` : `${height}\n`)
         exit(0)
       } catch (error) {
-        await endWith(io, exit, { thrown: error })
+        await exitWithError(io, exit, { thrown: error })
       }
     })

@@ -4,29 +4,27 @@ import { accountOf } from '../../core/file-errors.ts'
 import { nearest } from '../../core/nearest.ts'
 import type { LogQuery } from '../../query/client/types.ts'
 import { LOG_FIELDS, type LogField } from '../../query/log-fields.ts'
-import { fetchLogs } from './query.ts'
+import { fetchLogs } from './fetch-logs.ts'
 import { checkpointOf } from './output.ts'
-import { openService } from './service.ts'
 import { isInterrupted } from '../../cli/interrupted.ts'
 import { type ExitCode, type Io, READER_GONE } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
-import { readBody } from './body.ts'
-import { CODES_NOTE, endWith } from './ending.ts'
-import { createPace } from './pace.ts'
-import { createRetryNotices } from './retry-notices.ts'
-import { createRows, type RowFormat } from './rows.ts'
+import { createProgressLine, createRetryReporter } from './progress.ts'
+import { readQueryFile } from './query-file.ts'
+import { EXIT_CODES_NOTE, exitWithError, notesOfRun } from './report.ts'
+import { createRowRenderer, type RowFormat } from './rows.ts'
 import {
+  openService,
   readAddress,
   readBlock,
   type ServiceOptions,
   serviceOf,
   serviceOptions,
-} from './service-options.ts'
+} from './service.ts'
 import { readTopic, type Topics } from './topics.ts'
-import { remarksOfRun } from './run-remarks.ts'
 import { send } from '../../cli/terminal/send.ts'
 
-interface Options extends ServiceOptions {
+interface QueryOptions extends ServiceOptions {
   readonly address: readonly string[]
   readonly topic: Topics
   readonly fields?: readonly LogField[]
@@ -39,7 +37,7 @@ interface Options extends ServiceOptions {
   readonly quiet?: true
 }
 
-const FIELDS: readonly LogField[] = [
+const DEFAULT_FIELDS: readonly LogField[] = [
   'block_number',
   'log_index',
   'address',
@@ -53,45 +51,45 @@ const FIELDS: readonly LogField[] = [
 const NONE: readonly string[] = []
 const NO_TOPICS: Topics = []
 
-/** `chain-agent query`: event logs, a row each. */
+/** `chain-agent query`: prints event logs, one row per log. */
 export const queryCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   serviceOptions(new Command('query'))
-    .description('fetch event logs from a query service, a row each')
+    .description('fetch event logs from a query service, one row per log')
     .option(
       '--address <address>',
-      'logs of this contract; repeatable, any contract without it',
+      'logs of this contract; repeatable; default: all contracts',
       (text: string, before: readonly string[]) => [...before, readAddress(text)],
       NONE,
     )
     .option(
       '--topic <topics>',
-      '[POSITION:]VALUE[,VALUE]: a topic, an address, or the text of an event; repeatable',
+      '[POSITION:]VALUE[,VALUE]: a topic, an address or an event signature; repeatable',
       readTopic,
       NO_TOPICS,
     )
-    .option('--fields <fields>', `only these: ${LOG_FIELDS.join(', ')}`, readFields)
-    .option('--from-block <number>', 'the first block; 0 without it', readBlock)
-    .option('--to-block <number>', "the last block; the service's height without it", readBlock)
+    .option('--fields <fields>', `fields of a row: ${LOG_FIELDS.join(', ')}`, readFields)
+    .option('--from-block <number>', 'first block; default 0', readBlock)
+    .option('--to-block <number>', 'last block; default: the height of the service', readBlock)
     .option(
       '--query <file>',
-      'the body of POST /query as JSON instead; its to_block is the last block',
+      'file with the body of POST /query, instead of the other options; its to_block is the last block',
     )
     .addOption(
-      new Option('--format <format>', 'how a row is written')
+      new Option('--format <format>', 'format of a row')
         .choices(['ndjson', 'csv'])
         .default('ndjson'),
     )
-    .option('-o, --output <file>', 'into this file, which is there once it is complete')
-    .option('--resume', 'go on where an earlier run into the same file ended')
-    .option('-q, --quiet', 'without progress')
+    .option('-o, --output <file>', 'output file; it is created when the run is complete')
+    .option('--resume', 'resume an earlier run with the same --output')
+    .option('-q, --quiet', 'do not print the progress')
     .addHelpText(
       'after',
       `
-Rows come ordered by block and log index, each log once, with those two fields always among theirs. Values
-for one position of --topic are alternatives; all positions that are named must match. Until it is complete,
-the file is FILE.partial, and FILE.checkpoint beside it is where --resume goes on; neither holds the key.
+Rows are ordered by block and log index, each log once, and always have these two fields. Several --topic values
+for one position are alternatives; a log must match every position that is given. Until the run is complete, the
+output is in FILE.partial and the state for --resume in FILE.checkpoint; neither contains the API key.
 
-${CODES_NOTE}
+${EXIT_CODES_NOTE}
 
 Examples:
   chain-agent query --url https://query.example --address 0x1111111111111111111111111111111111111111
@@ -99,29 +97,28 @@ Examples:
   chain-agent query --url https://query.example --topic 2:0x2222222222222222222222222222222222222222
   chain-agent query --url https://query.example --query body.json --format csv --output logs.csv --resume`,
     )
-    .action(async (options: Options, command: Command) => {
+    .action(async (options: QueryOptions, command: Command) => {
       const { output, resume = false, format } = options
-      if (resume && output === undefined)
-        command.error('error: --resume goes on with a file: --output')
+      if (resume && output === undefined) command.error('error: --resume requires --output')
       const query = await queryOf(options, command)
       const { toBlock } = query
       if (toBlock !== null && toBlock < query.fromBlock) {
         command.error('error: the last block is before the first')
       }
       const progress = createProgress(io)
-      const pace = createPace(io.clock)
-      const notice = createRetryNotices(io, options.url)
+      const progressLine = createProgressLine(io.clock)
+      const reportRetry = createRetryReporter(io, options.url)
       try {
         const client = await openService(serviceOf(options), {
           ...io,
           onRetry: (retry) => {
             progress.end()
-            notice(retry)
+            reportRetry(retry)
           },
         })
         const { run, logs } = await fetchLogs({
           client,
-          ...createRows(query.fields, { format, redact: client.redact }),
+          ...createRowRenderer(query.fields, { format, redact: client.redact }),
           url: options.url,
           clock: io.clock,
           signal: io.signal,
@@ -131,69 +128,72 @@ Examples:
               ? { send: async (text) => print(io, text) }
               : { file: output, resume },
           onProgress: (now) => {
-            if (!options.quiet) progress.say(pace(now))
+            if (!options.quiet) progress.say(progressLine(now))
           },
         })
         progress.end()
         if (!run.complete) {
-          stopped(io, exit, output)
+          exitStopped(io, exit, output)
           return
         }
-        for (const remark of remarksOfRun(run)) io.stderr.write(`${remark}\n`)
+        for (const note of notesOfRun(run)) io.stderr.write(`${note}\n`)
         if (output !== undefined) {
           io.stderr.write(`${logs} logs through block ${run.target}, in ${output}.\n`)
         }
         exit(0)
       } catch (error) {
         progress.end()
-        if (io.signal.aborted) stopped(io, exit, output)
+        if (io.signal.aborted) exitStopped(io, exit, output)
         else {
           const checkpoint = output === undefined ? undefined : checkpointOf(output)
-          await endWith(io, exit, { thrown: error, checkpoint })
+          await exitWithError(io, exit, { thrown: error, checkpoint })
         }
       } finally {
         progress.end()
       }
     })
 
-/** Throws where nobody will ever see the rest. */
+/** Throws a SourceError if standard output fails. */
 const print = async (io: Io, text: string): Promise<void> => {
   await send(io, text)
   const lost = io.stdout.errored
-  // A reader that has gone away has had enough: the signal ends that.
+  // A closed pipe is not an error: the signal ends the run.
   if (!lost || lost.message.includes('EPIPE')) return
   throw new SourceError({ doing: 'write the rows', ...accountOf(lost) })
 }
 
-const stopped = (io: Io, exit: (code: ExitCode) => void, output: string | undefined): void => {
+const exitStopped = (io: Io, exit: (code: ExitCode) => void, output: string | undefined): void => {
   if (io.signal.reason === READER_GONE || !isInterrupted(io)) {
     exit(0)
     return
   }
   io.stderr.write(
     output === undefined
-      ? 'Interrupted; what was printed is not all.\n'
-      : `Interrupted; ${output} is not complete. The same command with --resume goes on.\n`,
+      ? 'Interrupted; the output is not complete.\n'
+      : `Interrupted; ${output} is not complete. Run the same command with --resume to continue.\n`,
   )
   exit(130)
 }
 
-const queryOf = async (options: Options, command: Command): Promise<LogQuery> => {
+const queryOf = async (options: QueryOptions, command: Command): Promise<LogQuery> => {
   const { query, address, topic, fields, fromBlock, toBlock } = options
-  const isSaid =
+  const hasOtherOptions =
     address.length + topic.length > 0 ||
     [fields, fromBlock, toBlock].some((one) => one !== undefined)
   if (query === undefined) {
     return {
       addresses: [...new Set(address)],
       topics: topic,
-      fields: fields ?? FIELDS,
+      fields: fields ?? DEFAULT_FIELDS,
       fromBlock: fromBlock ?? 0,
       toBlock: toBlock ?? null,
     }
   }
-  if (isSaid) command.error('error: --query says all of the query; leave the other options out')
-  return readBody(query)
+  if (hasOtherOptions)
+    command.error(
+      'error: --query cannot be combined with the options of the filter and the block range',
+    )
+  return readQueryFile(query)
 }
 
 const readFields = (text: string): readonly LogField[] =>
@@ -202,6 +202,6 @@ const readFields = (text: string): readonly LogField[] =>
     if (field) return field
     const meant = nearest(word.trim(), LOG_FIELDS)
     throw new InvalidArgumentError(
-      meant === undefined ? `there are: ${LOG_FIELDS.join(', ')}` : `Did you mean ${meant}?`,
+      meant === undefined ? `the fields are: ${LOG_FIELDS.join(', ')}` : `Did you mean ${meant}?`,
     )
   })

@@ -6,17 +6,17 @@ import {
   partialOf,
 } from '../../sources/growing-file.ts'
 
-/** Where a run that writes into this file has its checkpoint. */
+/** The checkpoint file of a run that writes this output file. */
 export const checkpointOf = (file: string): string => `${file}.checkpoint`
 
-/** A file that has its name once it is whole. */
+/** Opens an output file, which gets its name when it is complete. */
 export const openOutput = (file: string): Promise<GrowingFile> => openGrowingFile(file)
 
-/** Where what is not whole is left. */
-export const leftIn = (file: string): string => partialOf(file)
+/** The name of an incomplete output file. */
+export const partialPathOf = (file: string): string => partialOf(file)
 
-/** Before hours of reading: whether it can be written at all. Throws a SourceError. */
+/** Checks at the start, before hours of reading, that the file can be written. Throws a SourceError. */
 export const checkOutput = (file: string): Promise<void> => checkPlace(file)
 
-/** Whether there is a checkpoint to go on from. */
-export const isKept = (file: string): Promise<boolean> => isThere(file)
+/** Whether a checkpoint file exists. */
+export const exists = (file: string): Promise<boolean> => isThere(file)

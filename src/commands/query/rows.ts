@@ -2,28 +2,30 @@ import { z } from 'zod'
 import { QueryError } from '../../query/client/errors.ts'
 import type { Page } from '../../query/client/types.ts'
 import type { LogField } from '../../query/log-fields.ts'
-import { csvLine } from './csv.ts'
 
 export type RowFormat = 'ndjson' | 'csv'
 
-interface Renderer {
-  /** Above the first row. */
+interface RowRenderer {
+  /** The line before the first row; empty for NDJSON. */
   readonly head: string
   render(page: Page): { readonly text: string; readonly rows: number }
 }
 
-interface Options {
+interface RowOptions {
   readonly format: RowFormat
-  /** Takes the key out of what the service sent. */
+  /** Redacts the API key in a value from the service. */
   readonly redact: (text: string) => string
 }
 
 type Value = string | number | boolean | null
 
-/** A row a log, ordered by block and place in it, whatever the order in the page. */
-export const createRows = (asked: readonly LogField[], { format, redact }: Options): Renderer => {
+/** One row per log, ordered by block and log index, independent of the order in the page. */
+export const createRowRenderer = (
+  requested: readonly LogField[],
+  { format, redact }: RowOptions,
+): RowRenderer => {
   const fields: readonly LogField[] = [
-    ...new Set<LogField>(['block_number', 'log_index', ...asked]),
+    ...new Set<LogField>(['block_number', 'log_index', ...requested]),
   ]
   return {
     head: format === 'csv' ? csvLine(fields) : '',
@@ -45,40 +47,41 @@ interface Row {
   readonly values: readonly Value[]
 }
 
-interface Reading extends Pick<Options, 'redact'> {
+interface RowContext extends Pick<RowOptions, 'redact'> {
   readonly fields: readonly LogField[]
 }
 
-const rowsOf = (page: Page, { fields, redact }: Reading): readonly Row[] => {
-  const { data } = pageSchema.safeParse(parsed(page.body))
-  if (!data) throw odd('a page of logs')
+const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
+  const { data } = pageSchema.safeParse(parseBody(page.body))
+  if (!data) throw unexpected('a page of logs')
   const rows = data.data
     .flatMap(({ logs }) => logs ?? [])
     .map((log): Row => {
       const read = (field: LogField): Value => {
-        const came = log[field] ?? null
-        const value = came === null ? null : READERS[field].read(came)
+        const raw = log[field] ?? null
+        const value = raw === null ? null : READERS[field].read(raw)
         if (value !== undefined) return value
-        throw odd(
+        throw unexpected(
           `${READERS[field].expected} as ${field} of ${nameOf(log)}`,
-          redact(JSON.stringify(came)),
+          redact(JSON.stringify(raw)),
         )
       }
       const [block, index] = [read('block_number'), read('log_index')]
       if (typeof block !== 'number' || typeof index !== 'number') {
-        throw odd('a log with its block_number and log_index', redact(JSON.stringify(log)))
+        throw unexpected('a log with its block_number and log_index', redact(JSON.stringify(log)))
       }
       return { block, index, values: fields.map(read) }
     })
-    // A server whose end is inclusive sends a block more.
+    // A service with an inclusive to_block returns one more block.
     .filter(({ block }) => block >= page.from && block < page.next)
     .toSorted((a, b) => a.block - b.block || a.index - b.index)
-  if (rows.length !== page.logs().length) throw odd('the logs that were counted')
+  if (rows.length !== page.logs().length)
+    throw unexpected('the same number of logs as in the scan of the page')
   return rows.filter((row, at) => {
     const before = rows[at - 1]
     if (before?.block !== row.block || before.index !== row.index) return true
     if (row.values.every((value, field) => value === before.values[field])) return false
-    throw odd(`one log in one place, not two (block ${row.block}, index ${row.index})`)
+    throw unexpected(`one log per position, not two (block ${row.block}, index ${row.index})`)
   })
 }
 
@@ -86,37 +89,37 @@ const pageSchema = z.object({
   data: z.array(z.object({ logs: z.array(z.record(z.string(), z.unknown())).nullish() })),
 })
 
-const parsed = (body: Uint8Array): unknown => {
+const parseBody = (body: Uint8Array): unknown => {
   try {
     return JSON.parse(Buffer.from(body).toString())
   } catch {
-    throw odd('JSON')
+    throw unexpected('JSON')
   }
 }
 
-const digits = (value: unknown): number | undefined => {
+const parseNumber = (value: unknown): number | undefined => {
   const number =
     typeof value === 'string' && /^(?:0x[0-9a-fA-F]+|\d+)$/.test(value) ? Number(value) : value
   const isCount = typeof number === 'number' && Number.isSafeInteger(number) && number >= 0
   return isCount ? number : undefined
 }
 
-/** Which log it is, as far as that can be told. */
+/** Identifies a log in an error message. */
 const nameOf = (log: Readonly<Record<string, unknown>>): string => {
-  const [block, index] = [digits(log['block_number']), digits(log['log_index'])]
-  return `log ${index ?? '(without a number)'} in block ${block ?? '(without a number)'}`
+  const [block, index] = [parseNumber(log['block_number']), parseNumber(log['log_index'])]
+  return `log ${index ?? '(no number)'} in block ${block ?? '(no number)'}`
 }
 
-interface Reader {
+interface ValueReader {
   readonly expected: string
-  /** Undefined for what is not expected. */
+  /** Undefined for an unexpected value. */
   readonly read: (value: unknown) => Value | undefined
 }
 
-const NUMBER: Reader = { expected: 'a number', read: digits }
+const NUMBER: ValueReader = { expected: 'a number', read: parseNumber }
 
-/** Hex digits alone: what else a server may send would go into a spreadsheet. */
-const HEX: Reader = {
+/** Only hex digits, so that no text of the service, such as a formula, reaches a spreadsheet. */
+const HEX: ValueReader = {
   expected: 'hex digits',
   read: (value) => {
     if (value === '') return null
@@ -125,13 +128,13 @@ const HEX: Reader = {
   },
 }
 
-const TRUTH: Reader = {
+const BOOLEAN: ValueReader = {
   expected: 'true or false',
   read: (value) => (typeof value === 'boolean' ? value : undefined),
 }
 
-const READERS: Readonly<Record<LogField, Reader>> = {
-  removed: TRUTH,
+const READERS: Readonly<Record<LogField, ValueReader>> = {
+  removed: BOOLEAN,
   log_index: NUMBER,
   transaction_index: NUMBER,
   transaction_hash: HEX,
@@ -145,10 +148,16 @@ const READERS: Readonly<Record<LogField, Reader>> = {
   topic3: HEX,
 }
 
-const odd = (expected: string, evidence?: string): QueryError =>
+const unexpected = (expected: string, evidence?: string): QueryError =>
   new QueryError('protocol', {
-    doing: 'understand a page of the query service',
+    doing: 'read a page of the query service',
     happened: `expected ${expected}`,
     evidence,
-    advice: 'ask the operator of the service',
+    advice: 'contact the operator of the service',
   })
+
+/** A line of CSV (RFC 4180), but with a line feed only: Unix tools do not expect a carriage return. */
+export const csvLine = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\n`
+
+const cell = (text: string): string =>
+  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

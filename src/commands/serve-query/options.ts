@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { Inputs } from '../../config/load.ts'
 import { type ConfigOptions, flagsOf, fewConfigOptions } from '../../cli/config-options.ts'
-import { readAddress } from '../query/service-options.ts'
+import { readAddress } from '../query/service.ts'
 import { readTopic, type Topics } from '../query/topics.ts'
 
 export interface Options extends Omit<ConfigOptions, 'listen' | 'prefix'> {

@@ -1,17 +1,17 @@
 import { asError } from '../../core/outcome.ts'
 import { type Deliver } from './deliver.ts'
-import { type Fetch } from './fetch.ts'
+import { type FetchPage } from './fetch-page.ts'
 import { type CheckedPage } from './page.ts'
 
-/** Fetched and not yet handed on: beyond that, only the page that is waited for is fetched. Bytes alone are counted: most pages are not parsed before. */
-const MOST_BUFFERED = 64 * 1024 * 1024
+/** The size of pages that are fetched but not delivered. Above it, only the next page in order is fetched. Only bytes count: most pages are not parsed before. */
+const MAX_BUFFERED_BYTES = 64 * 1024 * 1024
 
 interface BulkOptions {
   readonly from: number
   /** Inclusive. */
   readonly end: number
   readonly concurrency: number
-  readonly fetch: Fetch
+  readonly fetchPage: FetchPage
   readonly deliver: Deliver
   readonly signal: AbortSignal
 }
@@ -22,8 +22,8 @@ interface Range {
 }
 
 /**
- * Fetches ranges of blocks side by side and hands their pages on in block order. The first page is
- * fetched alone: it shows how many blocks fill a page, and whether the service answers at all.
+ * Fetches ranges of blocks concurrently and delivers their pages in block order. The first page is fetched
+ * alone: it shows how many blocks fill a page, and whether the service responds at all.
  */
 export const fetchBulk = async (options: BulkOptions): Promise<void> => {
   const cancel = new AbortController()
@@ -32,60 +32,66 @@ export const fetchBulk = async (options: BulkOptions): Promise<void> => {
   }
   options.signal.addEventListener('abort', stop, { once: true })
   if (options.signal.aborted) stop()
-  const work = createWork(options, cancel.signal)
+  const queue = createRangeQueue(options, cancel.signal)
   try {
-    while (!work.isDone()) {
-      work.start()
-      const page = work.next()
-      if (page === undefined) await work.progress()
+    while (!queue.isDone()) {
+      queue.fill()
+      const page = queue.take()
+      if (page === undefined) await queue.nextResponse()
       else await options.deliver(page, cancel.signal)
     }
   } finally {
     stop()
     options.signal.removeEventListener('abort', stop)
-    await work.settled()
+    await queue.settled()
   }
 }
 
-const createWork = ({ from, end, concurrency, fetch }: BulkOptions, signal: AbortSignal) => {
-  /** The first block that was not handed on, and the first that no range holds yet. */
+const createRangeQueue = (
+  { from, end, concurrency, fetchPage }: BulkOptions,
+  signal: AbortSignal,
+) => {
+  /** The first block that was not delivered, and the first that is in no range yet. */
   let cursor = from
   let frontier = end + 1
-  /** How many blocks a range has; the first has all. */
-  let span = 0
+  /** The number of blocks of a range; 0 until the first page, which is requested for all blocks. */
+  let rangeSize = 0
   let buffered = 0
   let failure: Error | undefined
   const open: Range[] = [{ from, end }]
   const pages = new Map<number, CheckedPage>()
   const running = new Map<number, Promise<void>>()
 
-  const take = (): Range | undefined => {
+  const nextRange = (): Range | undefined => {
     const [lowest] = open
     if (lowest !== undefined) return lowest
-    return frontier > end ? undefined : { from: frontier, end: Math.min(end, frontier + span - 1) }
+    return frontier > end
+      ? undefined
+      : { from: frontier, end: Math.min(end, frontier + rangeSize - 1) }
   }
-  const came = (range: Range, page: CheckedPage): void => {
+  const received = (range: Range, page: CheckedPage): void => {
     pages.set(page.from, page)
     buffered += page.body.length
     const covered = page.next - page.from
-    if (span === 0) {
-      span = covered
+    if (rangeSize === 0) {
+      rangeSize = covered
       frontier = page.next
       return
     }
-    // Ranges that fill one page each: those that do not fit leave a rest, which costs a request of its own.
-    span = page.next > range.end ? Math.ceil(span * 1.3) : Math.max(1, Math.floor(covered * 0.9))
+    // Ranges should fill one page each: a range that does not fit leaves a rest, which costs another request.
+    rangeSize =
+      page.next > range.end ? Math.ceil(rangeSize * 1.3) : Math.max(1, Math.floor(covered * 0.9))
     if (page.next <= range.end) {
       open.push({ from: page.next, end: range.end })
       open.sort((one, other) => one.from - other.from)
     }
   }
-  const begin = (range: Range): void => {
+  const start = (range: Range): void => {
     if (open[0] === range) open.shift()
     else frontier = range.end + 1
-    const task = fetch(range.from, range.end, signal)
+    const task = fetchPage(range.from, range.end, signal)
       .then((page) => {
-        came(range, page)
+        received(range, page)
       })
       .catch((error: unknown) => {
         failure ??= asError(error)
@@ -95,17 +101,18 @@ const createWork = ({ from, end, concurrency, fetch }: BulkOptions, signal: Abor
   }
   return {
     isDone: (): boolean => cursor > end,
-    start: (): void => {
-      const most = span === 0 ? 1 : concurrency
-      while (running.size < most) {
-        const range = take()
-        const hasRoom = buffered < MOST_BUFFERED || range?.from === cursor
+    /** Starts as many requests as allowed. */
+    fill: (): void => {
+      const limit = rangeSize === 0 ? 1 : concurrency
+      while (running.size < limit) {
+        const range = nextRange()
+        const hasRoom = buffered < MAX_BUFFERED_BYTES || range?.from === cursor
         if (range === undefined || !hasRoom || failure !== undefined) return
-        begin(range)
+        start(range)
       }
     },
-    /** The page that follows on what was handed on, if it is there. */
-    next: (): CheckedPage | undefined => {
+    /** The page that follows the delivered ones, if it has been fetched. */
+    take: (): CheckedPage | undefined => {
       const page = pages.get(cursor)
       if (page === undefined) return undefined
       pages.delete(cursor)
@@ -113,7 +120,8 @@ const createWork = ({ from, end, concurrency, fetch }: BulkOptions, signal: Abor
       cursor = page.next
       return page
     },
-    progress: async (): Promise<void> => {
+    /** Waits for one of the running requests. Throws the first error of any of them. */
+    nextResponse: async (): Promise<void> => {
       if (failure !== undefined) throw failure
       await Promise.race(running.values())
     },

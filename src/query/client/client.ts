@@ -1,13 +1,16 @@
 import { minute } from '../../core/units.ts'
-import { type Ask, createAsk, twice } from './ask.ts'
-import { backoff } from './backoff.ts'
-import { createBase } from './base.ts'
-import { type Counters, newCounters } from './counters.ts'
-import { isObject } from './envelope.ts'
-import { parseInteger } from './integers.ts'
+import { createEndpoint } from './endpoint.ts'
+import { createErrorFactory, type ErrorFactory } from './errors.ts'
 import { sharedLimiter } from './limiter.ts'
+import {
+  backoffMs,
+  type Counters,
+  createSendRequest,
+  newCounters,
+  retryOnProtocolError,
+  type SendRequest,
+} from './request.ts'
 import { runQuery } from './run.ts'
-import { createTell, type Tell } from './tell.ts'
 import { createTransport } from './transport.ts'
 import {
   type ClientOptions,
@@ -15,85 +18,85 @@ import {
   DEFAULT_TIMEOUT_MS,
   type QueryClient,
 } from './types.ts'
+import { isObject, parseInteger } from './wire-format.ts'
 
-const HEARD_FOR = minute
-const MAX_BYTES = 256 * 1024 * 1024
+/** How long the highest height that the service reported is kept. */
+const HEIGHT_LIFETIME_MS = minute
+const DEFAULT_MAX_BYTES = 256 * 1024 * 1024
 
-/** A client of one query service. Throws ConfigError where the address can not be used, QueryError('auth') where the key can not. */
+/** A client of one query service. Throws ConfigError for an invalid address or header, QueryError('auth') for an invalid key. */
 export const createQueryClient = (options: ClientOptions): QueryClient => {
   const { url, apiKey, header, clock } = options
-  const base = createBase({ url, apiKey, header })
-  const exchange = createTransport({
-    base,
-    clock,
-    timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
-    maxBytes: options.maxBodyBytes ?? MAX_BYTES,
-  })
-  const limiter = sharedLimiter(clock, base.url.host, apiKey)
-  const ask = createAsk({
-    exchange,
-    limiter,
+  const endpoint = createEndpoint({ url, apiKey, header })
+  const sendRequest = createSendRequest({
+    transport: createTransport({
+      endpoint,
+      clock,
+      timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      maxBytes: options.maxBodyBytes ?? DEFAULT_MAX_BYTES,
+    }),
+    limiter: sharedLimiter(clock, endpoint.url.host, apiKey),
     clock,
     retries: options.retries ?? DEFAULT_RETRIES,
-    isLoopback: isLoopback(base.url.hostname),
+    isLoopback: isLoopback(endpoint.url.hostname),
     onRetry: options.onRetry ?? (() => undefined),
   })
-  const tell = createTell('ask the query service for its height', base)
-  const height = async (signal: AbortSignal, counters: Counters): Promise<number> =>
-    twice(
-      () => askHeight(ask, { tell, counters, signal }),
-      () => clock.sleep(backoff(1), signal),
+  const queryError = createErrorFactory('ask the query service for its height', endpoint)
+  /** Several instances may serve one address: the highest height counts, even if another instance is behind. */
+  let highest: { readonly height: number; readonly at: number } | undefined
+  const readHeight = async (signal: AbortSignal, counters: Counters) => {
+    const current = await retryOnProtocolError(
+      () => requestHeight(sendRequest, { queryError, counters, signal }),
+      () => clock.sleep(backoffMs(1), signal),
     )
-  /** Several instances answer for one service: what one of them has told is not taken back by another that is behind. */
-  let heard: { readonly height: number; readonly at: number } | undefined
-  const listen = async (signal: AbortSignal, counters: Counters) => {
-    const told = await height(signal, counters)
-    const isOld = !heard || clock.elapsed() - heard.at > HEARD_FOR
-    if (!heard || isOld || told >= heard.height) heard = { height: told, at: clock.elapsed() }
-    return { told, highest: heard.height }
+    const isOld = !highest || clock.elapsed() - highest.at > HEIGHT_LIFETIME_MS
+    if (!highest || isOld || current >= highest.height) {
+      highest = { height: current, at: clock.elapsed() }
+    }
+    return { current, highest: highest.height }
   }
   return {
-    redact: base.redact,
-    height: async (signal) => (await listen(signal, newCounters())).told,
+    redact: endpoint.redact,
+    height: async (signal) => (await readHeight(signal, newCounters())).current,
     run: (query, sink, runOptions) =>
       runQuery(
         {
-          ask,
+          sendRequest,
           clock,
-          tell: createTell('fetch logs from the query service', base),
-          height: async (signal, counters) => (await listen(signal, counters)).highest,
-          told: async (signal, counters) => (await listen(signal, counters)).told,
+          queryError: createErrorFactory('fetch logs from the query service', endpoint),
+          highestHeight: async (signal, counters) => (await readHeight(signal, counters)).highest,
+          currentHeight: async (signal, counters) => (await readHeight(signal, counters)).current,
         },
         { query, sink, options: runOptions },
       ),
   }
 }
 
-interface Asking {
-  readonly tell: Tell
+interface HeightRequest {
+  readonly queryError: ErrorFactory
   readonly counters: Counters
   readonly signal: AbortSignal
 }
 
-const askHeight = async (ask: Ask, asking: Asking): Promise<number> => {
-  const { tell } = asking
-  const came = await ask({ ...asking, path: 'height', body: null })
-  if (typeof came === 'string') throw tell('fatal', 'it answered with more than a height')
-  const text = came.toString('utf8')
-  const answer = parse(text)
-  if (!isObject(answer) || !('height' in answer)) {
-    throw tell('protocol', 'what came is no height', text)
+const requestHeight = async (sendRequest: SendRequest, request: HeightRequest): Promise<number> => {
+  const { queryError } = request
+  const response = await sendRequest({ ...request, path: 'height', body: null })
+  if (typeof response === 'string') throw queryError('fatal', 'the response is too large')
+  const text = response.toString('utf8')
+  const value = tryJson(text)
+  if (!isObject(value) || !('height' in value)) {
+    throw queryError('protocol', 'the response is not a height', text)
   }
-  if (answer['height'] === null) throw tell('no-data', 'it has no blocks yet')
-  const height = parseInteger(answer['height'])
-  if (height === undefined) throw tell('protocol', 'what came is no height', text)
+  if (value['height'] === null) throw queryError('no-data', 'it has no blocks yet')
+  const height = parseInteger(value['height'])
+  if (height === undefined) throw queryError('protocol', 'the response is not a height', text)
   return height
 }
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || host.startsWith('127.')
 
-const parse = (text: string): unknown => {
+const tryJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,53 +1,58 @@
 import { type Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
-import { type Headers, rateLimit } from './hints.ts'
+import { rateLimitOf } from './response.ts'
+import { type Headers } from './transport.ts'
 
-/** What one key may still ask of one host; shared by all who use the key. */
+/** The rate limit of one API key at one host, shared by all clients that use the key. */
 export interface Limiter {
-  /** Returns when a request may be sent, and how long that took, in milliseconds. */
-  ready(signal: AbortSignal): Promise<number>
-  /** Once for each request that was sent: what the answer told of the budget; nothing where there was none. */
-  heard(headers: Headers): void
-  /** Nobody asks for this long, in milliseconds. */
+  /** Waits until a request may be sent. Returns how long that took, in milliseconds. */
+  acquire(signal: AbortSignal): Promise<number>
+  /** Call once after each `acquire`, with the headers of the response, or none without a response. */
+  release(headers: Headers): void
+  /** Delays all requests, in milliseconds. */
   pause(ms: number): void
 }
 
-/** Longer than this nobody waits at a terminal. */
-export const LONGEST_WAIT = 15 * minute
+/** The client does not wait longer than this for one request; it reports an error instead. */
+export const MAX_WAIT_MS = 15 * minute
 
-/** So that not all who wait ask in the same moment. */
-const JITTER = second / 4
+/** Spreads the requests that wait for the same reset. */
+const JITTER_MS = second / 4
 
 export const createLimiter = (clock: Clock): Limiter => {
   let pausedUntil = 0
   let inFlight = 0
-  /** Undefined while the service has told nothing, or what it told has run out. */
+  /** Undefined until the service reports a budget, and after its reset. */
   let budget: { readonly left: number; readonly cost: number; readonly until: number } | undefined
-  const wait = (): number => {
+  const remainingWait = (): number => {
     const now = clock.elapsed()
     if (budget !== undefined && budget.until <= now) budget = undefined
     const isSpent = budget !== undefined && budget.left - inFlight * budget.cost < budget.cost
     return Math.max(pausedUntil, isSpent && budget !== undefined ? budget.until : 0) - now
   }
   return {
-    ready: async (signal) => {
-      const began = clock.elapsed()
-      for (let ms = wait(); ms > 0 && !signal.aborted; ms = wait()) {
-        // A timer that is set for too long ends at once.
-        await clock.sleep(Math.min(ms, LONGEST_WAIT) + Math.random() * JITTER, signal)
+    acquire: async (signal) => {
+      const startedAt = clock.elapsed()
+      for (let ms = remainingWait(); ms > 0 && !signal.aborted; ms = remainingWait()) {
+        // Bounded: a Node.js timer of more than 2^31 ms fires at once.
+        await clock.sleep(Math.min(ms, MAX_WAIT_MS) + Math.random() * JITTER_MS, signal)
       }
       inFlight += 1
-      return clock.elapsed() - began
+      return clock.elapsed() - startedAt
     },
-    heard: (headers) => {
+    release: (headers) => {
       inFlight -= 1
-      const told = rateLimit(headers, clock.now())
-      if (told === undefined) return
-      // What would be waited for too long is asked for all the same: let the service refuse it, with its reason.
+      const reported = rateLimitOf(headers, clock.now())
+      if (reported === undefined) return
+      // If the wait were too long, the request is sent all the same, so that the service rejects it with its reason.
       budget =
-        told.resetMs > LONGEST_WAIT
+        reported.resetMs > MAX_WAIT_MS
           ? undefined
-          : { left: told.remaining, cost: told.cost, until: clock.elapsed() + told.resetMs }
+          : {
+              left: reported.remaining,
+              cost: reported.cost,
+              until: clock.elapsed() + reported.resetMs,
+            }
     },
     pause: (ms) => {
       pausedUntil = Math.max(pausedUntil, clock.elapsed() + ms)
@@ -57,7 +62,7 @@ export const createLimiter = (clock: Clock): Limiter => {
 
 const SHARED = new WeakMap<Clock, Map<string, Limiter>>()
 
-/** The one limiter of a key at a host: several clients of one process spend one budget. */
+/** Returns the same limiter for the same key and host: the clients of one process share one budget. */
 export const sharedLimiter = (clock: Clock, host: string, key: string | null): Limiter => {
   const limiters = SHARED.get(clock) ?? new Map<string, Limiter>()
   SHARED.set(clock, limiters)

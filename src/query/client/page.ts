@@ -1,50 +1,56 @@
-import { type Envelope, isObject, readEnvelope, type Refuse } from './envelope.ts'
-import { readLogs } from './logs.ts'
-import { skim, type Skimmed } from './skim.ts'
-import { type Tell } from './tell.ts'
-import { withoutBeyond } from './trim.ts'
+import { type Coverage, scanCoverage, withoutLogsAfter } from './coverage-scan.ts'
+import { type ErrorFactory } from './errors.ts'
 import { type BlockHash, type Page, type RawLog } from './types.ts'
+import { isObject, readEnvelope, readLogs, type ShapeError } from './wire-format.ts'
 
-/** A page, and what the client alone needs of it. */
+/** A page with the fields that only the client needs. */
 export interface CheckedPage extends Page {
+  /** The number of logs. */
   readonly count: number
-  readonly claims: readonly BlockHash[]
-  /** Whether the service said where the page ends. */
-  readonly isTold: boolean
-  /** Nothing in it shows that the service has its last block. */
+  /** The block hashes that the service reported for this page. */
+  readonly blockHashes: readonly BlockHash[]
+  /** Whether the response has a next_block. */
+  readonly hasNextBlock: boolean
+  /** Whether the end of the page is an assumption: nothing in it proves that the service has its last block. */
   readonly isInferred: boolean
 }
 
-interface Asked {
+interface BlockRange {
   readonly from: number
   /** Inclusive. */
   readonly end: number
 }
 
-/** Reads one answer and proves what it covers. `next` is `from` where it covers nothing. Throws QueryError('protocol'). */
-export const readPage = (body: Buffer, asked: Asked, tell: Tell): CheckedPage => {
-  const refuse: Refuse = (happened, evidence) => tell('protocol', happened, evidence)
-  const { from, end } = asked
-  const skimmed = skim(body, end, refuse)
-  const parsed = skimmed === undefined ? parsePage(body, end, refuse) : undefined
-  const seen = parsed?.seen ?? skimmed
-  if (seen === undefined) throw refuse('what came cannot be read', '')
-  const next = coverage(seen, asked, refuse)
-  checkRange(seen, { ...asked, next }, refuse)
-  const { envelope, highest, beyond } = seen
-  const count = seen.logs - beyond
-  // What was sent along has to be taken out of the bytes, too.
+/**
+ * Reads one response and determines which blocks it covers. `next` equals `from` if it covers none. Throws
+ * QueryError('protocol').
+ */
+export const readPage = (
+  body: Buffer,
+  range: BlockRange,
+  queryError: ErrorFactory,
+): CheckedPage => {
+  const shapeError: ShapeError = (happened, evidence) => queryError('protocol', happened, evidence)
+  const { from, end } = range
+  const scanned = scanCoverage(body, end, shapeError)
+  const parsed = scanned === undefined ? parsePage(body, end, shapeError) : undefined
+  const coverage = parsed?.coverage ?? scanned
+  if (coverage === undefined) throw shapeError('the response cannot be read', '')
+  const next = nextBlockOf(coverage, range, shapeError)
+  checkRange(coverage, { ...range, next }, shapeError)
+  const { envelope, highest, beyond } = coverage
+  const count = coverage.logs - beyond
   const bytes =
-    skimmed?.trimmed ?? (parsed && beyond > 0 ? withoutBeyond(parsed.answer, end) : body)
-  const claims = envelope.claims.filter(({ block }) => block >= from - 1 && block < next)
+    scanned?.trimmed ?? (parsed && beyond > 0 ? withoutLogsAfter(parsed.response, end) : body)
+  const blockHashes = envelope.blockHashes.filter(({ block }) => block >= from - 1 && block < next)
   let logs: readonly RawLog[] | undefined = parsed?.logs.filter(
     ({ blockNumber }) => blockNumber <= end,
   )
   const read = (): readonly RawLog[] => {
-    const all = parsePage(bytes, end, refuse).logs
-    // A key that is there twice: what was counted is not what was kept.
+    const all = parsePage(bytes, end, shapeError).logs
+    // JSON.parse keeps the last of two equal keys, which the scan counts twice.
     if (all.length !== count) {
-      throw refuse('its logs are not those that were counted', `${all.length} for ${count}`)
+      throw shapeError('a scan and a parse count different logs', `${count} and ${all.length}`)
     }
     return all
   }
@@ -52,27 +58,31 @@ export const readPage = (body: Buffer, asked: Asked, tell: Tell): CheckedPage =>
     from,
     next,
     archiveHeight: envelope.archiveHeight,
-    last: lastOf(claims, from, next),
+    last: lastOf(blockHashes, from, next),
     body: bytes,
     count,
-    claims,
-    isTold: envelope.next !== null,
+    blockHashes,
+    hasNextBlock: envelope.next !== null,
     isInferred: envelope.next === null && envelope.archiveHeight === null && highest < end,
     logs: () => (logs ??= read()),
   }
 }
 
-/** Only a hash that a later page of this service can be compared with: it tells the parents of its first blocks. */
-const lastOf = (claims: readonly BlockHash[], from: number, next: number): BlockHash | null => {
-  const isComparable = from === 0 || claims.some(({ block }) => block === from - 1)
-  const last = claims.findLast(({ block }) => block === next - 1 && block >= from)
+/** Null unless a later page can be compared with the hash, which needs a service that reports parent hashes. */
+const lastOf = (
+  blockHashes: readonly BlockHash[],
+  from: number,
+  next: number,
+): BlockHash | null => {
+  const isComparable = from === 0 || blockHashes.some(({ block }) => block === from - 1)
+  const last = blockHashes.findLast(({ block }) => block === next - 1 && block >= from)
   return isComparable ? (last ?? null) : null
 }
 
-const parsePage = (body: Buffer, end: number, refuse: Refuse) => {
-  const answer = parseAnswer(body, refuse)
-  const envelope = readEnvelope(answer, refuse)
-  const logs = readLogs(answer['data'], refuse)
+const parsePage = (body: Buffer, end: number, shapeError: ShapeError) => {
+  const response = parseResponse(body, shapeError)
+  const envelope = readEnvelope(response, shapeError)
+  const logs = readLogs(response['data'], shapeError)
   let lowest = Number.POSITIVE_INFINITY
   let highest = -1
   let beyond = 0
@@ -81,49 +91,53 @@ const parsePage = (body: Buffer, end: number, refuse: Refuse) => {
     highest = Math.max(highest, blockNumber)
     if (blockNumber > end) beyond += 1
   }
-  const seen: Skimmed = { envelope, logs: logs.length, lowest, highest, beyond }
-  return { answer, logs, seen }
+  const coverage: Coverage = { envelope, logs: logs.length, lowest, highest, beyond }
+  return { response, logs, coverage }
 }
 
-const parseAnswer = (body: Buffer, refuse: Refuse): Readonly<Record<string, unknown>> => {
+const parseResponse = (body: Buffer, shapeError: ShapeError): Readonly<Record<string, unknown>> => {
   const text = body.toString('utf8')
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw refuse('what came is no JSON', text)
+    throw shapeError('the response is not JSON', text)
   }
-  if (!isObject(value)) throw refuse('what came is no object', text)
+  if (!isObject(value)) throw shapeError('the response is not a JSON object', text)
   return value
 }
 
 /**
- * The first block that is not covered: never past what was asked for, never past what the service has. It
- * has what it said, and whatever it sent a log of: one that is behind says less than another has shown.
+ * The first block that is not covered: at most one after the requested range, and at most one after the height of the
+ * service. That height is at least the block of its highest log, because the reported height may come from
+ * another instance of the service that is behind.
  */
-const coverage = (
-  { envelope, highest }: Pick<Skimmed, 'envelope' | 'highest'>,
-  { from, end }: Asked,
-  refuse: Refuse,
+const nextBlockOf = (
+  { envelope, highest }: Coverage,
+  { from, end }: BlockRange,
+  shapeError: ShapeError,
 ): number => {
-  const { next, archiveHeight }: Envelope = envelope
+  const { next, archiveHeight } = envelope
   if (next !== null && next < from) {
-    throw refuse('its next_block lies before what was asked for', `${next} for from_block ${from}`)
+    throw shapeError(
+      'its next_block is before the requested blocks',
+      `${next} for from_block ${from}`,
+    )
   }
-  const has = archiveHeight === null ? end : Math.max(archiveHeight, highest)
-  return Math.max(from, Math.min(next ?? end + 1, end + 1, has + 1))
+  const height = archiveHeight === null ? end : Math.max(archiveHeight, highest)
+  return Math.max(from, Math.min(next ?? end + 1, end + 1, height + 1))
 }
 
 const checkRange = (
-  { envelope, lowest, highest }: Skimmed,
-  { from, end, next }: Asked & { readonly next: number },
-  refuse: Refuse,
+  { envelope, lowest, highest }: Coverage,
+  { from, end, next }: BlockRange & { readonly next: number },
+  shapeError: ShapeError,
 ): void => {
-  // An inclusive service covers one block more than an exclusive one.
+  // A service with an inclusive to_block covers one block more.
   const bound = next <= end ? next : Math.min(envelope.next ?? end + 2, end + 2)
   if (lowest >= from && highest < bound) return
-  throw refuse(
-    'a log lies outside the blocks of its page',
+  throw shapeError(
+    'a log is outside the blocks of its page',
     `block ${lowest < from ? lowest : highest} where blocks ${from} to ${bound - 1} were covered`,
   )
 }

@@ -1,12 +1,16 @@
 import { type Clock } from '../../core/clock.ts'
-import { type Ask } from './ask.ts'
 import { fetchBulk } from './bulk.ts'
-import { type Chain, createChain } from './chain.ts'
-import { type Counters, newCounters } from './counters.ts'
-import { createDeliver, type Deliver, ReorgError } from './deliver.ts'
-import { createFetch, type Fetch } from './fetch.ts'
+import {
+  type BlockHashIndex,
+  createBlockHashIndex,
+  createDeliver,
+  type Deliver,
+  ReorgError,
+} from './deliver.ts'
+import { type ErrorFactory } from './errors.ts'
+import { createFetchPage, type FetchPage } from './fetch-page.ts'
+import { type Counters, newCounters, type SendRequest } from './request.ts'
 import { fetchTip } from './tip.ts'
-import { type Tell } from './tell.ts'
 import {
   type LogQuery,
   type PageSink,
@@ -14,63 +18,66 @@ import {
   type RunResult,
   UNSETTLED_BLOCKS,
 } from './types.ts'
-import { createWire } from './wire.ts'
+import { createRequestBody } from './wire-format.ts'
 
-const CONCURRENCY = 4
-/** A service that makes no progress is asked ten times in ten seconds at most, whatever was under way. */
-const MOST_CONCURRENCY = 8
-const MOST_RESTARTS = 3
+const DEFAULT_CONCURRENCY = 4
+/** A service without progress gets at most ten requests in ten seconds, including those that were running. */
+const MAX_CONCURRENCY = 8
+const MAX_RESTARTS = 3
 
-interface RunParts {
-  readonly ask: Ask
+interface RunDependencies {
+  readonly sendRequest: SendRequest
   readonly clock: Clock
-  readonly tell: Tell
-  /** The highest that was told of late. */
-  readonly height: (signal: AbortSignal, counters: Counters) => Promise<number>
-  /** What it says now. */
-  readonly told: (signal: AbortSignal, counters: Counters) => Promise<number>
+  readonly queryError: ErrorFactory
+  /** The highest height that the service reported in the last minute, including now. */
+  readonly highestHeight: (signal: AbortSignal, counters: Counters) => Promise<number>
+  /** The height that the service reports now. */
+  readonly currentHeight: (signal: AbortSignal, counters: Counters) => Promise<number>
 }
 
-interface Run {
+interface QueryRun {
   readonly query: LogQuery
   readonly sink: PageSink
   readonly options: RunOptions
 }
 
-/** How far a run has come. */
-interface Course {
+/** The progress of a run. */
+interface RunState {
   from: number
   through: number
   target: number
-  /** The highest block that any page said the service has: `/height` may lag behind it. */
-  seen: number
-  /** The last block that no reorg reaches. */
+  /** The highest `archive_height` of a page, which may be above `/height`; -1 without any. */
+  archiveHeight: number
+  /** The last block that no reorg can replace. */
   settled: number
 }
 
-interface Tools {
-  readonly course: Course
+interface PreparedRun {
+  readonly state: RunState
   readonly counters: Counters
-  readonly chain: Chain
-  readonly fetch: Fetch
+  readonly hashes: BlockHashIndex
+  readonly fetchPage: FetchPage
   readonly deliver: Deliver
 }
 
-/** Fetches a query to its end. Throws a QueryError where it does not come so far, unless the signal ended it. */
-export const runQuery = async (parts: RunParts, run: Run): Promise<RunResult> => {
+/** Fetches all pages of a query. Throws a QueryError, unless the signal ended the run. */
+export const runQuery = async (
+  dependencies: RunDependencies,
+  run: QueryRun,
+): Promise<RunResult> => {
   const { signal } = run.options
-  const tools = prepare(parts, run)
-  const { course, counters } = tools
+  const prepared = prepare(dependencies, run)
+  const { state, counters } = prepared
   const result = (complete: boolean): RunResult => ({
     complete,
-    from: course.from,
-    through: course.through,
-    target: course.target,
-    asked: run.query.toBlock,
+    from: state.from,
+    through: state.through,
+    target: state.target,
+    toBlock: run.query.toBlock,
     stats: { ...counters },
   })
   try {
-    await complete(parts, run, tools)
+    await complete(dependencies, run, prepared)
     return result(true)
   } catch (error) {
     if (signal.aborted) return result(false)
@@ -78,42 +85,45 @@ export const runQuery = async (parts: RunParts, run: Run): Promise<RunResult> =>
   }
 }
 
-const prepare = ({ ask, clock, tell, told }: RunParts, { query, sink, options }: Run): Tools => {
+const prepare = (
+  { sendRequest, clock, queryError, currentHeight }: RunDependencies,
+  { query, sink, options }: QueryRun,
+): PreparedRun => {
   const from = options.from ?? query.fromBlock
-  const course = {
+  const state = {
     from,
     through: from - 1,
     target: query.toBlock ?? from - 1,
-    seen: -1,
+    archiveHeight: -1,
     settled: -1,
   }
   const counters = newCounters()
-  const chain = createChain()
-  if (options.after) chain.learn([options.after])
-  const fetch = createFetch({
-    ask,
+  const hashes = createBlockHashIndex()
+  if (options.after) hashes.add([options.after])
+  const fetchPage = createFetchPage({
+    sendRequest,
     clock,
-    tell,
+    queryError,
     counters,
-    wire: createWire(query),
-    target: () => course.target,
-    height: async (signal) => told(signal, counters),
+    requestBody: createRequestBody(query),
+    target: () => state.target,
+    height: async (signal) => currentHeight(signal, counters),
   })
   const deliver = createDeliver({
     sink,
-    chain,
-    fetch,
+    hashes,
+    fetchPage,
     counters,
     needsGuard: (page) =>
       (Boolean(options.after) && page.from === options.from) ||
-      (page.from > query.fromBlock && page.from - 1 > course.settled),
+      (page.from > query.fromBlock && page.from - 1 > state.settled),
     delivered: (page) => {
-      course.through = page.next - 1
-      course.seen = Math.max(course.seen, page.archiveHeight ?? -1)
+      state.through = page.next - 1
+      state.archiveHeight = Math.max(state.archiveHeight, page.archiveHeight ?? -1)
       const { logs, retries, waitedMs } = counters
-      const { through, target } = course
+      const { through, target } = state
       options.onProgress?.({
-        from: course.from,
+        from: state.from,
         through,
         target,
         logs,
@@ -122,68 +132,89 @@ const prepare = ({ ask, clock, tell, told }: RunParts, { query, sink, options }:
       })
     },
   })
-  return { course, counters, chain, fetch, deliver }
+  return { state, counters, hashes, fetchPage, deliver }
 }
 
-const complete = async (parts: RunParts, run: Run, tools: Tools): Promise<void> => {
+const complete = async (
+  dependencies: RunDependencies,
+  run: QueryRun,
+  prepared: PreparedRun,
+): Promise<void> => {
   const { query, options } = run
-  const { course, counters } = tools
-  const height = await parts.height(options.signal, counters)
+  const { state, counters } = prepared
+  const height = await dependencies.highestHeight(options.signal, counters)
   const last = query.toBlock ?? height
-  course.target = Math.min(last, height)
+  state.target = Math.min(last, height)
   if (options.from === undefined && query.fromBlock > height) {
-    const evidence = `it has the blocks up to ${height}, and the query begins at ${query.fromBlock}`
-    throw parts.tell('no-data', 'it does not have the first block yet', evidence)
+    const evidence = `it has the blocks up to ${height}; the query begins at ${query.fromBlock}`
+    throw dependencies.queryError('no-data', 'it does not have the first block yet', evidence)
   }
-  await reachWithRestarts(parts, run, { tools, height })
-  if (course.seen <= course.target || course.target >= last) return
-  course.target = Math.min(last, course.seen)
-  await reachWithRestarts(parts, run, { tools, height: Math.max(height, course.seen) })
+  await fetchWithRestarts(dependencies, run, { prepared, height })
+  const { archiveHeight } = state
+  if (archiveHeight <= state.target || state.target >= last) return
+  state.target = Math.min(last, archiveHeight)
+  await fetchWithRestarts(dependencies, run, {
+    prepared,
+    height: Math.max(height, archiveHeight),
+  })
 }
 
-interface Reach {
-  readonly tools: Tools
+interface FetchContext {
+  readonly prepared: PreparedRun
   readonly height: number
 }
 
-const reachWithRestarts = async (parts: RunParts, run: Run, reaching: Reach): Promise<void> => {
-  const { course, counters, chain } = reaching.tools
+const fetchWithRestarts = async (
+  dependencies: RunDependencies,
+  run: QueryRun,
+  context: FetchContext,
+): Promise<void> => {
+  const { state, counters, hashes } = context.prepared
   for (let restarts = 0; ; restarts += 1) {
     try {
-      await reach(parts, run, reaching)
+      await fetchToTarget(dependencies, run, context)
       return
     } catch (error) {
       if (!(error instanceof ReorgError)) throw error
     }
     counters.reorgs += 1
-    if (restarts === MOST_RESTARTS) {
-      throw parts.tell('no-progress', 'what it has of old blocks is replaced again and again')
+    if (restarts === MAX_RESTARTS) {
+      throw dependencies.queryError('no-progress', 'its old blocks are replaced again and again')
     }
     await run.sink.reset()
-    chain.forget()
+    hashes.clear()
     counters.pages = 0
     counters.logs = 0
     counters.unguarded = 0
-    course.from = run.query.fromBlock
-    course.through = course.from - 1
+    state.from = run.query.fromBlock
+    state.through = state.from - 1
   }
 }
 
-const reach = async (
-  { tell, clock }: RunParts,
-  { options }: Run,
-  { tools, height }: Reach,
+const fetchToTarget = async (
+  { queryError, clock }: RunDependencies,
+  { options }: QueryRun,
+  { prepared, height }: FetchContext,
 ): Promise<void> => {
   const { signal } = options
-  const { course, counters, fetch, deliver } = tools
-  const from = course.through + 1
-  course.settled = height - UNSETTLED_BLOCKS
-  const settled = Math.min(course.target, course.settled)
-  const wanted = Math.trunc(options.concurrency ?? CONCURRENCY)
-  const concurrency = Math.min(MOST_CONCURRENCY, Math.max(1, wanted || 1))
+  const { state, counters, fetchPage, deliver } = prepared
+  const from = state.through + 1
+  state.settled = height - UNSETTLED_BLOCKS
+  const settled = Math.min(state.target, state.settled)
+  const requested = Math.trunc(options.concurrency ?? DEFAULT_CONCURRENCY)
+  // NaN becomes 1.
+  const concurrency = Math.min(MAX_CONCURRENCY, Math.max(1, requested || 1))
   if (from <= settled) {
-    await fetchBulk({ from, end: settled, concurrency, fetch, deliver, signal })
+    await fetchBulk({ from, end: settled, concurrency, fetchPage, deliver, signal })
   }
-  const at = course.through + 1
-  await fetchTip({ from: at, end: course.target, fetch, deliver, counters, clock, tell, signal })
+  await fetchTip({
+    from: state.through + 1,
+    end: state.target,
+    fetchPage,
+    deliver,
+    counters,
+    clock,
+    queryError,
+    signal,
+  })
 }

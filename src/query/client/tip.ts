@@ -1,50 +1,49 @@
 import { type Clock } from '../../core/clock.ts'
-import { backoff } from './backoff.ts'
-import { fits } from './chain.ts'
-import { type Counters } from './counters.ts'
 import { type Deliver } from './deliver.ts'
-import { type Fetch } from './fetch.ts'
+import { type ErrorFactory } from './errors.ts'
+import { type FetchPage } from './fetch-page.ts'
 import { type CheckedPage } from './page.ts'
-import { type Tell } from './tell.ts'
+import { backoffMs, type Counters } from './request.ts'
+import { type BlockHash } from './types.ts'
 
-const MOST_REORGS = 10
-/** Beyond that the oldest page is handed on: a reorg that is deeper makes everything void. */
-const MOST_HELD = 64 * 1024 * 1024
+const MAX_REORGS = 10
+/** Above this, the oldest held page is delivered: a deeper reorg restarts the query. */
+const MAX_HELD_BYTES = 64 * 1024 * 1024
 
 interface TipOptions {
   readonly from: number
   /** Inclusive. */
   readonly end: number
-  readonly fetch: Fetch
+  readonly fetchPage: FetchPage
   readonly deliver: Deliver
   readonly counters: Counters
   readonly clock: Clock
-  readonly tell: Tell
+  readonly queryError: ErrorFactory
   readonly signal: AbortSignal
-  /** In bytes. */
-  readonly mostHeld?: number | undefined
+  /** The size of the pages that are held back; default 64 MiB. */
+  readonly maxHeldBytes?: number | undefined
 }
 
 /**
- * The blocks that may still be replaced: one page after the other, held back until all of them are of
- * one chain. Where they are not, the last one is thrown away and fetched anew, and so on backwards.
- * Whether the first one follows on what was handed on is seen when it is handed on itself.
+ * Fetches the blocks that a reorg may still replace, one page at a time, and holds the pages back until all of them
+ * are of one chain. If a page is not, the page before it is discarded and fetched again, and so on backwards.
+ * Whether the first page follows the pages that were delivered earlier is checked at its own delivery.
  */
 export const fetchTip = async (options: TipOptions): Promise<void> => {
-  const { from, end, fetch, deliver, counters, clock, tell, signal, mostHeld = MOST_HELD } = options
+  const { from, end, fetchPage, deliver, counters, clock, queryError, signal } = options
+  const { maxHeldBytes = MAX_HELD_BYTES } = options
   const held: CheckedPage[] = []
   let bytes = 0
-  let at = from
+  let next = from
   let isGoingBack = false
-  for (let reorgs = 0; at <= end;) {
-    const page = await fetch(at, end, signal)
-    const before = held.map(({ claims }) => claims)
-    if (fits(page.claims, before)) {
+  for (let reorgs = 0; next <= end;) {
+    const page = await fetchPage(next, end, signal)
+    if (isSameChain(page, held)) {
       held.push(page)
       bytes += page.body.length
-      at = page.next
+      next = page.next
       isGoingBack = false
-      while (bytes > mostHeld && held.length > 1) {
+      while (bytes > maxHeldBytes && held.length > 1) {
         const [oldest] = held.splice(0, 1)
         if (oldest === undefined) break
         bytes -= oldest.body.length
@@ -54,20 +53,28 @@ export const fetchTip = async (options: TipOptions): Promise<void> => {
     }
     const last = held.pop()
     bytes -= last?.body.length ?? 0
-    // What does not fit on nothing would not be here.
-    at = last?.from ?? from
-    // However deep, it is one until something fits again.
+    // A mismatch needs a held page, so `last` is defined.
+    next = last?.from ?? from
+    // Going back over several pages is one reorg.
     if (!isGoingBack) {
       reorgs += 1
       counters.reorgs += 1
     }
     isGoingBack = true
-    if (reorgs > MOST_REORGS) {
-      throw tell('no-progress', 'the blocks near its head are replaced again and again')
+    if (reorgs > MAX_REORGS) {
+      throw queryError('no-progress', 'the blocks near its head are replaced again and again')
     }
-    const ms = backoff(reorgs)
+    const ms = backoffMs(reorgs)
     counters.waitedMs += ms
     await clock.sleep(ms, signal)
   }
   for (const page of held) await deliver(page, signal)
 }
+
+/** Whether no block has one hash in the page and another in a page that was fetched before. */
+const isSameChain = (page: CheckedPage, before: readonly CheckedPage[]): boolean =>
+  before.every(({ blockHashes }) =>
+    blockHashes.every(({ block, hash }: BlockHash) =>
+      page.blockHashes.every((other) => other.block !== block || other.hash === hash),
+    ),
+  )

@@ -1,28 +1,29 @@
 import { z } from 'zod'
+import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
-import { QueryError } from '../client/errors.ts'
-import type { BlockHash } from '../client/types.ts'
 import { readWhole, removeFile, replaceFile } from '../../sources/growing-file.ts'
+import { QueryError } from '../client/errors.ts'
+import { type BlockHash, type Page, UNSETTLED_BLOCKS } from '../client/types.ts'
 
-/** What a run was asked for, by parts: each as a fingerprint, so that an address with a key in it stays unsaid. */
-export type Identity = Readonly<Record<string, string>>
+/** The options of a run, each as a fingerprint, because an address may contain a key. */
+export type RunIdentity = Readonly<Record<string, string>>
 
-export const identityOf = (parts: Readonly<Record<string, unknown>>): Identity =>
+export const identityOf = (parts: Readonly<Record<string, unknown>>): RunIdentity =>
   Object.fromEntries(
     Object.entries(parts).map(([name, part]) => [name, fingerprint(JSON.stringify(part ?? null))]),
   )
 
-/** How far a run has come. */
-export interface Mark {
-  /** The last block that is wanted: as it was decided when the run began. */
+/** Where a run resumes. */
+export interface ResumePoint {
+  /** The last block of the run, determined at its start. */
   readonly target: number
-  /** The first block that is still to be read. */
+  /** The first block that has not been read. */
   readonly next: number
-  /** The last block before it that the service told a hash of: what comes next must stand on it. */
+  /** The block before `next` and its hash, if known: the next page must be of the same chain. */
   readonly last: BlockHash | null
   readonly logs: number
-  /** So much of the output is vouched for, in bytes; 0 where it is written at the end. */
+  /** The length of the complete part of the output, in bytes; 0 if the output is written at the end. */
   readonly offset: number
 }
 
@@ -44,45 +45,45 @@ const headSchema = z.object({
 const versionSchema = z.object({ version: z.int() })
 
 export interface CheckpointFile {
-  /** Undefined where there is none. Throws a SourceError for one of another run, or one that is damaged. */
-  read(): Promise<{ readonly mark: Mark; readonly payload: Uint8Array } | undefined>
-  write(mark: Mark, payload?: Uint8Array): Promise<void>
+  /** Undefined if the file does not exist. Throws a SourceError if it is damaged or of another run. */
+  read(): Promise<{ readonly mark: ResumePoint; readonly payload: Uint8Array } | undefined>
+  write(mark: ResumePoint, payload?: Uint8Array): Promise<void>
   remove(): Promise<void>
 }
 
-const NOTHING = new Uint8Array()
+const NO_PAYLOAD = new Uint8Array()
 const LINE_END = 0x0a
 
-/** A line of JSON, and behind it whatever the run needs to go on. Never holds a key, nor an address. */
-export const openCheckpoint = (file: string, identity: Identity): CheckpointFile => ({
+/** The file is a line of JSON, followed by the state that the run needs. It contains no key and no address. */
+export const openCheckpoint = (file: string, identity: RunIdentity): CheckpointFile => ({
   read: async () => {
     const bytes = await readWhole(file)
     if (!bytes) return undefined
     const end = bytes.indexOf(LINE_END)
-    const written = parsed(bytes.subarray(0, Math.max(end, 0)))
-    const { version = VERSION } = versionSchema.safeParse(written).data ?? {}
+    const head = tryJson(bytes.subarray(0, Math.max(end, 0)))
+    const { version = VERSION } = versionSchema.safeParse(head).data ?? {}
     if (version !== VERSION) {
-      throw refused(file, 'another version of this program has written it')
+      throw unusable(file, 'another version of this program wrote it')
     }
-    const head = headSchema.safeParse(written).data
+    const checked = headSchema.safeParse(head).data
     const payload = bytes.subarray(end + 1)
-    if (!head || head.payload !== fingerprint(payload)) throw refused(file, 'it is damaged')
+    if (!checked || checked.payload !== fingerprint(payload)) throw unusable(file, 'it is damaged')
     const differing = [
-      ...new Set([...Object.keys(head.identity), ...Object.keys(identity)]),
-    ].filter((part) => head.identity[part] !== identity[part])
+      ...new Set([...Object.keys(checked.identity), ...Object.keys(identity)]),
+    ].filter((part) => checked.identity[part] !== identity[part])
     if (differing.length > 0) {
-      throw refused(file, `it is of a run that was asked otherwise: ${differing.join(', ')}`)
+      throw unusable(file, `it is of a run with other options: ${differing.join(', ')}`)
     }
-    return { mark: head.mark, payload }
+    return { mark: checked.mark, payload }
   },
-  write: async (mark, payload = NOTHING) => {
+  write: async (mark, payload = NO_PAYLOAD) => {
     const head = { version: VERSION, identity, mark, payload: fingerprint(payload) }
     await replaceFile(file, [Buffer.from(`${JSON.stringify(head)}\n`), payload])
   },
   remove: () => removeFile(file),
 })
 
-const parsed = (bytes: Uint8Array): unknown => {
+const tryJson = (bytes: Uint8Array): unknown => {
   try {
     return JSON.parse(Buffer.from(bytes).toString())
   } catch {
@@ -90,26 +91,91 @@ const parsed = (bytes: Uint8Array): unknown => {
   }
 }
 
-const refused = (file: string, happened: string): SourceError =>
+const unusable = (file: string, happened: string): SourceError =>
   new SourceError({
-    doing: `go on from ${file}`,
+    doing: `resume from ${file}`,
     happened,
-    advice: 'give the same options as the first time, or remove the file to begin anew',
+    advice: 'use the same options as in the first run, or remove the file to start again',
   })
 
-/** A run that is gone on with ends where it was to end: a service that has fewer blocks now must be waited for. */
-export const fellBack = (target: number): QueryError =>
+/** A run ends at the block that was determined at its start, even if the service has fewer blocks now. */
+export const heightDecreased = (target: number): QueryError =>
   new QueryError('no-data', {
-    doing: 'finish the run that was begun',
-    happened: 'the service has fewer blocks now than when it began',
-    evidence: `it was to end with block ${target}`,
-    advice: 'try again when it has them',
+    doing: 'finish the run',
+    happened: 'the service has fewer blocks now than at its start',
+    evidence: `the last block of the run is ${target}`,
+    advice: 'retry once the service has that block',
   })
 
-/** What was begun is not begun again by mistake: hours of reading may be in it. */
-export const unfinished = (file: string): SourceError =>
+/** Starting again must be explicit: the earlier run may have taken hours. */
+export const unfinishedRun = (file: string): SourceError =>
   new SourceError({
-    doing: 'begin',
-    happened: `${file} is there: an earlier run was not finished`,
-    advice: 'go on with it with --resume, or remove it to begin anew',
+    doing: 'start',
+    happened: `${file} exists: an earlier run was not finished`,
+    advice: 'resume it with --resume, or remove the file to start again',
   })
+
+/** Writing may take one twentieth of the time. */
+const INTERVAL_FACTOR = 20
+
+type PageEnd = Pick<Page, 'next' | 'last'>
+
+interface CheckpointSchedule {
+  /** Call before a page is applied: writes the last settled point if the page is not settled, while the state still matches it. */
+  beforePage(page: PageEnd): Promise<void>
+  /** Call after a page is applied. */
+  afterPage(point: ResumePoint): Promise<void>
+  /** Writes the last settled point if it has not been written. */
+  flush(): Promise<void>
+  /** Discards the last settled point, after a reorg. */
+  discard(): void
+}
+
+interface ScheduleOptions {
+  readonly clock: Clock
+  /** The service's height when the run began. */
+  readonly height: number
+  /** Writes the point together with the state at the time of the call. */
+  readonly write: (point: ResumePoint) => Promise<void>
+  /** Whether to write after each page, however long writing takes. */
+  readonly isEager: boolean
+  /** The shortest time between two writes, in milliseconds. */
+  readonly minIntervalMs?: number
+}
+
+/** Decides when the checkpoint is written. */
+export const createCheckpointSchedule = ({
+  clock,
+  height,
+  write,
+  isEager,
+  minIntervalMs = 0,
+}: ScheduleOptions): CheckpointSchedule => {
+  let pending: ResumePoint | undefined
+  let nextWriteAt = 0
+  // Blocks that a reorg may replace are no resume point, unless a hash identifies them.
+  const isSettled = ({ next, last }: PageEnd): boolean =>
+    next <= height - UNSETTLED_BLOCKS + 1 || (last ?? null) !== null
+  const flush = async (): Promise<void> => {
+    if (!pending) return
+    const before = clock.elapsed()
+    await write(pending)
+    pending = undefined
+    const after = clock.elapsed()
+    nextWriteAt = after + Math.max(minIntervalMs, (after - before) * INTERVAL_FACTOR)
+  }
+  return {
+    beforePage: async (page) => {
+      if (!isSettled(page)) await flush()
+    },
+    afterPage: async (point) => {
+      if (!isSettled(point)) return
+      pending = point
+      if (isEager || clock.elapsed() >= nextWriteAt) await flush()
+    },
+    flush,
+    discard: () => {
+      pending = undefined
+    },
+  }
+}

@@ -41,11 +41,11 @@ const argv = ({ url }: { readonly url: string }, ...more: readonly string[]): re
   ...more,
 ]
 
-/** Its contract has 35 of Ada's and 14 of Bob's, one less than by his events. */
+/** A contract with balances of 35 for Ada and 14 for Bob, one less than by the events. */
 const node = async (refusal?: string) => {
   const started = await startContractNode((data) => {
     if (refusal !== undefined) return { refusal }
-    // As every explorer shows totalSupply().
+    // The published selector of totalSupply().
     if (data === '0x18160ddd') return 50n
     return data.endsWith(ADA.slice(2)) ? 35n : 14n
   })
@@ -54,7 +54,7 @@ const node = async (refusal?: string) => {
 }
 
 describe('balances', () => {
-  it('as JSON: exact, complete, through the height', async () => {
+  it('prints JSON: exact, complete, through the height', async () => {
     const { code, out, err } = await cli(argv(await serve(), '--format', 'json', '--decimals', '1'))
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(JSON.parse(out)).toMatchObject({
@@ -74,13 +74,13 @@ describe('balances', () => {
     })
     expect(JSON.parse(out)).not.toHaveProperty('balances.0.id')
   })
-  it('as CSV, with the capitals of EIP-55', async () => {
+  it('prints CSV, with checksum addresses (EIP-55)', async () => {
     const { out } = await cli(argv(await serve(), '--format', 'csv', '--checksum'))
     expect(out).toBe(
       `address,balance\n0xaAaAaAaaAaAaAaaAaAAAAAAAAaaaAaAaAaaAaaAa,35\n0xbBbBBBBbbBBBbbbBbbBbbbbBBbBbbbbBbBbbBBbB,15\n`,
     )
   })
-  it('as a table, with the first rows of many', async () => {
+  it('prints a table with the first rows', async () => {
     const { out } = await cli(argv(await serve(), '-n', '1'))
     expect(out).toBe(
       [
@@ -90,12 +90,12 @@ describe('balances', () => {
         'rows    2',
         '',
         `${ADA}  35`,
-        '1 more; --format csv has all of them.',
+        '1 more; --format csv has all.',
         '',
       ].join('\n'),
     )
   })
-  it('of an ERC-721: a row a token, by its id', async () => {
+  it('prints ERC-721 with one row per token, ordered by id', async () => {
     const logs = [
       move({ block: 1 }, { from: ZERO, to: ADA, value: 7n }),
       move({ block: 2 }, { from: ZERO, to: BOB, value: 2n ** 256n - 1n }),
@@ -107,9 +107,9 @@ describe('balances', () => {
     expect(out).toBe(`address,id,balance\n${BOB},7,1\n${BOB},${2n ** 256n - 1n},1\n`)
     const wrong = await cli(argv(server))
     expect({ code: wrong.code, out: wrong.out }).toEqual({ code: 2, out: '' })
-    expect(wrong.err).toContain('ask with the standard erc721')
+    expect(wrong.err).toContain('use the standard erc721')
   })
-  it('of a part of the history: marked, negative ones kept', async () => {
+  it('marks a partial history and keeps negative balances', async () => {
     const logs = [...history(2), transfer({ block: 3 }, { from: BOB, to: ADA, value: 5n })]
     const { code, out, err } = await cli(
       argv(await serve({ logs }), '--from-block', '3', '--format', 'json'),
@@ -120,21 +120,24 @@ describe('balances', () => {
       partial: true,
       balances: [{ balance: '5' }, { address: BOB, balance: '-5' }],
     })
-    expect(err).toContain('Partial: the history before --from-block is not in it')
+    expect(err).toContain('Partial: the history before --from-block is not included')
   })
   it.each([
     [['--from-block', '9', '--to-block', '8'], 'the last block is before the first'],
-    [['--resume'], '--resume goes on from a checkpoint'],
-    [['--rpc', 'http://127.0.0.1:1'], '--rpc is for --verify'],
+    [['--resume'], '--resume requires --checkpoint or --output'],
+    [['--rpc', 'http://127.0.0.1:1'], '--rpc requires --verify'],
     [['--verify', '5', '--rpc', 'localhost:1'], '--rpc: expected an http or https address'],
-    [['--verify', '5', '--from-block', '4'], '--verify compares balances'],
-    [['--created-in', '4', '--from-block', '4'], '--created-in says that nothing was before'],
+    [['--verify', '5', '--from-block', '4'], '--verify cannot be combined with --from-block'],
+    [
+      ['--created-in', '4', '--from-block', '4'],
+      '--created-in cannot be combined with --from-block',
+    ],
     [['--created-in', '9', '--to-block', '8'], 'the last block is before the first'],
-    [['--profile', 'punks'], 'the profile punks is of --standard erc721'],
+    [['--profile', 'punks'], 'the profile punks requires --standard erc721'],
     [['--format', 'tabl'], 'Did you mean table?'],
     [['--decimals', '1.5'], 'a number from 0 to 255'],
     [['--verify', '0'], 'a number from 1'],
-  ])('%j is asked in a wrong way', async (words, expected) => {
+  ])('%j is a usage error', async (words, expected) => {
     const server = await serve()
     const asked = await cli(argv(server, ...words))
     expect({ code: asked.code, out: asked.out }).toEqual({ code: 2, out: '' })
@@ -143,8 +146,8 @@ describe('balances', () => {
   })
 })
 
-describe('what the contract says', () => {
-  it('edge case 17: is compared at the last block; a difference is exit code 1', async () => {
+describe('--verify', () => {
+  it('edge case 17: compares at the last block; a difference exits with 1', async () => {
     const { url, asked } = await node()
     const { code, out, err } = await cli(
       argv(await serve(), '--verify', '5', '--rpc', url, '--format', 'json'),
@@ -159,33 +162,33 @@ describe('what the contract says', () => {
         supply: { ours: '50', theirs: '50' },
       },
     })
-    expect(err).toContain('Verified: 1 of 2 are as the contract says; 1 are different.')
+    expect(err).toContain('Verified: 1 of 2 match the contract; 1 differ.')
     expect(JSON.parse(asked[0] ?? '')).toMatchObject({
       method: 'eth_call',
-      // The selector of balanceOf(address), as every explorer shows it.
+      // The published selector of balanceOf(address).
       params: [{ to: TOKEN, data: `0x70a08231${'0'.repeat(24)}${ADA.slice(2)}` }, '0x9'],
     })
   })
-  it('is not different where the node has no such state any more', async () => {
+  it('does not report a difference if the node has pruned the state', async () => {
     const { url } = await node('missing trie node 12ab')
     const { code, err } = await cli(argv(await serve(), '--verify', '1', '--rpc', url))
-    // Nothing was borne out.
+    // No holder could be checked.
     expect(code).toBe(1)
     expect(err).toMatch(
-      /0 of 1 are as the contract says; 1 could not be asked: the node has no state of\s+that block \(/,
+      /0 of 1 match the contract; 1 could not be checked: the node has no state of that\s+block \(/,
     )
-    expect(err).not.toContain('different')
+    expect(err).not.toContain('differ')
   })
 })
 
-describe('a service that goes away', () => {
+describe('a service that becomes unreachable', () => {
   const gone = (block: number) => (seen: Seen) =>
     seen.path === '/query' && seen.from >= block ? ({ kind: 'close' } as const) : undefined
-  /** What is more than 200 blocks below the height is handed over page by page. */
+  /** Blocks more than 200 below the height are delivered page by page. */
   const serveUntil = async (block: number): Promise<QueryServer> =>
     serve({ height: 209, pageBlocks: 2, faults: gone(block) })
 
-  /** All waits of a command at once. */
+  /** A clock without waits. */
   const hurried = async (words: readonly string[]) => {
     const clock = manualClock()
     const run = cli(words, { clock })
@@ -197,32 +200,34 @@ describe('a service that goes away', () => {
     return run
   }
 
-  it('in the middle: what was read is written with its mark, and ends with 4', async () => {
+  it('the incomplete result is marked, and the command exits with 4', async () => {
     const server = await serveUntil(4)
     const { code, out, err } = await hurried(argv(server, '--format', 'json', '-q'))
     expect(code).toBe(4)
     const { complete, through, unguarded } = z
       .object({ complete: z.boolean(), through: z.number(), unguarded: z.null() })
       .parse(JSON.parse(out))
-    // That it is guarded is not known before its end.
+    // Known only at the end of a complete run.
     expect({ complete, through, unguarded }).toEqual({
       complete: false,
       through: 3,
       unguarded: null,
     })
-    expect(err).toContain('NOT COMPLETE: it ends with block 3 of 209.')
+    expect(err).toContain('NOT COMPLETE: the balances end with block 3 of 209.')
     expect(err).not.toContain('--resume')
   })
-  it('leaves no CSV, which has no place for a mark', async () => {
+  it('no CSV is written, which cannot be marked', async () => {
     const file = join(directory, 'holders.csv')
     const server = await serveUntil(4)
     const { code, err } = await hurried(argv(server, '--format', 'csv', '-o', file))
     expect(code).toBe(4)
-    expect(err).toContain('Nothing was written: CSV has no place for that.')
-    expect(err).toContain(`kept in ${file}.checkpoint. The same command with --resume goes on.`)
+    expect(err).toContain('Nothing was written: CSV cannot mark an incomplete result.')
+    expect(err).toContain(
+      `The checkpoint is in ${file}.checkpoint. Run the same command with --resume to continue.`,
+    )
     await expect(access(file)).rejects.toThrow('ENOENT')
   })
-  it('is gone on with from where it was, under the same question alone', async () => {
+  it('resumes at the checkpoint, only with the same options', async () => {
     const file = join(directory, 'holders.csv')
     const server = await serveUntil(4)
     const csv = argv(server, '--format', 'csv', '-o', file)
@@ -230,7 +235,7 @@ describe('a service that goes away', () => {
     const place = await readFile(`${file}.checkpoint`, 'latin1')
     expect(place).not.toContain(server.url)
     server.faults = () => undefined
-    // The chain has moved on: the run ends where it was to end.
+    // The chain has more blocks now: the run ends at its original target.
     server.chain.add([transfer({ block: 212 }, { from: ZERO, to: BOB, value: 1n })])
     server.chain.setHeight(212)
     const again = await cli(csv)
@@ -238,13 +243,13 @@ describe('a service that goes away', () => {
     expect(again.err).toContain('an earlier run was not finished')
     const other = await cli([...csv, '--resume', '--to-block', '3'])
     expect(other.code).toBe(1)
-    expect(other.err).toContain('it is of a run that was asked otherwise: toBlock')
+    expect(other.err).toContain('it is of a run with other options: toBlock')
     const resumed = await cli([...csv, '--resume'])
     expect(resumed).toMatchObject({ code: 0, err: 'Through block 209.\n' })
     expect(await readFile(file, 'utf8')).toBe(`address,balance\n${ADA},35\n${BOB},15\n`)
     await expect(access(`${file}.checkpoint`)).rejects.toThrow('ENOENT')
   })
-  it('is not gone on with from a checkpoint that is damaged', async () => {
+  it('does not resume from a damaged checkpoint', async () => {
     const place = join(directory, 'place')
     const server = await serveUntil(4)
     const words = argv(server, '--checkpoint', place, '--resume')
@@ -256,9 +261,9 @@ describe('a service that goes away', () => {
     expect(asked.code).toBe(1)
     expect(asked.err).toContain('it is damaged')
     await writeFile(place, bytes.toString('latin1').replace('"version":1', '"version":9'), 'latin1')
-    expect((await cli(words)).err).toContain('another version of this program has written it')
+    expect((await cli(words)).err).toContain('another version of this program wrote it')
   })
-  it('and answers without moving on, is given up with 5 after ten requests at most', async () => {
+  it('a service without progress exits with 5 after at most ten requests', async () => {
     const server = await serve({ faults: () => ({ kind: 'stall' }) })
     const { code, out } = await hurried(argv(server, '--format', 'json'))
     expect({ code, out }).toEqual({ code: 5, out: '' })

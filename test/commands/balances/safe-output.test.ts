@@ -43,7 +43,7 @@ const words = ({ url }: QueryServer, standard: string, ...more: readonly string[
   ...more,
 ]
 
-/** Ended as soon as it waits for what never comes. */
+/** Interrupted as soon as it waits for a response that never arrives. */
 const ended = async (argv: readonly string[], isWaiting: () => boolean) => {
   const stopping = new AbortController()
   const chunks: string[] = []
@@ -67,8 +67,8 @@ const ended = async (argv: readonly string[], isWaiting: () => boolean) => {
   return { code: await running, text: chunks.join('') }
 }
 
-describe('what was read is not lost', () => {
-  it('where it is ended while the contract is asked', async () => {
+describe('the result is not lost', () => {
+  it('if it is interrupted during --verify', async () => {
     const server = await serve({ pageBlocks: 20 })
     const rpc = await node(() => 'hang')
     const file = join(directory, 'holders.csv')
@@ -76,15 +76,15 @@ describe('what was read is not lost', () => {
     const verifying = [...argv, '--resume', '--verify', '5', '--rpc', rpc.url]
     const { code, text } = await ended(verifying, () => rpc.asked.length > 0)
     expect(code).toBe(130)
-    expect(text).toContain(`the checkpoint is kept in ${file}.checkpoint`)
+    expect(text).toContain(`the checkpoint is in ${file}.checkpoint`)
     const before = server.seen.length
     expect((await cli([...argv, '--resume'])).code).toBe(0)
-    // Nothing is fetched twice.
+    // No block is fetched twice.
     expect(server.seen.slice(before).filter(({ path }) => path === '/query')).toEqual([])
     expect(await readFile(file, 'utf8')).toBe(`address,balance\n${ADA},35\n${BOB},15\n`)
     expect(await readdir(directory)).toEqual(['holders.csv'])
   })
-  it('since a place that cannot be written is refused before anybody is asked', async () => {
+  it('because an output that cannot be written is rejected before the first request', async () => {
     const server = await serve()
     await mkdir(join(directory, 'there'))
     for (const file of [join(directory, 'there'), join(directory, 'no', 'file')]) {
@@ -96,13 +96,13 @@ describe('what was read is not lost', () => {
     }
     expect(server.seen).toEqual([])
   })
-  it('and no checkpoint is spoken of where there is none', async () => {
+  it('and a missing checkpoint is not mentioned', async () => {
     const server = await serve({ faults: () => ({ kind: 'hang' }) })
     const argv = words(server, 'erc20', '-o', join(directory, 'file'))
     const { text } = await ended(argv, () => server.seen.length > 0)
-    expect(text).toContain('there is no checkpoint to go on from yet')
+    expect(text).toContain('there is no checkpoint yet')
   })
-  it('and an older file that is whole is not replaced by one that is not', async () => {
+  it('and a complete older file is not replaced by an incomplete one', async () => {
     const file = join(directory, 'holders.json')
     await writeFile(file, 'older')
     const server = await serve({
@@ -118,11 +118,11 @@ describe('what was read is not lost', () => {
     while (!isOver) await clock.advance(50)
     const { code, err } = await running
     expect(code).toBe(4)
-    expect(err).toContain('is as it was')
+    expect(err).toContain('is unchanged')
     expect(await readFile(file, 'utf8')).toBe('older')
     expect(await readFile(`${file}.partial`, 'utf8')).toContain('"complete":false')
   })
-  it('and the standard that is advised is not kept from its work', async () => {
+  it('and the checkpoint does not block a run with the advised standard', async () => {
     const server = await serve({ logs: [move({ block: 1 }, { from: ZERO, to: ADA, value: 7n })] })
     const file = join(directory, 'holders.csv')
     const more = ['--format', 'csv', '-o', file, '--resume']
@@ -133,37 +133,37 @@ describe('what was read is not lost', () => {
   })
 })
 
-describe('what has to be known stands on standard error, for CSV too', () => {
+describe('notes on standard error, also for CSV', () => {
   const csv = async (server: QueryServer, standard: string, ...more: readonly string[]) =>
     (await cli(words(server, standard, '--format', 'csv', ...more))).err.replaceAll(/\s+/g, ' ')
   const mint = { from: ZERO, to: ADA, value: 100n }
 
-  it('which logs were left out, and which may mean something else', async () => {
+  it('count the logs that were not applied and the ambiguous ones', async () => {
     const plain = transfer({ block: 1 }, mint)
     const short = { ...transfer({ block: 2 }, mint), data: '0x05' }
     expect(await csv(await serve({ logs: [plain, short] }), 'erc20')).toContain(
-      'Left out: 1 malformed. What those logs moved is not in it.',
+      'Not applied: 1 malformed. The transfers of these logs are not included.',
     )
     const [topic = null] = plain.topics
     const data = `0x${[ZERO, ADA].map((one) => one.slice(2).padStart(64, '0')).join('')}${'7'.padStart(64, '0')}`
     const kitty = { ...plain, topics: [topic, null, null, null], data }
     expect(await csv(await serve({ logs: [kitty] }), 'erc20')).toContain(
-      'Odd: 1 unindexed. From the logs alone ERC-20 and ERC-721 cannot be told apart',
+      'Unusual: 1 unindexed. The logs do not distinguish ERC-20 from ERC-721',
     )
   })
-  it('that nothing came, and which block it is of', async () => {
+  it('report an empty result and the last block', async () => {
     const said = await csv(await serve({ logs: [] }), 'erc1155', '--to-block', '5000')
-    expect(said).toContain('Nothing came: no such event. Is this the contract, and its standard?')
-    expect(said).toContain('Through block 300, not 5000: the service had no more yet.')
+    expect(said).toContain('No event was found. Check the contract address and the standard.')
+    expect(said).toContain('Through block 300, not 5000: the service has no later block yet.')
     expect(await csv(await serve(), 'erc20')).toBe('Through block 300. ')
   })
-  it('that somebody gave what he had not, in the words of the standard', async () => {
+  it('report a sender that did not own the token', async () => {
     const logs = [move({ block: 1 }, { from: BOB, to: ADA, value: 7n })]
     expect(await csv(await serve({ logs }), 'erc721')).toContain(
-      'Not conserving: by its events somebody gave what he did not have.',
+      'Not conserving: by its events a sender did not own the token.',
     )
   })
-  it('edge case 38: what was removed counts for nothing', async () => {
+  it('edge case 38: removed logs are not applied', async () => {
     const logs = [
       transfer({ block: 1 }, mint),
       { ...transfer({ block: 2 }, { from: ADA, to: BOB, value: 5n }), removed: true },
@@ -171,17 +171,17 @@ describe('what has to be known stands on standard error, for CSV too', () => {
     const { out } = await cli(words(await serve({ logs }), 'erc20', '--format', 'csv'))
     expect(out).toBe(`address,balance\n${ADA},100\n`)
   })
-  it('and --from-block 0 leaves nothing out', async () => {
+  it('--from-block 0 is not partial', async () => {
     const argv = words(await serve(), 'erc20', '--from-block', '0', '--format', 'json')
     expect(JSON.parse((await cli(argv)).out)).toMatchObject({ partial: false, supply: '50' })
   })
-  it('nor does --created-in, which asks for nothing before that block', async () => {
+  it('--created-in is not partial and requests no earlier block', async () => {
     const server = await serve()
     const argv = words(server, 'erc20', '--created-in', '1', '--format', 'json')
     expect(JSON.parse((await cli(argv)).out)).toMatchObject({ partial: false, supply: '40' })
     expect(server.seen.find(({ path }) => path === '/query')?.body).toContain('"from_block":1,')
   })
-  it('nor can it hide that somebody had something before', async () => {
+  it('--created-in does not hide earlier balances', async () => {
     const logs = [transfer({ block: 3 }, { from: ADA, to: BOB, value: 5n })]
     const argv = words(await serve({ logs }), 'erc20', '--created-in', '2', '--format', 'json')
     const { out, err } = await cli(argv)
@@ -190,7 +190,7 @@ describe('what has to be known stands on standard error, for CSV too', () => {
   })
 })
 
-describe('what the contract says', () => {
+describe('--verify', () => {
   const verify = async (server: QueryServer, standard: string, say: (data: string) => Said) => {
     const rpc = await node(say)
     const argv = words(server, standard, '--verify', '9', '--rpc', rpc.url)
@@ -198,16 +198,18 @@ describe('what the contract says', () => {
     return { code, err: err.replaceAll(/\s+/g, ' '), asked: rpc.asked }
   }
 
-  it('edge case 17: of the supply, where balances were given without events', async () => {
+  it('edge case 17: compares the supply, which reveals mints without events', async () => {
     const { code, err } = await verify(await serve(), 'erc20', (data) => {
       if (data === '0x18160ddd') return 51n
       return data.endsWith(ADA.slice(2)) ? 35n : 15n
     })
     expect(code).toBe(1)
-    expect(err).toContain('Verified: 2 of 2 are as the contract says.')
-    expect(err).toContain('Different: the supply: 50 minted and not burned by events, 51 by')
+    expect(err).toContain('Verified: 2 of 2 match the contract.')
+    expect(err).toContain(
+      'Different: supply: 50 by events (minted less burned), 51 by the contract.',
+    )
   })
-  it('of many that are different, the first; JSON has all', async () => {
+  it('prints the first differences; JSON has all', async () => {
     const logs = Array.from({ length: 25 }, (_, at) =>
       transfer(
         { block: 1, index: at },
@@ -218,23 +220,23 @@ describe('what the contract says', () => {
     const argv = words(await serve({ logs }), 'erc20', '--verify', '99', '--rpc', rpc.url)
     const { err, out } = await cli([...argv, '--format', 'json'])
     expect(err.match(/Different: 0x/g)).toHaveLength(20)
-    expect(err).toContain('The first 20 of the 25; --format json has all.')
+    expect(err).toContain('The first 20 of 25 differences; --format json has all.')
     expect(out.match(/"theirs":"6"/g)).toHaveLength(26)
   })
-  it('of an owner whom it does not know', async () => {
+  it('reports a token without an owner', async () => {
     const logs = [move({ block: 1 }, { from: ZERO, to: ADA, value: 7n })]
     const refusal = 'execution reverted: index out of range'
     const { code, err } = await verify(await serve({ logs }), 'erc721', () => ({ refusal }))
     expect(code).toBe(1)
     expect(err).toContain(`Different: ${ADA}, id 7: ${ADA} by events, no owner`)
-    // Of an amount it has told nothing, and of its state nothing either.
+    // The error concerns neither the amount nor a missing state.
     const amount = await verify(await serve(), 'erc20', () => ({ refusal }))
     expect(amount.code).toBe(1)
-    expect(amount.err).toContain('2 could not be asked: "execution reverted')
+    expect(amount.err).toContain('2 could not be checked: "execution reverted')
   })
-  it('of a range: its first and its last', async () => {
+  it('checks the first and the last token of a range', async () => {
     const word = (text: string): string => `0x${text.replace('0x', '').padStart(64, '0')}`
-    // As every explorer shows it.
+    // The published selector.
     const topic = '0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d'
     const range = {
       ...transfer({ block: 1 }, { from: ZERO, to: ADA, value: 0n }),
@@ -245,9 +247,9 @@ describe('what the contract says', () => {
       BigInt(ADA),
     )
     expect(code).toBe(0)
-    expect(err).toContain('Verified: 2 of 2 are as the contract says.')
+    expect(err).toContain('Verified: 2 of 2 match the contract.')
     expect(asked.map((body) => /0+(\d+)"},/.exec(body)?.[1])).toEqual(['1', '32'])
     const nothing = await verify(await serve({ logs: [] }), 'erc721', () => 0n)
-    expect(nothing.err).toContain('Verified: there is nothing to ask.')
+    expect(nothing.err).toContain('Verified: no holder to check.')
   })
 })

@@ -29,12 +29,12 @@ const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => 
 }
 
 describe('height', () => {
-  it('is a number, or JSON', async () => {
+  it('prints a number, or JSON', async () => {
     const { url } = await serve()
     expect(await cli(['height', '--url', url])).toEqual({ code: 0, out: '10\n', err: '' })
     expect((await cli(['height', '--url', url, '--json'])).out).toBe('{"height":10}\n')
   })
-  it('asks with the key of a file, of the environment, in another header; a wrong one is exit code 3', async () => {
+  it('uses the key of a file, of the environment, in another header; a wrong key exits with 3', async () => {
     const { url, seen } = await serve({ apiKey: KEY })
     const file = join(directory, 'key')
     await writeFile(file, `${KEY}\n`)
@@ -61,7 +61,7 @@ describe('height', () => {
       await writeFile(file, 'two words-0815\n')
       const odd = await cli([...argv, '--api-key-file', file])
       expect(odd).toMatchObject({ code: 3, out: '' })
-      expect(odd.err).toContain('Could not use the API key: there is a space')
+      expect(odd.err).toContain('Could not use the API key: it contains a space')
       expect(odd.err).not.toContain('words-0815')
       const unset = await cli(argv, { env: { CHAIN_AGENT_API_KEY: '' } })
       expect(unset.code).toBe(3)
@@ -70,8 +70,8 @@ describe('height', () => {
     },
   )
   it.each([
-    [['--url', 'https://host/?apikey=secret'], '--url: expected an address that ends with its'],
-    [['--url', 'https://user:secret@host/'], '--url: expected an address without a user in it'],
+    [['--url', 'https://host/?apikey=secret'], '--url: expected an address without a query string'],
+    [['--url', 'https://user:secret@host/'], '--url: expected an address without a user name'],
     [['--url', 'secret'], '--url: expected an http or https address'],
     [['--url', 'https://host', '--api-key-header', 'Host'], 'error: invalid --api-key-header '],
   ])('%j is no configuration, and asked in a wrong way', async (words, expected) => {
@@ -87,7 +87,7 @@ describe('query', () => {
   const query = async (server: QueryServer, ...more: readonly string[]) =>
     cli(['query', '--url', server.url, ...more])
 
-  it('gives a line of JSON a log, in order, with the fields that were asked for', async () => {
+  it('prints one line of JSON per log, in order, with the selected fields', async () => {
     const server = await serve()
     const asked = await query(
       server,
@@ -111,11 +111,11 @@ describe('query', () => {
       .parse(JSON.parse(body))
     expect(sent.to_block).toBe(3)
     expect(sent.field_selection.log.toSorted()).toEqual(
-      // The client's own: any contract was asked for.
+      // Added by the client, because the query is for all contracts.
       ['address', 'block_number', 'data', 'log_index', 'topic2'],
     )
   })
-  it('gives CSV with a head; what a log does not have is empty', async () => {
+  it('prints CSV with a header; absent values are empty', async () => {
     const { out } = await query(
       await serve(),
       '--to-block',
@@ -127,7 +127,7 @@ describe('query', () => {
     )
     expect(out).toBe(`block_number,log_index,topic3,address\n0,0,,${TOKEN}\n0,1,,${TOKEN}\n`)
   })
-  it('orders what a page has in disorder, and leaves out what it has twice', async () => {
+  it('sorts the logs of a page and removes duplicates', async () => {
     const page = z.object({ data: z.array(z.object({ logs: z.array(z.unknown()) })) })
     const server = await serve()
     const expected = (await query(server)).out
@@ -145,14 +145,14 @@ describe('query', () => {
         : undefined
     expect((await query(server)).out).toBe(expected)
   })
-  it('refuses two logs in one place that are not the same', async () => {
+  it('rejects two different logs with one position', async () => {
     const [first, second] = history(1)
     const logs = [first, second].flatMap((log) => (log ? [{ ...log, index: 0 }] : []))
     const asked = await query(await serve({ logs }))
     expect({ code: asked.code, out: asked.out }).toEqual({ code: 5, out: '' })
-    expect(asked.err).toContain('one log in one place, not two (block 0, index 0)')
+    expect(asked.err).toContain('one log per position, not two (block 0, index 0)')
   })
-  it('says which field of which log is odd, and what came, without the key', async () => {
+  it('reports the unexpected field and its value, without the key', async () => {
     const logs = history(1).map((log, at) => ({
       ...log,
       index: at + 3,
@@ -164,12 +164,12 @@ describe('query', () => {
     expect(asked.err).toContain('expected hex digits as data of log 3 in block 0')
     expect(asked.err).toContain('it said: "(redacted) =1+1"')
   })
-  it('asks whether a log was removed, and says it', async () => {
+  it('requests and prints the field removed', async () => {
     const logs = history(1).map((log, at) => ({ ...log, removed: at === 1 }))
     const { out } = await query(await serve({ logs }))
     expect(out.match(/"removed":\w+/g)).toEqual(['"removed":false', '"removed":true'])
   })
-  it('filters by contract and by topics, in words that people use', async () => {
+  it('filters by contract and by topics, given as addresses and signatures', async () => {
     const server = await serve()
     const { out } = await query(
       server,
@@ -178,7 +178,7 @@ describe('query', () => {
       `--topic=2:${BOB},${ADA}`,
       `--topic=1:${ADA}`,
     )
-    // Ada gives five times; nobody else does but the zero address.
+    // Ada sends five times; the only other sender is the zero address.
     expect(out.trim().split('\n')).toHaveLength(5)
     const sent: unknown = JSON.parse(server.seen.find(({ path }) => path === '/query')?.body ?? '')
     const padded = (address: string): string => `0x${'0'.repeat(24)}${address.slice(2)}`
@@ -186,7 +186,7 @@ describe('query', () => {
       logs: [{ address: [TOKEN], topics: [[TRANSFER], [padded(ADA)], [padded(BOB), padded(ADA)]] }],
     })
   })
-  it('takes the body of a query from a file, and its to_block is the last block', async () => {
+  it('reads the body of a query from a file, whose to_block is the last block', async () => {
     const file = join(directory, 'body.json')
     const body = { from_block: 3, to_block: 4, logs: [{}], field_selection: { log: ['data'] } }
     await writeFile(file, JSON.stringify(body))
@@ -199,18 +199,18 @@ describe('query', () => {
     expect(wrong.err).toContain('from_block')
     expect(wrong.err).not.toContain('configuration')
     await writeFile(file, '{')
-    expect((await query(await serve(), '--query', file)).err).toContain(`${file}: it is no JSON`)
+    expect((await query(await serve(), '--query', file)).err).toContain(`${file}: it is not JSON`)
     const missing = await query(await serve(), '--query', `${file}.not`)
     expect(missing).toEqual({
       code: 2,
       out: '',
-      err: `error: ${file}.not cannot be read: there is no such file or directory\n  what to do: name the file with the query after --query\n`,
+      err: `error: ${file}.not cannot be read: there is no such file or directory\n  what to do: check the path after --query\n`,
     })
   })
-  it('is asked in a wrong way with a block that no service can be asked for', async () => {
+  it('rejects a block number beyond the range', async () => {
     const asked = await query(await serve(), '--from-block', `${Number.MAX_SAFE_INTEGER}`)
     expect({ code: asked.code, out: asked.out }).toEqual({ code: 2, out: '' })
-    expect(asked.err).toMatch(/^error: The query can not be asked/)
+    expect(asked.err).toMatch(/^error: The query is invalid/)
   })
   it.each([
     [['--fields', 'datta'], 'Did you mean data?'],
@@ -221,18 +221,18 @@ describe('query', () => {
     [['--topic', 'Transfer(address,uint12)'], 'expected a topic'],
     [['--topic', 'Filled((address,uint1),bytes33[])'], 'expected a topic'],
     [['--address', '0x12'], '40 hex digits'],
-    [['--resume'], '--resume goes on with a file'],
+    [['--resume'], '--resume requires --output'],
     [['--from-block', '5', '--to-block', '4'], 'the last block is before the first'],
-    [['--query', 'x.json', '--from-block', '5'], '--query says all of the query'],
-    [['--from-block', '1e3'], 'the number of a block'],
-  ])('%j is asked in a wrong way', async (words, expected) => {
+    [['--query', 'x.json', '--from-block', '5'], '--query cannot be combined with'],
+    [['--from-block', '1e3'], 'expected a block number'],
+  ])('%j is a usage error', async (words, expected) => {
     const server = await serve()
     const asked = await query(server, ...words)
     expect({ code: asked.code, out: asked.out }).toEqual({ code: 2, out: '' })
     expect(asked.err).toContain(expected)
     expect(server.seen).toEqual([])
   })
-  it('writes a file that is there once it is whole, and leaves nothing beside it', async () => {
+  it('creates the output file when it is complete, and no other file', async () => {
     const file = join(directory, 'logs.ndjson')
     const server = await serve()
     const asked = await query(server, '--output', file)
@@ -241,7 +241,7 @@ describe('query', () => {
     await expect(readFile(`${file}.partial`)).rejects.toThrow('ENOENT')
     await expect(readFile(`${file}.checkpoint`)).rejects.toThrow('ENOENT')
   })
-  it('says how to go on where a checkpoint was written, and only there', async () => {
+  it('prints how to resume only if a checkpoint was written', async () => {
     const server = await serve({
       height: 209,
       pageBlocks: 2,
@@ -252,7 +252,7 @@ describe('query', () => {
     const asked = await query(server, '--output', file)
     expect(asked.code).toBe(5)
     expect(asked.err).toContain(
-      `The checkpoint is kept in ${file}.checkpoint. The same command with --resume goes on.\n`,
+      `The checkpoint is in ${file}.checkpoint. Run the same command with --resume to continue.\n`,
     )
     expect((await query(server)).err).not.toContain('--resume')
     server.faults = () => ({ kind: 'reply', status: 200, body: '<html>' })
@@ -260,7 +260,7 @@ describe('query', () => {
     expect(elsewhere.code).toBe(5)
     expect(elsewhere.err).not.toContain('--resume')
   })
-  it('ends with 5 for what is no answer, and shows no key that a server echoes', async () => {
+  it('exits with 5 for an invalid response, and does not print a key that a server echoes', async () => {
     const server = await serve({ faults: () => ({ kind: 'reply', status: 200, body: '<html>' }) })
     const asked = await query(server)
     expect({ code: asked.code, out: asked.out }).toEqual({ code: 5, out: '' })
@@ -271,28 +271,28 @@ describe('query', () => {
   })
 })
 
-describe('a service that tells no hashes', () => {
+describe('a service without block hashes', () => {
   it.each([
     { dialect: 'spec' as const, isTold: true },
     { dialect: 'hosted' as const, isTold: false },
   ])('$dialect: that pages near the head are not proved is told: $isTold', async (given) => {
     const { url } = await serve({ dialect: given.dialect, pageLogs: 1 })
-    // Without progress is not without what has to be known.
+    // --quiet does not suppress notes.
     const query = await cli(['query', '--url', url, '--address', TOKEN, '--quiet'])
     expect(query.code).toBe(0)
-    expect(query.err.includes('Not proved: the service tells no hashes')).toBe(given.isTold)
+    expect(query.err.includes('Unproven: the service returns no block hashes')).toBe(given.isTold)
     const asked = ['balances', '--url', url, '--standard', 'erc20', '--token', TOKEN]
     const { out, err } = await cli([...asked, '--format', 'json'])
     expect(JSON.parse(out)).toMatchObject({ complete: true, unguarded: given.isTold })
-    expect(err.replaceAll('\n', ' ').includes('Not proved')).toBe(given.isTold)
+    expect(err.replaceAll('\n', ' ').includes('Unproven')).toBe(given.isTold)
   })
 
-  it('a block that is not there yet is said not to be there', async () => {
+  it('a last block that does not exist yet is reported', async () => {
     const { url } = await serve({ dialect: 'hosted' })
     const { code, err } = await cli(['query', '--url', url, '--to-block', '5000'])
     expect({ code, err }).toStrictEqual({
       code: 0,
-      err: 'Through block 10, not 5000: the service had no more yet.\n',
+      err: 'Through block 10, not 5000: the service has no later block yet.\n',
     })
   })
 })

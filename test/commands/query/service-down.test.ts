@@ -20,7 +20,7 @@ const serve = async (options: QueryServerOptions = {}): Promise<QueryServer> => 
 }
 
 describe('a service that is down', () => {
-  it('on this host: fails at the first attempt, and says what to do', async () => {
+  it('on this host: fails at the first attempt with advice', async () => {
     const { url, close } = await startQueryServer()
     await close()
     for (const words of [
@@ -40,19 +40,19 @@ describe('a service that is down', () => {
     const clock = jumpingClock()
     const { code, err } = await cli(['height', '--url', server.url, '--retries', '2'], { clock })
     expect(code).toBe(1)
-    // Both waits are shorter than the second within which one report is enough.
+    // Both waits are shorter than the minimum interval of reports, one second.
     expect(err).toMatch(
       /^Query service http:\S+: it answered 502; retrying in 0\.[12] s \(attempt 2 of 3\)\nCould not ask/,
     )
     expect(clock.waits).toHaveLength(2)
     expect(server.seen).toHaveLength(3)
   })
-  it('is reported once a second at most', async () => {
+  it('is reported at most once a second', async () => {
     const server = await serve({ faults: () => ({ kind: 'reply', status: 502 }) })
     const clock = jumpingClock()
     const { err } = await cli(['height', '--url', server.url], { clock })
     const reports = err.split('\n').filter((line) => line.includes('; retrying in '))
-    // Where a wait begins at least a second after the report before it.
+    // A report needs at least one second since the one before.
     let [at, reportedAt, expected] = [0, -Infinity, 0]
     for (const wait of clock.waits) {
       if (at - reportedAt >= 1000) [reportedAt, expected] = [at, expected + 1]
@@ -61,7 +61,7 @@ describe('a service that is down', () => {
     expect(reports).toHaveLength(expected)
     expect(reports.length).toBeGreaterThan(1)
   })
-  it('is given the time of --timeout for each request', async () => {
+  it('--timeout limits each request', async () => {
     const server = await serve({ faults: () => ({ kind: 'hang' }) })
     const argv = ['height', '--url', server.url, '--timeout', '20ms', '--retries', '1']
     const { code, err } = await cli(argv)
@@ -80,7 +80,7 @@ describe('a service that is down', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(expected)
   })
-  it('its words stay in the error: an address is no secret, nor is what it needs', async () => {
+  it('the error has the response of the service, with only the key redacted', async () => {
     const contract = `0x${'1a'.repeat(20)}`
     const answers = [
       [400, `this service keeps only logs of ${contract}; name them in the filter`],

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { createQueryClient } from '../../../src/query/client/client.ts'
-import { skim } from '../../../src/query/client/skim.ts'
+import { scanCoverage } from '../../../src/query/client/coverage-scan.ts'
 import { LOG_FIELDS } from '../../../src/query/log-fields.ts'
 import { keeps, memoryStore } from '../../support/memory-store.ts'
 import { ask, it as apiTest } from './fixtures.ts'
@@ -88,10 +88,13 @@ describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dia
     })
     const refuse = (happened: string): Error => new Error(happened)
     const total = got.text.split('"log_index"').length - 1
-    expect(skim(Buffer.from(got.text), 30, refuse)).toMatchObject({ logs: total, beyond: 0 })
+    expect(scanCoverage(Buffer.from(got.text), 30, refuse)).toMatchObject({
+      logs: total,
+      beyond: 0,
+    })
     // An inclusive service sends the block after the last one along; it is cut off.
     const beyond = chain[28]?.logs.length ?? 0
-    const cut = skim(Buffer.from(got.text), 28, refuse)
+    const cut = scanCoverage(Buffer.from(got.text), 28, refuse)
     expect(cut?.beyond).toBe(dialect === 'spec' ? beyond + (chain[29]?.logs.length ?? 0) : beyond)
     expect(cut?.trimmed?.toString().split('"log_index"')).toHaveLength(
       total - (cut?.beyond ?? 0) + 1,

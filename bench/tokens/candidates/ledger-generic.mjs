@@ -1,0 +1,6 @@
+import { checked, ledgerOf } from '../ledger.mjs'
+
+export const begin = (options) => {
+  const { ledger, rows } = ledgerOf(options, 'generic')
+  return { rows, page: (page) => ledger.applyPage(checked(page)) }
+}

@@ -1,0 +1,154 @@
+import type { Clock } from '../../core/clock.ts'
+import { QueryError } from '../../query/client/errors.ts'
+import type { Page, Progress, QueryClient } from '../../query/client/types.ts'
+import { StandardError } from '../../tokens/errors.ts'
+import { createLedger } from '../../tokens/ledger.ts'
+import { LEDGER_FIELDS, topicsOf } from '../../tokens/signatures.ts'
+import type { LedgerResult, Profile, Standard } from '../../tokens/types.ts'
+import {
+  createCheckpointSchedule,
+  heightDecreased,
+  identityOf,
+  openCheckpoint,
+  unfinishedRun,
+} from '../../query/resume/checkpoint.ts'
+
+export interface TokenContract {
+  readonly standard: Standard
+  /** In lower case. */
+  readonly contract: string
+  readonly profile: Profile | null
+}
+
+interface RebuildOptions extends TokenContract {
+  readonly client: QueryClient
+  /** The address of the service, which identifies the chain of a checkpoint. */
+  readonly url: string
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Null for the first block of the chain. */
+  readonly fromBlock: number | null
+  /** Whether the contract has no event before `fromBlock`. */
+  readonly fullHistory: boolean
+  /** Null for the height at the start. */
+  readonly toBlock: number | null
+  /** The checkpoint file, and whether to resume from an existing one. */
+  readonly checkpoint: { readonly file: string; readonly resume: boolean } | null
+  readonly onProgress: (progress: Progress) => void
+}
+
+export interface RebuiltBalances {
+  readonly ledger: LedgerResult
+  /** Whether all blocks through `target` have been read. */
+  readonly complete: boolean
+  /** The last block that has been applied. */
+  readonly through: number
+  readonly target: number
+  /** The error that ended the run early. */
+  readonly error: QueryError | null
+  /** Whether no hash proves that the pages near the head are of one chain; null for an incomplete run. */
+  readonly unguarded: boolean | null
+  /** Call after the balances have been written. */
+  readonly removeCheckpoint: () => Promise<void>
+}
+
+/**
+ * Computes the balances of a token from its events. Throws the errors of the client; but if the service becomes
+ * unreachable after the first page, returns an incomplete result. Returns undefined if interrupted. The checkpoint
+ * stays after the end, because verifying and writing the balances may fail or be interrupted.
+ */
+export const rebuildBalances = async (
+  options: RebuildOptions,
+): Promise<RebuiltBalances | undefined> => {
+  const {
+    client,
+    url,
+    clock,
+    signal,
+    standard,
+    contract,
+    profile,
+    fromBlock,
+    fullHistory,
+    onProgress,
+  } = options
+  const topics = topicsOf(standard, profile)
+  const identity = { standard, contract, profile, fromBlock, fullHistory, toBlock: options.toBlock }
+  const checkpoint = options.checkpoint
+    ? openCheckpoint(options.checkpoint.file, identityOf({ service: url, ...identity }))
+    : undefined
+  const height = await client.height(signal)
+  const found = await checkpoint?.read()
+  if (found && !options.checkpoint?.resume) throw unfinishedRun(options.checkpoint?.file ?? '')
+  const target = found?.mark.target ?? Math.min(options.toBlock ?? height, height)
+  const create = () => createLedger({ standard, contract, profile, fullHistory })
+  let ledger = create()
+  if (found) ledger.restore(found.payload)
+  let next = found?.mark.next ?? fromBlock ?? 0
+  const schedule = createCheckpointSchedule({
+    clock,
+    height,
+    isEager: false,
+    write: async (mark) => checkpoint?.write(mark, ledger.snapshot()),
+  })
+  const removeCheckpoint = async (): Promise<void> => checkpoint?.remove()
+  let unguarded: boolean | null = null
+  const finish = async (complete: boolean, error: QueryError | null): Promise<RebuiltBalances> => {
+    try {
+      const ledgerResult = ledger.result()
+      return {
+        ledger: ledgerResult,
+        complete,
+        through: next - 1,
+        target,
+        error,
+        unguarded: complete ? unguarded : null,
+        removeCheckpoint,
+      }
+    } catch (thrown) {
+      // The advice is to use the other standard, which cannot use this checkpoint.
+      if (thrown instanceof StandardError) await removeCheckpoint()
+      throw thrown
+    }
+  }
+  const sink = {
+    page: async (page: Page) => {
+      await schedule.beforePage(page)
+      ledger.applyPage(page)
+      next = page.next
+      await schedule.afterPage({ target, next, last: page.last ?? null, logs: 0, offset: 0 })
+    },
+    reset: async () => {
+      schedule.discard()
+      await removeCheckpoint()
+      ledger = create()
+      next = fromBlock ?? 0
+    },
+  }
+  const query = {
+    addresses: [contract],
+    topics: [topics],
+    fields: LEDGER_FIELDS,
+    fromBlock: fromBlock ?? 0,
+    toBlock: target,
+  }
+  try {
+    const run = await client.run(query, sink, {
+      signal,
+      onProgress,
+      ...(found && { from: found.mark.next, after: found.mark.last }),
+    })
+    unguarded = run.stats.unguarded > 0
+    if (!signal.aborted && run.through < target) throw heightDecreased(target)
+  } catch (error) {
+    const isGone = error instanceof QueryError && ['unreachable', 'no-data'].includes(error.kind)
+    if (!signal.aborted) {
+      // The error of the query matters more than that of the checkpoint.
+      await schedule.flush().catch(() => undefined)
+      if (!isGone || next <= (fromBlock ?? 0)) throw error
+      return finish(false, error)
+    }
+  }
+  await schedule.flush()
+  return signal.aborted ? undefined : finish(true, null)
+}

@@ -1,0 +1,176 @@
+import { type Clock } from '../../core/clock.ts'
+import { second } from '../../core/units.ts'
+import { type ErrorFactory, QueryError } from './errors.ts'
+import { createNoProgressGuard, type NoProgress } from './no-progress.ts'
+import { type CheckedPage, readPage } from './page.ts'
+import {
+  backoffMs,
+  type Counters,
+  retryOnProtocolError,
+  type SendRequest,
+  TIMEOUTS_BEFORE_SHRINKING,
+} from './request.ts'
+
+/** Returns one page that begins at `from` and covers at least that block and no block after `end`. Throws a QueryError. */
+export type FetchPage = (from: number, end: number, signal: AbortSignal) => Promise<CheckedPage>
+
+interface FetchPageOptions {
+  readonly sendRequest: SendRequest
+  readonly clock: Clock
+  readonly queryError: ErrorFactory
+  readonly counters: Counters
+  readonly requestBody: (from: number, end: number) => string
+  /** The last block of the run. */
+  readonly target: () => number
+  /** The height that the service reports now. */
+  readonly height: (signal: AbortSignal) => Promise<number>
+}
+
+/** An attempt that checks the height sends two requests; the limit is ten requests in ten seconds. */
+const HEIGHT_CHECK_WAIT_MS = 2.5 * second
+
+interface FetchAttempt {
+  readonly from: number
+  readonly end: number
+  /** Attempts at larger ranges from the same block that timed out. */
+  readonly attempts: number
+}
+
+export const createFetchPage = (options: FetchPageOptions): FetchPage => {
+  const { clock, queryError, counters } = options
+  const guard = createNoProgressGuard(clock, queryError)
+  const rangeLimit = createRangeLimit()
+  const fetchOnce = createFetchOnce(options)
+  return async (from, last, signal) => {
+    for (let attempts = 0; ;) {
+      const permit = await guard.enter(signal)
+      const end = rangeLimit.endOf(from, last)
+      try {
+        const fetched = await fetchOnce({ from, end, attempts }, signal)
+        if (fetched === 'too slow') attempts += TIMEOUTS_BEFORE_SHRINKING
+        if (fetched === 'too large' || fetched === 'too slow') {
+          if (rangeLimit.shrink(end - from + 1)) continue
+          throw queryError('fatal', 'the response for a single block is too large', `block ${from}`)
+        }
+        const noProgress = await noProgressOf(options, fetched, signal)
+        if (noProgress === undefined) {
+          guard.progressed(permit)
+          rangeLimit.succeeded(fetched.next - from)
+          counters.bytes += fetched.body.length
+          return fetched
+        }
+        counters.retries += 1
+        counters.waitedMs += guard.failed(noProgress)
+      } finally {
+        guard.leave(permit)
+      }
+    }
+  }
+}
+
+const createFetchOnce = ({
+  sendRequest,
+  clock,
+  queryError,
+  counters,
+  requestBody,
+}: FetchPageOptions) => {
+  const wait = async (signal: AbortSignal): Promise<void> => {
+    counters.retries += 1
+    await clock.sleep(backoffMs(1), signal)
+  }
+  const send = async (
+    body: string,
+    { from, end, attempts }: FetchAttempt,
+    signal: AbortSignal,
+  ): Promise<CheckedPage | 'too large' | 'too slow'> => {
+    const timeouts = { attempts, canShrink: end > from }
+    const response = await sendRequest({
+      path: 'query',
+      body,
+      queryError,
+      counters,
+      signal,
+      timeouts,
+    })
+    return typeof response === 'string' ? response : readPage(response, { from, end }, queryError)
+  }
+  /**
+   * A service with an inclusive to_block returns one more block than requested, and that block may have been the
+   * large one: requests the block without it.
+   */
+  const fetchBlockAlone = async (
+    attempt: FetchAttempt,
+    signal: AbortSignal,
+  ): Promise<CheckedPage | 'too large'> => {
+    try {
+      const page = await send(requestBody(attempt.from, attempt.from - 1), attempt, signal)
+      // For a service with an exclusive to_block that was an empty range: only a log or next_block proves the opposite.
+      const isProven = typeof page === 'object' && (page.count > 0 || page.hasNextBlock)
+      return isProven && page.next > attempt.from ? page : 'too large'
+    } catch (error) {
+      if (error instanceof QueryError && (error.kind === 'fatal' || error.kind === 'protocol')) {
+        return 'too large'
+      }
+      throw error
+    }
+  }
+  return async (attempt: FetchAttempt, signal: AbortSignal) => {
+    const fetched = await retryOnProtocolError(
+      () => send(requestBody(attempt.from, attempt.end), attempt, signal),
+      () => wait(signal),
+    )
+    return fetched === 'too large' && attempt.from === attempt.end
+      ? fetchBlockAlone(attempt, signal)
+      : fetched
+  }
+}
+
+/** Why the page is no progress; undefined if it is. */
+const noProgressOf = async (
+  { target, height }: FetchPageOptions,
+  { from, next, archiveHeight, isInferred }: CheckedPage,
+  signal: AbortSignal,
+): Promise<NoProgress | undefined> => {
+  const behind = (reported: number, requested: number): string =>
+    reported < 0
+      ? `it has no blocks yet; block ${requested} was requested`
+      : `it has the blocks up to ${reported}; block ${requested} was requested`
+  if (next > from) {
+    if (!isInferred || next <= target()) return undefined
+    // The response may be from an instance of the service that is behind.
+    const reported = await height(signal)
+    return reported >= target()
+      ? undefined
+      : { evidence: behind(reported, target()), minWaitMs: HEIGHT_CHECK_WAIT_MS }
+  }
+  const isBehind = archiveHeight !== null && archiveHeight < from
+  const evidence = isBehind ? behind(archiveHeight, from) : `block ${from}, again and again`
+  return { evidence, minWaitMs: 0 }
+}
+
+/** After this many full ranges in a row the limit is doubled. */
+const GROWS_AFTER = 8
+
+/** The number of blocks for one request, after the service has rejected a request as too large. */
+const createRangeLimit = () => {
+  let limit = Number.POSITIVE_INFINITY
+  let fullRanges = 0
+  return {
+    endOf: (from: number, end: number): number => Math.min(end, from + limit - 1),
+    /** Halves the limit. False if the request was for one block already. */
+    shrink: (requested: number): boolean => {
+      if (requested <= 1) return false
+      limit = Math.min(limit, Math.floor(requested / 2))
+      fullRanges = 0
+      return true
+    },
+    /** Raises the limit again: later blocks may have fewer logs. */
+    succeeded: (covered: number): void => {
+      fullRanges = covered >= limit ? fullRanges + 1 : 0
+      if (fullRanges < GROWS_AFTER) return
+      limit *= 2
+      fullRanges = 0
+    },
+  }
+}

@@ -1,0 +1,155 @@
+import { type Clock } from '../../core/clock.ts'
+import { minute, second } from '../../core/units.ts'
+import { type ErrorFactory, QueryError } from './errors.ts'
+import { type Limiter, MAX_WAIT_MS } from './limiter.ts'
+import { classifyResponse, type NextStep } from './response.ts'
+import { type Transport } from './transport.ts'
+import { type QueryStats, type Retry } from './types.ts'
+
+/** The statistics of a run, counted while it runs. */
+export type Counters = { -readonly [Name in keyof QueryStats]: number }
+
+export const newCounters = (): Counters => ({
+  pages: 0,
+  logs: 0,
+  bytes: 0,
+  requests: 0,
+  retries: 0,
+  waitedMs: 0,
+  reorgs: 0,
+  unguarded: 0,
+})
+
+export interface ServiceRequest {
+  readonly path: 'query' | 'height'
+  readonly body: string | null
+  readonly queryError: ErrorFactory
+  readonly counters: Counters
+  readonly signal: AbortSignal
+  /** For a range of blocks: the attempts that timed out so far, and whether the range can be made smaller. */
+  readonly timeouts?: { readonly attempts: number; readonly canShrink: boolean } | undefined
+}
+
+/** Returns the body of the response, or that the request was for too many blocks. Throws a QueryError. */
+export type SendRequest = (request: ServiceRequest) => Promise<Buffer | 'too large' | 'too slow'>
+
+interface RequestOptions {
+  readonly transport: Transport
+  readonly limiter: Limiter
+  readonly clock: Clock
+  readonly retries: number
+  readonly isLoopback: boolean
+  /** Called before each wait for another attempt. */
+  readonly onRetry: (retry: Retry) => void
+}
+
+/** After this many waits that the service requested, the request fails. */
+const MAX_WAITS = 30
+/** After this many waits in a row, the client waits longer than the service requests. */
+const TRUSTED_WAITS = 3
+/** After this many timeouts of one request, the client requests fewer blocks. */
+export const TIMEOUTS_BEFORE_SHRINKING = 2
+
+export const createSendRequest = ({
+  transport,
+  limiter,
+  clock,
+  retries,
+  isLoopback,
+  onRetry,
+}: RequestOptions): SendRequest => {
+  let hasResponded = false
+  return async ({ path, body, queryError, counters, signal, timeouts: earlier }) => {
+    let attempts = earlier?.attempts ?? 0
+    let timeouts = 0
+    let waits = 0
+    for (;;) {
+      counters.waitedMs += await limiter.acquire(signal)
+      if (signal.aborted) {
+        limiter.release({})
+        throw cancelled(queryError)
+      }
+      counters.requests += 1
+      const response = await transport(path, body, signal)
+      limiter.release('kind' in response ? {} : response.headers)
+      if (signal.aborted) throw cancelled(queryError)
+      if (!('kind' in response)) hasResponded = true
+      const next = classifyResponse(response, clock.now())
+      if (next.kind === 'ok') return next.body
+      if (next.kind === 'shrink') return 'too large'
+      if (next.kind === 'wait') {
+        waits += 1
+        const waitMs = waitMsOf(next, { waits, queryError })
+        onRetry({ happened: next.happened, waitMs, attempt: null })
+        limiter.pause(waitMs)
+        continue
+      }
+      attempts += 1
+      if (next.kind !== 'retry') throw queryError(next.kind, next.happened, next.evidence)
+      if (next.isTimeout === true) timeouts += 1
+      // On the same host a refused connection means that the service is not running, so a retry is
+      // useless, unless the service has responded before and is being restarted.
+      const isDown = next.isRefused === true && isLoopback && !hasResponded
+      if (isDown || attempts > retries) {
+        throw queryError('unreachable', next.happened, next.evidence)
+      }
+      counters.retries += 1
+      if (timeouts >= TIMEOUTS_BEFORE_SHRINKING && earlier?.canShrink === true) return 'too slow'
+      const waitMs = backoffMs(attempts)
+      onRetry({
+        happened: next.happened,
+        waitMs,
+        attempt: { number: attempts + 1, of: retries + 1 },
+      })
+      counters.waitedMs += waitMs
+      await clock.sleep(waitMs, signal)
+    }
+  }
+}
+
+const cancelled = (queryError: ErrorFactory): QueryError =>
+  queryError('unreachable', 'it was cancelled')
+
+/** How long to wait if the service requests a wait, in milliseconds. */
+const waitMsOf = (
+  { happened, ms, evidence }: Extract<NextStep, { kind: 'wait' }>,
+  { waits, queryError }: { readonly waits: number; readonly queryError: ErrorFactory },
+): number => {
+  if (waits > MAX_WAITS) throw queryError('unreachable', `${happened} again and again`, evidence)
+  if (ms !== undefined && ms > MAX_WAIT_MS) {
+    throw queryError(
+      'unreachable',
+      `${happened} and requests a long wait`,
+      `${Math.ceil(ms / 1000)} s`,
+    )
+  }
+  // A reset of 0 is no hint: other clients spend the same budget.
+  if (ms === undefined || ms === 0) return doubledMs(waits)
+  return Math.max(ms, waits > TRUSTED_WAITS ? doubledMs(waits - TRUSTED_WAITS + 1) : second)
+}
+
+const doubledMs = (times: number): number => Math.min(minute, second * 2 ** (times - 1))
+
+const FIRST_BACKOFF_MS = 200
+const MAX_BACKOFF_MS = 5 * second
+/** The lower bound of the random wait, so that a failing service is never requested again at once. */
+const MIN_SHARE = 1 / 4
+
+/** How long to wait after the given attempt, in milliseconds: random, at most twice as long each time. */
+export const backoffMs = (attempt: number): number =>
+  (MIN_SHARE + (1 - MIN_SHARE) * Math.random()) *
+  Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1))
+
+/** Repeats an attempt once after a QueryError('protocol'): a proxy or one bad instance may have caused it. */
+export const retryOnProtocolError = async <T>(
+  attempt: () => Promise<T>,
+  wait: () => Promise<void>,
+): Promise<T> => {
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!(error instanceof QueryError) || error.kind !== 'protocol') throw error
+    await wait()
+    return await attempt()
+  }
+}

@@ -1,0 +1,233 @@
+import { type StatCounter } from './stats.ts'
+import { type EventName } from './signatures.ts'
+import { type TokenLog } from './token-logs.ts'
+
+/** A log that cannot be decoded: it is counted and not applied. */
+const malformed = (_log: TokenLog, stats: StatCounter): readonly never[] => {
+  stats.add('malformed')
+  return []
+}
+
+/** A transfer of an amount from one holder to another. */
+export interface AmountTransfer {
+  readonly from: string
+  readonly to: string
+  /** 0 for ERC-20. */
+  readonly id: bigint
+  readonly amount: bigint
+}
+
+type AmountDecoder = (log: TokenLog, stats: StatCounter) => readonly AmountTransfer[]
+
+/** The transfers of a log of ERC-20 or ERC-1155; empty if the log is counted as not applied. */
+export const amountTransfersOf: AmountDecoder = (log, stats) => {
+  const decode = AMOUNT_DECODERS[log.event] ?? malformed
+  return decode(log, stats)
+}
+
+/** Old contracts index fewer arguments than the standard: the other arguments are in the data. */
+const decodeErc20Transfer: AmountDecoder = (log, stats) => {
+  const { topics, data } = log
+  if (topics.length === 3) {
+    stats.add('wrongStandard')
+    return []
+  }
+  const missing = 3 - topics.length
+  const size = sizeOf(data)
+  if (topics.length === 2 ? size < 32 : size !== 32 * missing) return malformed(log, stats)
+  if (size > 32 * missing) stats.add('oversizeData')
+  if (topics.length < 2) stats.add('unindexed')
+  const words = [...topics, ...Array.from({ length: missing }, (_, at) => wordAt(data, 32 * at))]
+  const [from = '', to = ''] = addressesOf(words.slice(0, 2), stats)
+  stats.add('applied')
+  return [{ from, to, id: 0n, amount: numberOf(words[2] ?? '') }]
+}
+
+const decodeWrapping: AmountDecoder = (log, stats) => {
+  const { event, topics, data } = log
+  if (topics.length !== 1 || sizeOf(data) < 32) return malformed(log, stats)
+  if (sizeOf(data) > 32) stats.add('oversizeData')
+  const [holder = ''] = addressesOf(topics, stats)
+  stats.add('applied')
+  const amount = numberOf(wordAt(data, 0))
+  return event === 'Deposit'
+    ? [{ from: ZERO_ADDRESS, to: holder, id: 0n, amount }]
+    : [{ from: holder, to: ZERO_ADDRESS, id: 0n, amount }]
+}
+
+const decodeTransferSingle: AmountDecoder = (log, stats) => {
+  const { topics, data } = log
+  if (topics.length !== 3 || sizeOf(data) < 64) return malformed(log, stats)
+  if (sizeOf(data) > 64) stats.add('oversizeData')
+  const [from = '', to = ''] = addressesOf(topics.slice(1), stats)
+  stats.add('applied')
+  return [{ from, to, id: numberOf(wordAt(data, 0)), amount: numberOf(wordAt(data, 32)) }]
+}
+
+const decodeTransferBatch: AmountDecoder = (log, stats) => {
+  const { topics, data } = log
+  if (topics.length !== 3 || sizeOf(data) < 64) return malformed(log, stats)
+  const ids = arrayAt(data, numberOf(wordAt(data, 0)))
+  const amounts = arrayAt(data, numberOf(wordAt(data, 32)))
+  if (ids === undefined || ids.length !== amounts?.length) return malformed(log, stats)
+  const [from = '', to = ''] = addressesOf(topics.slice(1), stats)
+  stats.add('applied')
+  return ids.map((id, at) => ({ from, to, id, amount: amounts[at] ?? 0n }))
+}
+
+/** The words of the array at this offset, which begins with its length; undefined unless all of it is in the data. */
+const arrayAt = (data: string, offset: bigint): readonly bigint[] | undefined => {
+  const size = sizeOf(data)
+  if (offset > size - 32) return undefined
+  const start = Number(offset) + 32
+  const length = numberOf(wordAt(data, start - 32))
+  if (length > Math.floor((size - start) / 32)) return undefined
+  return Array.from({ length: Number(length) }, (_, at) => numberOf(wordAt(data, start + 32 * at)))
+}
+
+const AMOUNT_DECODERS: Readonly<Partial<Record<EventName, AmountDecoder>>> = {
+  Transfer: decodeErc20Transfer,
+  Deposit: decodeWrapping,
+  Withdrawal: decodeWrapping,
+  TransferSingle: decodeTransferSingle,
+  TransferBatch: decodeTransferBatch,
+}
+
+/** A transfer of one token, or of all tokens from the first to the last. */
+export interface OwnerTransfer {
+  readonly from: string
+  /** Null if the event does not name the buyer. */
+  readonly to: string | null
+  readonly first: bigint
+  readonly last: bigint
+}
+
+interface DecodeContext {
+  readonly stats: StatCounter
+  /** The previous log of the page. */
+  readonly before: TokenLog | undefined
+  readonly punks: boolean
+}
+
+/** The transfers of a log of ERC-721; empty if the log is counted as not applied. */
+export const ownerTransfersOf = (
+  log: TokenLog,
+  { stats, before, punks }: DecodeContext,
+): readonly OwnerTransfer[] => {
+  if (log.event === 'PunkBought') return decodePunkBought(log, stats, before)
+  if (log.event === 'Transfer' && punks) {
+    // This event has a count of punks and no id. It is needed only by a PunkBought that follows it.
+    stats.add('applied')
+    return []
+  }
+  const decode = OWNER_DECODERS[log.event] ?? malformed
+  return decode(log, stats)
+}
+
+type OwnerDecoder = (log: TokenLog, stats: StatCounter) => readonly OwnerTransfer[]
+
+const decodeErc721Transfer: OwnerDecoder = (log, stats) => {
+  const { topics, data } = log
+  if (topics.length === 2) {
+    stats.add('wrongStandard')
+    return []
+  }
+  const isIndexed = topics.length === 3
+  const isOld = topics.length === 0 && sizeOf(data) === 96
+  if (!isIndexed && !isOld) return malformed(log, stats)
+  if (isOld) stats.add('unindexed')
+  else if (data !== '') stats.add('oversizeData')
+  return [
+    ownerTransferOf(isIndexed ? topics : [0, 32, 64].map((byte) => wordAt(data, byte)), stats),
+  ]
+}
+
+/** `words` are the sender, the recipient and the id. */
+const ownerTransferOf = (words: readonly string[], stats: StatCounter): OwnerTransfer => {
+  const [from = '', to = ''] = addressesOf(words.slice(0, 2), stats)
+  stats.add('applied')
+  const id = numberOf(words[2] ?? '')
+  return { from, to, first: id, last: id }
+}
+
+const decodeConsecutiveTransfer: OwnerDecoder = (log, stats) => {
+  const { topics, data } = log
+  const [first, ...parties] = topics
+  if (first === undefined || parties.length !== 2 || sizeOf(data) < 32) return malformed(log, stats)
+  const last = numberOf(wordAt(data, 0))
+  if (last < numberOf(first)) return malformed(log, stats)
+  if (sizeOf(data) > 32) stats.add('oversizeData')
+  return [{ ...ownerTransferOf([...parties, first], stats), last }]
+}
+
+const ZERO_WORD = '0'.repeat(64)
+
+const decodeAssign: OwnerDecoder = (log, stats) =>
+  log.topics.length === 1 && sizeOf(log.data) === 32
+    ? [ownerTransferOf([ZERO_WORD, ...log.topics, log.data], stats)]
+    : malformed(log, stats)
+
+const decodePunkTransfer: OwnerDecoder = (log, stats) =>
+  log.topics.length === 2 && sizeOf(log.data) === 32
+    ? [ownerTransferOf([...log.topics, log.data], stats)]
+    : malformed(log, stats)
+
+/**
+ * If a bid was accepted, the contract clears the bid before it emits the event, so the buyer in it is the zero
+ * address. The Transfer log right before it has the buyer.
+ */
+const decodePunkBought = (
+  log: TokenLog,
+  stats: StatCounter,
+  before: TokenLog | undefined,
+): readonly OwnerTransfer[] => {
+  const [punk, seller, buyer] = log.topics
+  if (
+    punk === undefined ||
+    seller === undefined ||
+    buyer === undefined ||
+    sizeOf(log.data) !== 32
+  ) {
+    return malformed(log, stats)
+  }
+  const reported = ownerTransferOf([seller, buyer, punk], stats)
+  if (reported.to !== ZERO_ADDRESS) return [reported]
+  const isSale =
+    before?.event === 'Transfer' &&
+    before.block === log.block &&
+    before.index === log.index - 1 &&
+    before.topics[0] === seller
+  const recipient = isSale ? before.topics[1] : undefined
+  if (recipient !== undefined) return [{ ...reported, to: `0x${recipient.slice(24)}` }]
+  stats.add('unknownBuyer')
+  return [{ ...reported, to: null }]
+}
+
+const OWNER_DECODERS: Readonly<Partial<Record<EventName, OwnerDecoder>>> = {
+  Transfer: decodeErc721Transfer,
+  ConsecutiveTransfer: decodeConsecutiveTransfer,
+  Assign: decodeAssign,
+  PunkTransfer: decodePunkTransfer,
+}
+
+/** The hex digits of a word of 32 bytes. */
+const WORD_DIGITS = 64
+
+/** The sender of a mint and the recipient of a burn. */
+export const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
+
+/** The number of bytes of hex digits. */
+const sizeOf = (digits: string): number => digits.length / 2
+
+/** The word of 32 bytes at this byte offset. */
+const wordAt = (data: string, byte: number): string => data.slice(2 * byte, 2 * byte + WORD_DIGITS)
+
+const numberOf = (word: string): bigint => BigInt(`0x${word}`)
+
+/** The last 20 bytes of each word. Counts `dirtyTopic` once if the other bytes are not zero. */
+const addressesOf = (words: readonly string[], stats: StatCounter): readonly string[] => {
+  if (words.some((word) => !word.startsWith(PADDING))) stats.add('dirtyTopic')
+  return words.map((word) => `0x${word.slice(PADDING.length)}`)
+}
+
+const PADDING = '0'.repeat(24)

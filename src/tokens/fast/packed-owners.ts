@@ -1,0 +1,133 @@
+import { addressAt, FROM, HexReader, ID, isZero, putAddress, Rows, TO } from './packed-words.ts'
+import { IdTable } from './id-table.ts'
+import { type LogReader, type LogConsumer } from './page-scanner.ts'
+import { type OwnerEntry, type Owners } from '../state.ts'
+import { type EventName } from '../signatures.ts'
+
+/** Per id: the address of its owner (5 words), and 1 if the owner is known. */
+const OWNER_WORDS = 6
+const KNOWN = 5
+
+export interface AppliedTransfers {
+  readonly minted: number
+  readonly burned: number
+  /** Transfers whose sender was not the known owner. */
+  readonly inconsistent: number
+}
+
+/** Owners in a packed table, filled from the bytes of pages. */
+export class PackedOwners implements Owners, LogConsumer {
+  readonly #events: readonly EventName[]
+  readonly #fullHistory: boolean
+  readonly #ids = new IdTable()
+  #owners = new Int32Array(16 * OWNER_WORDS)
+  readonly #rows = new Rows()
+  readonly #hex = new HexReader()
+  /** The number of logs since `begin`. */
+  logs = 0
+
+  /** `events` must be in the order of the topics of the scanner. */
+  constructor(events: readonly EventName[], fullHistory: boolean) {
+    this.#events = events
+    this.#fullHistory = fullHistory
+  }
+
+  get size(): number {
+    return this.#ids.size
+  }
+
+  get(id: bigint): string | undefined {
+    const number = this.#ids.knownNumberOf(id)
+    if (number === undefined || this.#owners[number * OWNER_WORDS + KNOWN] !== 1) return undefined
+    return addressAt(this.#owners, number * OWNER_WORDS)
+  }
+
+  set(id: bigint, owner: string): void {
+    const at = this.#offsetOf(this.#ids.numberOf(id))
+    putAddress(owner, this.#owners, at)
+    this.#owners[at + KNOWN] = 1
+  }
+
+  delete(id: bigint): void {
+    const number = this.#ids.knownNumberOf(id)
+    if (number !== undefined) this.#owners[number * OWNER_WORDS + KNOWN] = 0
+  }
+
+  countOf(owner: string): number {
+    const address = new Int32Array(5)
+    putAddress(owner, address, 0)
+    let count = 0
+    for (let at = 0; at < this.#ids.size * OWNER_WORDS; at += OWNER_WORDS) {
+      if (this.#owners[at + KNOWN] === 1 && this.#hasAddress(at, address, 0)) count += 1
+    }
+    return count
+  }
+
+  *entries(): Generator<OwnerEntry> {
+    for (let number = 0; number < this.#ids.size; number += 1) {
+      const at = number * OWNER_WORDS
+      if (this.#owners[at + KNOWN] === 1)
+        yield [this.#ids.idOf(number), addressAt(this.#owners, at)]
+    }
+  }
+
+  begin(view: DataView): void {
+    this.logs = 0
+    this.#rows.count = 0
+    this.#hex.view = view
+    this.#hex.isValid = true
+  }
+
+  take({ event, topic1, topic2, topic3, digits, data }: LogReader): boolean {
+    this.logs += 1
+    if (this.#events[event] !== 'Transfer' || data === 0 || digits !== 0) return false
+    if (topic1 === 0 || topic2 === 0 || topic3 === 0) return false
+    const at = this.#rows.add()
+    this.#hex.words = this.#rows.words
+    this.#hex.readAddress(topic1, at + FROM)
+    this.#hex.readAddress(topic2, at + TO)
+    this.#hex.read(topic3, at + ID, 8)
+    return this.#hex.isValid
+  }
+
+  /** Applies the logs since `begin`. */
+  apply(): AppliedTransfers {
+    const { words, end, step } = this.#rows
+    let [minted, burned, inconsistent] = [0, 0, 0]
+    for (let at = 0; at < end; at += step) {
+      const owner = this.#offsetOf(this.#ids.numberAt(words, at + ID))
+      if (isZero(words, at + FROM, 5)) minted += 1
+      if (isZero(words, at + TO, 5)) burned += 1
+      if (!this.#isSenderOwner(owner, at)) inconsistent += 1
+      for (let word = 0; word < 5; word += 1)
+        this.#owners[owner + word] = words[at + TO + word] ?? 0
+      this.#owners[owner + KNOWN] = 1
+    }
+    return { minted, burned, inconsistent }
+  }
+
+  /** Whether the sender is the known owner. With the full history, an id without an owner can only be minted. */
+  #isSenderOwner(owner: number, at: number): boolean {
+    const { words } = this.#rows
+    if (this.#owners[owner + KNOWN] !== 1) return !this.#fullHistory || isZero(words, at + FROM, 5)
+    return this.#hasAddress(owner, words, at + FROM)
+  }
+
+  /** Whether the owner has the address at this offset. */
+  #hasAddress(owner: number, words: Int32Array, at: number): boolean {
+    for (let word = 0; word < 5; word += 1) {
+      if (this.#owners[owner + word] !== words[at + word]) return false
+    }
+    return true
+  }
+
+  /** The offset of the owner of the id with this number; grows the table. */
+  #offsetOf(number: number): number {
+    if ((number + 1) * OWNER_WORDS > this.#owners.length) {
+      const grown = new Int32Array(2 * this.#owners.length)
+      grown.set(this.#owners)
+      this.#owners = grown
+    }
+    return number * OWNER_WORDS
+  }
+}

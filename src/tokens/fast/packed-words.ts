@@ -1,0 +1,171 @@
+/** A balance is nine words of 32 bits, the lowest first, in two's complement: the sum of 2^31 amounts of 256 bits fits. */
+export const LIMBS = 9
+
+const LONG_BITS = 64n
+
+/** Converts between bigint and words: set one, read the other. */
+export class Limbs {
+  readonly words = new Int32Array(LIMBS + 1)
+  readonly #long = new BigUint64Array(this.words.buffer)
+
+  set(value: bigint): void {
+    let rest = BigInt.asUintN(320, value)
+    for (let at = 0; at < 5; at += 1) {
+      this.#long[at] = BigInt.asUintN(64, rest)
+      rest >>= LONG_BITS
+    }
+  }
+
+  /** Copies nine words of another array and extends their sign. */
+  copy(source: Int32Array, at: number): void {
+    for (let limb = 0; limb < LIMBS; limb += 1) this.words[limb] = source[at + limb] ?? 0
+    this.words[LIMBS] = (this.words[LIMBS - 1] ?? 0) >> 31
+  }
+
+  get(): bigint {
+    let value = 0n
+    for (let at = 4; at >= 0; at -= 1) {
+      const part = this.#long[at] ?? 0n
+      if (part !== 0n || value !== 0n) value = (value << LONG_BITS) | part
+    }
+    return BigInt.asIntN(320, value)
+  }
+}
+
+/** Writes an address as five words, the lowest first. */
+export const putAddress = (address: string, words: Int32Array, at: number): void => {
+  for (let word = 0; word < 5; word += 1) {
+    words[at + word] = Number.parseInt(address.slice(34 - 8 * word, 42 - 8 * word), 16)
+  }
+}
+
+const ADDRESS = Buffer.alloc(20)
+
+export const addressAt = (words: Int32Array, at: number): string => {
+  for (let word = 0; word < 5; word += 1) ADDRESS.writeInt32BE(words[at + 4 - word] ?? 0, 4 * word)
+  return `0x${ADDRESS.toString('hex')}`
+}
+
+/** Adds amounts of eight words in one array to balances in other arrays. */
+export class Adder {
+  amounts = new Int32Array(0)
+
+  add(balances: Int32Array, at: number, from: number): void {
+    const { amounts } = this
+    let carry = 0
+    for (let limb = 0; limb < 8; limb += 1) {
+      const a = balances[at + limb] ?? 0
+      const b = amounts[from + limb] ?? 0
+      const sum = (a + b + carry) | 0
+      carry = ((a & b) | ((a | b) & ~sum)) >>> 31
+      balances[at + limb] = sum
+    }
+    balances[at + 8] = ((balances[at + 8] ?? 0) + carry) | 0
+  }
+
+  subtract(balances: Int32Array, at: number, from: number): void {
+    const { amounts } = this
+    let borrow = 0
+    for (let limb = 0; limb < 8; limb += 1) {
+      const a = balances[at + limb] ?? 0
+      const b = amounts[from + limb] ?? 0
+      const difference = (a - b - borrow) | 0
+      borrow = ((~a & b) | ((~a | b) & difference)) >>> 31
+      balances[at + limb] = difference
+    }
+    balances[at + 8] = ((balances[at + 8] ?? 0) - borrow) | 0
+  }
+}
+
+/** Offsets in a row. Addresses have five words and numbers eight, the lowest first. */
+export const FROM = 0
+export const TO = 5
+export const AMOUNT = 10
+export const ID = 18
+/** The number of the id in the table of ids; 0 for ERC-20, which has one id. */
+export const KEY = 26
+export const FROM_HASH = 27
+export const TO_HASH = 28
+const ROW_WORDS = 29
+
+/** The transfers of one page in packed form. All logs are read before any row is applied. */
+export class Rows {
+  words = new Int32Array(32 * ROW_WORDS)
+  count = 0
+
+  /** Adds a row and returns its start. */
+  add(): number {
+    const at = this.count * ROW_WORDS
+    if (at + ROW_WORDS > this.words.length) {
+      const grown = new Int32Array(2 * this.words.length)
+      grown.set(this.words)
+      this.words = grown
+    }
+    this.count += 1
+    return at
+  }
+
+  /** The end of the last row. */
+  get end(): number {
+    return this.count * ROW_WORDS
+  }
+
+  get step(): number {
+    return ROW_WORDS
+  }
+}
+
+/** Whether `count` words are all 0. */
+export const isZero = (words: Int32Array, at: number, count: number): boolean => {
+  for (let word = at; word < at + count; word += 1) if (words[word] !== 0) return false
+  return true
+}
+
+/** The value of two hex digits, by their bytes; NONE for anything but digits in lower case. */
+const PAIRS = new Uint16Array(0x1_0000)
+const NONE = 0x100
+PAIRS.fill(NONE)
+for (let byte = 0; byte < 0x100; byte += 1) {
+  const digits = byte.toString(16).padStart(2, '0')
+  PAIRS[(digits.charCodeAt(0) << 8) | digits.charCodeAt(1)] = byte
+}
+
+/** The bytes of "0000". */
+const FOUR_ZEROS = 0x3030_3030
+
+/** Reads hex digits in the bytes of a page into words. */
+export class HexReader {
+  view: DataView = new DataView(new ArrayBuffer(0))
+  words = new Int32Array(0)
+  /** Whether everything read since this was set to true was valid. */
+  isValid = true
+
+  /** Reads eight digits per word; writes the lowest word first. */
+  read(position: number, at: number, count: number): void {
+    const { view, words } = this
+    let bits = 0
+    let digit = position
+    for (let word = at + count - 1; word >= at; word -= 1, digit += 8) {
+      if (view.getInt32(digit) === FOUR_ZEROS && view.getInt32(digit + 4) === FOUR_ZEROS) {
+        words[word] = 0
+        continue
+      }
+      const a = PAIRS[view.getUint16(digit)] ?? NONE
+      const b = PAIRS[view.getUint16(digit + 2)] ?? NONE
+      const c = PAIRS[view.getUint16(digit + 4)] ?? NONE
+      const d = PAIRS[view.getUint16(digit + 6)] ?? NONE
+      bits |= a | b | c | d
+      words[word] = (a << 24) | (b << 16) | (c << 8) | d
+    }
+    if (bits >= NONE) this.isValid = false
+  }
+
+  /** Reads an address: the last 40 of 64 digits. The digits before must be 0. */
+  readAddress(position: number, at: number): void {
+    const { view } = this
+    for (let digit = position; digit < position + 24; digit += 4) {
+      if (view.getInt32(digit) !== FOUR_ZEROS) this.isValid = false
+    }
+    this.read(position + 24, at, 5)
+  }
+}

@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { SourceError } from '../../../src/core/errors.ts'
+import { QueryError } from '../../../src/query/client/errors.ts'
+import type { QueryClient } from '../../../src/query/client/types.ts'
+import { rebuildBalances } from '../../../src/commands/balances/rebuild.ts'
+import { verifyBalances } from '../../../src/commands/balances/verify.ts'
+import { CONTRACT, pageOf, person, placed, transfer, ZERO } from '../../tokens/pages.ts'
+
+const signal = new AbortController().signal
+/** Each read of the clock takes some time. */
+const clockOf = () => {
+  let elapsed = 0
+  return {
+    now: () => 0,
+    elapsed: () => {
+      elapsed += 1
+      return elapsed
+    },
+    sleep: () => Promise.resolve(),
+  }
+}
+
+it('a checkpoint that cannot be written does not hide the error of the query', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-agent-first-'))
+  const first = new QueryError('no-progress', { doing: 'read on', happened: 'it stands' })
+  const client: QueryClient = {
+    redact: (text) => text,
+    height: () => Promise.resolve(1000),
+    run: async (_query, sink) => {
+      await sink.page(pageOf(placed([transfer(ZERO, person(1), 5)]), { from: 0, next: 10 }))
+      await sink.page(pageOf([], { from: 10, next: 20 }))
+      await rm(directory, { recursive: true })
+      throw first
+    },
+  }
+  const rebuilding = rebuildBalances({
+    standard: 'erc20',
+    contract: CONTRACT,
+    profile: null,
+    client,
+    url: 'http://127.0.0.1:1',
+    clock: clockOf(),
+    signal,
+    fromBlock: null,
+    fullHistory: true,
+    toBlock: null,
+    checkpoint: { file: join(directory, 'place'), resume: false },
+    onProgress: () => undefined,
+  })
+  await expect(rebuilding).rejects.toBe(first)
+})
+
+it('a node that does not respond is requested three times', async () => {
+  let asked = 0
+  const rows = Array.from({ length: 50 }, (_, at) => ({
+    address: person(at + 1),
+    id: null,
+    balance: 1n,
+  }))
+  const verified = await verifyBalances({
+    standard: 'erc20',
+    contract: CONTRACT,
+    profile: null,
+    ledger: { rows, intervals: [], supply: 50n },
+    sample: 40,
+    rpcUrl: 'http://127.0.0.1:1',
+    block: 9,
+    clock: clockOf(),
+    signal,
+    ask: () => {
+      asked += 1
+      return Promise.reject(new SourceError({ doing: 'ask', happened: 'no answer' }))
+    },
+  })
+  expect(asked).toBe(3)
+  expect(verified).toMatchObject({ asked: 40, equal: 0, untold: 40, different: [], supply: null })
+})

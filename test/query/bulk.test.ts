@@ -1,0 +1,243 @@
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect } from 'vitest'
+import { fetchBulk } from '../../src/query/client/bulk.ts'
+import { createQueryClient } from '../../src/query/client/client.ts'
+import { type CheckedPage } from '../../src/query/client/page.ts'
+import type { Progress } from '../../src/query/client/types.ts'
+import { eventually } from '../support/eventually.ts'
+import { jumpingClock } from '../support/jumping-clock.ts'
+import {
+  EVERYTHING,
+  fetchAll,
+  it as queryTest,
+  positionsIn,
+  positionsOf,
+  steadyLogs,
+} from './client-fixtures.ts'
+import { type Faults } from '../support/query-server.ts'
+
+/** Blocks 1 to 3000, of which those to 2800 are old: forty a page. */
+const it = queryTest.extend('served', { logs: steadyLogs(1, 3000), pageLogs: 40 })
+
+const signal = new AbortController().signal
+
+const createGate = () => {
+  let open = (): void => undefined
+  const passed = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { passed, open: () => open() }
+}
+
+/** Reached only if a run waits for a request that is never sent. */
+const DEADLINE_MS = 30_000
+
+/**
+ * Holds requests back at the server and counts the concurrent ones: the first page and those near the head until no
+ * further request can arrive, those of old blocks until `wanted` of them are held. Blocks above 800 are near
+ * the head.
+ */
+const holdRequests = (wanted: number) => {
+  const max = { first: 0, old: 0, tip: 0 }
+  let url = ''
+  let held: (() => void)[] = []
+  let isFull = false
+  const release = (part: keyof typeof max): void => {
+    max[part] = Math.max(max[part], held.length)
+    const all = held
+    held = []
+    for (const resume of all) resume()
+  }
+  /** Afterwards the server has received everything that the client sent before. */
+  const settled = async (): Promise<void> => {
+    for (let turn = 0; turn < 5; turn += 1) await fetch(`${url}/height`)
+  }
+  const hold = async (part: keyof typeof max): Promise<void> => {
+    const gate = createGate()
+    held.push(gate.open)
+    if (part !== 'old' || held.length === wanted) {
+      await settled()
+      if (part === 'old') isFull = true
+      release(part)
+      return
+    }
+    const deadline = setTimeout(() => {
+      release(part)
+    }, DEADLINE_MS)
+    await gate.passed
+    clearTimeout(deadline)
+  }
+  const faults: Faults = ({ path, from, nth }) => {
+    if (path !== '/query') return undefined
+    const part = nth === 0 ? 'first' : from > 800 ? 'tip' : 'old'
+    return part === 'old' && isFull ? undefined : { kind: 'held', until: hold(part) }
+  }
+  return {
+    max,
+    faults,
+    begin: (at: string): void => {
+      url = at
+    },
+  }
+}
+
+describe('blocks that no reorg can replace', () => {
+  it.for([
+    [1, 1],
+    [undefined, 4],
+    [100, 8],
+  ] as const)(
+    'with a concurrency of %s: the first page alone, then %i requests at a time, near the head one by one',
+    { timeout: 2 * DEADLINE_MS },
+    async ([concurrency, expected], { serve }) => {
+      const holding = holdRequests(expected)
+      const { url, chain } = await serve({ logs: steadyLogs(1, 1000), faults: holding.faults })
+      holding.begin(url)
+      const { logs } = await fetchAll(url, { concurrency })
+      expect(holding.max).toEqual({ first: 1, old: expected, tip: 1 })
+      expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
+    },
+  )
+  it('are requested in ranges that fill a page: few more requests than pages', async ({
+    serve,
+  }) => {
+    const { url, seen } = await serve()
+    const { pages } = await fetchAll(url)
+    // 75 full pages at the least.
+    expect(pages.length).toBeGreaterThanOrEqual(75)
+    expect(seen.length).toBeLessThan(75 * 2)
+  })
+  it('late pages delay only the delivery', async ({ serve }) => {
+    const { url, chain } = await serve({
+      faults: ({ path, nth }) =>
+        path === '/query' && nth % 5 === 1 ? { kind: 'slow', ms: 30 } : undefined,
+    })
+    const { logs } = await fetchAll(url)
+    expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
+  })
+  it('are not fetched beyond the buffer limit', async () => {
+    const body = Buffer.alloc(8 * 1024 * 1024)
+    const late = createGate()
+    const requested: number[] = []
+    const fetchPage = async (from: number): Promise<CheckedPage> => {
+      requested.push(from)
+      if (from === 1) await late.passed
+      await setImmediate()
+      const rest = {
+        archiveHeight: null,
+        blockHashes: [],
+        hasNextBlock: true,
+        isInferred: false,
+        count: 0,
+        logs: () => [],
+      }
+      return { from, next: from + 1, body, ...rest }
+    }
+    const delivered: number[] = []
+    const running = fetchBulk({
+      from: 0,
+      end: 99,
+      concurrency: 4,
+      fetchPage,
+      deliver: async ({ from }) => {
+        delivered.push(from)
+        await setImmediate()
+      },
+      signal,
+    })
+    // Block 0, the late block 1, and eight pages that fill 64 MiB; then the requests that were running with those.
+    await eventually(
+      () => requested.length,
+      (count) => count >= 10,
+      { every: 1 },
+    )
+    for (let turn = 0; turn < 50; turn += 1) await setImmediate()
+    expect(requested.length).toBeLessThanOrEqual(10 + 3)
+    expect(delivered).toEqual([0])
+    late.open()
+    await running
+    expect(delivered).toEqual(Array.from({ length: 100 }, (_, block) => block))
+  })
+  it('requests that are running are awaited when the run ends', async () => {
+    const late = createGate()
+    const page = {
+      next: 1,
+      archiveHeight: null,
+      body: Buffer.alloc(0),
+      blockHashes: [],
+      hasNextBlock: true,
+      isInferred: false,
+    }
+    const running = fetchBulk({
+      from: 0,
+      end: 99,
+      concurrency: 4,
+      fetchPage: async (from) => {
+        if (from > 0) await late.passed
+        return { ...page, from, count: 0, logs: () => [] }
+      },
+      deliver: async () => Promise.reject(new Error('no space left')),
+      signal,
+    }).catch((error: unknown) => String(error))
+    const soon = new Promise((resolve) => {
+      setTimeout(resolve, 50, 'soon')
+    })
+    expect(await Promise.race([running, soon])).toBe('soon')
+    late.open()
+    expect(await running).toBe('Error: no space left')
+  })
+  it('an error of one request ends the run, and the pages before it have no gap', async ({
+    serve,
+  }) => {
+    const { url } = await serve({
+      faults: ({ path, from }) =>
+        path === '/query' && from > 1500 ? { kind: 'reply', status: 400 } : undefined,
+    })
+    const { error, pages } = await fetchAll(url)
+    expect(error).toMatchObject({ kind: 'fatal' })
+    pages.forEach(({ from }, at) => {
+      expect(from).toBe(pages[at - 1]?.next ?? 0)
+    })
+    expect(pages.at(-1)?.from ?? 0).toBeLessThanOrEqual(1500)
+  })
+  it('an error of the sink ends the run and all its requests', async ({ serve }) => {
+    const { url, seen } = await serve()
+    const client = createQueryClient({ url, apiKey: null, clock: jumpingClock() })
+    const sink = {
+      page: () => {
+        throw new Error('no space left')
+      },
+      reset: () => undefined,
+    }
+    await expect(client.run(EVERYTHING, sink, { signal })).rejects.toThrow('no space left')
+    const before = seen.length
+    await new Promise((resolve) => {
+      setTimeout(resolve, 100)
+    })
+    expect(seen).toHaveLength(before)
+  })
+})
+
+describe('progress', () => {
+  it('rises to the target, with the statistics', async ({ serve }) => {
+    const { url } = await serve()
+    const reports: Progress[] = []
+    const { result, pages } = await fetchAll(url, {
+      onProgress: (progress) => reports.push(progress),
+    })
+    expect(reports).toHaveLength(pages.length)
+    expect(reports.map(({ through }) => through)).toEqual(pages.map(({ next }) => next - 1))
+    expect(reports.at(-1)).toMatchObject({ from: 0, through: 3000, target: 3000, logs: 3000 })
+    const bytes = pages.reduce((sum, { body }) => sum + body.length, 0)
+    expect(result?.stats).toMatchObject({ pages: pages.length, logs: 3000, bytes, reorgs: 0 })
+  })
+  it('starts at the resume point and ends at the target', async ({ serve }) => {
+    const { url, chain } = await serve()
+    const first = await fetchAll(url, { query: { toBlock: 1234 } })
+    expect(first.result).toMatchObject({ complete: true, through: 1234 })
+    const rest = await fetchAll(url, { from: 1235, after: first.pages.at(-1)?.last })
+    expect(rest.result).toMatchObject({ complete: true, from: 1235, through: 3000 })
+    const both = [...first.logs(), ...rest.logs()]
+    expect(positionsOf(both)).toEqual(positionsIn(chain.logs()))
+  })
+})

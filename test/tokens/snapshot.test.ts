@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest'
+import { ParseError } from '../../src/core/errors.ts'
+import { createLedger } from '../../src/tokens/ledger.ts'
+import type { LedgerOptions } from '../../src/tokens/types.ts'
+import {
+  balancesOf,
+  CONTRACT,
+  pageOf,
+  person,
+  placed,
+  transfer,
+  withoutPaths,
+  ZERO,
+} from './pages.ts'
+
+const [ANN, BOB] = [person(1), person(2)]
+const ERC20: LedgerOptions = { standard: 'erc20', contract: CONTRACT, fullHistory: true }
+const MINT = transfer(ZERO, ANN, 10)
+
+describe('snapshots', () => {
+  const pages = [
+    pageOf(placed([MINT], 5), { from: 0, next: 10 }),
+    pageOf(placed([transfer(ANN, BOB, 4), transfer(BOB, ANN, 5)], 15), { from: 10, next: 20 }),
+  ] as const
+
+  test('blocks before the snapshot are not applied again', () => {
+    const first = createLedger(ERC20)
+    first.applyPage(pages[0])
+    const second = createLedger(ERC20)
+    second.restore(first.snapshot())
+    second.applyPage(pages[0])
+    second.applyPage(pages[1])
+    expect(balancesOf(second.result())).toEqual({ [ANN]: 11n, [BOB]: -1n })
+    expect(withoutPaths(second.result()).stats.duplicate).toBe(1)
+  })
+
+  test('a snapshot may be a view of a larger buffer', () => {
+    const first = createLedger(ERC20)
+    first.applyPage(pages[0])
+    const saved = first.snapshot()
+    const pooled = Buffer.concat([Buffer.from('else'), saved]).subarray(4)
+    const second = createLedger(ERC20)
+    second.restore(pooled)
+    expect(second.result()).toEqual(first.result())
+  })
+
+  test('a snapshot that is damaged or of another ledger is rejected and changes nothing', () => {
+    const ledger = createLedger(ERC20)
+    ledger.applyPage(pages[0])
+    const saved = ledger.snapshot()
+    const before = ledger.result()
+    const cut = saved.slice(0, -4)
+    const changed = saved.map((byte, at) => (at === 60 ? byte ^ 1 : byte))
+    for (const bytes of [cut, changed, saved.slice(1), new Uint8Array(0), Buffer.from('text')]) {
+      expect(() => ledger.restore(bytes)).toThrow(ParseError)
+    }
+    for (const options of [
+      { ...ERC20, contract: person(5) },
+      { ...ERC20, fullHistory: false },
+      { ...ERC20, standard: 'erc1155' as const },
+      { ...ERC20, profile: 'weth' as const },
+    ]) {
+      expect(() => createLedger(options).restore(saved)).toThrow(/expected those of erc/)
+    }
+    expect(ledger.result()).toEqual(before)
+  })
+})
