@@ -31,7 +31,7 @@ describe('docs/query-service.md', () => {
 
   it('names every reason to refuse, with its status', () => {
     const reasons = [
-      ...read('src/query/service/api/refusal.ts').matchAll(/^ {2}([a-z_]+): (\d{3}),$/gm),
+      ...read('src/query/service/api/http-error.ts').matchAll(/^ {2}([a-z_]+): (\d{3}),$/gm),
     ].map(([, code = '', status = '']) => ({ code, status }))
     expect(reasons.length).toBeGreaterThan(15)
     const rows = page.split('\n').filter((line) => line.startsWith('| '))

@@ -1,11 +1,11 @@
 import type { Recorder } from '../../core/recorder.ts'
-import type { Observed } from '../../query/service/api/observed.ts'
+import type { RequestObserver } from '../../query/service/api/response.ts'
 
 /** Of these the first must be seen by `increase()`. */
 const EXPECTED = ['200', '400', '500', '503'] as const
 
 /** Counts what the API answers. */
-export const countRequests = (recorder: Recorder): Observed => {
+export const countRequests = (recorder: Recorder): RequestObserver => {
   for (const path of ['/query', '/height'] as const) {
     recorder.count('chain_query_service_response_bytes_total', 0, { path })
     for (const code of EXPECTED) {
@@ -14,7 +14,7 @@ export const countRequests = (recorder: Recorder): Observed => {
   }
   recorder.count('chain_query_service_logs_returned_total', 0)
   return {
-    answered: ({ path, code, seconds, bytes, logs }) => {
+    requestFinished: ({ path, code, seconds, bytes, logs }) => {
       recorder.count('chain_query_service_requests_total', 1, { path, code: `${code}` })
       recorder.observe('chain_query_service_request_duration_seconds', seconds, { path })
       recorder.count('chain_query_service_response_bytes_total', bytes, { path })

@@ -6,7 +6,8 @@ import { second } from '../../core/units.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Handler } from '../../exporter/service-server.ts'
 import type { Sample } from '../../metrics.ts'
-import { type Access, createQueryApi, type QueryApi } from '../../query/service/api/api.ts'
+import { createQueryApi, type QueryApi } from '../../query/service/api/api.ts'
+import type { Access } from '../../query/service/api/access-control.ts'
 import { readChainId } from '../../query/service/ingest/chain-id.ts'
 import { createIngest } from '../../query/service/ingest/ingest.ts'
 import type { Ingest } from '../../query/service/ingest/state.ts'
@@ -63,14 +64,14 @@ const MEASURE_EVERY_MS = 15 * second
 export const createService = (parts: Parts): Service => {
   const { config, plan, recorder, clock, log } = parts
   const { rpc, serveQuery } = config
-  const observed = countRequests(recorder)
+  const observer = countRequests(recorder)
   let { settings } = parts
   let api: QueryApi | null = null
   let store: LogStore | null = null
   let running: Running | null = null
   let size: StoreSize | null = null
   let measuredAt = -Infinity
-  let handle: Handler = refuseAll('starting', observed, clock)
+  let handle: Handler = refuseAll('starting', observer, clock)
 
   const held = () => {
     const state = running?.ingest.state()
@@ -102,8 +103,8 @@ export const createService = (parts: Parts): Service => {
       dialect: serveQuery.dialect,
       access: settings.access,
       clock,
-      observed,
-      complain: createComplaints(log, clock),
+      observer,
+      onError: createComplaints(log, clock),
     })
     handle = api.handle
     return running
@@ -135,7 +136,7 @@ export const createService = (parts: Parts): Service => {
       if (signal.aborted) return
       // What is held may be of another past than the chain's: nobody is to be told of it.
       log.error(`The ingest has stopped, and queries are refused: ${asError(thrown).message}`)
-      handle = refuseAll('stopped', observed, clock)
+      handle = refuseAll('stopped', observer, clock)
       await abortOf(signal)
     }
   }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'
 import type { Handler } from '../../exporter/service-server.ts'
-import type { Observed } from '../../query/service/api/observed.ts'
+import type { RequestObserver } from '../../query/service/api/response.ts'
 
 const MESSAGES = {
   starting: 'the service is starting',
@@ -11,7 +11,7 @@ const MESSAGES = {
 /** Answers everything with 503, in the form of the API. */
 export const refuseAll = (
   code: keyof typeof MESSAGES,
-  observed: Observed,
+  observer: RequestObserver,
   clock: Clock,
 ): Handler => {
   const body = Buffer.from(
@@ -21,7 +21,7 @@ export const refuseAll = (
     const startedAt = clock.elapsed()
     const [asked = ''] = (request.url ?? '').split('?')
     response.once('close', () => {
-      observed.answered({
+      observer.requestFinished({
         path: asked === '/query' || asked === '/height' ? asked : 'other',
         code: 503,
         seconds: (clock.elapsed() - startedAt) / second,

@@ -223,7 +223,7 @@ describe('bad input', () => {
   it('49 what came is told, cut short', async ({ api }) => {
     const got = await ask(api, { ...RIGHT, from_block: 'x'.repeat(5000) })
     expect(errorOf(got).message).toBe(
-      `expected a whole number from 0 to 2^53-1, came "${'x'.repeat(59)}…`,
+      `expected a whole number from 0 to 2^53-1, got "${'x'.repeat(59)}…`,
     )
     expect((await ask(api, { ...RIGHT, ['k'.repeat(5000)]: 1 })).text.length).toBeLessThan(400)
   })
@@ -253,7 +253,7 @@ describe('a list longer than anybody may ask for', () => {
       [{ address: longList(ADDRESS, 10_001) }],
       'more than 10000 values in one request',
     ],
-    ['positions', [{ topics: longList([], 5) }], 'a log has four topics at most'],
+    ['positions', [{ topics: longList([], 5) }], 'a log has at most four topics'],
   ])('%s: is not read to its end', (_, value, message) => {
     expect(() => readFilters({ value, path: 'logs' }, rules)).toThrow(message)
   })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect } from 'vitest'
-import { createGate } from '../../../src/query/service/api/gate.ts'
+import { createConcurrencyLimit } from '../../../src/query/service/api/concurrency-limit.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import type { LogStore } from '../../../src/query/store/store.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -23,7 +23,7 @@ import {
 /** A gate for two with room for two more; each work ends when it is told to. */
 const createBusy = () => {
   const clock = manualClock()
-  const gate = createGate({ clock, limits: { concurrent: 2, waiting: 2, waitMs: 100 } })
+  const gate = createConcurrencyLimit({ clock, limits: { concurrent: 2, waiting: 2, waitMs: 100 } })
   const said: string[] = []
   const ends = new Map<string, () => void>()
   const signals = new Map<string, AbortController>()
@@ -54,7 +54,7 @@ const createBusy = () => {
   }
 }
 
-const REFUSED = 'too many requests at a time'
+const REFUSED = 'too many concurrent requests'
 
 describe('the gate', () => {
   it('lets in two, has two wait in their order, and refuses the next at once', async () => {

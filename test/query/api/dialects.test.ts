@@ -320,7 +320,7 @@ describe('the hosted dialect', () => {
       410,
       {
         code: 'pruned',
-        message: 'blocks before 20 are not held',
+        message: 'blocks before 20 are not in the store',
         path: 'from_block',
         first_block: 20,
       },

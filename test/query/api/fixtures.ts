@@ -3,18 +3,15 @@ import { gunzipSync } from 'node:zlib'
 import { test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '../../../src/core/clock.ts'
-import {
-  type Access,
-  createQueryApi,
-  type QueryApiOptions,
-} from '../../../src/query/service/api/api.ts'
+import { createQueryApi, type QueryApiOptions } from '../../../src/query/service/api/api.ts'
+import type { Access } from '../../../src/query/service/api/access-control.ts'
 import { apiServerOptions } from '../../../src/query/service/api/limits.ts'
-import type { Observed } from '../../../src/query/service/api/observed.ts'
+import type { RequestObserver } from '../../../src/query/service/api/response.ts'
 import type { Block, LogStore } from '../../../src/query/store/store.ts'
 import { listening } from '../../support/http.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 
-export type Answered = Parameters<Observed['answered']>[0]
+export type Answered = Parameters<RequestObserver['requestFinished']>[0]
 
 interface ApiOptions extends Partial<Omit<QueryApiOptions, 'access'>>, Partial<Access> {
   readonly blocks?: readonly Block[]
@@ -34,8 +31,8 @@ export const startQueryApi = async (wanted: ApiOptions = {}) => {
     dialect: 'spec',
     access: { keys, requestsPerMinute },
     clock: systemClock,
-    observed: { answered: (answer) => answered.push(answer) },
-    complain: (error) => complaints.push(error),
+    observer: { requestFinished: (answer) => answered.push(answer) },
+    onError: (error) => complaints.push(error),
     ...options,
   })
   const server = createServer(apiServerOptions, handle)

@@ -4,7 +4,7 @@ import {
   BLOCK_FIELDS,
   type BlockField,
   type Dialect,
-} from '../../../src/query/service/api/asked.ts'
+} from '../../../src/query/service/api/parse-query.ts'
 import type { Block, Filter } from '../../../src/query/store/store.ts'
 import { keeps, VALUES } from '../../support/memory-store.ts'
 

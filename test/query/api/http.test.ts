@@ -6,8 +6,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect } from 'vitest'
 import { Secret } from '../../../src/core/secret.ts'
-import { createBudgets } from '../../../src/query/service/api/rate.ts'
-import { takesGzip } from '../../../src/query/service/api/packing.ts'
+import { createRateLimit } from '../../../src/query/service/api/access-control.ts'
+import { acceptsGzip } from '../../../src/query/service/api/response.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { ask, askRaw, codeOf, it, plainChain, rawQuery, RIGHT } from './fixtures.ts'
@@ -81,11 +81,11 @@ describe('budgets', () => {
 
   it('are for a minute from the first request on', async () => {
     const clock = manualClock()
-    const take = createBudgets({ perMinute: 2, clock })
+    const take = createRateLimit({ perMinute: 2, clock })
     expect(leftOf(take('a'))).toEqual(['1', '60'])
     await clock.advance(50_500)
     expect(leftOf(take('a'))).toEqual(['0', '10'])
-    expect(() => take('a')).toThrow('more than 2 requests within a minute')
+    expect(() => take('a')).toThrow('more than 2 requests per minute')
     expect(leftOf(take('b'))).toEqual(['1', '60'])
     await clock.advance(9500)
     expect(leftOf(take('a'))).toEqual(['1', '60'])
@@ -93,7 +93,7 @@ describe('budgets', () => {
   })
 
   it('are forgotten, the oldest first, where too many come', () => {
-    const take = createBudgets({ perMinute: 1, clock: manualClock(), most: 2 })
+    const take = createRateLimit({ perMinute: 1, clock: manualClock(), maxIdentities: 2 })
     for (const name of ['a', 'b', 'c']) expect(leftOf(take(name))).toEqual(['0', '60'])
     for (const name of ['b', 'c']) expect(() => take(name)).toThrow('more than 1')
     expect(leftOf(take('a'))).toEqual(['0', '60'])
@@ -131,7 +131,7 @@ describe('gzip', () => {
     ['deflate, *;q=0', false],
     ['x-gzip', true],
   ])('Accept-Encoding: %s', (accepted, expected) => {
-    expect(takesGzip(accepted)).toBe(expected)
+    expect(acceptsGzip(accepted)).toBe(expected)
   })
 })
 

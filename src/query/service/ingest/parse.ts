@@ -1,8 +1,8 @@
-import { type BlockHead, type StoredLog } from '../../store/store.ts'
+import { type BlockHeader, type StoredLog } from '../../store/store.ts'
 import { address, bytes, FieldError, hash, isRecord, list, quantity, record } from './fields.ts'
 
 /** What the header of a block tells. */
-export interface Head extends BlockHead {
+export interface Head extends BlockHeader {
   /** The hashes of its transactions, in their order. */
   readonly transactions: readonly string[]
   /** 512 hex digits; null where the node does not tell it. */

@@ -1,5 +1,5 @@
 import { StoreError } from '../errors.ts'
-import type { BlockHead } from '../store.ts'
+import type { BlockHeader } from '../store.ts'
 import { shown } from './conditions.ts'
 import type { Held } from './held.ts'
 import { headOf } from './rows.ts'
@@ -18,11 +18,11 @@ interface Shown {
 export const headsOf = async (
   { servers, held }: Shown,
   numbers: readonly number[],
-): Promise<readonly BlockHead[]> => {
+): Promise<readonly BlockHeader[]> => {
   const wanted = [...new Set(numbers)]
     .filter((number) => number >= held.first && number <= held.last)
     .toSorted((one, other) => one - other)
-  const heads: BlockHead[] = []
+  const heads: BlockHeader[] = []
   for (let at = 0; at < wanted.length; at += AT_ONCE) {
     const some = wanted.slice(at, at + AT_ONCE)
     const span = { from: some[0] ?? 0, to: some.at(-1) ?? 0 }

@@ -1,5 +1,5 @@
 import { StoreError } from '../errors.ts'
-import { expectIdentity, scopeText } from '../identity.ts'
+import { expectIdentity, scopeText } from '../checks.ts'
 import type { StoreIdentity, WantedIdentity } from '../store.ts'
 import { STATE } from './schema.ts'
 import type { Servers } from './servers.ts'

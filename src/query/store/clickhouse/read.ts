@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/clock.ts'
 import type { LogField } from '../../log-fields.ts'
 import { StoreError } from '../errors.ts'
-import type { Column, Found, Selection } from '../store.ts'
+import type { Column, LogPage, Selection } from '../store.ts'
 import { createColumns, type Columns } from './columns.ts'
 import { matching, shown } from './conditions.ts'
 import type { Amount } from './density.ts'
@@ -23,7 +23,7 @@ const AT_ONCE: Amount = { logs: 50_000, bytes: 32 * 1024 * 1024 }
 /** How much more than before is looked at in the next go. */
 const MOST_GROWTH = 16
 
-export const readLogs = async (reading: Reading, selection: Selection): Promise<Found> => {
+export const readLogs = async (reading: Reading, selection: Selection): Promise<LogPage> => {
   const { held } = reading
   if (selection.from < held.first) throw prunedTo(held.first)
   const { first, last, lastHash } = held

@@ -1,4 +1,4 @@
-import type { Block, BlockHead, StoredLog } from '../store.ts'
+import type { Block, BlockHeader, StoredLog } from '../store.ts'
 
 /** Their order in both inserts is that of the bytes below. */
 export const LOG_COLUMNS =
@@ -63,7 +63,7 @@ export const headOf = ([
   hash = '',
   parent = '',
   timestamp = '',
-]: readonly string[]): BlockHead => ({
+]: readonly string[]): BlockHeader => ({
   number: Number(number),
   hash: `0x${hash.toLowerCase()}`,
   parentHash: `0x${parent.toLowerCase()}`,

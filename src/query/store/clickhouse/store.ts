@@ -1,6 +1,6 @@
 import type { Block, LogStore, StoreRange } from '../store.ts'
 import { StoreError } from '../errors.ts'
-import { expectFollowing } from '../follow.ts'
+import { expectContinuation } from '../checks.ts'
 import { createDensity } from './density.ts'
 import { headsOf } from './heads.ts'
 import { loadHeld, proveNewest, type Held } from './held.ts'
@@ -37,7 +37,7 @@ export const openClickHouseStore = async (
   }
   const add = async (blocks: readonly Block[]): Promise<void> => {
     const before = await known()
-    expectFollowing(rangeOf(before), blocks)
+    expectContinuation(rangeOf(before), blocks)
     if (blocks.length === 0) return
     try {
       epoch ??= await claimEpoch(servers)

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { BlockHead } from '../store.ts'
+import type { BlockHeader } from '../store.ts'
 import { rowsOf } from './rows.ts'
 
 /** So many numbers are looked for at a time. */
@@ -9,11 +9,11 @@ const BATCH = 10_000
 export const readHeads = async (
   connection: DuckDBConnection,
   numbers: readonly number[],
-): Promise<readonly BlockHead[]> => {
+): Promise<readonly BlockHeader[]> => {
   const wanted = [...new Set(numbers)]
     .filter((number) => Number.isSafeInteger(number))
     .toSorted((one, other) => one - other)
-  const heads: BlockHead[] = []
+  const heads: BlockHeader[] = []
   for (let at = 0; at < wanted.length; at += BATCH)
     heads.push(...(await readBatch(connection, wanted.slice(at, at + BATCH))))
   return heads
@@ -22,7 +22,7 @@ export const readHeads = async (
 const readBatch = async (
   connection: DuckDBConnection,
   wanted: readonly number[],
-): Promise<readonly BlockHead[]> => {
+): Promise<readonly BlockHeader[]> => {
   const [first = 0, last = first] = [wanted[0], wanted.at(-1)]
   // Where they lie close together all of them are read, which costs less than to look for each.
   const close = last - first < 4 * wanted.length

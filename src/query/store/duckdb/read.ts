@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Clock } from '../../../core/clock.ts'
 import { StoreError } from '../errors.ts'
-import type { Found, Selection, StoreRange } from '../store.ts'
+import type { LogPage, Selection, StoreRange } from '../store.ts'
 import type { DuckDb } from './engine.ts'
 import { readHeads } from './heads.ts'
 import { readHeld, type Held } from './held.ts'
@@ -25,7 +25,7 @@ interface Reader {
 }
 
 /** Reads within a transaction that is open: what is told of the store is what was read. */
-export const readLogs = async (reader: Reader, selection: Selection): Promise<Found> => {
+export const readLogs = async (reader: Reader, selection: Selection): Promise<LogPage> => {
   const held = await readHeld(reader.connection)
   const { from, filters, fields } = selection
   if (held === null)

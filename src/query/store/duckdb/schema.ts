@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { StoreError } from '../errors.ts'
-import { expectIdentity, scopeText, type MadeIdentity } from '../identity.ts'
+import { expectIdentity, scopeText, type StoredIdentity } from '../checks.ts'
 import type { StoreIdentity, WantedIdentity } from '../store.ts'
 import { torn, type Held } from './held.ts'
 import { rowsOf } from './rows.ts'
@@ -40,7 +40,7 @@ export const ownIdentity = async (
   return made.chainId
 }
 
-const madeIdentity = async (connection: DuckDBConnection): Promise<MadeIdentity> => {
+const madeIdentity = async (connection: DuckDBConnection): Promise<StoredIdentity> => {
   const tables = await rowsOf(
     connection,
     "SELECT 1 FROM duckdb_tables() WHERE table_name = 'identity'",

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Clock } from '../../../core/clock.ts'
-import { expectFollowing } from '../follow.ts'
+import { expectContinuation } from '../checks.ts'
 import type { LogStore, StoreRange, WantedIdentity } from '../store.ts'
 import { appendBlocks } from './append.ts'
 import { openEngine, type Engine, type EngineOptions } from './engine.ts'
@@ -75,7 +75,7 @@ const storeIn = async (engine: Engine, { identity, clock }: StoreOptions): Promi
       if (first === undefined) return
       const blocks = [first, ...others] as const
       await writer.change(`add block ${first.number} to the store`, async (before) => {
-        expectFollowing(before, blocks)
+        expectContinuation(before, blocks)
         return appendBlocks(engine.duckdb, writer.connection, { held: before, blocks })
       })
     },
