@@ -51,7 +51,7 @@ export const expectContinuation = (
     if (previous !== undefined && block.number !== previous.number + 1)
       throw conflict(block, `it does not follow block ${previous.number}`)
     if (previous !== undefined && block.parentHash !== previous.hash)
-      throw conflict(block, `its parent is not the stored block ${previous.number}`)
+      throw conflict(block, `its parent is not block ${previous.number}`)
     previous = block
   }
 }

@@ -186,7 +186,7 @@ it('is ready once it is near the node, and serves what it holds while the node i
   await node.close()
   await eventually(
     () => service.lines.join('\n'),
-    (seen) => /warn could not ask the node/.test(seen),
+    (seen) => /warn could not call the node/.test(seen),
   )
   expect(await heightOf(service)).toEqual({ height: 500 })
   expect(await ask(service, { ...ALL, from_block: 499 })).toMatch(/^200.*"archive_height":500/)

@@ -81,7 +81,7 @@ describe('the end of a block whose filter is full', () => {
         return indexed === 7
       })
       expect(notices).toEqual([
-        'this node gives no receipts of single transactions: of a block with very many logs, none tells whether the last have come',
+        'the node does not return receipts of single transactions: missing logs at the end of very large blocks cannot be detected',
       ])
     },
   )

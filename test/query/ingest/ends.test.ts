@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { readChainId } from '../../../src/query/service/ingest/chain-id.ts'
+import { readChainId } from '../../../src/query/service/ingest/chain-head.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
@@ -20,8 +20,8 @@ describe('the ingest ends', () => {
     from.chain.fork(15)
     from.chain.setHeight(30)
     const { error, state } = await ingestUntil({ node: from, store }, has(30))
-    expect(String(error)).toContain('go on after block 20')
-    expect(String(error)).toContain('held: 0xb0000000…, the node: 0xb1000000…')
+    expect(String(error)).toContain('continue after block 20')
+    expect(String(error)).toContain('store: 0xb0000000…, node: 0xb1000000…')
     expect(state).toMatchObject({ phase: 'stopped', indexed: 20 })
     expect(state.errors.unlinked).toBe(1)
     expect(appended.flat()).toHaveLength(21)
@@ -49,8 +49,8 @@ describe('the ingest ends', () => {
     const from = await startNode({ height: 20, chainId: 1 })
     const { store, appended } = watchedStore(memoryStore(143))
     const { error, state } = await ingestUntil({ node: from, store }, has(20))
-    expect(String(error)).toContain('held: 143, the node: 1')
-    expect(state.trouble).toContain('another chain')
+    expect(String(error)).toContain('store: 143, node: 1')
+    expect(state.trouble).toContain('different chains')
     expect(appended).toEqual([])
   })
 
@@ -167,7 +167,7 @@ describe('the ingest waits, and asks for nothing but how the node is', () => {
     await ingestUntil({ node: from, store }, has(20))
     from.chain.setHeight(15)
     const { state } = await ingestUntil({ node: from, store }, ({ trouble }) => trouble !== null)
-    expect(state.trouble).toBe("the node's final block is below the last one that is held")
+    expect(state.trouble).toBe("the node's final block is below the last block in the store")
     expect(state).toMatchObject({ nodeHeight: 15, indexed: 20, first: 0 })
     from.chain.setHeight(22)
     await ingestUntil({ node: from, store }, has(22))
@@ -212,7 +212,7 @@ describe('what is final', () => {
     const { state, notices } = await ingestUntil({ node: from, store }, has(18))
     expect(state).toMatchObject({ indexed: 18, nodeHeight: 18 })
     expect(notices).toEqual([
-      'the node does not know the tag "finalized": what lies 32 blocks behind its newest is taken for final',
+      'the node does not support the tag "finalized": blocks that are 32 behind its newest block count as final',
     ])
     from.chain.setHeight(52)
     const later = await ingestUntil({ node: from, store, depth: 2 }, has(50))

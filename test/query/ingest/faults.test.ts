@@ -119,7 +119,7 @@ describe('what the node leaves out', () => {
     const { notices, state, asked } = await through(always('eth_getBlockByNumber', wrong))
     expect(asked('eth_getBlockReceipts').length).toBeLessThan(10)
     expect(notices).toEqual([
-      "the filters (logsBloom) in this node's headers are wrong: they are no more looked at",
+      "the filters (logsBloom) in this node's headers are wrong: ignoring them",
     ])
     expect(state.indexed).toBe(40)
   })
@@ -233,7 +233,7 @@ describe('what is no answer', () => {
       { node: from, store },
       ({ errors }) => errors.overload === 3,
     )
-    expect(state.trouble).toBe(`could not ask ${from.url} for eth_getLogs: it is overloaded (429)`)
+    expect(state.trouble).toBe(`could not call eth_getLogs at ${from.url}: the node is overloaded (429)`)
     expect(state.nodeHeight).toBe(40)
     expect(state.indexed).toBe(null)
   })
@@ -250,7 +250,7 @@ it('tells what the node says, in the line that is logged, and how to go on', asy
     ingestUntil({ node: from, store: watchedStore().store, fromBlock }, ({ trouble }) =>
       Boolean(trouble),
     )
-  expect((await run(0)).state.trouble).toContain('the node says no: history is gone')
+  expect((await run(0)).state.trouble).toContain('the node returned an error: history is gone')
   from.faults = ({ params }) => (params[0] === '0x0' ? result(null) : undefined)
   expect((await run(0)).state.trouble).toContain('--from-block')
 })

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createBusy } from '../../../src/query/service/ingest/busy.ts'
+import { createNodeTimer } from '../../../src/query/service/ingest/transport.ts'
 import { createIngest } from '../../../src/query/service/ingest/ingest.ts'
 import { type IngestState } from '../../../src/query/service/ingest/state.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -104,15 +104,15 @@ describe('an ingest', () => {
   it('counts what the node did not answer as work of the node, too', async () => {
     const clock = jumpingClock()
     const never = new AbortController().signal
-    const busy = createBusy(async (body, signal) => {
+    const timer = createNodeTimer(async (body, signal) => {
       await clock.sleep(Number(body), signal)
       if (body === '40') throw new Error('cut off')
       return { status: 200, text: '', wait: null }
     }, clock)
-    await busy.post('300', never)
+    await timer.send('300', never)
     await clock.sleep(1000, never)
-    await expect(busy.post('40', never)).rejects.toThrow('cut off')
-    expect(busy.total()).toBe(340)
+    await expect(timer.send('40', never)).rejects.toThrow('cut off')
+    expect(timer.total()).toBe(340)
   })
 
   it('goes on as blocks become final, each asked for by its hash', async ({ startNode }) => {

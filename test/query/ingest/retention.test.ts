@@ -1,5 +1,8 @@
 import { describe, expect } from 'vitest'
-import { createKeeper, type Retention } from '../../../src/query/service/ingest/retention.ts'
+import {
+  createRetentionEnforcer,
+  type Retention,
+} from '../../../src/query/service/ingest/retention.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { createRpcChain, startRpcNode } from '../../support/rpc-node.ts'
@@ -25,13 +28,13 @@ const begins = async (
       return { ...size, bytes: bytesOf(size.blocks, most) }
     },
   }
-  const keeper = createKeeper({ store: sized, retention, clock })
+  const keeper = createRetentionEnforcer({ store: sized, retention, clock })
   const firsts: number[] = []
   for (let number = 0; number < count; number += 1) {
     await store.append([chain.block(number)])
     most = Math.max(most, (await store.size()).blocks)
     const range = await store.range()
-    if (range !== null) firsts.push((await keeper.tidy(range)).first)
+    if (range !== null) firsts.push((await keeper.enforce(range)).first)
     await clock.sleep(1000, new AbortController().signal)
   }
   return { firsts, measured, store }

@@ -181,11 +181,7 @@ const endCallbacks = new WeakMap<IncomingMessage['socket'], Set<() => void>>()
  * Calls `act` once, when the response is finished or the connection is closed. A pipelined response that
  * waits behind another one has no socket yet and gets no close event.
  */
-const onEnd = (
-  { socket }: IncomingMessage,
-  response: ServerResponse,
-  act: () => void,
-): void => {
+const onEnd = ({ socket }: IncomingMessage, response: ServerResponse, act: () => void): void => {
   const all = endCallbacks.get(socket) ?? listenForClose(socket)
   const end = (): void => {
     if (all.delete(end)) act()
