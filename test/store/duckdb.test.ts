@@ -66,7 +66,7 @@ describe('the files of the store', () => {
     const refusal = await opened().catch((error: unknown) => error)
     expect(refusal).toMatchObject({
       kind: 'unavailable',
-      summary: 'could not open the store: another process has it open',
+      summary: 'could not open the store: another process has opened it',
     })
     await writer.kill()
     await (await opened()).close()

@@ -95,7 +95,7 @@ it('checks that a store can be made at its path before it reports that it serves
   ] as const) {
     const { code, err } = await serve(...words, ...anyPort, '--store', place)
     expect(code).toBe(1)
-    expect(err).toContain(`Could not make a store in ${place}: `)
+    expect(err).toContain(`Could not create a store in ${place}: `)
     expect(err).toContain(happened)
     expect(err).toContain('--store')
     expect(err).not.toContain('Serving')

@@ -233,7 +233,9 @@ describe('what is no answer', () => {
       { node: from, store },
       ({ errors }) => errors.overload === 3,
     )
-    expect(state.trouble).toBe(`could not call eth_getLogs at ${from.url}: the node is overloaded (429)`)
+    expect(state.trouble).toBe(
+      `could not call eth_getLogs at ${from.url}: the node is overloaded (429)`,
+    )
     expect(state.nodeHeight).toBe(40)
     expect(state.indexed).toBe(null)
   })

@@ -175,13 +175,13 @@ export interface NodeTimer {
   total(): number
 }
 
-export const createNodeTimer = (send: SendRequest, clock: Clock): NodeTimer => {
+export const createNodeTimer = (request: SendRequest, clock: Clock): NodeTimer => {
   let total = 0
   return {
     send: async (body, signal) => {
       const startedAt = clock.elapsed()
       try {
-        return await send(body, signal)
+        return await request(body, signal)
       } finally {
         total += clock.elapsed() - startedAt
       }

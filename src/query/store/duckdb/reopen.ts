@@ -1,44 +1,51 @@
 import type { Clock } from '../../../core/clock.ts'
 import { second } from '../../../core/units.ts'
 import type { LogStore } from '../store.ts'
-import { EngineLost } from './explain.ts'
+import { EngineFailedError } from './errors.ts'
 
-interface Options {
+interface ReopeningStoreOptions {
   readonly open: () => Promise<LogStore>
   readonly clock: Clock
 }
 
-/** Where it could not be opened, the next try costs as much again: what is not yet in the file is read anew. */
-const AGAIN_MS = 5 * second
+/** In milliseconds. Each attempt to open reads the write-ahead log again, so failed attempts are spaced. */
+const RETRY_EVERY_MS = 5 * second
 
 /**
- * A store whose engine has given up is opened anew: a disk that was full for a while is no reason to refuse everything until
- * somebody starts the service again.
+ * Opens the store again after a fatal engine error, so that a full disk does not require a restart of the
+ * service.
  */
-export const reopened = (first: LogStore, { open, clock }: Options): LogStore => {
+export const createReopeningStore = (
+  first: LogStore,
+  { open, clock }: ReopeningStoreOptions,
+): LogStore => {
   let opened: Promise<LogStore> = Promise.resolve(first)
   let failedAt: number | null = null
-  let closed = false
+  let isClosed = false
 
-  /** `gone` ends before: two that are open in one process would not see each other. */
-  const openAnew = (gone: Promise<void>): void => {
+  /**
+   * Opens the store after `closed` resolves: two engine instances on one file in one process do not see
+   * each other.
+   */
+  const reopen = (closed: Promise<void>): void => {
     failedAt = null
-    opened = gone.then(open).catch((error: unknown) => {
+    opened = closed.then(open).catch((error: unknown) => {
       failedAt = clock.elapsed()
       throw error
     })
-    // Who asks next is told.
+    // The next operation receives this error.
     opened.catch(() => undefined)
   }
   const use = async <T>(act: (store: LogStore) => Promise<T>): Promise<T> => {
-    if (failedAt !== null && clock.elapsed() - failedAt >= AGAIN_MS && !closed)
-      openAnew(Promise.resolve())
-    const mine = opened
-    const store = await mine
+    if (failedAt !== null && clock.elapsed() - failedAt >= RETRY_EVERY_MS && !isClosed)
+      reopen(Promise.resolve())
+    const current = opened
+    const store = await current
     try {
       return await act(store)
     } catch (error) {
-      if (error instanceof EngineLost && opened === mine && !closed) openAnew(store.close())
+      if (error instanceof EngineFailedError && opened === current && !isClosed)
+        reopen(store.close())
       throw error
     }
   }
@@ -51,7 +58,7 @@ export const reopened = (first: LogStore, { open, clock }: Options): LogStore =>
     prune: (firstKept) => use((store) => store.prune(firstKept)),
     size: () => use((store) => store.size()),
     close: async () => {
-      closed = true
+      isClosed = true
       const last = await opened.catch(() => null)
       await last?.close()
     },

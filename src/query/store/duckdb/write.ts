@@ -1,13 +1,14 @@
 import type { DuckDBBlobValue, DuckDBConnection, DuckDBType, DuckDBValue } from '@duckdb/node-api'
-import type { Block } from '../store.ts'
+import { StoreError } from '../errors.ts'
+import type { Block, StoredLog } from '../store.ts'
 import type { DuckDb } from './engine.ts'
-import { writeHeld, type Held } from './held.ts'
-import { packedOf } from './packed.ts'
+import { type StoreContents, writeContents } from './schema.ts'
+import { integerLiteral, queryRows } from './sql.ts'
 
-/** Rows of a chunk: as many as the engine's own vectors have. */
+/** Rows per chunk: the vector size of DuckDB. */
 const CHUNK = 2048
 
-/** Bytes of the values in a row's bytes. */
+/** Sizes of the packed values, in bytes. */
 const ADDRESS = 20
 const HASH = 32
 const TOPICS = ADDRESS + HASH
@@ -17,33 +18,36 @@ const topicAt = (position: number): string => {
   return `CASE WHEN topic_count > ${position} THEN packed[${start + 1}:${start + HASH}] END`
 }
 
-/** A row's bytes come in one value: the engine is called once a row instead of seven times, and cuts faster than we do. */
+/**
+ * All byte values of a row are passed as one value: this needs one engine call per row instead of seven,
+ * and the engine splits it faster than JavaScript.
+ */
 const UNPACK = `INSERT INTO logs SELECT block, log_index, transaction_index,
   packed[${ADDRESS + 1}:${TOPICS}], packed[1:${ADDRESS}], topic_count, ${[0, 1, 2, 3].map(topicAt).join(', ')},
   packed[${TOPICS + 1} + ${HASH} * topic_count::INTEGER:]
   FROM incoming`
 
 interface Addition {
-  readonly held: Held | null
+  readonly contents: StoreContents | null
   readonly blocks: readonly [Block, ...Block[]]
 }
 
-/** Adds blocks and their logs within a transaction that is open. Answers what is held then. */
+/** Adds blocks and their logs within the open transaction. Returns the new contents. */
 export const appendBlocks = async (
   duckdb: DuckDb,
   connection: DuckDBConnection,
-  { held, blocks }: Addition,
-): Promise<Held> => {
+  { contents, blocks }: Addition,
+): Promise<StoreContents> => {
   const logs = await appendLogs(duckdb, connection, blocks)
   await appendHeads(duckdb, connection, blocks)
   const last: Block = blocks.at(-1) ?? blocks[0]
-  const now: Held = {
-    first: held?.first ?? blocks[0].number,
+  const now: StoreContents = {
+    first: contents?.first ?? blocks[0].number,
     last: last.number,
     lastHash: last.hash,
-    logs: (held?.logs ?? 0) + logs,
+    logs: (contents?.logs ?? 0) + logs,
   }
-  await writeHeld(connection, now)
+  await writeContents(connection, now)
   return now
 }
 
@@ -93,7 +97,7 @@ function* logChunks({ DuckDBBlobValue }: DuckDb, blocks: readonly Block[]): Gene
       logIndexes.push(log.logIndex)
       transactionIndexes.push(log.transactionIndex)
       topicCounts.push(log.topics.length)
-      packed.push(new DuckDBBlobValue(packedOf(block, log)))
+      packed.push(new DuckDBBlobValue(packLog(block, log)))
       if (numbers.length < CHUNK) continue
       yield [numbers, logIndexes, transactionIndexes, topicCounts, packed]
       ;[numbers, logIndexes, transactionIndexes, topicCounts, packed] = newLogColumns()
@@ -148,4 +152,68 @@ const appendChunks = async (
   } finally {
     appender.closeSync()
   }
+}
+
+/** Hex characters of an address and of a hash or topic, with 0x. */
+const ADDRESS_CHARACTERS = 42
+const HASH_CHARACTERS = 66
+
+/**
+ * Address, transaction hash, topics and data of a log, concatenated. Throws StoreError('conflict') for a
+ * malformed log.
+ */
+export const packLog = (block: Block, log: StoredLog): Uint8Array => {
+  const { address, transactionHash, topics, data } = log
+  if (
+    address.length !== ADDRESS_CHARACTERS ||
+    transactionHash.length !== HASH_CHARACTERS ||
+    topics.length > 4 ||
+    topics.some((topic) => topic.length !== HASH_CHARACTERS)
+  )
+    throw malformed(block, log)
+  let hex = address.slice(2) + transactionHash.slice(2)
+  for (const topic of topics) hex += topic.slice(2)
+  hex += data.slice(2)
+  const bytes = Buffer.from(hex, 'hex')
+  // Buffer.from stops at the first character that is not hex, without an error.
+  if (2 * bytes.length !== hex.length) throw malformed(block, log)
+  return bytes
+}
+
+const malformed = ({ number }: Block, { logIndex }: StoredLog): StoreError =>
+  new StoreError('conflict', {
+    doing: `add block ${number} to the store`,
+    happened: `its log ${logIndex} is malformed`,
+  })
+
+/** Limits per transaction: its changes are kept in memory until the commit. */
+const MAX_PRUNED_LOGS = 500_000
+const MAX_PRUNED_BLOCKS = 100_000
+
+/**
+ * Deletes the oldest blocks before `firstKept`, up to the limits, within the open transaction. Returns the
+ * new contents.
+ */
+export const pruneBatch = async (
+  connection: DuckDBConnection,
+  contents: StoreContents,
+  firstKept: number,
+): Promise<StoreContents> => {
+  const end = Math.min(firstKept, contents.last, contents.first + MAX_PRUNED_BLOCKS)
+  const oldest = await queryRows(
+    connection,
+    `SELECT number, kept FROM blocks WHERE number < ${integerLiteral(end)} ORDER BY number`,
+  )
+  let logs = 0
+  let first = contents.first
+  for (const [number, kept] of oldest) {
+    if (logs >= MAX_PRUNED_LOGS) break
+    logs += Number(kept)
+    first = Number(number) + 1
+  }
+  await connection.run(`DELETE FROM logs WHERE block < ${integerLiteral(first)}`)
+  await connection.run(`DELETE FROM blocks WHERE number < ${integerLiteral(first)}`)
+  const now = { ...contents, first, logs: contents.logs - logs }
+  await writeContents(connection, now)
+  return now
 }
