@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { Secret } from '../../core/secret.ts'
 import { openClickHouseStore } from '../../query/store/clickhouse/store.ts'
-import { parsePlace } from '../../query/store/clickhouse/url.ts'
+import { parseClickHouseUrl } from '../../query/store/clickhouse/url.ts'
 import { checkDirectory } from '../../query/store/duckdb/create.ts'
 import { openDuckDbStore } from '../../query/store/duckdb/store.ts'
 import type { LogStore, WantedIdentity } from '../../query/store/store.ts'
@@ -26,7 +26,7 @@ export const checkStore = async ({ store }: Place): Promise<void> => {
 export const storeAt = ({ store, storePasswordFile }: Place, clock: Clock): OpenStore => {
   if (!isServer(store)) return (identity) => openDuckDbStore(store, { identity, clock })
   // Before anything is begun.
-  parsePlace(store)
+  parseClickHouseUrl(store)
   return async (identity) => {
     const password =
       storePasswordFile === null

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
-import { literal } from '../../../src/query/store/clickhouse/hex.ts'
+import { hexLiteral } from '../../../src/query/store/clickhouse/conditions.ts'
 import { createServers } from '../../../src/query/store/clickhouse/servers.ts'
 import { listening } from '../../support/http.ts'
-import { parsePlace } from '../../../src/query/store/clickhouse/url.ts'
+import { parseClickHouseUrl } from '../../../src/query/store/clickhouse/url.ts'
 
 const PASSWORD = 'open-sesame'
 
@@ -14,15 +14,15 @@ const PASSWORD = 'open-sesame'
 const asking = async (answer: (response: ServerResponse) => void, timeout = 5000) => {
   const { port, close } = await listening(createServer((_, response) => answer(response)))
   const servers = createServers({
-    place: parsePlace(`clickhouse://127.0.0.1:${port}/x`),
+    location: parseClickHouseUrl(`clickhouse://127.0.0.1:${port}/x`),
     clock: systemClock,
     password: new Secret(PASSWORD),
     timeout,
-    inserting: {},
+    insertSettings: {},
     replicas: null,
   })
   try {
-    return await servers.ask('SELECT 1')
+    return await servers.query('SELECT 1')
   } catch (error) {
     if (error instanceof StoreError) return { kind: error.kind, message: error.message }
     throw error
@@ -50,7 +50,7 @@ describe('what ClickHouse answers', () => {
   it('is no answer when it does not come', async () => {
     const silence = await asking(() => undefined, 50)
     expect(silence).toMatchObject({ kind: 'unavailable' })
-    expect(JSON.stringify(silence)).toContain('no answer in time')
+    expect(JSON.stringify(silence)).toContain('request timed out')
   })
 
   it.each([
@@ -74,8 +74,8 @@ describe('what ClickHouse answers', () => {
 
 describe('what gets into a statement', () => {
   it('is bytes told as hex, and nothing else', () => {
-    expect(literal('0x00ff27', 3)).toBe(String.raw`'\x00\xff\x27'`)
+    expect(hexLiteral('0x00ff27', 3)).toBe(String.raw`'\x00\xff\x27'`)
     for (const text of ['', '0x', '0x00ff2', '0x00FF27', "0x'; --", '0x00ff2700'])
-      expect(() => literal(text, 3)).toThrow(RangeError)
+      expect(() => hexLiteral(text, 3)).toThrow(RangeError)
   })
 })

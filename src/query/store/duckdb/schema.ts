@@ -122,7 +122,7 @@ export const writeContents = async (
   await connection.run(`INSERT INTO held VALUES (${values.join(', ')})`)
 }
 
-export const inconsistent = (happened: string): StoreError =>
+const inconsistent = (happened: string): StoreError =>
   new StoreError('broken', {
     doing: 'open the store',
     happened,

@@ -121,7 +121,7 @@ const rangeOf = (contents: StoreContents | null): StoreRange | null =>
     : { first: contents.first, last: contents.last, lastHash: contents.lastHash }
 
 /** Bytes in use: free space within the file does not count, since it is reused. */
-export const sizeOf = async (connection: DuckDBConnection, file: string): Promise<StoreSize> => {
+const sizeOf = async (connection: DuckDBConnection, file: string): Promise<StoreSize> => {
   const contents = await readContents(connection)
   const [row] = await queryRows(
     connection,

@@ -107,7 +107,7 @@ const oneOf = (column: string, values: readonly string[]): string => {
 }
 
 /** A mask has 128 bits, one of which is the sign. */
-export const MASKED_FILTERS = 127
+const MASKED_FILTERS = 127
 
 const COLUMNS = ['address', 'topic0', 'topic1', 'topic2', 'topic3'] as const
 
@@ -126,7 +126,7 @@ interface MaskCondition {
  * the filters that accept it. A log matches if the masks of all its columns have a common bit. At most
  * MASKED_FILTERS filters, with at most four topics.
  */
-export const createMaskCondition = (filters: readonly Filter[]): MaskCondition => {
+const createMaskCondition = (filters: readonly Filter[]): MaskCondition => {
   const joins: string[] = []
   const masks: string[] = []
   for (const [index, column] of COLUMNS.entries()) {

@@ -162,7 +162,7 @@ const HASH_CHARACTERS = 66
  * Address, transaction hash, topics and data of a log, concatenated. Throws StoreError('conflict') for a
  * malformed log.
  */
-export const packLog = (block: Block, log: StoredLog): Uint8Array => {
+const packLog = (block: Block, log: StoredLog): Uint8Array => {
   const { address, transactionHash, topics, data } = log
   if (
     address.length !== ADDRESS_CHARACTERS ||

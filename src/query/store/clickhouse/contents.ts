@@ -1,18 +1,11 @@
 import { StoreError } from '../errors.ts'
-import { shown } from './conditions.ts'
+import { committedRows, type Segment } from './conditions.ts'
 import { CHUNK, createDensity, type Density } from './density.ts'
 import { LEDGER, logsTable, STATE } from './schema.ts'
 import type { Servers } from './servers.ts'
 
-/** Blocks in a row that were written under one epoch: by one writer between two failures. */
-export interface Segment {
-  readonly epoch: number
-  readonly first: number
-  readonly last: number
-}
-
-/** What is held, as the ledger tells; never changed in place, so that a read keeps its own. */
-export interface Held {
+/** Contents of the store according to the ledger. Immutable, so that a read keeps a consistent snapshot. */
+export interface StoreContents {
   readonly first: number
   readonly last: number
   readonly lastHash: string
@@ -21,21 +14,21 @@ export interface Held {
   readonly density: Density
 }
 
-export const loadHeld = async (servers: Servers): Promise<Held | null> => {
+export const loadContents = async (servers: Servers): Promise<StoreContents | null> => {
   const floor = await readLargest(servers, 'floor')
-  const rows = await servers.ask(
+  const rows = await servers.query(
     `SELECT epoch, min(number), max(number), count() FROM ${LEDGER} WHERE number >= ${floor} GROUP BY epoch ORDER BY epoch`,
   )
   const segments = segmentsOf(servers, rows)
   const [oldest, newest] = [segments[0], segments.at(-1)]
   if (oldest === undefined || newest === undefined) return null
   const { first, last } = { first: oldest.first, last: newest.last }
-  const whole = shown('number', segments, { from: first, to: last })
-  const [[hash] = []] = await servers.ask(
+  const whole = committedRows('number', segments, { from: first, to: last })
+  const [[hash] = []] = await servers.query(
     `SELECT lower(hex(hash)) FROM ${LEDGER} WHERE number = ${last} AND epoch = ${newest.epoch}`,
   )
-  if (hash === undefined) throw broken(servers, `block ${last} is in its ledger no more`)
-  const chunks = await servers.ask(
+  if (hash === undefined) throw broken(servers, `block ${last} is missing in its ledger`)
+  const chunks = await servers.query(
     `SELECT intDiv(number, ${CHUNK}), sum(kept), sum(bytes), count() FROM ${LEDGER} WHERE ${whole} GROUP BY intDiv(number, ${CHUNK})`,
   )
   const density = chunks.map(
@@ -55,37 +48,34 @@ export const loadHeld = async (servers: Servers): Promise<Held | null> => {
   }
 }
 
-/** The largest value written down under a key, 0 where there is none: for a statement. */
+/** SQL for the largest value of a key; 0 if there is none. */
 export const largest = (key: 'floor' | 'epoch'): string =>
   `(SELECT max(value) FROM ${STATE} WHERE key = '${key}')`
 
 export const readLargest = async (servers: Servers, key: 'floor' | 'epoch'): Promise<number> => {
-  const [[value] = []] = await servers.ask(`SELECT ${largest(key)}`)
+  const [[value] = []] = await servers.query(`SELECT ${largest(key)}`)
   return Number(value)
 }
 
-/** Power gone, or a server set up anew: the newest logs are what would be lost. */
-const LOOKED_AT = 1000
+/** Number of newest blocks to verify: a power failure or a replaced server loses the newest logs. */
+const VERIFIED_BLOCKS = 1000
 
-export const proveNewest = async (servers: Servers, held: Held): Promise<void> => {
-  const { last, segments } = held
-  const span = { from: Math.max(held.first, last - LOOKED_AT + 1), to: last }
-  const [[kept] = []] = await servers.ask(
-    `SELECT sum(kept) FROM ${LEDGER} WHERE ${shown('number', segments, span)}`,
+export const verifyNewest = async (servers: Servers, contents: StoreContents): Promise<void> => {
+  const { last, segments } = contents
+  const span = { from: Math.max(contents.first, last - VERIFIED_BLOCKS + 1), to: last }
+  const [[kept] = []] = await servers.query(
+    `SELECT sum(kept) FROM ${LEDGER} WHERE ${committedRows('number', segments, span)}`,
   )
-  const [[there] = []] = await servers.ask(
-    `SELECT count() FROM ${logsTable(servers)} WHERE ${shown('block', segments, span)}`,
+  const [[there] = []] = await servers.query(
+    `SELECT count() FROM ${logsTable(servers)} WHERE ${committedRows('block', segments, span)}`,
   )
   if (kept === there) return
-  throw broken(
-    servers,
-    `of its newest blocks the ledger knows ${kept} logs, and ${there} are there`,
-  )
+  throw broken(servers, `its newest blocks have ${there} logs, but the ledger lists ${kept}`)
 }
 
 /**
- * A later epoch begins where its writer found the end; what an earlier one wrote beyond that came late, after it had been given up,
- * and has been written again.
+ * A later epoch starts where its writer found the end. Blocks of an earlier epoch beyond that were inserted
+ * late and have been written again.
  */
 const segmentsOf = (servers: Servers, rows: readonly (readonly string[])[]): readonly Segment[] => {
   const spans = rows.map((row) => {
@@ -107,10 +97,10 @@ const segmentsOf = (servers: Servers, rows: readonly (readonly string[])[]): rea
   return segments
 }
 
-const broken = ({ place }: Servers, happened: string): StoreError =>
+const broken = ({ location }: Servers, happened: string): StoreError =>
   new StoreError('broken', {
-    doing: `use the store in ClickHouse at ${place.hosts[0]}`,
+    doing: `use the store in ClickHouse at ${location.hosts[0]}`,
     happened,
     advice:
-      'make a new one in another database, or drop the tables chain_* of this one on every server, and index again',
+      'create a new store in another database, or drop the tables chain_* of this one on every server, and index again',
   })

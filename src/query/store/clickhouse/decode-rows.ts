@@ -3,31 +3,34 @@ import type { Column } from '../store.ts'
 
 type Value = Column[number]
 
-/** Rows of an answer in RowBinary, told apart and turned into columns. */
-export interface Columns {
-  /** What has to be selected for these fields, in the order of its bytes. */
+/** Decodes rows in RowBinary into columns. */
+export interface RowDecoder {
+  /** The select list for these fields, in the order of the bytes. */
   readonly selected: string
   readonly blocks: readonly number[]
   readonly values: ReadonlyMap<LogField, readonly Value[]>
-  /** Of all values as hex, about. */
+  /** Approximate size of all values as hex. */
   bytes(): number
-  /** Takes the whole rows there are, and answers what is left. Null: `ends` was true of the next row's block, which is not taken. */
+  /**
+   * Decodes all complete rows and returns the remaining bytes. Null if `ends` returned true for the block
+   * of the next row, which is not added.
+   */
   take(bytes: Buffer, ends: (block: number) => boolean): Buffer | null
 }
 
 interface Row {
   readonly bytes: Buffer
-  /** Where the field lies. */
+  /** Offset of the field. */
   readonly at: number
   readonly block: number
-  /** How many the log has. */
+  /** Number of topics of the log. */
   readonly topics: number
 }
 
-interface Shape {
-  /** Of a value that is no text, as text, about. */
+interface FixedColumn {
+  /** Approximate text size of a value that is not a string. */
   readonly size: number
-  /** Bytes in the row; 0: it is not in it. */
+  /** Bytes in the row; 0 if the row does not have the field. */
   readonly width: number
   readonly value: (row: Row) => Value
 }
@@ -36,15 +39,15 @@ const hex =
   (width: number) =>
   ({ bytes, at }: Row): string =>
     `0x${bytes.toString('hex', at, at + width)}`
-const topic = (position: number): Shape => ({
+const topic = (position: number): FixedColumn => ({
   size: 0,
   width: 32,
   value: (row) => (row.topics > position ? hex(32)(row) : null),
 })
-const small: Shape = { size: 4, width: 4, value: ({ bytes, at }) => bytes.readUInt32LE(at) }
+const small: FixedColumn = { size: 4, width: 4, value: ({ bytes, at }) => bytes.readUInt32LE(at) }
 
-/** All but `data`, which is as long as it says. The ledger knows the hash of a block. */
-const SHAPES: Readonly<Record<Exclude<LogField, 'data'>, Shape>> = {
+/** Columns of fixed width: all but `data`. Block hashes come from the blocks table. */
+const FIXED_COLUMNS: Readonly<Record<Exclude<LogField, 'data'>, FixedColumn>> = {
   removed: { size: 5, width: 0, value: () => false },
   log_index: small,
   transaction_index: small,
@@ -58,16 +61,16 @@ const SHAPES: Readonly<Record<Exclude<LogField, 'data'>, Shape>> = {
   topic3: topic(3),
 }
 
-/** A length in LEB128 takes at most so many bytes here. */
+/** Largest size of a LEB128 length here, in bytes. */
 const LENGTH = 5
 
-export const createColumns = (fields: readonly LogField[]): Columns => {
+export const createRowDecoder = (fields: readonly LogField[]): RowDecoder => {
   const values = new Map<LogField, Value[]>(
     LOG_FIELDS.filter((field) => fields.includes(field)).map((field) => [field, []]),
   )
   const data = values.get('data')
   const fixed = [...values].flatMap(([field, list]) =>
-    field === 'data' ? [] : [{ field, list, shape: SHAPES[field] }],
+    field === 'data' ? [] : [{ field, list, shape: FIXED_COLUMNS[field] }],
   )
   const blocks: number[] = []
   const width = 9 + fixed.reduce((sum, { shape }) => sum + shape.width, 0)
@@ -115,7 +118,7 @@ export const createColumns = (fields: readonly LogField[]): Columns => {
 
 const NOTHING = { from: 0, size: 0 }
 
-/** Null where its end has not come yet. */
+/** Null if its end has not been received yet. */
 const lengthAt = (bytes: Buffer, start: number) => {
   let size = 0
   for (let index = 0; index < LENGTH; index += 1) {

@@ -1,31 +1,31 @@
 import type { Block, BlockHeader, StoredLog } from '../store.ts'
 
-/** Their order in both inserts is that of the bytes below. */
+/** The column order of both inserts is the byte order below. */
 export const LOG_COLUMNS =
   'block, log_index, transaction_index, address, topic0, topic1, topic2, topic3, topics, transaction_hash, data, epoch'
 export const LEDGER_COLUMNS = 'number, hash, parent, timestamp, kept, bytes, epoch'
 
 const LOG_WITHOUT_DATA = 8 + 4 + 4 + 20 + 4 * 32 + 1 + 32 + 8
 const LEDGER_ROW = 8 + 32 + 32 + 8 + 4 + 8 + 8
-/** A length in LEB128 takes at most so many. */
+/** Largest size of a LEB128 length, in bytes. */
 const LENGTH = 5
 
-/** Bytes of a text of hex. */
+/** Number of bytes of a hex string. */
 const bytesOf = (hex: string): number => (hex.length - 2) / 2
 
-/** Rows of logs as ClickHouse takes them: RowBinary. */
+/** Encodes logs as RowBinary. */
 export const logRows = (blocks: readonly Block[], epoch: number): Buffer => {
   const size = blocks
     .flatMap(({ logs }) => logs)
     .reduce((sum, { data }) => sum + LOG_WITHOUT_DATA + LENGTH + bytesOf(data), 0)
-  const rows = new Writer(size)
+  const rows = new RowEncoder(size)
   for (const { number, logs } of blocks)
     for (const log of logs) logRow(rows, log, { number, epoch })
   return rows.written()
 }
 
 const logRow = (
-  rows: Writer,
+  rows: RowEncoder,
   log: StoredLog,
   { number, epoch }: { readonly number: number; readonly epoch: number },
 ): void => {
@@ -41,7 +41,7 @@ const logRow = (
 }
 
 export const ledgerRows = (blocks: readonly Block[], epoch: number): Buffer => {
-  const rows = new Writer(blocks.length * LEDGER_ROW)
+  const rows = new RowEncoder(blocks.length * LEDGER_ROW)
   for (const { number, hash, parentHash, timestamp, logs } of blocks) {
     rows.uint64(number)
     rows.fixed(hash, 32)
@@ -57,7 +57,7 @@ export const ledgerRows = (blocks: readonly Block[], epoch: number): Buffer => {
 export const dataBytes = (logs: readonly StoredLog[]): number =>
   logs.reduce((sum, { data }) => sum + bytesOf(data), 0)
 
-/** Of a row of the ledger as texts: number, hash, parent, timestamp. */
+/** Parses a row of the ledger: number, hash, parent, timestamp. */
 export const headOf = ([
   number = '',
   hash = '',
@@ -70,7 +70,7 @@ export const headOf = ([
   timestamp: Number(timestamp),
 })
 
-class Writer {
+class RowEncoder {
   readonly #bytes: Buffer
   #at = 0
 
@@ -95,7 +95,7 @@ class Writer {
     this.uint32(Math.floor(value / 2 ** 32))
   }
 
-  /** Zeros where there is none. */
+  /** Zeros for an absent value. */
   fixed(hex: string, size: number): void {
     if (hex !== '0x') this.#hex(hex, size)
     this.#at += size
@@ -110,7 +110,7 @@ class Writer {
     this.#at += size
   }
 
-  /** Node stops at what is no hex, and tells but by a number. */
+  /** Buffer.write stops at the first character that is not hex, without an error. */
   #hex(hex: string, size: number): void {
     const digits = hex.slice(2)
     if (digits.length !== 2 * size || this.#bytes.write(digits, this.#at, 'hex') !== size)

@@ -1,11 +1,11 @@
-import { request as requestPlain, type IncomingMessage } from 'node:http'
+import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import type { Clock } from '../../../core/clock.ts'
 import { asError } from '../../../core/outcome.ts'
 import type { Secret } from '../../../core/secret.ts'
 import { StoreError } from '../errors.ts'
 
-export interface Post {
+export interface StatementRequest {
   readonly secure: boolean
   /** HOST:PORT. */
   readonly host: string
@@ -13,21 +13,21 @@ export interface Post {
   readonly password: Secret | undefined
   readonly parameters: Readonly<Record<string, string>>
   readonly body: Buffer | string
-  /** In milliseconds, for the whole answer. */
+  /** For the whole response, in milliseconds. */
   readonly timeout: number
   readonly signal: AbortSignal
-  /** False: that was enough. */
+  /** Receives a chunk; false stops the response. */
   readonly take: (chunk: Buffer) => boolean
 }
 
-/** What a server says of a failure is short. */
-const MAX_COMPLAINT = 16 * 1024
+/** Largest size of an error message, in bytes. */
+const MAX_ERROR_BYTES = 16 * 1024
 
 /**
- * Codes with which a request fails tomorrow, too: unknown column, identifier, function, table, database,
- * setting, cluster; wrong user or password; no rights; read-only.
+ * Error codes for which a retry fails as well: unknown column, identifier, function, table, database,
+ * setting, cluster; wrong user or password; no permission; read-only.
  */
-const FOR_GOOD = [
+const PERMANENT_CODES = [
   '16',
   '46',
   '47',
@@ -43,16 +43,19 @@ const FOR_GOOD = [
   '516',
 ]
 
-/** One statement over HTTP. Each has a connection of its own: what was cut off is never sent twice. */
-export const createPost =
+/**
+ * Sends one statement over HTTP. Each has its own connection, so that an interrupted statement is never
+ * sent twice.
+ */
+export const createSendStatement =
   (clock: Clock) =>
-  async (post: Post): Promise<void> => {
-    const { host, signal, timeout, take } = post
-    const doing = `ask ClickHouse at ${host}`
+  async (statement: StatementRequest): Promise<void> => {
+    const { host, signal, timeout, take } = statement
+    const doing = `query ClickHouse at ${host}`
     const ended = new AbortController()
     const cancel = new AbortController()
-    let late = false
-    // By hand: `AbortSignal.any` on a signal that lives as long as we do leaks on Node 20.
+    let isLate = false
+    // Not AbortSignal.any: on Node 20 it leaks if one of the signals lives as long as the process.
     const stop = (): void => {
       cancel.abort()
     }
@@ -60,20 +63,21 @@ export const createPost =
     if (signal.aborted) stop()
     void clock.sleep(timeout, ended.signal).then(() => {
       if (ended.signal.aborted) return
-      late = true
+      isLate = true
       stop()
     })
     try {
-      const response = await answerOf(post, cancel.signal)
+      const response = await responseOf(statement, cancel.signal)
       const chunks: AsyncIterable<Buffer> = response
-      if (response.statusCode !== 200) throw complaint(post, doing, await shortTextOf(chunks))
+      if (response.statusCode !== 200)
+        throw serverError(statement, doing, await shortTextOf(chunks))
       for await (const chunk of chunks) if (!take(chunk)) return
     } catch (error) {
       if (error instanceof StoreError) throw error
       if (signal.aborted)
-        throw new StoreError('aborted', { doing, happened: 'nobody waits for it' })
-      if (late) throw new StoreError('unavailable', { doing, happened: 'no answer in time' })
-      const happened = `no connection, or it was cut (${detailOf(error)})`
+        throw new StoreError('aborted', { doing, happened: 'the operation was aborted' })
+      if (isLate) throw new StoreError('unavailable', { doing, happened: 'request timed out' })
+      const happened = `connection failed (${errorDetailOf(error)})`
       throw new StoreError('unavailable', { doing, happened })
     } finally {
       signal.removeEventListener('abort', stop)
@@ -82,9 +86,12 @@ export const createPost =
     }
   }
 
-const answerOf = async (post: Post, signal: AbortSignal): Promise<IncomingMessage> =>
+const responseOf = async (
+  statement: StatementRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const { secure, host, user, password, parameters, body } = post
+    const { secure, host, user, password, parameters, body } = statement
     const address = `${secure ? 'https' : 'http'}://${host}/?${String(new URLSearchParams(parameters))}`
     const headers = {
       'content-length': Buffer.byteLength(body),
@@ -101,20 +108,25 @@ const shortTextOf = async (chunks: AsyncIterable<Buffer>): Promise<string> => {
   let text = ''
   for await (const chunk of chunks) {
     text += chunk.toString('utf8')
-    if (text.length > MAX_COMPLAINT) break
+    if (text.length > MAX_ERROR_BYTES) break
   }
   return text
 }
 
-const complaint = ({ password }: Post, doing: string, said: string): StoreError => {
-  const code = /\bCode: (\d+)/.exec(said)?.[1]
-  const evidence = password === undefined ? said : password.redactFrom(said)
-  const happened = code === undefined ? 'it refused' : `it refused with code ${code}`
-  const kind = code !== undefined && FOR_GOOD.includes(code) ? 'broken' : 'unavailable'
+const serverError = (
+  { password }: StatementRequest,
+  doing: string,
+  message: string,
+): StoreError => {
+  const code = /\bCode: (\d+)/.exec(message)?.[1]
+  const evidence = password === undefined ? message : password.redactFrom(message)
+  const happened =
+    code === undefined ? 'the server returned an error' : `the server returned error code ${code}`
+  const kind = code !== undefined && PERMANENT_CODES.includes(code) ? 'broken' : 'unavailable'
   return new StoreError(kind, { doing, happened, evidence })
 }
 
-const detailOf = (thrown: unknown): string => {
+const errorDetailOf = (thrown: unknown): string => {
   const error = asError(thrown)
   return 'code' in error && typeof error.code === 'string' ? error.code : error.message
 }
