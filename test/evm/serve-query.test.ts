@@ -263,7 +263,7 @@ describe('a query service of one’s own, on a real chain', () => {
       const serving = await begin(store)
       await serving.reaches(height)
       expect(await serving.ready()).toBe(503)
-      expect(serving.output()).toMatch(/going on with what is held, and asking again/)
+      expect(serving.output()).toMatch(/serving the existing store and retrying/)
       expect(
         (
           await serving.query({

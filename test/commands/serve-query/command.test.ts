@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
-  flagsOfService,
-  type Options,
+  serveQueryInputs,
+  type ServeQueryFlags,
   serveQueryOptions,
-} from '../../../src/commands/serve-query/options.ts'
+} from '../../../src/commands/serve-query/command.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { cli } from '../../support/cli.ts'
 
@@ -28,9 +28,9 @@ it('begins nothing where nobody has said how much may be kept', async () => {
   expect([code, out]).toEqual([2, ''])
   expect(err).toBe(
     `The configuration cannot be used; nothing was started.
-serveQuery: all logs of all contracts would be kept for ever; a busy chain fills a disk in days
-  what to do: say what is enough, by --contract or --topic, or how much is kept, by --retention-blocks or --retention-bytes;
-  with --unbounded everything is kept
+serveQuery: the store would keep all logs of all contracts without a limit; a busy chain fills a disk in days
+  what to do: limit the logs with --contract or --topic, or the blocks with --retention-blocks or --retention-bytes,
+  or use --unbounded to keep everything
 `,
   )
   expect(await readdir(directory)).toEqual([])
@@ -47,7 +47,7 @@ it.each([
   [['--unbounded', '--node-share', '0.04'], /--node-share: .*expected a share.* from 0\.05 to 1/],
   [['--unbounded', '--node-share', '50%'], /--node-share: .*expected a share/],
   [['--unbounded', '--from-block', '-1'], /--from-block: .*expected a whole number/],
-  [['--unbounded', '--store', 'clickhouse://me@one,two/logs'], /several servers and no cluster/],
+  [['--unbounded', '--store', 'clickhouse://me@one,two/logs'], /several servers, but no cluster/],
   [['--unbounded', '--store-password-file', '/x'], /a directory has no password/],
   [['--retention-bytes', 'much'], /--retention-bytes: .*like 500GB/],
   [
@@ -107,7 +107,7 @@ it('shows no key of a file that cannot be used', async () => {
   await writeFile(file, 'too-short-key\n')
   const { code, err } = await serve('--unbounded', '--api-keys-file', file)
   expect(code).toBe(1)
-  expect(err).toMatch(/line 1 is no key/)
+  expect(err).toMatch(/line 1 is not a valid key/)
   expect(err).not.toMatch(/too-short-key/)
 })
 
@@ -132,7 +132,7 @@ it('every option is a key of the configuration', () => {
   const command = serveQueryOptions(new Command()).parse(['--rpc-url', 'http://node:1', ...words], {
     from: 'user',
   })
-  const flags = flagsOfService(command.opts<Options>())
+  const flags = serveQueryInputs(command.opts<ServeQueryFlags>())
   expect(loadConfig({ env: {}, flags }).config).toMatchObject({
     rpc: { url: 'http://node:1' },
     serveQuery: {

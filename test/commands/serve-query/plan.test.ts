@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/load.ts'
 import { ConfigError } from '../../../src/core/errors.ts'
-import { planOf, wordsOf } from '../../../src/commands/serve-query/plan.ts'
+import { planOf, describePlan } from '../../../src/commands/serve-query/plan.ts'
 
 const ONE = `0x${'1'.repeat(40)}`
 const TWO = `0x${'2'.repeat(40)}`
@@ -34,21 +34,17 @@ describe('what is kept', () => {
     [{ unbounded: true }, 'unbounded', 'all logs of all contracts'],
     [{ contracts: [ONE] }, 'unbounded', `all logs of the contract ${ONE}`],
     [{ contracts: [ONE, TWO] }, 'unbounded', 'all logs of 2 contracts'],
-    [
-      { topics: [[TOPIC]] },
-      'unbounded',
-      'all logs of all contracts with the topics that are named',
-    ],
-    [{ retentionBlocks: 500 }, { blocks: 500 }, 'logs of all contracts, of the newest 500 blocks'],
+    [{ topics: [[TOPIC]] }, 'unbounded', 'all logs of all contracts with the given topics'],
+    [{ retentionBlocks: 500 }, { blocks: 500 }, 'logs of all contracts, the newest 500 blocks'],
     [
       { retentionBytes: '1.5TB', retentionBlocks: 7 },
       { blocks: 7, bytes: 1_500_000_000_000 },
-      'logs of all contracts, of the newest 7 blocks and of what fits into 1.36 TiB',
+      'logs of all contracts, the newest 7 blocks and the newest blocks within 1.36 TiB',
     ],
   ] as const)('%j', (settings, retention, words) => {
     const plan = planWith(settings)
     expect(plan.retention).toEqual(retention)
-    expect(wordsOf(plan)).toBe(words)
+    expect(describePlan(plan)).toBe(words)
   })
 
   it('is written the same however it was said', () => {

@@ -159,7 +159,7 @@ it('reloads API keys and limits while it runs, and names what needs a restart', 
   service.reload({ ...settings, rateLimit: 1 })
   await eventually(
     () => service.lines.join(),
-    (line) => /^error The configuration cannot be used; [^]*line 1 is no key/.test(line),
+    (line) => /^error The configuration cannot be used; [^]*line 1 is not a valid key/.test(line),
   )
   service.lines.splice(0)
   expect([await statusWith(second), await statusWith(second)]).toEqual([200, 200])
@@ -201,7 +201,7 @@ it('refuses queries once the chain is another than what is held, and says so', a
   node.chain.setHeight(60)
   await eventually(service.ready, (seen) => seen.includes('the ingest has stopped'))
   expect(await ask(service, ALL)).toBe(
-    '503 {"error":{"code":"stopped","message":"the service has stopped to follow the chain; its log says why","path":null}}\n',
+    '503 {"error":{"code":"stopped","message":"the service no longer follows the chain; see its log","path":null}}\n',
   )
   expect(service.lines.filter((line) => line.startsWith('error'))).toHaveLength(1)
   const { value } = await service.look()

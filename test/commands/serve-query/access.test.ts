@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { readApiKeys } from '../../../src/commands/serve-query/keys-file.ts'
+import { readApiKeys } from '../../../src/commands/serve-query/access.ts'
 import { it as directoryTest } from '../../support/directory.ts'
 
 const it = directoryTest
@@ -18,9 +18,9 @@ it('has a key a line, each once, and remarks', async ({ read }) => {
 
 it.for<[string, string, RegExp]>([
   ['nothing', '', /it is empty/],
-  ['remarks alone', '# none yet\n', /there is none/],
-  ['a short one', `\n\n${ONE}\nhunter2\n`, /line 4 is no key/],
-  ['one with a space', `${ONE} ${TWO}\n`, /line 1 is no key/],
+  ['remarks alone', '# none yet\n', /the file has no keys/],
+  ['a short one', `\n\n${ONE}\nhunter2\n`, /line 4 is not a valid key/],
+  ['one with a space', `${ONE} ${TWO}\n`, /line 1 is not a valid key/],
   ['more than anybody gives out', `${ONE}\n`.repeat(40_000), /longer than 1000000 bytes/],
 ])('with %s is refused, and nothing in it is shown', async ([, text, words], { read }) => {
   const error: unknown = await read(text).catch((thrown: unknown) => thrown)

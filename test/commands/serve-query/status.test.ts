@@ -1,11 +1,9 @@
 import { expect, it } from 'vitest'
-import type { IngestState } from '../../../src/query/service/ingest/state.ts'
+import { createErrorLog, createProgressLog } from '../../../src/commands/serve-query/logging.ts'
+import { withShutdownTimeout } from '../../../src/commands/serve-query/shutdown.ts'
+import { nodeHeight, samplesOf, waitingFor } from '../../../src/commands/serve-query/status.ts'
 import { SourceError } from '../../../src/core/errors.ts'
-import { createComplaints } from '../../../src/commands/serve-query/complaints.ts'
-import { inTime } from '../../../src/commands/serve-query/ending.ts'
-import { createNarrator } from '../../../src/commands/serve-query/narrator.ts'
-import { waitingFor } from '../../../src/commands/serve-query/readiness.ts'
-import { nodeHeight, samplesOf } from '../../../src/commands/serve-query/samples.ts'
+import type { IngestState } from '../../../src/query/service/ingest/state.ts'
 import { NO_ERRORS } from '../../query/ingest/fixtures.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
@@ -31,7 +29,7 @@ const narrated = () => {
       lines.push(`${level} ${text}`)
     }
   const log = { info: put('info'), warn: put('warn'), error: put('error') }
-  const narrate = createNarrator(log, clock)
+  const narrate = createProgressLog(log, clock)
   const tell = async (seconds: number, state: Partial<IngestState>): Promise<string[]> => {
     for (let each = 0; each < seconds; each += 1) {
       narrate({ ...NOTHING, ...state })
@@ -46,7 +44,7 @@ it('the node is followed from the first block that is held on', async () => {
   const tell = narrated()
   expect(await tell(2, { phase: 'tail' })).toEqual([])
   expect(await tell(2, { phase: 'tail', indexed: 7 })).toEqual([
-    'info Following the node, at block 7',
+    'info Following the node at block 7',
   ])
 })
 
@@ -62,14 +60,14 @@ it('a back-fill has a line each ten seconds, with what was done in them and what
   expect(await tell(10, at(0, 0))).toEqual([])
   // 2000 blocks in 10 s, and 8000 to go: 40 s.
   expect(await tell(10, at(2000, 50_000))).toEqual([
-    'info Indexed through block 3,000 of 11,000, 200 blocks/s, 5,000 logs/s, 40 s left',
+    'info Indexed up to block 3,000 of 11,000, 200 blocks/s, 5,000 logs/s, 40 s left',
   ])
   // Nothing was done in these: how long it takes is not known.
   expect(await tell(1, at(2000, 50_000))).toEqual([
-    'info Indexed through block 3,000 of 11,000, 0 blocks/s, 0 logs/s',
+    'info Indexed up to block 3,000 of 11,000, 0 blocks/s, 0 logs/s',
   ])
   expect(await tell(30, { phase: 'tail', indexed: 11_000 })).toEqual([
-    'info Following the node, at block 11,000',
+    'info Following the node at block 11,000',
   ])
   expect(await tell(3, { phase: 'waiting' })).toEqual([])
   expect(await tell(3, { phase: 'tail', indexed: 11_001 })).toEqual([])
@@ -82,7 +80,7 @@ it('a trouble has a line when it comes, one when it is another, and one when it 
   expect(await tell(4, { trouble: null })).toEqual([])
   expect(await tell(1, { trouble })).toEqual([])
   expect(await tell(1, { trouble: 'another' })).toEqual(['warn another'])
-  expect(await tell(30, { trouble: null })).toEqual(['info Over: another'])
+  expect(await tell(30, { trouble: null })).toEqual(['info Resolved: another'])
 })
 
 it('what fails under each request is told once, and again when it was well for a while', async () => {
@@ -91,7 +89,7 @@ it('what fails under each request is told once, and again when it was well for a
   const put = (text: string): void => {
     lines.push(text)
   }
-  const complain = createComplaints({ info: put, warn: put, error: put }, clock)
+  const complain = createErrorLog({ info: put, warn: put, error: put }, clock)
   const fail = async (happened: string, seconds: number): Promise<string[]> => {
     complain(new SourceError({ doing: 'read logs', happened }))
     await clock.advance(seconds * 1000)
@@ -106,21 +104,24 @@ it('what fails under each request is told once, and again when it was well for a
 
 it('an end that does not come is not waited for', async () => {
   const clock = manualClock()
-  const late = Promise.all([inTime(clock, new Promise(() => undefined)), clock.advance(20_000)])
+  const late = Promise.all([
+    withShutdownTimeout(clock, new Promise(() => undefined)),
+    clock.advance(20_000),
+  ])
   await expect(late).rejects.toThrow(/it took longer than 20 s/)
-  await inTime(clock, Promise.resolve())
+  await withShutdownTimeout(clock, Promise.resolve())
 })
 
 it.each([
   [{ phase: null }, ['the store']],
-  [{ phase: 'starting' }, ['the node to tell its finalized block']],
+  [{ phase: 'starting' }, ['the finalized block of the node']],
   [{ phase: 'back-fill', nodeHeight: 100 }, ['the first block']],
-  [{ phase: 'back-fill', nodeHeight: 100, height: 69 }, ['31 blocks of the node']],
+  [{ phase: 'back-fill', nodeHeight: 100, height: 69 }, ['31 more blocks of the node']],
   [{ phase: 'tail', nodeHeight: 100, height: 70 }, []],
   [{ phase: 'waiting', nodeHeight: 100, height: 101 }, []],
   [
     { phase: 'stopped', nodeHeight: 100, height: 100 },
-    ['somebody who reads the log: the ingest has stopped'],
+    ['the operator: the ingest has stopped, and the log has the reason'],
   ],
 ] as const)('%j waits for %j', (standing, expected) => {
   expect(waitingFor({ nodeHeight: null, height: null, readyLag: 30, ...standing })).toEqual(

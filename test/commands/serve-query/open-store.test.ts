@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { SourceError } from '../../../src/core/errors.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import type { WantedIdentity } from '../../../src/query/store/store.ts'
-import { openFor } from '../../../src/commands/serve-query/opening.ts'
+import { openStore } from '../../../src/commands/serve-query/open-store.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 
@@ -36,7 +36,7 @@ const opening = ({ made, answers }: Case) => {
       }
       return Promise.resolve(memoryStore(ofStore))
     },
-    askChainId: () => {
+    readNodeChainId: () => {
       const answer = answers[Math.min(asked, answers.length - 1)] ?? AWAY
       asked += 1
       return typeof answer === 'number' ? Promise.resolve(answer) : Promise.reject(answer)
@@ -52,43 +52,43 @@ const never = new AbortController().signal
 
 it('is for the chain that the node tells', async () => {
   const { parts, opened, lines } = opening({ made: null, answers: [143] })
-  const { store, isOfChain } = (await openFor(parts, never)) ?? {}
+  const { store, isOfChain } = (await openStore(parts, never)) ?? {}
   await isOfChain?.(never)
   expect([store?.chainId, opened, lines]).toEqual([143, [143], []])
 })
 
 it('is for the chain of the store while the node is away, and the node is asked until it answers', async () => {
   const { parts, clock, opened, lines } = opening({ made: 143, answers: [AWAY, AWAY, AWAY, 143] })
-  const found = await openFor(parts, never)
+  const found = await openStore(parts, never)
   expect([found?.store.chainId, opened]).toEqual([143, [null]])
   const confirmed = found?.isOfChain(never)
   // Asked after 1, 2 and 4 seconds.
   await passing(clock, 7)
   await confirmed
   expect(lines).toEqual([
-    'could not ask the node: it refuses the connection; going on with what is held, and asking again',
-    'The node answers',
+    'could not ask the node: it refuses the connection; serving the existing store and retrying',
+    'The node is reachable',
   ])
 })
 
 it('waits for the node where the store is yet to be made', async () => {
   const { parts, clock, opened } = opening({ made: null, answers: [AWAY, 143] })
-  const found = openFor(parts, never)
+  const found = openStore(parts, never)
   await passing(clock, 2)
   expect([(await found)?.store.chainId, opened]).toEqual([143, [null, 143]])
 })
 
 it('refuses a node of another chain that comes late', async () => {
   const { parts, clock } = opening({ made: 143, answers: [AWAY, 1] })
-  const found = await openFor(parts, never)
+  const found = await openStore(parts, never)
   const refused = Promise.all([found?.isOfChain(never), passing(clock, 2)])
-  await expect(refused).rejects.toThrow(/it is of the chain 1, and the store of the chain 143/)
+  await expect(refused).rejects.toThrow(/the node is of chain 1, but the store is of chain 143/)
 })
 
 it('ends while it waits', async () => {
   const { parts } = opening({ made: null, answers: [AWAY] })
   const stop = new AbortController()
-  const found = openFor(parts, stop.signal)
+  const found = openStore(parts, stop.signal)
   stop.abort()
   expect(await found).toBeUndefined()
 })

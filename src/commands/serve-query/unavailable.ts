@@ -5,11 +5,11 @@ import type { RequestObserver } from '../../query/service/api/response.ts'
 
 const MESSAGES = {
   starting: 'the service is starting',
-  stopped: 'the service has stopped to follow the chain; its log says why',
+  stopped: 'the service no longer follows the chain; see its log',
 } as const
 
-/** Answers everything with 503, in the form of the API. */
-export const refuseAll = (
+/** Responds to every request with status 503, in the format of the API. */
+export const respondUnavailable = (
   code: keyof typeof MESSAGES,
   observer: RequestObserver,
   clock: Clock,
@@ -19,10 +19,10 @@ export const refuseAll = (
   )
   return (request, response) => {
     const startedAt = clock.elapsed()
-    const [asked = ''] = (request.url ?? '').split('?')
+    const [pathname = ''] = (request.url ?? '').split('?')
     response.once('close', () => {
       observer.requestFinished({
-        path: asked === '/query' || asked === '/height' ? asked : 'other',
+        path: pathname === '/query' || pathname === '/height' ? pathname : 'other',
         code: 503,
         seconds: (clock.elapsed() - startedAt) / second,
         bytes: body.length,
@@ -33,7 +33,7 @@ export const refuseAll = (
       'Content-Type': 'application/json',
       'Content-Length': body.length,
       'Retry-After': code === 'starting' ? 1 : 30,
-      // A body that nobody has read would be taken for the next request.
+      // An unread request body would be parsed as the next request.
       Connection: 'close',
     })
     response.end(body)
