@@ -84,7 +84,7 @@ describe('the ingest from a real node', () => {
     await node.stop()
   })
 
-  it('brings what the receipts tell, while blocks keep coming, and nothing else', async () => {
+  it('indexes exactly the logs of the receipts while blocks are added', async () => {
     const chainId = await readChainId({ rpcUrl: node.url, clock: systemClock }, LIVING)
     const { store, appended } = watchedStore(memoryStore(chainId))
     expect(store.chainId).toBe(143)
@@ -120,7 +120,7 @@ describe('the ingest from a real node', () => {
     expect(state.logs).toBeGreaterThan(1000)
   })
 
-  it('sees any log that is missing by the filter in the header, and reads all by receipts', async () => {
+  it('detects every missing log by the filter in the header, and reads all receipts', async () => {
     const transport = { rpcUrl: node.url, clock: systemClock, timeout: 10_000, maxBytes: 2 ** 24 }
     const rpc = createRpc(createTransport(transport), node.url)
     const headers = createHeaders(rpc)

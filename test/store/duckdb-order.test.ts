@@ -32,7 +32,7 @@ const upTo = (count: number, value: (of: number) => string): readonly string[] =
   Array.from({ length: count }, (_, of) => value(of))
 
 // Several groups of rows, each looked at by a thread of its own; what is joined with a table comes as each is ready.
-describe('rows in DuckDB come in order', () => {
+describe('rows from DuckDB are ordered', () => {
   let directory: string
   let store: LogStore
   beforeAll(async () => {

@@ -12,7 +12,7 @@ const it = directoryTest
   })
 const [ONE, TWO] = ['a'.repeat(32), 'Bc-9_'.repeat(4)]
 
-it('has a key a line, each once, and remarks', async ({ read }) => {
+it('has one key per line, without duplicates, and comments', async ({ read }) => {
   expect(await read(`# of the first client\n${ONE}\r\n\n  ${TWO}\n${ONE}\n`)).toEqual([ONE, TWO])
 })
 
@@ -22,14 +22,14 @@ it.for<[string, string, RegExp]>([
   ['a short one', `\n\n${ONE}\nhunter2\n`, /line 4 is not a valid key/],
   ['one with a space', `${ONE} ${TWO}\n`, /line 1 is not a valid key/],
   ['more than anybody gives out', `${ONE}\n`.repeat(40_000), /longer than 1000000 bytes/],
-])('with %s is refused, and nothing in it is shown', async ([, text, words], { read }) => {
+])('with %s is rejected, and its content is not shown', async ([, text, words], { read }) => {
   const error: unknown = await read(text).catch((thrown: unknown) => thrown)
   expect(String(error)).toMatch(words)
   expect(String(error)).toMatch(/what to do: write/)
   expect(String(error)).not.toMatch(/hunter2|aaaa|Bc-9/)
 })
 
-it('that is not there is named', async ({ directory }) => {
+it('that does not exist is named', async ({ directory }) => {
   await expect(readApiKeys(join(directory, 'none'))).rejects.toThrow(
     /none: there is no such file or directory\n/,
   )

@@ -23,7 +23,7 @@ const ONE = `0x${'1'.repeat(40)}`
 const serve = (...words: readonly string[]) =>
   cli(['serve-query', '--store', join(directory, 'store'), ...words])
 
-it('begins nothing where nobody has said how much may be kept', async () => {
+it('does not start without a limit for the store', async () => {
   const { code, out, err } = await serve()
   expect([code, out]).toEqual([2, ''])
   expect(err).toBe(
@@ -54,14 +54,14 @@ it.each([
     ['--unbounded', '--set', 'serveQuery.readyLg=5'],
     /did you mean readyLag\?|did you mean serveQuery.readyLag\?/,
   ],
-])('%j is refused', async (words, problem) => {
+])('%j is rejected', async (words, problem) => {
   const { code, err } = await serve(...words)
   expect([code, err]).toEqual([2, expect.stringMatching(problem)])
   // It has not begun.
   expect(err).not.toContain('Serving')
 })
 
-it('says the same from a file, with its line, and the command line wins over it', async () => {
+it('reports the file and line of a configuration error, and options override the file', async () => {
   const file = join(directory, 'config.yaml')
   await writeFile(file, `serveQuery:\n  contracts: ['${ONE}']\n  dialect: other\n`)
   const { code, err } = await cli(['serve-query', '--config', file])
@@ -71,7 +71,7 @@ it('says the same from a file, with its line, and the command line wins over it'
   expect(out).toMatch(/dialect: hosted +# --set serveQuery.dialect/)
 })
 
-it('names the address that is taken and how to say another, and makes no store then', async () => {
+it('names an address in use and the option to change it, and creates no store', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const bound = taken.address()
@@ -83,7 +83,7 @@ it('names the address that is taken and how to say another, and makes no store t
   taken.close()
 })
 
-it('checks that a store can be made at its path before it reports that it serves, node or no node', async () => {
+it('checks that a store can be created before it reports that it is running, with or without a node', async () => {
   const words = ['--unbounded', '--rpc-url', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0']
   const anyPort = ['--set', 'serveQuery.metricsListen=127.0.0.1:0']
   const file = join(directory, 'file')
@@ -102,7 +102,7 @@ it('checks that a store can be made at its path before it reports that it serves
   }
 })
 
-it('shows no key of a file that cannot be used', async () => {
+it('shows no key of an invalid key file', async () => {
   const file = join(directory, 'keys')
   await writeFile(file, 'too-short-key\n')
   const { code, err } = await serve('--unbounded', '--api-keys-file', file)

@@ -50,14 +50,14 @@ const passing = async (clock: ReturnType<typeof manualClock>, seconds: number): 
 }
 const never = new AbortController().signal
 
-it('is for the chain that the node tells', async () => {
+it('is opened for the chain of the node', async () => {
   const { parts, opened, lines } = opening({ made: null, answers: [143] })
   const { store, isOfChain } = (await openStore(parts, never)) ?? {}
   await isOfChain?.(never)
   expect([store?.chainId, opened, lines]).toEqual([143, [143], []])
 })
 
-it('is for the chain of the store while the node is away, and the node is asked until it answers', async () => {
+it('is opened for its own chain while the node is unreachable, and the node is polled until it responds', async () => {
   const { parts, clock, opened, lines } = opening({ made: 143, answers: [AWAY, AWAY, AWAY, 143] })
   const found = await openStore(parts, never)
   expect([found?.store.chainId, opened]).toEqual([143, [null]])
@@ -71,21 +71,21 @@ it('is for the chain of the store while the node is away, and the node is asked 
   ])
 })
 
-it('waits for the node where the store is yet to be made', async () => {
+it('waits for the node if the store does not exist yet', async () => {
   const { parts, clock, opened } = opening({ made: null, answers: [AWAY, 143] })
   const found = openStore(parts, never)
   await passing(clock, 2)
   expect([(await found)?.store.chainId, opened]).toEqual([143, [null, 143]])
 })
 
-it('refuses a node of another chain that comes late', async () => {
+it('rejects a node of another chain that becomes reachable later', async () => {
   const { parts, clock } = opening({ made: 143, answers: [AWAY, 1] })
   const found = await openStore(parts, never)
   const refused = Promise.all([found?.isOfChain(never), passing(clock, 2)])
   await expect(refused).rejects.toThrow(/the node is of chain 1, but the store is of chain 143/)
 })
 
-it('ends while it waits', async () => {
+it('stops while it waits', async () => {
   const { parts } = opening({ made: null, answers: [AWAY] })
   const stop = new AbortController()
   const found = openStore(parts, stop.signal)

@@ -19,11 +19,11 @@ const planWith = (settings: Readonly<Record<string, unknown>>) =>
     }).config,
   )
 
-describe('what is kept', () => {
+describe('the storage plan', () => {
   it.each([
     ['nothing is said', {}],
     ['only positions are named', { topics: [[], []] }],
-  ])('must be bounded; it is not where %s', (_, settings) => {
+  ])('must be limited; it is not with %s', (_, settings) => {
     expect(() => planWith(settings)).toThrow(ConfigError)
     expect(() => planWith(settings)).toThrow(
       /--contract or --topic.*--retention-blocks.*--unbounded/s,
@@ -47,7 +47,7 @@ describe('what is kept', () => {
     expect(describePlan(plan)).toBe(words)
   })
 
-  it('is written the same however it was said', () => {
+  it('is canonical, whatever the order of the input', () => {
     const plan = planWith({
       contracts: [TWO.toUpperCase().replace('X', 'x'), ONE, TWO],
       topics: [[], [TOPIC.toUpperCase().replace('X', 'x'), TOPIC], []],
@@ -72,12 +72,12 @@ describe('what is kept', () => {
     ['a password for a directory', { storePasswordFile: '/etc/password' }, /has no password/],
     ['a dialect that there is not', { dialect: 'other' }, /expected spec or hosted/],
     ['an address that is none', { contracts: ['0x12'] }, /40 hex digits/],
-  ])('%s is refused, and no password shown', (_, settings, words) => {
+  ])('%s is rejected, and no password is shown', (_, settings, words) => {
     expect(() => planWith(settings)).toThrow(words)
     expect(() => planWith(settings)).not.toThrow(/pass@/)
   })
 
-  it('may be on several servers, which no parser of addresses knows', () => {
+  it('may be on several servers, which the URL parser of Node does not support', () => {
     const store = 'clickhouse://me@one:8123,two:8123/logs?cluster=all'
     expect(() => planWith({ store, unbounded: true })).not.toThrow()
   })

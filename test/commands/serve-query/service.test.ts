@@ -67,7 +67,7 @@ const CONSTANT = [
   'chain_agent_config_last_reload_success_timestamp_seconds',
 ]
 
-it('every metric of the catalogue is there and moves, in few series, and none of the collectors', async ({
+it('every metric of the catalogue exists and changes, in few series, and none of the collectors', async ({
   start,
 }) => {
   const settings = { retentionBlocks: 120, retentionBytes: '10MB' }
@@ -176,7 +176,7 @@ it('reloads API keys and limits while it runs, and names what needs a restart', 
   expect(after.value(loadedAt)).toBeGreaterThan(before.value(loadedAt) ?? Infinity)
 })
 
-it('is ready once it is near the node, and serves what it holds while the node is away', async ({
+it('is ready once it is close to the node, and serves its store while the node is unreachable', async ({
   start,
 }) => {
   const { node, service } = await start({ unbounded: true }, { height: 500 })
@@ -192,9 +192,7 @@ it('is ready once it is near the node, and serves what it holds while the node i
   expect(await ask(service, { ...ALL, from_block: 499 })).toMatch(/^200.*"archive_height":500/)
 })
 
-it('refuses queries once the chain is another than what is held, and says so', async ({
-  start,
-}) => {
+it('rejects queries once the chain differs from the store, and logs it', async ({ start }) => {
   const { node, service } = await start({ contracts: [contract(1)] })
   await reaches(service, 50)
   node.chain.fork(40)

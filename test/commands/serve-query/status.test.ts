@@ -40,7 +40,7 @@ const narrated = () => {
   return tell
 }
 
-it('the node is followed from the first block that is held on', async () => {
+it('the start of following the node is logged', async () => {
   const tell = narrated()
   expect(await tell(2, { phase: 'tail' })).toEqual([])
   expect(await tell(2, { phase: 'tail', indexed: 7 })).toEqual([
@@ -48,7 +48,7 @@ it('the node is followed from the first block that is held on', async () => {
   ])
 })
 
-it('a back-fill has a line each ten seconds, with what was done in them and what is left', async () => {
+it('a backfill logs its progress every ten seconds, with rates and the remaining time', async () => {
   const tell = narrated()
   const at = (blocks: number, logs: number) => ({
     phase: 'back-fill' as const,
@@ -73,7 +73,7 @@ it('a back-fill has a line each ten seconds, with what was done in them and what
   expect(await tell(3, { phase: 'tail', indexed: 11_001 })).toEqual([])
 })
 
-it('a trouble has a line when it comes, one when it is another, and one when it has been over for a while', async () => {
+it('a problem is logged when it starts, when it changes, and when it is resolved', async () => {
   const tell = narrated()
   const trouble = 'could not ask the node: it refuses the connection'
   expect(await tell(30, { trouble })).toEqual([`warn ${trouble}`])
@@ -83,7 +83,7 @@ it('a trouble has a line when it comes, one when it is another, and one when it 
   expect(await tell(30, { trouble: null })).toEqual(['info Resolved: another'])
 })
 
-it('what fails under each request is told once, and again when it was well for a while', async () => {
+it('an error that repeats with each request is logged once, and again after a pause', async () => {
   const clock = manualClock()
   const lines: string[] = []
   const put = (text: string): void => {
@@ -102,7 +102,7 @@ it('what fails under each request is told once, and again when it was well for a
   expect(await fail('it is full', 1)).toEqual(['Could not read logs: it is full'])
 })
 
-it('an end that does not come is not waited for', async () => {
+it('a shutdown that hangs ends with an error', async () => {
   const clock = manualClock()
   const late = Promise.all([
     withShutdownTimeout(clock, new Promise(() => undefined)),
@@ -129,14 +129,14 @@ it.each([
   )
 })
 
-it('what the node told a minute ago is not what it says now', () => {
+it('the height of the node is unknown after a minute', () => {
   const state = { ...NOTHING, nodeHeight: 7, nodeHeightAt: 1_000_000 }
   expect(nodeHeight(state, 1_060_000)).toBe(7)
   expect(nodeHeight(state, 1_060_001)).toBeNull()
   expect(nodeHeight(NOTHING, 0)).toBeNull()
 })
 
-it('what is not known is no sample', () => {
+it('unknown values have no sample', () => {
   const names = (known: Parameters<typeof samplesOf>[0]) => [
     ...new Set(samplesOf(known, 0).map(({ name }) => name)),
   ]

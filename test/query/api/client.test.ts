@@ -45,8 +45,8 @@ const randomRun = (seed: number) => {
 
 const it = apiTest.extend('served', {})
 
-describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dialect) => {
-  it('have every log once, in order, whatever the chain, the filter and the pages', async ({
+describe.each(['spec', 'hosted'] as const)('the client with the %s dialect', (dialect) => {
+  it('receives every log once and in order, for any chain, filter and page size', async ({
     serve,
   }) => {
     for (let seed = 0; seed < 30; seed += 1) {
@@ -77,7 +77,7 @@ describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dia
     }
   })
 
-  it('go the fast way: a page is read without being parsed', async ({ serve }) => {
+  it('uses the fast path: a page is read without being parsed', async ({ serve }) => {
     const chain = randomChain({ seed: 5, from: 1, blocks: 30 })
     const api = await serve({ dialect, blocks: chain })
     const got = await ask(api, {
@@ -98,7 +98,7 @@ describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dia
     )
   })
 
-  it('a key that is none of the service is told as such', async ({ serve }) => {
+  it('reports an invalid API key', async ({ serve }) => {
     const api = await serve({ dialect, keys: [new Secret(KEY)] })
     const client = createQueryClient({ url: api.url, apiKey: 'another', clock: systemClock })
     await expect(client.height(new AbortController().signal)).rejects.toMatchObject({

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../../src/core/errors.ts'
 import { parseClickHouseUrl } from '../../../src/query/store/clickhouse/url.ts'
 
-describe('the URL of a store in ClickHouse', () => {
-  it('has usual ports, user and database', () => {
+describe('the URL of a ClickHouse store', () => {
+  it('has default ports, user and database', () => {
     expect(parseClickHouseUrl('clickhouse://db.example')).toEqual({
       secure: false,
       hosts: ['db.example:8123'],
@@ -45,11 +45,11 @@ describe('the URL of a store in ClickHouse', () => {
     ['a user that cannot be read', 'clickhouse://%zz@a/x'],
     ['a user that no header can carry', 'clickhouse://a%0Ab@a/x'],
     ['replicas without a cluster', 'clickhouse://a/x?replicated=1'],
-  ])('is refused with %s', (_, url) => {
+  ])('is rejected with %s', (_, url) => {
     expect(() => parseClickHouseUrl(url)).toThrow(ConfigError)
   })
 
-  it('never carries a password, and shows none', () => {
+  it('must not contain a password, and errors never show one', () => {
     const parse = (): unknown => parseClickHouseUrl('clickhouse://index:hunter2@a/logs')
     expect(parse).toThrow(/use a password file/)
     expect(parse).not.toThrow(/hunter2/)

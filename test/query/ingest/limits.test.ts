@@ -48,14 +48,14 @@ const takes =
       : undefined
   }
 
-describe('what the node means', () => {
-  it.each(TOO_LARGE)('is that less be asked for: %s', (words) => {
+describe('classes of node errors', () => {
+  it.each(TOO_LARGE)('too large: %s', (words) => {
     for (const code of [-32_005, -32_000, -32_602, null]) {
       expect(classifyRpcError(code, words)).toBe('too large')
     }
   })
 
-  it.each(OVERLOAD)('is to be left alone: %s', (words) => {
+  it.each(OVERLOAD)('overload: %s', (words) => {
     for (const code of [-32_005, -32_000, -32_601, null]) {
       expect(classifyRpcError(code, words)).toBe('overload')
     }
@@ -73,7 +73,7 @@ describe('what the node means', () => {
 })
 
 describe('the number of blocks in a request', () => {
-  it('is halved without a pause until the node answers, and is no failure', async ({
+  it('is halved without a pause until the node responds, and is not counted as a failure', async ({
     startNode,
   }) => {
     const from = await startNode({
@@ -91,7 +91,7 @@ describe('the number of blocks in a request', () => {
     expect(asked.length).toBeLessThan(appended.length * 1.2)
   })
 
-  it('falls to the receipts where one block is too much', async ({ startNode }) => {
+  it('falls back to receipts if one block is too large', async ({ startNode }) => {
     const from = await startNode({ height: 12 })
     const heavy = (params: readonly unknown[]): boolean => {
       const text = JSON.stringify(params)
@@ -112,7 +112,7 @@ describe('the number of blocks in a request', () => {
     expect(state.errors).toEqual(NO_ERRORS)
   })
 
-  it('is doubled at first, and grows slowly once something was refused', () => {
+  it('doubles at first, and grows slowly after a reduction', () => {
     const sizer = createBatchSizer({ first: 8, most: 1000, characters: 1_000_000 })
     const seen = Array.from({ length: 9 }, () => {
       sizer.record(sizer.size(), 1000)
@@ -127,7 +127,7 @@ describe('the number of blocks in a request', () => {
     expect(after).toEqual([500, 500, 500, 500, 500, 500, 500, 625, 782, 978])
   })
 
-  it('follows the length of the answers, and never falls below one', () => {
+  it('follows the size of the responses, and never falls below one', () => {
     const sizer = createBatchSizer({ first: 8, most: 1000, characters: 1_000_000 })
     sizer.record(8, 4_000_000)
     expect(sizer.size()).toBe(2)
@@ -137,7 +137,7 @@ describe('the number of blocks in a request', () => {
     expect(sizer.size()).toBe(1)
   })
 
-  it('does not grow by what is asked for at the tip', () => {
+  it('does not grow by small requests at the chain head', () => {
     const sizer = createBatchSizer({ first: 8, most: 1000, characters: 1_000_000 })
     for (let turn = 0; turn < 20; turn += 1) sizer.record(1, 100)
     expect(sizer.size()).toBe(8)

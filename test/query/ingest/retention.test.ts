@@ -41,7 +41,7 @@ const begins = async (
 }
 
 describe('retention', () => {
-  it('by blocks keeps at least so many, and a twentieth more', async () => {
+  it('by blocks keeps at least this number, and a twentieth more', async () => {
     const { firsts, store } = await begins({ blocks: 100 }, 250)
     for (const [last, first] of firsts.entries()) {
       const held = last - first + 1
@@ -52,24 +52,24 @@ describe('retention', () => {
     expect(new Set(firsts).size).toBe(31)
   })
 
-  it('by blocks keeps one, too', async () => {
+  it('by blocks can keep a single block', async () => {
     const { firsts } = await begins({ blocks: 1 }, 5)
     expect(firsts).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('by bytes forgets a twentieth more than it must, and does not measure each time', async () => {
+  it('by bytes prunes a twentieth more than necessary, and does not measure each time', async () => {
     const { firsts, measured } = await begins({ bytes: 3000 }, 600)
     for (const [last, first] of firsts.entries()) expect((last - first + 1) * 10).toBeLessThan(3110)
     expect((600 - (firsts.at(-1) ?? 0)) * 10).toBeGreaterThanOrEqual(2850)
     expect(measured).toBeLessThan(100)
   })
 
-  it('by bytes never forgets the newest', async () => {
+  it('by bytes never prunes the newest blocks', async () => {
     const { firsts } = await begins({ bytes: 1 }, 300)
     expect(firsts.at(-1)).toBe(290 - 99)
   })
 
-  it('by bytes does not empty a store that gives no space back, but uses it anew', async () => {
+  it('by bytes does not empty a store that reuses space without shrinking', async () => {
     const { firsts } = await begins({ bytes: 3000 }, 1500, (_, most) => most * 10)
     const last = 1499
     const held = last - (firsts.at(-1) ?? 0) + 1
@@ -77,12 +77,12 @@ describe('retention', () => {
     expect(held).toBeLessThan(330)
   })
 
-  it('without bounds forgets nothing', async () => {
+  it('without limits prunes nothing', async () => {
     expect((await begins('unbounded', 150)).firsts.at(-1)).toBe(0)
     expect((await begins({}, 150)).firsts.at(-1)).toBe(0)
   })
 
-  it('spares an empty store what would be forgotten at once', async () => {
+  it('does not read blocks into an empty store that would be pruned at once', async () => {
     const node = await startRpcNode({ height: 500 })
     const { store, appended } = watchedStore()
     const options = { node, store, retention: { blocks: 50 } }

@@ -22,12 +22,12 @@ describe('a scope', () => {
     ['one contract', [A], [true, false]],
     ['two contracts', [A.toUpperCase().replace('0X', '0x'), B], [true, true]],
     ['another contract', [`0x${'cc'.repeat(20)}`], [false, false]],
-  ])('of %s keeps its logs and no others', (_, addresses, expected) => {
+  ])('of %s keeps only its logs', (_, addresses, expected) => {
     const keeps = createScopeFilter({ addresses, topics: [] })
     expect([A, B].map((address) => keeps?.(log(address)))).toEqual(expected)
   })
 
-  it('of a topic keeps logs that have it at its place', () => {
+  it('of a topic keeps logs that have it at its position', () => {
     const keeps = createScopeFilter({ addresses: [], topics: [[], [TOPIC]] })
     expect(keeps?.(log(A, [B, TOPIC]))).toBe(true)
     expect(keeps?.(log(A, [TOPIC]))).toBe(false)

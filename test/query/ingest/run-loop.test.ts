@@ -9,10 +9,8 @@ import { callsOf, has, ingestUntil, it, NO_ERRORS, result, to, watchedStore } fr
 const methods = (from: RpcNode): ReadonlySet<string> =>
   new Set(from.seen.map(({ method }) => method))
 
-describe('the ingest ends', () => {
-  it('where what was final has become another block, and leaves what is held', async ({
-    startNode,
-  }) => {
+describe('the ingest stops', () => {
+  it('if a final block was replaced, and keeps the stored blocks', async ({ startNode }) => {
     const from = await startNode({ height: 20 })
     const { appended, store } = watchedStore()
     await ingestUntil({ node: from, store }, has(20))
@@ -28,7 +26,7 @@ describe('the ingest ends', () => {
     expect(await store.range()).toMatchObject({ last: 20, lastHash: held })
   })
 
-  it('not where the node was wrong about a parent once', async ({ startNode }) => {
+  it('not after a single wrong parent hash', async ({ startNode }) => {
     const from = await startNode({ height: 20 })
     const { appended, store } = watchedStore()
     await ingestUntil({ node: from, store }, has(20))
@@ -45,7 +43,7 @@ describe('the ingest ends', () => {
     expect(appended.flat()).toHaveLength(31)
   })
 
-  it('where the node is of another chain', async ({ startNode }) => {
+  it('if the node is of another chain', async ({ startNode }) => {
     const from = await startNode({ height: 20, chainId: 1 })
     const { store, appended } = watchedStore(memoryStore(143))
     const { error, state } = await ingestUntil({ node: from, store }, has(20))
@@ -54,7 +52,7 @@ describe('the ingest ends', () => {
     expect(appended).toEqual([])
   })
 
-  it('where the store is broken, and not where it may work again', async ({ startNode }) => {
+  it('if the store is broken, but not if it is unavailable', async ({ startNode }) => {
     const from = await startNode({ height: 60 })
     const account = { doing: 'add blocks', happened: 'the disk is full' }
     for (const kind of ['broken', 'conflict', 'unavailable'] as const) {
@@ -77,18 +75,18 @@ describe('the ingest ends', () => {
   })
 })
 
-describe('the ingest waits longer each time', () => {
+describe('the retry delay of the ingest grows', () => {
   const full = new StoreError('unavailable', { doing: 'add blocks', happened: 'the disk is full' })
   const seconds = (waits: readonly number[]): readonly number[] => waits.map((ms) => ms / 1000)
 
-  it('while nothing can be written, however much can be read', async ({ startNode }) => {
+  it('while nothing can be written, even if blocks can be read', async ({ startNode }) => {
     const from = await startNode({ height: 60 })
     const store = { ...memoryStore(), append: () => Promise.reject(full) }
     const { waits } = await ingestUntil({ node: from, store }, ({ errors }) => errors.store === 9)
     expect(seconds(waits)).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
   })
 
-  it('until something was written', async ({ startNode }) => {
+  it('until a block is written', async ({ startNode }) => {
     const from = await startNode({ height: 60 })
     const { store, appended } = watchedStore()
     let tries = 0
@@ -105,7 +103,7 @@ describe('the ingest waits longer each time', () => {
     expect(appended.flat()).toHaveLength(61)
   })
 
-  it('until there was nothing to do', async ({ startNode }) => {
+  it('until there is nothing to do', async ({ startNode }) => {
     const from = await startNode({ height: 20 })
     const clock = jumpingClock()
     from.faults = ({ method, nth }) =>
@@ -120,7 +118,7 @@ describe('the ingest waits longer each time', () => {
   })
 })
 
-describe('the ingest waits, and asks for nothing but how the node is', () => {
+describe('the ingest waits and polls only the state of the node', () => {
   const NOW = 1_700_000_000
 
   it('while the newest block is old', async ({ startNode }) => {
@@ -139,7 +137,7 @@ describe('the ingest waits, and asks for nothing but how the node is', () => {
     expect(new Set(asked.map(({ params }) => params[0]))).toEqual(new Set(['finalized', 'latest']))
   })
 
-  it('not where only what is final is old, nor where old is wanted', async ({ startNode }) => {
+  it('not if only the final block is old, or if behindAfter is null', async ({ startNode }) => {
     const from = await startNode({ height: 20, timeOf: (block) => (block > 18 ? NOW : NOW - 3600) })
     from.faults = ({ params }) =>
       params[0] === 'finalized' ? result(from.chain.header(18)) : undefined
@@ -161,7 +159,7 @@ describe('the ingest waits, and asks for nothing but how the node is', () => {
     expect(appended.flat()).toHaveLength(21)
   })
 
-  it('while it has less than is held, and goes on where it left off', async ({ startNode }) => {
+  it('while the node has fewer blocks than the store, and then resumes', async ({ startNode }) => {
     const from = await startNode({ height: 20 })
     const { store, appended } = watchedStore()
     await ingestUntil({ node: from, store }, has(20))
@@ -174,7 +172,7 @@ describe('the ingest waits, and asks for nothing but how the node is', () => {
     expect(appended.flat().map(({ number }) => number)).toEqual(to(22))
   })
 
-  it('while nothing is final, however it is said, or the first block is not', async ({
+  it('while no block is final, however the node reports it, or the first block is not', async ({
     startNode,
   }) => {
     const from = await startNode({ height: 20 })
@@ -195,8 +193,8 @@ describe('the ingest waits, and asks for nothing but how the node is', () => {
   })
 })
 
-describe('what is final', () => {
-  it('is what lies behind the newest where the node does not know the tag, and that is said', async ({
+describe('final blocks', () => {
+  it('are those behind the newest block if the node does not support the tag, and this is logged', async ({
     startNode,
   }) => {
     const from = await startNode({ height: 50 })
@@ -221,7 +219,7 @@ describe('what is final', () => {
 })
 
 describe('the chain id', () => {
-  it('is read, and is not made up', async ({ startNode }) => {
+  it('is read from the node, and never assumed', async ({ startNode }) => {
     const from = await startNode({ chainId: 10_143 })
     const options = { rpcUrl: from.url, clock: jumpingClock(10_000) }
     const { signal } = new AbortController()

@@ -210,7 +210,7 @@ describe('bad input', () => {
     expect(api.complaints).toEqual([])
   })
 
-  it('48 bytes that are no UTF-8', async ({ api }) => {
+  it('48 invalid UTF-8', async ({ api }) => {
     const body = Buffer.concat([
       Buffer.from('{"from_block'),
       Buffer.from([0xff]),
@@ -220,7 +220,7 @@ describe('bad input', () => {
     expect([got.status, codeOf(got)]).toEqual([400, 'bad_json'])
   })
 
-  it('49 what came is told, cut short', async ({ api }) => {
+  it('49 the error names the received value, truncated', async ({ api }) => {
     const got = await ask(api, { ...RIGHT, from_block: 'x'.repeat(5000) })
     expect(errorOf(got).message).toBe(
       `expected a whole number from 0 to 2^53-1, got "${'x'.repeat(59)}…`,
@@ -229,7 +229,7 @@ describe('bad input', () => {
   })
 })
 
-describe('a list longer than anybody may ask for', () => {
+describe('a list longer than the limit', () => {
   /** Whoever looks further than so many entries is told. */
   const longList = (entry: unknown, looked: number): readonly unknown[] => {
     const list = Array.from({ length: 500_000 }, () => entry)
@@ -254,12 +254,12 @@ describe('a list longer than anybody may ask for', () => {
       'more than 10000 values in one request',
     ],
     ['positions', [{ topics: longList([], 5) }], 'a log has at most four topics'],
-  ])('%s: is not read to its end', (_, value, message) => {
+  ])('%s: is not read completely', (_, value, message) => {
     expect(() => readFilters({ value, path: 'logs' }, rules)).toThrow(message)
   })
 })
 
-describe('what is odd and right', () => {
+describe('unusual but valid input', () => {
   it.for([
     ['50 one block', { ...RIGHT, to_block: 10 }],
     ['51 to_block null', { ...RIGHT, to_block: null }],

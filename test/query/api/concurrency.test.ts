@@ -56,8 +56,8 @@ const createBusy = () => {
 
 const REFUSED = 'too many concurrent requests'
 
-describe('the gate', () => {
-  it('lets in two, has two wait in their order, and refuses the next at once', async () => {
+describe('the concurrency limit', () => {
+  it('runs two, queues two in order, and rejects the next at once', async () => {
     const { come, pass, end, said } = createBusy()
     for (const name of ['a', 'b', 'c', 'd', 'e']) come(name)
     await pass(0)
@@ -75,7 +75,7 @@ describe('the gate', () => {
     expect(said()).toEqual(['f in', 'g in'])
   })
 
-  it('refuses who has waited long enough; its place is for the next', async () => {
+  it('rejects a request after the wait timeout and frees its place in the queue', async () => {
     const { come, pass, end, said } = createBusy()
     for (const name of ['a', 'b', 'c']) come(name)
     await pass(60)
@@ -89,7 +89,7 @@ describe('the gate', () => {
     expect(said()).toEqual(['b out', 'e in'])
   })
 
-  it('forgets who went while it waited', async () => {
+  it('removes a client that disconnects while it waits', async () => {
     const { come, pass, end, leave, said } = createBusy()
     for (const name of ['a', 'b', 'c', 'd']) come(name)
     await leave('c')
@@ -132,8 +132,8 @@ const slowStore = () => {
   return { store: storeWith({ read }, store), reads }
 }
 
-describe('more than can be read at a time', () => {
-  it('does not wait for ever', async ({ serve }) => {
+describe('more requests than concurrent reads', () => {
+  it('do not wait forever', async ({ serve }) => {
     const { store, reads } = slowStore()
     const served = await serve({ store, limits: { concurrent: 1, waitMs: 20 } })
     const first = ask(served, RIGHT)
@@ -148,7 +148,7 @@ describe('more than can be read at a time', () => {
     expect((await first).status).toBe(200)
   })
 
-  it('waits when its turn comes, while too many answers wait to be taken', async ({ serve }) => {
+  it('are rejected while too many responses are unsent', async ({ serve }) => {
     const { store, reads } = slowStore()
     const blocks = plainChain(5, 30, { 10: HUGE })
     const limits = { concurrent: 1, waiting: 1, waitMs: 1000, unsentBytes: 1_000_000 }
@@ -174,7 +174,7 @@ describe('more than can be read at a time', () => {
     socket.destroy()
   })
 
-  it('a read that takes too long is stopped, and its place is free again', async ({ serve }) => {
+  it('a read that takes too long is aborted, and its slot is released', async ({ serve }) => {
     const { store, reads } = slowStore()
     const served = await serve({ store, limits: { concurrent: 1, answerMs: 30 } })
     const got = await ask(served, RIGHT)
@@ -190,7 +190,7 @@ describe('more than can be read at a time', () => {
     expect((await again).status).toBe(200)
   })
 
-  it('a place is not free while a read that does not listen goes on', async ({ serve }) => {
+  it('a slot is not released while a read ignores its abort signal', async ({ serve }) => {
     let end = (): void => undefined
     const deaf = storeWith({
       read: async () =>
@@ -211,7 +211,7 @@ describe('more than can be read at a time', () => {
   })
 })
 
-describe('a client that went', () => {
+describe('a client that disconnects', () => {
   const leave = async (served: QueryApi, until: () => boolean): Promise<void> => {
     const sent = request({
       port: served.port,
@@ -225,7 +225,7 @@ describe('a client that went', () => {
     sent.destroy()
   }
 
-  it('has its work stopped, and is counted as gone', async ({ serve }) => {
+  it('aborts its work and is counted as 499', async ({ serve }) => {
     const { store, reads } = slowStore()
     const served = await serve({ store })
     await leave(served, () => reads.length === 1)
@@ -239,7 +239,7 @@ describe('a client that went', () => {
     expect(served.complaints).toEqual([])
   })
 
-  it('in the middle of its body, is no fault of ours', async ({ serve }) => {
+  it('within its body is not an internal error', async ({ serve }) => {
     const served = await serve()
     const socket = connect(served.port, '127.0.0.1')
     socket.write(

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { contract, startRpcNode } from '../support/rpc-node.ts'
-import { startServing } from './commands.ts'
+import { startServing } from './processes.ts'
 
 const HEIGHT = 3000
 const pageSchema = z.object({
@@ -11,7 +11,7 @@ const pageSchema = z.object({
   next_block: z.number().optional(),
 })
 
-it('a back-fill that is asked to end does so in good order, and goes on where it was', async ({
+it('a backfill stops gracefully on a signal, and resumes where it was', async ({
   directory,
   onTestFinished,
 }) => {

@@ -16,7 +16,7 @@ import {
 } from './fixtures.ts'
 
 describe('several nodes at one address', () => {
-  it('do not have a proposal taken for the final block', async ({ startNode }) => {
+  it('do not make a proposal count as final', async ({ startNode }) => {
     const from = await startNode({ height: 40 })
     const other = { hash: `0x${'ab'.repeat(32)}`, logsBloom: null }
     from.faults = ({ method, params, nth }) => {
@@ -33,8 +33,8 @@ describe('several nodes at one address', () => {
   })
 })
 
-describe('several nodes at one address, of which one is behind', () => {
-  it('do not end the ingest for what that one has as a proposal', async ({ startNode }) => {
+describe('several nodes at one address, one of them behind', () => {
+  it('do not stop the ingest because of a proposal', async ({ startNode }) => {
     const from = await startNode({ height: 20 })
     const { appended, store } = watchedStore()
     await ingestUntil({ node: from, store }, has(20))
@@ -60,8 +60,8 @@ describe('several nodes at one address, of which one is behind', () => {
   })
 })
 
-describe('a store whose answer is lost', () => {
-  it('is asked what it holds, and nothing is added twice', async ({ startNode }) => {
+describe('a store whose response is lost', () => {
+  it('is read again, and no block is added twice', async ({ startNode }) => {
     const from = await startNode({ height: 60 })
     const { appended, store } = watchedStore()
     let tries = 0
@@ -81,7 +81,7 @@ describe('a store whose answer is lost', () => {
 })
 
 describe('the tag "finalized"', () => {
-  it('is not given up for one refusal', async ({ startNode }) => {
+  it('is not abandoned after one error', async ({ startNode }) => {
     const from = await startNode({ height: 40 })
     from.faults = ({ params, nth }) =>
       params[0] === 'finalized' && nth === 0
@@ -91,7 +91,7 @@ describe('the tag "finalized"', () => {
     expect({ notices, refused: state.errors.refused }).toEqual({ notices: [], refused: 1 })
   })
 
-  it('is asked for again after ten minutes', async ({ startNode }) => {
+  it('is tried again after ten minutes', async ({ startNode }) => {
     const from = await startNode({ height: 50 })
     let isKnown = false
     from.faults = ({ params }) =>
@@ -110,7 +110,7 @@ describe('the tag "finalized"', () => {
   })
 })
 
-describe('a node that takes one call at a time', () => {
+describe('a node without batch support', () => {
   it.for([
     [
       'one answer',
@@ -132,8 +132,8 @@ describe('a node that takes one call at a time', () => {
   })
 })
 
-describe('a node that is slow', () => {
-  it('is asked for fewer headers after one answer that did not come', async ({ startNode }) => {
+describe('a slow node', () => {
+  it('gets smaller header batches after a timeout', async ({ startNode }) => {
     const from = await startNode({ height: 40 })
     const clock = jumpingClock()
     from.faults = ({ of }) => {
@@ -155,7 +155,7 @@ describe('a node that is slow', () => {
     }
   })
 
-  it('is asked for fewer blocks where an answer takes long', async ({ startNode }) => {
+  it('gets smaller ranges after a slow response', async ({ startNode }) => {
     const from = await startNode({ height: 87, logsIn: () => 0 })
     const clock = jumpingClock()
     let elapsed = 0

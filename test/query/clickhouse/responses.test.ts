@@ -31,15 +31,15 @@ const asking = async (answer: (response: ServerResponse) => void, timeout = 5000
   }
 }
 
-describe('what ClickHouse answers', () => {
-  it('is rows of texts', async () => {
+describe('a response of ClickHouse', () => {
+  it('is parsed into rows of strings', async () => {
     expect(await asking((response) => response.end('1\ta\n2\tb\n'))).toEqual([
       ['1', 'a'],
       ['2', 'b'],
     ])
   })
 
-  it('is no answer when it is cut', async () => {
+  it('is an error if it is truncated', async () => {
     const cut = await asking((response) => {
       response.writeHead(200, { 'content-length': 100 }).write('1\n')
       setTimeout(() => response.destroy(), 20)
@@ -47,7 +47,7 @@ describe('what ClickHouse answers', () => {
     expect(cut).toMatchObject({ kind: 'unavailable' })
   })
 
-  it('is no answer when it does not come', async () => {
+  it('is an error after the timeout', async () => {
     const silence = await asking(() => undefined, 50)
     expect(silence).toMatchObject({ kind: 'unavailable' })
     expect(JSON.stringify(silence)).toContain('request timed out')
@@ -72,8 +72,8 @@ describe('what ClickHouse answers', () => {
   })
 })
 
-describe('what gets into a statement', () => {
-  it('is bytes told as hex, and nothing else', () => {
+describe('a literal in a statement', () => {
+  it('is bytes as hex only', () => {
     expect(hexLiteral('0x00ff27', 3)).toBe(String.raw`'\x00\xff\x27'`)
     for (const text of ['', '0x', '0x00ff2', '0x00FF27', "0x'; --", '0x00ff2700'])
       expect(() => hexLiteral(text, 3)).toThrow(RangeError)

@@ -6,7 +6,7 @@ import { topicsOf } from '../../src/tokens/signatures.ts'
 import { type LedgerResult, type Standard } from '../../src/tokens/types.ts'
 import { type QueryServer, startQueryServer } from '../support/query-server.ts'
 import { type Chain, type Deployed } from './chain.ts'
-import { type Balances } from './truth.ts'
+import { type Balances } from './contract-balances.ts'
 
 const DIALECTS = ['spec', 'hosted'] as const
 export const API_KEY = 'key-of-the-chain'

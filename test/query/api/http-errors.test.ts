@@ -3,8 +3,10 @@ import { Secret } from '../../../src/core/secret.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import { ask, askRaw, codeOf, it, RIGHT, storeWith } from './fixtures.ts'
 
-describe('around the body', () => {
-  it('60 a body over 1 MiB, told beforehand or not: 413, and it is seen', async ({ api }) => {
+describe('HTTP errors', () => {
+  it('60 a body over 1 MiB, with or without Content-Length: 413, and the client receives it', async ({
+    api,
+  }) => {
     const body = Buffer.alloc(3 * 1024 * 1024, ' ')
     const told = await askRaw(api, { body, headers: { 'content-length': String(body.length) } })
     const untold = await askRaw(api, { body, headers: { 'transfer-encoding': 'chunked' } })
@@ -30,7 +32,7 @@ describe('around the body', () => {
     expect(same.status).toBe(200)
   })
 
-  it('62 no key, a wrong key: 401 and what kind is wanted', async ({ serve }) => {
+  it('62 no key or a wrong key: 401 and the authentication scheme', async ({ serve }) => {
     const locked = await serve({ keys: [new Secret('right-key')] })
     for (const headers of [
       {},
@@ -46,7 +48,7 @@ describe('around the body', () => {
     expect((await askRaw(locked, { method: 'GET', path: '/height' })).status).toBe(401)
   })
 
-  it('63 over the limit: 429, what is left and when to come again', async ({ serve }) => {
+  it('63 over the rate limit: 429, the remaining requests and Retry-After', async ({ serve }) => {
     const limited = await serve({ requestsPerMinute: 2 })
     const left = []
     for (let each = 0; each < 2; each += 1)
@@ -63,7 +65,7 @@ describe('around the body', () => {
     expect(got.headers['x-ratelimit-reset']).toBe(got.headers['retry-after'])
   })
 
-  it('64 a wrong path: 404; a wrong method: 405 and the right ones', async ({ api }) => {
+  it('64 a wrong path: 404; a wrong method: 405 and the allowed ones', async ({ api }) => {
     for (const path of ['/', '/query/', '/Query', '/query/arrow-ipc', '/height/sse']) {
       const got = await askRaw(api, { path, body: JSON.stringify(RIGHT) })
       expect([path, got.status, codeOf(got)]).toEqual([path, 404, 'not_found'])
@@ -84,7 +86,7 @@ describe('around the body', () => {
     expect((await askRaw(api, { method: 'HEAD', path: '/query' })).status).toBe(405)
   })
 
-  it('65 a store that fails: 503 and when to come again, and the height is still told', async ({
+  it('65 a store that fails: 503 and Retry-After; the height is still available', async ({
     serve,
   }) => {
     const doing = 'read logs of /var/lib/secret-place'
@@ -109,7 +111,9 @@ describe('around the body', () => {
     }
   })
 
-  it('66 a fault of ours: 500, complained about, and nothing of it is told', async ({ serve }) => {
+  it('66 an internal error: 500, reported to onError, without details for the client', async ({
+    serve,
+  }) => {
     const broken = await serve({
       blocks: [],
       store: storeWith({
@@ -122,7 +126,7 @@ describe('around the body', () => {
     expect(broken.complaints.map(({ message }) => message)).toEqual(['undefined is no function'])
   })
 
-  it('67 nothing is held yet: 503, no height, never an empty answer', async ({ serve }) => {
+  it('67 an empty store: 503, no height, never an empty page', async ({ serve }) => {
     const empty = await serve({ blocks: [] })
     const got = await ask(empty, RIGHT)
     expect([got.status, codeOf(got), got.headers['retry-after']]).toEqual([503, 'empty', '5'])

@@ -35,8 +35,10 @@ const startFull = (startNode: StartNode) => async (faults: RpcFaults) => {
 }
 const it = ingestTest.extend('full', ({ startNode }) => startFull(startNode))
 
-describe('the end of a block whose filter is full', () => {
-  it('is told by the receipts behind, and all is read where logs are missing', async ({ full }) => {
+describe('the end of a block with a full bloom filter', () => {
+  it('is verified by the last receipts, and all receipts are read if logs are missing', async ({
+    full,
+  }) => {
     const from = await full(({ method, nth }) =>
       method === 'eth_getLogs' && nth === 0 ? cut : undefined,
     )
@@ -45,14 +47,14 @@ describe('the end of a block whose filter is full', () => {
     expect(callsOf(from, 'eth_getBlockReceipts').map(({ params }) => params)).toEqual([['0x7']])
   })
 
-  it('is also in the middle of a transaction', async ({ full }) => {
+  it('may be within a transaction', async ({ full }) => {
     const logs = ({ method, nth }: { method: string; nth: number }): RpcFault | undefined =>
       method === 'eth_getLogs' && nth === 0 ? changedList((all) => all.slice(0, -2)) : undefined
     const { state } = await ingestWhole(await full(logs))
     expect(state.errors.incomplete).toBe(1)
   })
 
-  it('costs one small request where all is well', async ({ full }) => {
+  it('costs one small request if nothing is missing', async ({ full }) => {
     const from = await full(() => undefined)
     const { state } = await ingestWhole(from)
     expect(state.errors).toEqual(NO_ERRORS)
@@ -87,7 +89,7 @@ describe('the end of a block whose filter is full', () => {
   )
 })
 
-describe('logs of the chain itself, behind all transactions', () => {
+describe('logs of the chain itself, after all transactions', () => {
   const own = (from: RpcNode, before: RpcLog): RpcLog => ({
     ...before,
     logIndex: hex(Number(before.logIndex) + 1),
@@ -126,7 +128,7 @@ describe('logs of the chain itself, behind all transactions', () => {
     expect(state.errors).toEqual(NO_ERRORS)
   })
 
-  it('are kept where all has to be read by receipts', async ({ startNode }) => {
+  it('are kept if all logs are read from receipts', async ({ startNode }) => {
     const from = await startNode({ height: 20 })
     const faults = withOwn(from)
     from.faults = (call) => (call.method === 'eth_getLogs' ? refusedAsTooMuch : faults(call))

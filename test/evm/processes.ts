@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { run } from '../support/programs.ts'
 import { type Exposition, scrape } from '../support/scrape.ts'
-import { type Balances } from './truth.ts'
+import { type Balances } from './contract-balances.ts'
 
 export const MAIN = join(import.meta.dirname, '../../dist/main.js')
 const heightSchema = z.object({ height: z.number().nullable() })
