@@ -145,7 +145,7 @@ const table = (questions: ReadonlyMap<string, Answers>, logs: number): string =>
     const of = (file: string): number => median(took.get(file) ?? [])
     const used = (file: string): number => median(cpu.get(file) ?? [])
     const ratio = (file: string): string =>
-      `${(of('ours') / of(file)).toFixed(2)} (${(used('ours') / used(file)).toFixed(2)})`
+      `${(of('log-store') / of(file)).toFixed(2)} (${(used('log-store') / used(file)).toFixed(2)})`
     return row([
       name,
       `${rows}`,
@@ -159,9 +159,9 @@ const table = (questions: ReadonlyMap<string, Answers>, logs: number): string =>
     `${logs} logs; elapsed ms (CPU ms)`,
     'rows',
     ...ENGINES.map(({ name }) => name),
-    'ours ÷ plain',
-    'ours ÷ plain hex',
-    'ours ÷ SQLite',
+    'chain-agent ÷ plain',
+    'chain-agent ÷ plain hex',
+    'chain-agent ÷ SQLite',
   ]
   return [row(head), row(head.map(() => '---')), ...lines].join('\n')
 }

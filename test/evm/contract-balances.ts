@@ -1,9 +1,9 @@
 import type { Chain, Deployed } from './chain.ts'
 
-/** Who has how much: `address` of ERC-20, `id address` of the others; nobody who has nothing. */
+/** Balances by holder: `address` for ERC-20, `id address` for the others; without zero balances. */
 export type Balances = ReadonlyMap<string, bigint>
 
-/** By balanceOf of an ERC-20, for each of those who could have some. */
+/** By balanceOf of an ERC-20, for each possible holder. */
 export const coinsOf = async (
   chain: Chain,
   { contract, holders, block }: { contract: Deployed; holders: readonly string[]; block?: number },

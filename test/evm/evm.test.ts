@@ -32,7 +32,7 @@ describe('a real JSON-RPC node', () => {
         ({ value }) => value('chain_rpc_block_number', { tag: 'latest' }),
         (height) => (height ?? 0) >= start + later,
       )
-      // What the agent says is never ahead of the node.
+      // The height of the agent is never ahead of the node.
       expect(seen).toBeLessThanOrEqual(await node.height())
     }
     expect((await agent.look()).value('chain_rpc_up')).toBe(1)

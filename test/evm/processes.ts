@@ -14,7 +14,7 @@ export interface Serving {
   readonly url: string
   /** All that it has written so far. */
   output(): string
-  /** Of /height; null while there is none. Throws where the service does not tell. */
+  /** Height of the service; null while it is empty. Throws if the service does not return it. */
   height(): Promise<number | null>
   reaches(height: number): Promise<number>
   query(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>

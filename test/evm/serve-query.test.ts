@@ -114,7 +114,7 @@ describe('a self-hosted query service on a real chain', () => {
     return serving
   }
 
-  /** Killed again and again; each time it goes on from what it had told. */
+  /** Killed repeatedly; each time it resumes from its last reported block. */
   const killOften = async (store: Store): Promise<void> => {
     let told = -1
     for (let kill = 0; kill < KILLS; kill += 1) {

@@ -162,7 +162,7 @@ describe('balances from the logs of real contracts', () => {
   }
 })
 
-/** Who has more than the logs tell, and how much. */
+/** Holders with more than the logs show, and the difference. */
 const differences = ({ balances }: Rebuilt, truth: Balances) =>
   [...new Set([...balances.keys(), ...truth.keys()])]
     .map((name) => [name, (truth.get(name) ?? 0n) - (balances.get(name) ?? 0n)] as const)

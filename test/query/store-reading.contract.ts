@@ -18,7 +18,7 @@ import {
   word,
 } from '../support/store-cases.ts'
 
-/** What reading brings; the naive store says what is right. */
+/** Reading: the naive store gives the expected results. */
 export const readingContract = ({ store }: StoreBench, seeds: readonly number[]): void => {
   it('returns each field as it was stored', async () => {
     const data = hexOf(diceOf(1), 100_000)
@@ -161,7 +161,7 @@ export const readingContract = ({ store }: StoreBench, seeds: readonly number[])
     expect(
       await store().read({ ...WHOLE, from, maxLogs: 3, maxBytes: 10, maxMs: 0 }, never()),
     ).toMatchObject({ count: large.logs.length, next: from + 1 })
-    // No time at all: it goes on by a block at least, and comes to the end.
+    // Without any time, each page still covers one block.
     expect(await walked(store(), { ...WHOLE, maxMs: 0 })).toMatchObject({ next: 20 })
   })
 

@@ -145,13 +145,13 @@ export const writingContract = (bench: StoreBench): void => {
       { chainId: 7, scope: { ...scope, topics: [[word(1)], [word(3)], []] } },
     ]
     for (const other of others) expect(await kindOf(bench.reopen(other))).toBe('identity')
-    // The same, told in another order.
+    // The same scope in another order.
     await bench.reopen({ chainId: 7, scope: { ...scope, addresses: scope.addresses.toReversed() } })
     expect(await store().range()).toMatchObject({ first: 0, last: 1 })
   })
 }
 
-/** Pruned while it was asked for. */
+/** Pruned during a read. */
 const lost = (error: unknown): undefined => {
   expect(error).toMatchObject({ kind: 'pruned' })
 }

@@ -21,14 +21,14 @@ type Fate = 'pass' | 'lost' | 'answer lost' | 'kept'
 interface Meddler {
   /** HOST:PORT. */
   readonly address: string
-  /** Asked for each statement from now on. */
+  /** Called for each statement from now on. */
   meddle(fate: (statement: string) => Fate): void
   /** Sends what was kept, and waits until it is done. */
   release(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Stands between a store and its server, and loses what it is told to lose. */
+/** A proxy between a store and its server that drops statements or responses as configured. */
 const startMeddler = async (target: string): Promise<Meddler> => {
   let fateOf: (statement: string) => Fate = () => 'pass'
   let kept: (() => Promise<void>)[] = []
@@ -137,7 +137,7 @@ describeReal('ClickHouse when something breaks', () => {
       index === 0 ? { ...block, parentHash: CHAIN[9]?.hash ?? '' } : block,
     )
     expect(await kindOf(writer.append(dying))).toBe('unavailable')
-    // They are there, and nobody's.
+    // The rows exist but belong to no ledger entry.
     expect(await rows()).toBeGreaterThan(before)
     const next = await place.open(IDENTITY)
     await expectHeld(next, CHAIN.slice(0, 10))

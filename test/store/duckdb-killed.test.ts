@@ -34,7 +34,7 @@ describe('a process that is killed during a write', () => {
   })
 
   it('including an append that is too large for the write-ahead log', async ({ directory }) => {
-    // The engine writes so many rows to their place before the transaction is done.
+    // The engine writes this number of rows to the file before the commit.
     const chain = randomChain({ seed: 78, from: 0, blocks: 320, logs: 1700 })
     for (const patience of [300, 800, 1300]) {
       const writer = await startWriter(directory)

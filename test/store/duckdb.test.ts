@@ -131,7 +131,7 @@ describe('the files of the store', () => {
     const store = await opened()
     await store.append(chain.slice(0, 2))
     const { bytes: two } = await store.size()
-    // Nobody reads its answer to the end.
+    // Its result is not read to the end.
     await store.read({ ...WHOLE, maxLogs: 1 }, never())
     await store.prune(1)
     const { bytes: one } = await store.size()

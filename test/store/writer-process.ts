@@ -12,17 +12,17 @@ const WRITER = fileURLToPath(new URL('../fixtures/bin/store-writer.mjs', import.
 
 type Change = { readonly append: readonly Block[] } | { readonly prune: number }
 
-/** A process that has a store open and changes it as it is told. */
+/** A process that opens a store and changes it on command. */
 interface Writer {
   readonly pid: number
   /** Does not wait until it is done. */
   tell(change: Change): void
-  /** How many changes it has said to be done. */
+  /** Number of changes that it has acknowledged. */
   done(): number
-  /** What else it said. */
+  /** Its other output. */
   output(): string
   kill(): Promise<void>
-  /** Until it ends of itself: nothing more is told to it. */
+  /** Sends nothing more and waits for its exit. */
   end(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export const startWriter = async (
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text
     })
-  // It may be killed while it is told something.
+  // It may be killed while it receives a command.
   child.stdin.on('error', () => undefined)
   const said = (word: string): number => output.split(`${word}\n`).length - 1
   await eventually(
@@ -110,7 +110,7 @@ export const changesFrom = (
   return changes
 }
 
-/** What the changes that were said to be done have left at the least. */
+/** The smallest state that the acknowledged changes allow. */
 export const leastOf = (changes: readonly Change[], left: Left | null): Left | null =>
   changes.reduce<Left | null>((before, change) => {
     if ('prune' in change)

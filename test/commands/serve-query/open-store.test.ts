@@ -62,7 +62,7 @@ it('is opened for its own chain while the node is unreachable, and the node is p
   const found = await openStore(parts, never)
   expect([found?.store.chainId, opened]).toEqual([143, [null]])
   const confirmed = found?.isOfChain(never)
-  // Asked after 1, 2 and 4 seconds.
+  // Polled after 1, 2 and 4 seconds.
   await passing(clock, 7)
   await confirmed
   expect(lines).toEqual([

@@ -11,7 +11,7 @@ import { diceOf, oneOf, randomChain, randomFilter } from '../../support/store-ca
 
 const KEY = 'a-key-of-this-test'
 
-/** What the client is asked for, and what it must bring. */
+/** The query and the logs that the client must return. */
 const randomRun = (seed: number) => {
   const dice = diceOf(seed)
   const first = dice(20)
@@ -69,7 +69,7 @@ describe.each(['spec', 'hosted'] as const)('the client with the %s dialect', (di
       const result = await client.run(query, sink, { signal, concurrency: run.concurrency })
       expect([seed, logs()]).toEqual([seed, run.expected])
       expect(result).toMatchObject({ complete: true, from, through: end, target: end })
-      // Only a hosted service tells hashes: then each page is seen to follow on the one before.
+      // Only the hosted dialect has hashes, with which the client checks that pages are linked.
       if (dialect === 'hosted') expect(result.stats.unguarded).toBe(0)
       expect(result.stats).toMatchObject({ retries: 0, reorgs: 0 })
       expect(pages.at(-1)?.next).toBe(end + 1)

@@ -20,7 +20,7 @@ import {
   storeWith,
 } from './fixtures.ts'
 
-/** A gate for two with room for two more; each work ends when it is told to. */
+/** A limit of two with a queue of two; the test ends each work item. */
 const createBusy = () => {
   const clock = manualClock()
   const gate = createConcurrencyLimit({ clock, limits: { concurrent: 2, waiting: 2, waitMs: 100 } })
@@ -114,7 +114,7 @@ const HUGE = [
   },
 ]
 
-/** A store whose reads end when they are told to, or when nobody waits any more. */
+/** A store whose reads end when the test releases them or when they are aborted. */
 const slowStore = () => {
   const store = memoryStore()
   const reads: { readonly end: () => void; readonly signal: AbortSignal }[] = []

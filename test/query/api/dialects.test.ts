@@ -170,7 +170,7 @@ describe('the spec dialect', () => {
     const last = await nextOf(14, 40)
     expect(last).toMatchObject({ data: [{ block: 40 }] })
     expect(last).not.toHaveProperty('next_block')
-    // The block in which the limit was reached is not the last one that is asked for.
+    // The block that reached the limit is before the last requested one.
     expect(await nextOf(14, 41)).toMatchObject({ data: [{ block: 40 }], next_block: 41 })
     expect(await nextOf(14)).toMatchObject({ next_block: 41 })
     expect(await nextOf(41)).toEqual({ data: [], archive_height: 60 })

@@ -17,7 +17,7 @@ interface ApiOptions extends Partial<Omit<QueryApiOptions, 'access'>>, Partial<A
   readonly blocks?: readonly Block[]
 }
 
-/** The API over a store in memory, on a real port, in a server with the limits that it asks for. */
+/** The API over a store in memory, on a real port, with the server limits of the API. */
 export const startQueryApi = async (wanted: ApiOptions = {}) => {
   const { blocks = [], keys = [], requestsPerMinute = null, ...options } = wanted
   const store = options.store ?? memoryStore()
@@ -56,7 +56,7 @@ interface Asking {
   readonly body?: string | Buffer
 }
 
-/** One request, word for word. */
+/** Sends one request exactly as given. */
 export const askRaw = async (
   { port }: { readonly port: number },
   { method = 'POST', path = '/query', headers, body }: Asking,
@@ -75,7 +75,7 @@ export const askRaw = async (
   return { status: response.statusCode ?? 0, headers: response.headers, bytes, text }
 }
 
-/** A query that is right, to be made wrong in one place. */
+/** A valid query that tests make invalid in one place. */
 export const RIGHT = {
   from_block: 10,
   to_block: 20,
@@ -90,7 +90,7 @@ export const ask = async (
 ): Promise<Got> =>
   askRaw(api, { body: typeof body === 'string' ? body : JSON.stringify(body), headers })
 
-/** Blocks without logs, but for those that are given. */
+/** Blocks without logs, except for the given ones. */
 export const plainChain = (
   from: number,
   to: number,
@@ -110,13 +110,13 @@ export const plainChain = (
 
 export const hashOf = (block: number): string => `0x${block.toString(16).padStart(64, '0')}`
 
-/** A store in which some calls do something else. */
+/** A store with some methods replaced. */
 export const storeWith = (changes: Partial<LogStore>, store = memoryStore()): LogStore => ({
   ...store,
   ...changes,
 })
 
-/** What is said of an error, whose shape is always the same. */
+/** Parses an error response, whose shape is always the same. */
 export const errorOf = ({ text }: { readonly text: string }) => ERROR.parse(JSON.parse(text)).error
 
 export const codeOf = (got: { readonly text: string }): string => errorOf(got).code
@@ -145,7 +145,7 @@ export const it = test
   })
   .extend('api', ({ serve }) => serve())
 
-/** `POST /query` with this body, as it is sent without a client. */
+/** A raw `POST /query` request with this body. */
 export const rawQuery = (body: string, headers: readonly string[] = []): string =>
   [
     'POST /query HTTP/1.1',

@@ -52,7 +52,7 @@ export const createCore = ({ store, dialect }: Fuzzed) => {
 
 type Core = ReturnType<typeof createCore>
 
-/** What came of a body, for counting. */
+/** The outcome of a body, for counting. */
 interface Course {
   readonly status: number
   readonly pages: number
@@ -137,7 +137,7 @@ interface Page {
   readonly end: number
   readonly logs: readonly Row[]
   readonly blocks: readonly Row[]
-  /** Whether anything of a log is told. */
+  /** Whether any log field is requested. */
   readonly hasLogs: boolean
 }
 
@@ -210,7 +210,7 @@ export const fuzzDialect = async (dialect: Dialect): Promise<void> => {
   for (let each = 0; each < chains; each += 1)
     courses.push(...(await fuzzChain(dialect, SEED * 1_000_000 + 2 * each)))
   Error.stackTraceLimit = before
-  // That nothing was ever asked would look the same.
+  // Guards against a run that tests nothing.
   const share = (of: (course: Course) => boolean): number =>
     courses.filter(of).length / courses.length
   expect(courses.length).toBeGreaterThanOrEqual(BODIES / 2)

@@ -10,7 +10,7 @@ const withTopics = (topics: unknown) => withLogs([{ topics }])
 const text = (more: string): string =>
   `{"from_block":10,"logs":[{}],"field_selection":{"log":["data"]}${more}}`
 
-/** What is sent, and what is said of it: status, code, path. */
+/** Name, body, and the expected status, code and path. */
 const ROWS: readonly (readonly [
   name: string,
   body: unknown,
@@ -230,7 +230,7 @@ describe('bad input', () => {
 })
 
 describe('a list longer than the limit', () => {
-  /** Whoever looks further than so many entries is told. */
+  /** Throws if more entries than this are read. */
   const longList = (entry: unknown, looked: number): readonly unknown[] => {
     const list = Array.from({ length: 500_000 }, () => entry)
     Object.defineProperty(list, looked, {

@@ -9,7 +9,7 @@ const TRANSFER = `0x${'dd'.repeat(32)}`
 const ALICE = `0x${'0a'.repeat(32)}`
 const BOB = `0x${'0b'.repeat(32)}`
 
-/** Nothing is named: all contracts, or all topics, are asked for. */
+/** Without names the query asks for all contracts or all topics. */
 const UNNAMED = '; name them in the filter'
 
 /** Blocks 8 to 60; a log in 12. */

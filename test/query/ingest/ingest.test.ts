@@ -63,8 +63,7 @@ describe('an ingest', () => {
   // A question for logs keeps the node busy for 300 ms, one for the tip for 100.
 
   it.for([
-    // (300 + 100) / 0.2 is 2,000, and 300 / 0.2 is 1,500: less 300 or 400 for the node, and 100 for the write.
-    // The tip is asked again when five seconds have passed: in the fifth step.
+    // The chain head is read again after five seconds: in the fifth step.
     { nodeShare: 0.2, writing: 100, rests: [1500, 1100, 1100, 1100, 1500] },
     // What is written for long is rest enough, but for the steps that ask for the tip: 2,000 - 400 - 1,200.
     { nodeShare: 0.2, writing: 1200, rests: [400, 0, 0, 0, 400] },

@@ -6,7 +6,7 @@ import { jumpingClock } from '../../support/jumping-clock.ts'
 import { type Call, type RpcFault } from '../../support/rpc-node.ts'
 import { callsOf, has, ingestUntil, ingestWhole, it, NO_ERRORS, watchedStore } from './fixtures.ts'
 
-/** As nodes and services say it: what they mean is that less is to be asked for. */
+/** Error messages of nodes and services for requests that are too large. */
 const TOO_LARGE = [
   'block range too large',
   'response exceeds size limit',
@@ -38,7 +38,7 @@ const OVERLOAD = [
   'server is busy',
 ]
 
-/** Of a node that takes so many blocks at a time. */
+/** A node with a limit on the number of blocks per request. */
 const takes =
   (most: number, message: string, code: number) =>
   ({ method, params }: Call): RpcFault | undefined => {

@@ -10,7 +10,7 @@ import { ingestUntil, it, watchedStore } from './fixtures.ts'
 
 const chain = createRpcChain()
 
-/** Adds blocks one by one, a second each, and says with which block the store begins after each. */
+/** Adds one block per second and returns the first stored block after each. */
 const begins = async (
   retention: Retention,
   count: number,

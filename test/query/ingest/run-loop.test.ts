@@ -113,7 +113,8 @@ describe('the retry delay of the ingest grows', () => {
     const { store } = watchedStore()
     const isAsked = (): boolean => callsOf(from, 'eth_chainId').length > 7
     await ingestUntil({ node: from, store, clock }, isAsked)
-    // Asked with the blocks (0), each second after them (1, 2), twice in vain (3, 4), well (5), in vain (6), and well.
+    // Polled with the blocks (0), each second after them (1, 2), two failures (3, 4), success (5), failure
+    // (6), success.
     expect(seconds(clock.waits)).toEqual([1, 1, 1, 1, 2, 1, 1])
   })
 })

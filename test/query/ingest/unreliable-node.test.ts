@@ -40,7 +40,7 @@ describe('several nodes at one address, one of them behind', () => {
     await ingestUntil({ node: from, store }, has(20))
     from.chain.setHeight(40)
     const behind = from.seen.length + 3
-    // The tip was told by another one; then eight headers by this, and what it has of block 20.
+    // Another node reported the chain head; this one returns eight headers and its own block 20.
     from.faults = ({ method, params }) => {
       if (from.seen.length <= behind || from.seen.length > behind + 10) return undefined
       if (method !== 'eth_getBlockByNumber') return undefined
