@@ -90,7 +90,7 @@ const round = (value: number): number => Math.round(value * 100) / 100
 
 const ALL = { blocks: BLOCKS, logs: BLOCKS * LOGS, trouble: null }
 
-test('the ingest alone: the logs are forgotten', async () => {
+test('the ingest alone: the logs are discarded', async () => {
   expect(await measure('none', forgetful())).toMatchObject(ALL)
 })
 

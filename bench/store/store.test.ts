@@ -10,22 +10,26 @@ const HERE = import.meta.dirname
 const SIZES = (process.env['LOGS'] ?? '10000000').split(',').map(Number)
 const ROUNDS = Number(process.env['ROUNDS'] ?? 3)
 
-interface Way {
+interface Engine {
   readonly name: string
-  /** The file in ways/. */
+  /** The file in engines/. */
   readonly file: string
-  /** Where it keeps its logs; none where it reads what another has written. */
+  /** Its database file; absent if it reads the file of another engine. */
   readonly database?: string
   readonly node?: string
 }
 
 const NODE_22 = join(HERE, 'node_modules', 'node22', 'bin', 'node')
 
-const WAYS: readonly Way[] = [
-  { name: 'our store, all pages', file: 'ours', database: 'duckdb/duckdb/logs.duckdb' },
+const ENGINES: readonly Engine[] = [
+  {
+    name: 'chain-agent store, all pages',
+    file: 'log-store',
+    database: 'duckdb/duckdb/logs.duckdb',
+  },
   { name: 'plain DuckDB, one statement, rows of its values', file: 'plain' },
   { name: 'plain DuckDB, one statement, rows of hex', file: 'plain-hex' },
-  // Its binary wants a later Node than we do.
+  // Its binary requires a later Node.js than this package.
   { name: 'better-sqlite3 with an index', file: 'sqlite', database: 'logs.sqlite', node: NODE_22 },
 ]
 
@@ -35,8 +39,8 @@ const askSchema = z.object({
     z.object({
       name: z.string(),
       milliseconds: z.number(),
-      /** Of all threads, in milliseconds: what others do on the machine hardly shows in it. */
-      processor: z.number(),
+      /** CPU time of all threads, in milliseconds: less affected by other load than elapsed time. */
+      cpu: z.number(),
       rows: z.number(),
       checksum: z.string(),
     }),
@@ -46,14 +50,14 @@ const askSchema = z.object({
 
 let folder = ''
 beforeAll(async () => {
-  // One of them wants a later Node than ours, and has it beside it.
+  // One engine requires a later Node.js, which is installed next to it.
   await installed(HERE, ['--engine-strict=false'])
   folder = await mkdtemp(join(tmpdir(), 'log-store-'))
 }, 300_000)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const work = async (
-  { file, node }: Way,
+  { file, node }: Engine,
   what: string,
   place: readonly string[],
 ): Promise<unknown> => {
@@ -65,13 +69,13 @@ for (const logs of SIZES) {
   test(`a store of ${logs} logs`, { timeout: 7_200_000 }, async () => {
     const place = [folder, `${logs}`]
     const filled: string[] = []
-    for (const way of WAYS) {
-      if (way.database === undefined) continue
-      const { seconds, longest, peakBytes } = fillSchema.parse(await work(way, 'fill', place))
-      const { size } = await stat(join(folder, way.database))
+    for (const engine of ENGINES) {
+      if (engine.database === undefined) continue
+      const { seconds, longest, peakBytes } = fillSchema.parse(await work(engine, 'fill', place))
+      const { size } = await stat(join(folder, engine.database))
       filled.push(
         row([
-          way.name,
+          engine.name,
           (logs / seconds / 1000).toFixed(0),
           longest.toFixed(0),
           (size / logs).toFixed(1),
@@ -104,28 +108,28 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
 interface Answers {
   readonly rows: number
-  /** Way → milliseconds of each round, by the clock and of the processor. */
+  /** Engine → elapsed milliseconds and CPU milliseconds of each round. */
   readonly took: Map<string, number[]>
-  readonly processor: Map<string, number[]>
+  readonly cpu: Map<string, number[]>
   readonly checksums: Set<string>
 }
 
-/** Each in a process of its own, one after another, and all of them once more. */
+/** Each in its own process, one after another, in rounds. */
 const interleaved = async (place: readonly string[]): Promise<ReadonlyMap<string, Answers>> => {
   const questions = new Map<string, Answers>()
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const way of WAYS) {
-      const { answers } = askSchema.parse(await work(way, 'ask', place))
-      for (const { name, milliseconds, processor, rows, checksum } of answers) {
+    for (const engine of ENGINES) {
+      const { answers } = askSchema.parse(await work(engine, 'ask', place))
+      for (const { name, milliseconds, cpu, rows, checksum } of answers) {
         const question: Answers = questions.get(name) ?? {
           rows,
           took: new Map(),
-          processor: new Map(),
+          cpu: new Map(),
           checksums: new Set(),
         }
         questions.set(name, question)
-        question.took.set(way.file, [...(question.took.get(way.file) ?? []), milliseconds])
-        question.processor.set(way.file, [...(question.processor.get(way.file) ?? []), processor])
+        question.took.set(engine.file, [...(question.took.get(engine.file) ?? []), milliseconds])
+        question.cpu.set(engine.file, [...(question.cpu.get(engine.file) ?? []), cpu])
         question.checksums.add(checksum)
       }
     }
@@ -137,27 +141,27 @@ const median = (numbers: readonly number[]): number =>
   numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Number.NaN
 
 const table = (questions: ReadonlyMap<string, Answers>, logs: number): string => {
-  const lines = [...questions].map(([name, { rows, took, processor }]) => {
+  const lines = [...questions].map(([name, { rows, took, cpu }]) => {
     const of = (file: string): number => median(took.get(file) ?? [])
-    const used = (file: string): number => median(processor.get(file) ?? [])
+    const used = (file: string): number => median(cpu.get(file) ?? [])
     const ratio = (file: string): string =>
-      `${(of('ours') / of(file)).toFixed(2)} (${(used('ours') / used(file)).toFixed(2)})`
+      `${(of('log-store') / of(file)).toFixed(2)} (${(used('log-store') / used(file)).toFixed(2)})`
     return row([
       name,
       `${rows}`,
-      ...WAYS.map(({ file }) => `${of(file).toFixed(1)} (${used(file).toFixed(1)})`),
+      ...ENGINES.map(({ file }) => `${of(file).toFixed(1)} (${used(file).toFixed(1)})`),
       ratio('plain'),
       ratio('plain-hex'),
       ratio('sqlite'),
     ])
   })
   const head = [
-    `${logs} logs; ms by the clock (of the processor)`,
+    `${logs} logs; elapsed ms (CPU ms)`,
     'rows',
-    ...WAYS.map(({ name }) => name),
-    'ours ÷ plain',
-    'ours ÷ plain hex',
-    'ours ÷ SQLite',
+    ...ENGINES.map(({ name }) => name),
+    'chain-agent ÷ plain',
+    'chain-agent ÷ plain hex',
+    'chain-agent ÷ SQLite',
   ]
   return [row(head), row(head.map(() => '---')), ...lines].join('\n')
 }

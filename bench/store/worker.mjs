@@ -1,13 +1,13 @@
-// One way, in a process of its own; prints what it took.
-//   node worker.mjs WAY fill FOLDER LOGS
-//   node worker.mjs WAY ask FOLDER LOGS
+// Runs one engine in its own process and prints the time and memory it used.
+//   node worker.mjs ENGINE fill FOLDER LOGS
+//   node worker.mjs ENGINE ask FOLDER LOGS
 import { createHash } from 'node:crypto'
 import { batches, questions } from './history.mjs'
 
-const [way, what, folder, count] = process.argv.slice(2)
+const [engine, what, folder, count] = process.argv.slice(2)
 const logs = Number(count)
 const ROUNDS = 3
-const { open } = await import(`./ways/${way}.mjs`)
+const { open } = await import(`./engines/${engine}.mjs`)
 const store = await open(folder, what === 'fill')
 
 if (what === 'fill') {
@@ -36,14 +36,14 @@ if (what === 'fill') {
       const found = await store.ask(question)
       const milliseconds = performance.now() - start
       const { user, system } = process.cpuUsage(used)
-      takes.push({ milliseconds, processor: (user + system) / 1000, rows: found.rows })
+      takes.push({ milliseconds, cpu: (user + system) / 1000, rows: found.rows })
     }
     const middle = takes
       .slice(1)
       .toSorted((one, other) => one.milliseconds - other.milliseconds)
       .at(Math.floor(ROUNDS / 2))
-    const { milliseconds, processor, rows } = middle
-    answers.push({ name: question.name, milliseconds, processor, ...checked(rows()) })
+    const { milliseconds, cpu, rows } = middle
+    answers.push({ name: question.name, milliseconds, cpu, ...checked(rows()) })
   }
   await store.close()
   print({ answers, peakBytes: process.resourceUsage().maxRSS * 1024 })

@@ -37,7 +37,7 @@ export interface Chain {
   height(): Promise<number>
 }
 
-/** A development chain that mines when it is told to. */
+/** A development chain that mines on command. */
 export const chainOf = async (url: string): Promise<Chain> => {
   let lastId = 0
   const batch = async (method: string, list: readonly (readonly unknown[])[]) => {

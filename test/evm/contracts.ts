@@ -25,7 +25,7 @@ const outputSchema = z.object({
 /** What the compiler made of a contract: its code, and the first four bytes of a call of each method. */
 export type Contract = z.output<typeof contractSchema>
 
-/** Every contract in `contracts/` by name; compiled once for each state of them and of what they stand on. */
+/** All contracts in `contracts/` by name; compiled once per version of the sources and the compiler. */
 export const compiled = async (): Promise<ReadonlyMap<string, Contract>> => {
   const sources: Record<string, { content: string }> = {}
   for (const file of (await readdir(SOURCES)).toSorted()) {
@@ -60,7 +60,7 @@ const cached = async (input: string): Promise<string> => {
     [...args, '--include-path', join(HERE, 'node_modules')],
     { input },
   )
-  // The compiler may say a word of its own before the JSON.
+  // The compiler may print a message before the JSON.
   const output = words.slice(words.indexOf('{'))
   await mkdir(CACHE, { recursive: true })
   await writeFile(`${file}.new`, output)

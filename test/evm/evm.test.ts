@@ -25,14 +25,14 @@ describe('a real JSON-RPC node', () => {
     await node.stop()
   })
 
-  it('is followed as it grows', async () => {
+  it('is followed as its chain grows', async () => {
     const start = await node.height()
     for (const later of [3, 6, 9]) {
       const seen = await agent.see(
         ({ value }) => value('chain_rpc_block_number', { tag: 'latest' }),
         (height) => (height ?? 0) >= start + later,
       )
-      // What the agent says is never ahead of the node.
+      // The height of the agent is never ahead of the node.
       expect(seen).toBeLessThanOrEqual(await node.height())
     }
     expect((await agent.look()).value('chain_rpc_up')).toBe(1)
@@ -48,12 +48,12 @@ describe('a real JSON-RPC node', () => {
     expect(Math.abs(age)).toBeLessThan(60)
   })
 
-  it('says which chain it is', async () => {
+  it('reports its chain id', async () => {
     const { value } = await agent.look()
     expect(value('chain_rpc_info', { chain_id: '143', net_version: '143' })).toBe(1)
   })
 
-  it('is not behind itself', async () => {
+  it('is not behind itself as its own reference', async () => {
     const difference = await agent.see(
       ({ value }) => value('chain_block_difference'),
       (seen) => seen !== undefined,
@@ -61,7 +61,7 @@ describe('a real JSON-RPC node', () => {
     expect(Math.abs(difference ?? Number.NaN)).toBeLessThanOrEqual(2)
   })
 
-  it('leaves no height behind when it ends', async () => {
+  it('has no height after it stops', async () => {
     await node.stop()
     const { value } = await agent.see(
       (seen) => seen,

@@ -12,7 +12,7 @@ const HANDFULS = 8
 const OWN_TOKENS = 4n
 const OWN_KIND = 1_000_000n
 
-/** What accounts own, beside what the contract's own chance mints. */
+/** Initial balances of accounts, in addition to random mints of the contract. */
 const ownToken = (account: number, index: bigint): bigint =>
   OWN_KIND + BigInt(account) * OWN_TOKENS + index
 

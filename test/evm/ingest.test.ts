@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '../../src/core/clock.ts'
-import { accountsFor } from '../../src/query/service/ingest/bloom.ts'
-import { readChainId } from '../../src/query/service/ingest/chain-id.ts'
+import { logsCoverBloom } from '../../src/query/service/ingest/completeness.ts'
+import { readChainId } from '../../src/query/service/ingest/chain-head.ts'
 import { createHeaders } from '../../src/query/service/ingest/headers.ts'
 import { createIngest } from '../../src/query/service/ingest/ingest.ts'
-import { createReceipts } from '../../src/query/service/ingest/receipts.ts'
+import { createReceiptReader } from '../../src/query/service/ingest/receipts.ts'
 import { createRpc } from '../../src/query/service/ingest/rpc.ts'
 import { createTransport } from '../../src/query/service/ingest/transport.ts'
 import { type Block, type StoredLog } from '../../src/query/store/store.ts'
@@ -84,7 +84,7 @@ describe('the ingest from a real node', () => {
     await node.stop()
   })
 
-  it('brings what the receipts tell, while blocks keep coming, and nothing else', async () => {
+  it('indexes exactly the logs of the receipts while blocks are added', async () => {
     const chainId = await readChainId({ rpcUrl: node.url, clock: systemClock }, LIVING)
     const { store, appended } = watchedStore(memoryStore(chainId))
     expect(store.chainId).toBe(143)
@@ -120,11 +120,11 @@ describe('the ingest from a real node', () => {
     expect(state.logs).toBeGreaterThan(1000)
   })
 
-  it('sees any log that is missing by the filter in the header, and reads all by receipts', async () => {
+  it('detects every missing log by the filter in the header, and reads all receipts', async () => {
     const transport = { rpcUrl: node.url, clock: systemClock, timeout: 10_000, maxBytes: 2 ** 24 }
     const rpc = createRpc(createTransport(transport), node.url)
     const headers = createHeaders(rpc)
-    const receipts = createReceipts(rpc)
+    const receipts = createReceiptReader(rpc)
     const truth = await truthOf(chain, await chain.height())
     let caught = 0
     let tried = 0
@@ -132,11 +132,11 @@ describe('the ingest from a real node', () => {
       const [head] = await headers.take(block.number, block.number, LIVING)
       if (head === undefined) throw new Error('no header')
       expect((await receipts(head, LIVING)).flatMap(({ logs }) => logs)).toEqual(block.logs)
-      expect(accountsFor(head.bloom, block.logs)).toBe(true)
+      expect(logsCoverBloom(head.bloom, block.logs)).toBe(true)
       if (block.logCount === 0) continue
-      expect(accountsFor(head.bloom, [])).toBe(false)
+      expect(logsCoverBloom(head.bloom, [])).toBe(false)
       tried += 1
-      if (!accountsFor(head.bloom, block.logs.slice(0, -1))) caught += 1
+      if (!logsCoverBloom(head.bloom, block.logs.slice(0, -1))) caught += 1
     }
     // The last may have nothing in it that others have not, too.
     expect(caught).toBeGreaterThan(tried / 2)

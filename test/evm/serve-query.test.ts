@@ -10,8 +10,8 @@ import { requireRealPart } from '../support/real-parts.ts'
 import { type Chain, chainOf, type Deployed } from './chain.ts'
 import { type EvmNode, probeHardhat, startHardhat } from './hardhat.ts'
 import { deployerOn, holdersOf, tokensOf } from './history.ts'
-import { balancesCommand, MAIN, type Serving, startServing } from './commands.ts'
-import { coinsOf, ownersOf } from './truth.ts'
+import { balancesCommand, MAIN, type Serving, startServing } from './processes.ts'
+import { coinsOf, ownersOf } from './contract-balances.ts'
 
 const describe = await requireRealPart('evm', async () => {
   const [hardhat, clickhouse] = await Promise.all([probeHardhat(), probeClickHouse()])
@@ -41,7 +41,7 @@ const logsSchema = z.array(
     })),
 )
 
-describe('a query service of one’s own, on a real chain', () => {
+describe('a self-hosted query service on a real chain', () => {
   let node: EvmNode
   let chain: Chain
   let clickhouse: ClickHouse
@@ -114,7 +114,7 @@ describe('a query service of one’s own, on a real chain', () => {
     return serving
   }
 
-  /** Killed again and again; each time it goes on from what it had told. */
+  /** Killed repeatedly; each time it resumes from its last reported block. */
   const killOften = async (store: Store): Promise<void> => {
     let told = -1
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -128,7 +128,7 @@ describe('a query service of one’s own, on a real chain', () => {
     await serving.reaches(told)
   }
 
-  it('goes on where it was through kill -9, while blocks keep coming, and the balances are those of the chain', async () => {
+  it('resumes after kill -9 while blocks are added, and the balances match the chain', async () => {
     const endMining = keepMining()
     await Promise.all(STORES.map(killOften))
     const fixed = await chain.height()
@@ -169,7 +169,7 @@ describe('a query service of one’s own, on a real chain', () => {
     return logsSchema.parse(await chain.ask('eth_getLogs', [{ fromBlock, toBlock, address }]))
   }
 
-  it('answers raw requests in its own dialect, and lets nobody in without a key', async () => {
+  it('serves raw requests in the spec dialect, and requires a key', async () => {
     const block = await chain.height()
     const expected = await logsOf([coin, nft], block)
     expect(expected.length).toBeGreaterThan(50)
@@ -204,7 +204,7 @@ describe('a query service of one’s own, on a real chain', () => {
     ])
   })
 
-  it('ends in good order, and speaks the dialect of the hosted service when it is started so', async () => {
+  it('stops gracefully, and serves the hosted dialect if configured', async () => {
     const height = await chain.height()
     const truth = await ownersOf(chain, { contract: nft, ids: tokensOf(chain, 'nft') })
     expect(truth.size).toBeGreaterThan(100)
@@ -241,7 +241,7 @@ describe('a query service of one’s own, on a real chain', () => {
     await Promise.all(STORES.map(change))
   })
 
-  it('serves what it holds while the node is away, is not ready then, and is of one chain and choice alone', async () => {
+  it('serves its store while the node is unreachable, is not ready then, and accepts one chain and scope only', async () => {
     const height = await chain.height()
     const others = ['--contract', coin.address]
     await servingOf('DuckDB').stop()
@@ -263,7 +263,7 @@ describe('a query service of one’s own, on a real chain', () => {
       const serving = await begin(store)
       await serving.reaches(height)
       expect(await serving.ready()).toBe(503)
-      expect(serving.output()).toMatch(/going on with what is held, and asking again/)
+      expect(serving.output()).toMatch(/serving the existing store and retrying/)
       expect(
         (
           await serving.query({

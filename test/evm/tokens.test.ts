@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Standard } from '../../src/tokens/types.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { type Chain, chainOf, type Deployed } from './chain.ts'
-import { balancesCommand } from './commands.ts'
+import { balancesCommand } from './processes.ts'
 import { type EvmNode, probeHardhat, startHardhat } from './hardhat.ts'
 import { type History, holdersOf, makeHistory, tokensOf } from './history.ts'
-import { API_KEY, rebuild, type Rebuilt, type Served, serve } from './rebuilt.ts'
-import { type Balances, coinsOf, kindsOf, ownersOf } from './truth.ts'
+import { API_KEY, rebuild, type Rebuilt, type Served, serve } from './ledger-balances.ts'
+import { type Balances, coinsOf, kindsOf, ownersOf } from './contract-balances.ts'
 
 const describe = await requireRealPart('evm', probeHardhat)
 
@@ -42,7 +42,7 @@ describe('balances from the logs of real contracts', () => {
     }
   }
 
-  it('are those of balanceOf: ERC-20', async () => {
+  it('match balanceOf: ERC-20', async () => {
     const { coin } = history
     await expectTruth(
       'erc20',
@@ -54,7 +54,7 @@ describe('balances from the logs of real contracts', () => {
     expect(result.supply).toBe(supply)
   })
 
-  it('are those of ownerOf: ERC-721', async () => {
+  it('match ownerOf: ERC-721', async () => {
     const { nft } = history
     await expectTruth(
       'erc721',
@@ -63,20 +63,20 @@ describe('balances from the logs of real contracts', () => {
     )
   })
 
-  it('are those of ownerOf where an edition began as ranges: ERC-2309', async () => {
+  it('match ownerOf for ranges minted at creation: ERC-2309', async () => {
     const { edition } = history
     const ids = tokensOf(chain, 'edition')
     await expectTruth('erc721', edition, await ownersOf(chain, { contract: edition, ids }))
   })
 
-  it('are those of balanceOf for each id, single and in batches: ERC-1155', async () => {
+  it('match balanceOf for each id, single and in batches: ERC-1155', async () => {
     const { multi } = history
     const holders = holdersOf(chain, multi)
     const ids = tokensOf(chain, 'multi')
     await expectTruth('erc1155', multi, await kindsOf(chain, { contract: multi, ids, holders }))
   })
 
-  it('are what has changed where the history is read from its middle on, and marked partial', async () => {
+  it('are changes marked as partial if the history is read from its middle', async () => {
     const { coin, middle } = history
     const holders = holdersOf(chain, coin)
     const before = await coinsOf(chain, { contract: coin, holders, block: middle - 1 })
@@ -95,7 +95,7 @@ describe('balances from the logs of real contracts', () => {
     expect(result).toMatchObject({ partial: true, nonConserving: false })
   })
 
-  it('name the last owner of what moved where the history is read from its middle on', async () => {
+  it('name the last owner of moved tokens if the history is read from its middle', async () => {
     const { nft, middle } = history
     const truth = await ownersOf(chain, { contract: nft, ids: tokensOf(chain, 'nft') })
     const { balances, result } = await rebuild(served, {
@@ -109,7 +109,7 @@ describe('balances from the logs of real contracts', () => {
     expect(result.partial).toBe(true)
   })
 
-  it('are marked where the contract gave balances without an event', async () => {
+  it('are marked if the contract assigned balances without an event', async () => {
     const { silent } = history
     const holders = [...chain.accounts]
     const truth = await coinsOf(chain, { contract: silent, holders })
@@ -140,7 +140,7 @@ describe('balances from the logs of real contracts', () => {
     expect(balances).toEqual((await rebuild(served, { standard, contract })).balances)
   })
 
-  it('are told by the command to be others than those of the contract where they are', async () => {
+  it('are reported by the command if they differ from the contract', async () => {
     const { silent, rich, hidden } = history
     const words = [...tokenWords('erc20', silent), '--verify', '20', '--rpc', node.url]
     const { code, output } = await balancesCommand(words, API_KEY)
@@ -162,7 +162,7 @@ describe('balances from the logs of real contracts', () => {
   }
 })
 
-/** Who has more than the logs tell, and how much. */
+/** Holders with more than the logs show, and the difference. */
 const differences = ({ balances }: Rebuilt, truth: Balances) =>
   [...new Set([...balances.keys(), ...truth.keys()])]
     .map((name) => [name, (truth.get(name) ?? 0n) - (balances.get(name) ?? 0n)] as const)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { alerts } from '../alerts/files.ts'
-import { serveQueryOptions } from '../../src/commands/serve-query/options.ts'
+import { serveQueryOptions } from '../../src/commands/serve-query/command.ts'
 import { parseConfigFile } from '../../src/config/file.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { API_MAX_CONNECTIONS, QUERY_LIMITS } from '../../src/query/service/api/limits.ts'
@@ -31,7 +31,7 @@ describe('docs/query-service.md', () => {
 
   it('names every reason to refuse, with its status', () => {
     const reasons = [
-      ...read('src/query/service/api/refusal.ts').matchAll(/^ {2}([a-z_]+): (\d{3}),$/gm),
+      ...read('src/query/service/api/http-error.ts').matchAll(/^ {2}([a-z_]+): (\d{3}),$/gm),
     ].map(([, code = '', status = '']) => ({ code, status }))
     expect(reasons.length).toBeGreaterThan(15)
     const rows = page.split('\n').filter((line) => line.startsWith('| '))

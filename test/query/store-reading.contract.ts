@@ -18,9 +18,9 @@ import {
   word,
 } from '../support/store-cases.ts'
 
-/** What reading brings; the naive store says what is right. */
+/** Reading: the naive store gives the expected results. */
 export const readingContract = ({ store }: StoreBench, seeds: readonly number[]): void => {
-  it('brings each field as it was told', async () => {
+  it('returns each field as it was stored', async () => {
     const data = hexOf(diceOf(1), 100_000)
     const log = { logIndex: 3, transactionIndex: 1, transactionHash: word(71) }
     const block: Block = {
@@ -115,7 +115,7 @@ export const readingContract = ({ store }: StoreBench, seeds: readonly number[])
     }
   })
 
-  it('finds what many long lists together ask for, in little memory', async () => {
+  it('finds the logs of many long lists in little memory', async () => {
     const chain = randomChain({ seed: 12, from: 5, blocks: 60 })
     const naive = memoryStore()
     await Promise.all([naive.append(chain), store().append(chain)])
@@ -137,7 +137,7 @@ export const readingContract = ({ store }: StoreBench, seeds: readonly number[])
     })
   })
 
-  it('ends a page after the block with which a limit is reached, and not before', async () => {
+  it('ends a page after the block that reaches a limit, and not before', async () => {
     const chain = randomChain({ seed: 21, from: 0, blocks: 60, logs: 9 })
     await store().append(chain)
     for (const maxLogs of [1, 5, 9, 30]) {
@@ -152,7 +152,7 @@ export const readingContract = ({ store }: StoreBench, seeds: readonly number[])
     }
   })
 
-  it('covers one block whatever the limits', async () => {
+  it('covers at least one block whatever the limits', async () => {
     const chain = randomChain({ seed: 22, from: 0, blocks: 20, logs: 200 })
     await store().append(chain)
     const large = chain.find(({ logs }) => logs.length > 3)
@@ -161,11 +161,11 @@ export const readingContract = ({ store }: StoreBench, seeds: readonly number[])
     expect(
       await store().read({ ...WHOLE, from, maxLogs: 3, maxBytes: 10, maxMs: 0 }, never()),
     ).toMatchObject({ count: large.logs.length, next: from + 1 })
-    // No time at all: it goes on by a block at least, and comes to the end.
+    // Without any time, each page still covers one block.
     expect(await walked(store(), { ...WHOLE, maxMs: 0 })).toMatchObject({ next: 20 })
   })
 
-  it('does not read for a caller who went', async () => {
+  it('does not read after an abort', async () => {
     await store().append(randomChain({ seed: 61, from: 0, blocks: 3 }))
     expect(await kindOf(store().read(WHOLE, AbortSignal.abort()))).toBe('aborted')
     expect(await store().read(WHOLE, never())).toMatchObject({ next: 3 })

@@ -16,7 +16,7 @@ import {
 /** What writing leaves, and what others see of it meanwhile. */
 export const writingContract = (bench: StoreBench): void => {
   const { store, durable } = bench
-  it('holds nothing at first, and says so', async () => {
+  it('is empty at first', async () => {
     await store().append([])
     await store().prune(5)
     expect(await store().range()).toBeNull()
@@ -25,7 +25,7 @@ export const writingContract = (bench: StoreBench): void => {
     expect(await kindOf(store().read(WHOLE, never()))).toBe('empty')
   })
 
-  it('tells what it holds, after a reopening too', async () => {
+  it('reports its range, also after a reopen', async () => {
     const chain = randomChain({ seed: 2, from: 100, blocks: 30 })
     const logs = chain.flatMap((block) => block.logs).length
     await store().append(chain.slice(0, 10))
@@ -41,7 +41,7 @@ export const writingContract = (bench: StoreBench): void => {
     if (durable) expect((await store().size()).bytes).toBeGreaterThan(0)
   })
 
-  it('takes blocks without logs, and covers them', async () => {
+  it('accepts blocks without logs, and covers them', async () => {
     const bare = randomChain({ seed: 3, from: 0, blocks: 8, logs: 0 })
     await store().append(bare)
     expect(await store().read({ ...WHOLE, to: 5 }, never())).toMatchObject({ count: 0, next: 6 })
@@ -49,7 +49,7 @@ export const writingContract = (bench: StoreBench): void => {
     expect(await store().size()).toMatchObject({ logs: 0, blocks: 8 })
   })
 
-  it('adds all or nothing', async () => {
+  it('appends atomically', async () => {
     const chain = randomChain({ seed: 31, from: 50, blocks: 12 })
     await store().append(chain.slice(0, 6))
     const before = { range: await store().range(), size: await store().size() }
@@ -74,7 +74,7 @@ export const writingContract = (bench: StoreBench): void => {
     expect(await store().range()).toMatchObject({ first: 50, last: 61 })
   })
 
-  it('forgets old blocks, never the last', async () => {
+  it('prunes old blocks, but never the last', async () => {
     const chain = randomChain({ seed: 41, from: 10, blocks: 20 })
     await store().append(chain.slice(0, 18))
     await store().prune(5)
@@ -100,7 +100,7 @@ export const writingContract = (bench: StoreBench): void => {
     expect(await store().range()).toMatchObject({ first: 27, last: 29 })
   })
 
-  it('shows whole blocks only to who reads while others write and prune', async () => {
+  it('shows only complete blocks to readers during writes and pruning', async () => {
     const chain = randomChain({ seed: 51, from: 0, blocks: 160, logs: 6 })
     await store().append(chain.slice(0, 5))
     let writing = true
@@ -133,7 +133,7 @@ export const writingContract = (bench: StoreBench): void => {
   })
 
   if (!durable) return
-  it('refuses to be another store than it was made', async () => {
+  it('rejects another identity than it was created with', async () => {
     const scope = { addresses: [contract(2), contract(1)], topics: [[word(1)], [], [word(3)]] }
     await bench.renew({ chainId: 7, scope })
     await store().append(randomChain({ seed: 71, from: 0, blocks: 2 }))
@@ -145,13 +145,13 @@ export const writingContract = (bench: StoreBench): void => {
       { chainId: 7, scope: { ...scope, topics: [[word(1)], [word(3)], []] } },
     ]
     for (const other of others) expect(await kindOf(bench.reopen(other))).toBe('identity')
-    // The same, told in another order.
+    // The same scope in another order.
     await bench.reopen({ chainId: 7, scope: { ...scope, addresses: scope.addresses.toReversed() } })
     expect(await store().range()).toMatchObject({ first: 0, last: 1 })
   })
 }
 
-/** Pruned while it was asked for. */
+/** Pruned during a read. */
 const lost = (error: unknown): undefined => {
   expect(error).toMatchObject({ kind: 'pruned' })
 }

@@ -81,7 +81,7 @@ describeReal('ClickHouse of today', () => {
   })
   afterAll(async () => server.stop())
 
-  it('holds, finds, forgets and knows again', async () => {
+  it('stores, finds, prunes and reopens', async () => {
     const place = await clickHousePlace(server)
     const store = await place.open(IDENTITY)
     const naive = memoryStore()

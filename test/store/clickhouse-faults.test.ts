@@ -21,14 +21,14 @@ type Fate = 'pass' | 'lost' | 'answer lost' | 'kept'
 interface Meddler {
   /** HOST:PORT. */
   readonly address: string
-  /** Asked for each statement from now on. */
+  /** Called for each statement from now on. */
   meddle(fate: (statement: string) => Fate): void
   /** Sends what was kept, and waits until it is done. */
   release(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Stands between a store and its server, and loses what it is told to lose. */
+/** A proxy between a store and its server that drops statements or responses as configured. */
 const startMeddler = async (target: string): Promise<Meddler> => {
   let fateOf: (statement: string) => Fate = () => 'pass'
   let kept: (() => Promise<void>)[] = []
@@ -128,7 +128,7 @@ describeReal('ClickHouse when something breaks', () => {
     return Number(await servers.ask(`SELECT count() FROM ${database}.chain_logs`))
   }
 
-  it('never shows what a writer wrote that died before the ledger', async () => {
+  it('never shows logs of a writer that died before the ledger entry', async () => {
     const writer = await meddled()
     await writer.append(CHAIN.slice(0, 10))
     const before = await rows()
@@ -137,7 +137,7 @@ describeReal('ClickHouse when something breaks', () => {
       index === 0 ? { ...block, parentHash: CHAIN[9]?.hash ?? '' } : block,
     )
     expect(await kindOf(writer.append(dying))).toBe('unavailable')
-    // They are there, and nobody's.
+    // The rows exist but belong to no ledger entry.
     expect(await rows()).toBeGreaterThan(before)
     const next = await place.open(IDENTITY)
     await expectHeld(next, CHAIN.slice(0, 10))
@@ -147,7 +147,7 @@ describeReal('ClickHouse when something breaks', () => {
     await expectHeld(await place.open(IDENTITY), CHAIN.slice(0, 20))
   })
 
-  it('holds a block once, though it was entered twice', async () => {
+  it('has a block once, even if it was inserted twice', async () => {
     const writer = await meddled(5000)
     await writer.append(CHAIN.slice(0, 10))
     meddler.meddle(ledgerIs('kept'))
@@ -163,7 +163,7 @@ describeReal('ClickHouse when something breaks', () => {
     await expectHeld(await place.open(IDENTITY), CHAIN.slice(0, 40))
   })
 
-  it('looks what there is after an answer was lost', async () => {
+  it('reads its contents again after a lost response', async () => {
     const writer = await meddled()
     meddler.meddle(ledgerIs('answer lost'))
     expect(await kindOf(writer.append(CHAIN.slice(0, 10)))).toBe('unavailable')
@@ -174,7 +174,7 @@ describeReal('ClickHouse when something breaks', () => {
     await expectHeld(writer, CHAIN.slice(0, 20))
   })
 
-  it.each([0, 1])('is whole again after kill -9 of server %i', async (server) => {
+  it.each([0, 1])('is complete again after kill -9 of server %i', async (server) => {
     const store = await place.open(IDENTITY)
     let killed: Promise<void> | undefined
     let failures = 0
@@ -199,7 +199,7 @@ describeReal('ClickHouse when something breaks', () => {
     await expectHeld(await place.open(IDENTITY), CHAIN)
   })
 
-  it('is not opened where a server has lost its logs', async () => {
+  it('cannot be opened if a server has lost its logs', async () => {
     const store = await place.open(IDENTITY)
     await store.append(CHAIN)
     const database = place.url.replace(/^.*\/(\w+)\?.*$/, '$1')
@@ -208,7 +208,7 @@ describeReal('ClickHouse when something breaks', () => {
     expect(await kindOf(place.open(IDENTITY))).toBe('broken')
   })
 
-  it('is written by one at a time', async () => {
+  it('has a single writer', async () => {
     const [one, other] = [await place.open(IDENTITY), await place.open(IDENTITY)]
     await one.append(CHAIN.slice(0, 10))
     expect(await kindOf(other.append(CHAIN.slice(0, 10)))).toBe('no error')
@@ -216,7 +216,7 @@ describeReal('ClickHouse when something breaks', () => {
     await expectHeld(await place.open(IDENTITY), CHAIN.slice(0, 10))
   })
 
-  it('says who refused, and not the password', async () => {
+  it('names the server in errors, but not the password', async () => {
     const { url } = place
     const wrong = openClickHouseStore(url.replace('chain@', 'nobody@'), {
       identity: IDENTITY,
@@ -229,7 +229,7 @@ describeReal('ClickHouse when something breaks', () => {
     expect(String(error)).not.toContain(servers.password.reveal())
   })
 
-  it('makes nothing for a chain that nobody knows', async () => {
+  it('creates nothing if the chain id is unknown', async () => {
     expect(await kindOf(place.open({ ...IDENTITY, chainId: null }))).toBe('empty')
     const database = place.url.replace(/^.*\/(\w+)\?.*$/, '$1')
     expect(await servers.ask(`SHOW TABLES FROM ${database}`)).toBe('')
@@ -238,7 +238,7 @@ describeReal('ClickHouse when something breaks', () => {
     expect((await place.open({ ...IDENTITY, chainId: null })).chainId).toBe(143)
   })
 
-  it('asks all servers that it was made for, or none', async () => {
+  it('requires all servers that it was created with', async () => {
     await (await place.open(IDENTITY)).close()
     const alone = place.url.replace(/,[\d.:]+/, '')
     const options = { identity: IDENTITY, clock: systemClock, password: servers.password }
@@ -247,7 +247,7 @@ describeReal('ClickHouse when something breaks', () => {
     expect(await kindOf(openClickHouseStore(single, options))).toBe('identity')
   })
 
-  it('takes ten thousand addresses and topics', async () => {
+  it('accepts ten thousand addresses and topics', async () => {
     const store = await place.open(IDENTITY)
     await store.append(CHAIN)
     const many = randomChain({ seed: 9, from: 0, blocks: 900, logs: 30 }).flatMap(

@@ -6,11 +6,11 @@ import { it } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { diceOf, randomChain } from '../support/store-cases.ts'
-import { changesFrom, expectWhole, leastOf, type Left, startWriter } from './writer.ts'
+import { changesFrom, expectWhole, leastOf, type Left, startWriter } from './writer-process.ts'
 import { injecting, probeStrace } from '../support/strace.ts'
 
-describe('a process that is killed while it writes', () => {
-  it('loses no block that it has acknowledged, and leaves none half', async ({ directory }) => {
+describe('a process that is killed during a write', () => {
+  it('loses no acknowledged block, and leaves no partial one', async ({ directory }) => {
     const dice = diceOf(77)
     const chain = randomChain({ seed: 77, from: 0, blocks: 3000, logs: 40 })
     let left: Left | null = null
@@ -33,8 +33,8 @@ describe('a process that is killed while it writes', () => {
     expect(kills).toBe(8)
   })
 
-  it('nor of an addition that is too large for the log of changes', async ({ directory }) => {
-    // The engine writes so many rows to their place before the transaction is done.
+  it('including an append that is too large for the write-ahead log', async ({ directory }) => {
+    // The engine writes this number of rows to the file before the commit.
     const chain = randomChain({ seed: 78, from: 0, blocks: 320, logs: 1700 })
     for (const patience of [300, 800, 1300]) {
       const writer = await startWriter(directory)

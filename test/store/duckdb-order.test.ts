@@ -31,8 +31,8 @@ const block = (number: number): Block => ({
 const upTo = (count: number, value: (of: number) => string): readonly string[] =>
   Array.from({ length: count }, (_, of) => value(of))
 
-// Several groups of rows, each looked at by a thread of its own; what is joined with a table comes as each is ready.
-describe('rows in DuckDB come in order', () => {
+// Several row groups, each scanned by its own thread; rows joined with a table arrive in any order.
+describe('rows from DuckDB are ordered', () => {
   let directory: string
   let store: LogStore
   beforeAll(async () => {

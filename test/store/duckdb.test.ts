@@ -19,7 +19,7 @@ import {
   WHOLE,
   word,
 } from '../support/store-cases.ts'
-import { startWriter } from './writer.ts'
+import { startWriter } from './writer-process.ts'
 
 storeContract('DuckDB', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'duckdb-store-'))
@@ -52,7 +52,7 @@ describe('the files of the store', () => {
     expect(await readdir(join(directory, 'duckdb'))).toEqual(['logs.duckdb'])
   })
 
-  it('are not made for a chain that nobody knows', async ({ directory, opened }) => {
+  it('are not created if the chain id is unknown', async ({ directory, opened }) => {
     expect(await kindOf(opened(null))).toBe('empty')
     expect(await readdir(directory)).toEqual([])
     await (await opened()).close()
@@ -61,18 +61,18 @@ describe('the files of the store', () => {
     await store.close()
   })
 
-  it('are for one process', async ({ directory, opened }) => {
+  it('can be opened by one process only', async ({ directory, opened }) => {
     const writer = await startWriter(directory)
     const refusal = await opened().catch((error: unknown) => error)
     expect(refusal).toMatchObject({
       kind: 'unavailable',
-      summary: 'could not open the store: another process has it open',
+      summary: 'could not open the store: another process has opened it',
     })
     await writer.kill()
     await (await opened()).close()
   })
 
-  it('refuse what comes after a close', async ({ opened }) => {
+  it('reject operations after a close', async ({ opened }) => {
     const store = await opened()
     await store.append(randomChain({ seed: 1, from: 0, blocks: 3 }))
     const reading = kindOf(store.read(WHOLE, never()))
@@ -86,7 +86,7 @@ describe('the files of the store', () => {
     expect(await kindOf(store.prune(2))).toBe('unavailable')
   })
 
-  it('tell of damage, and never bring other logs', async ({ opened, file }) => {
+  it('report damage, and never return other logs', async ({ opened, file }) => {
     const chain = randomChain({ seed: 9, from: 0, blocks: 60, logs: 40 })
     const store = await opened()
     await store.append(chain)
@@ -113,7 +113,7 @@ describe('the files of the store', () => {
     },
   )
 
-  it('are made at once or not at all', async ({ directory, opened }) => {
+  it('are created atomically', async ({ directory, opened }) => {
     const folder = join(directory, 'duckdb')
     await mkdir(folder)
     // As it would be left behind.
@@ -125,13 +125,13 @@ describe('the files of the store', () => {
     expect(await readdir(folder)).toEqual(['logs.duckdb'])
   })
 
-  it('give back what pruned blocks took', async ({ opened, file }) => {
+  it('free the space of pruned blocks', async ({ opened, file }) => {
     // The engine gives back whole groups of 122,880 rows.
     const chain = manyLogs(4)
     const store = await opened()
     await store.append(chain.slice(0, 2))
     const { bytes: two } = await store.size()
-    // Nobody reads its answer to the end.
+    // Its result is not read to the end.
     await store.read({ ...WHOLE, maxLogs: 1 }, never())
     await store.prune(1)
     const { bytes: one } = await store.size()
@@ -145,7 +145,7 @@ describe('the files of the store', () => {
     expect((await stat(file)).size).toBeLessThan(1.2 * two)
   })
 
-  it('give it back while others read', async ({ opened }) => {
+  it('free it while others read', async ({ opened }) => {
     const store = await opened()
     await store.append(manyLogs(2))
     const { bytes: two } = await store.size()

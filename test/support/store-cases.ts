@@ -4,7 +4,7 @@ import { StoreError } from '../../src/query/store/errors.ts'
 import {
   type Block,
   type Filter,
-  type Found,
+  type LogPage,
   type LogStore,
   type Selection,
   type StoredLog,
@@ -144,7 +144,7 @@ export const kindOf = async (asked: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof StoreError ? error.kind : String(error)),
   )
 
-export const columnsOf = ({ columns }: Found) => Object.fromEntries(columns)
+export const columnsOf = ({ columns }: LogPage) => Object.fromEntries(columns)
 
 /** All pages, one after another; each keeps within the limits and goes as far as they let it. */
 export const walked = async (store: LogStore, selection: Selection) => {
@@ -180,7 +180,7 @@ export const walked = async (store: LogStore, selection: Selection) => {
   }
 }
 
-const sizesOf = ({ count, columns }: Found): readonly number[] =>
+const sizesOf = ({ count, columns }: LogPage): readonly number[] =>
   Array.from({ length: count }, (_, row) =>
     [...columns.values()].reduce((sum, column) => sum + String(column[row] ?? '').length, 0),
   )

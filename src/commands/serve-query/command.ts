@@ -1,26 +1,29 @@
-import { Command } from 'commander'
-import { serveQuery } from './serve-query.ts'
-import { loadFor } from '../../cli/config-options.ts'
+import { resolve } from 'node:path'
+import { Command, Option } from 'commander'
+import { type ConfigOptions, fewConfigOptions, flagsOf, loadFor } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createLog } from '../../cli/logger.ts'
-import { flagsOfService, type Options, serveQueryOptions } from './options.ts'
+import type { Inputs } from '../../config/load.ts'
+import { readAddress } from '../query/service.ts'
+import { readTopic, type Topics } from '../query/topics.ts'
+import { serveQuery } from './serve-query.ts'
 
-/** `chain-agent serve-query`: a query service of one's own. */
+/** `chain-agent serve-query`: a self-hosted query service. */
 export const serveQueryCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   serveQueryOptions(new Command('serve-query'))
     .description("index the node's event logs and answer queries until stopped")
     .addHelpText(
       'after',
       `
-Indexes final blocks alone, each complete and joined to the one before it; GET /height is the last of them without a
-gap before it. What is kept must be bounded: by contracts or topics, by blocks or bytes, or by --unbounded in so many
-words. A store belongs to one chain and one choice of contracts and topics, and is refused for another; a query for
-more than is kept is refused as well.
+Indexes final blocks only, each complete and linked to the previous one by hash. GET /height returns the last block
+without a gap before it. The store must be limited: by contracts or topics, by blocks or bytes, or explicitly not at
+all (--unbounded). A store belongs to one chain and one set of contracts and topics; opening it with others fails, and
+queries for logs that it does not keep are rejected.
 
-Each option is a key of serveQuery in the configuration file, too (chain-agent config --example), and wins over it.
-Without --api-keys-file whoever reaches --listen is answered: leave it on loopback, or put it behind a proxy that
-speaks TLS. While the node is away, what is held is served. Ctrl-C ends it in good order; killed, it goes on where it
-was.
+Each option is also a key of serveQuery in the configuration file (chain-agent config --example) and overrides it.
+Without --api-keys-file, --listen is unauthenticated: use a loopback address, or put a TLS proxy in front of it. While
+the node is unreachable, the service answers from its store. Ctrl-C stops it gracefully; after a kill it resumes where
+it was.
 
 SIGHUP (systemctl reload) reloads the configuration: log.level, and of serveQuery apiKeysFile (and the keys in the
 file), rateLimit and readyLag. The log names all other keys that changed: they need a restart. If the configuration
@@ -33,8 +36,8 @@ Examples:
   chain-agent serve-query --store clickhouse://agent@localhost:8123/logs --store-password-file /etc/chain-agent/clickhouse --unbounded
   chain-agent serve-query --config /etc/chain-agent/query-service.yaml --dialect hosted --api-keys-file /etc/chain-agent/query-keys`,
     )
-    .action(async (options: Options) => {
-      const read = () => loadFor(io, options.config, flagsOfService(options)).config
+    .action(async (options: ServeQueryFlags) => {
+      const read = () => loadFor(io, options.config, serveQueryInputs(options)).config
       const config = read()
       await serveQuery({
         config,
@@ -45,3 +48,112 @@ Examples:
       })
       exit(0)
     })
+
+export interface ServeQueryFlags extends Omit<ConfigOptions, 'listen' | 'prefix'> {
+  readonly listen?: string
+  readonly metricsListen?: string
+  readonly store?: string
+  readonly storePasswordFile?: string
+  readonly fromBlock?: string
+  readonly contract: readonly string[]
+  readonly topic: Topics
+  readonly retentionBlocks?: string
+  readonly retentionBytes?: string
+  readonly unbounded?: true
+  readonly nodeShare?: string
+  readonly dialect?: string
+  readonly apiKeysFile?: string
+  readonly rateLimit?: string
+  readonly readyLag?: string
+}
+
+const NONE: readonly string[] = []
+const NO_TOPICS: Topics = []
+
+export const serveQueryOptions = (command: Command): Command =>
+  fewConfigOptions(
+    command
+      .option('--listen <host:port>', 'address of the query API (default: 127.0.0.1:8181)')
+      .option(
+        '--metrics-listen <host:port>',
+        'address of /metrics, /-/healthy and /-/ready (default: 127.0.0.1:9144)',
+      )
+      .option('--store <place>', 'store: a directory, or clickhouse://USER@HOST:8123/DATABASE')
+      .option('--store-password-file <file>', 'file that contains the password of this user only')
+      .option('--from-block <number>', 'first block to index into an empty store (default: 0)')
+      .option(
+        '--contract <address>',
+        'keep only logs of this contract; repeatable (default: all contracts)',
+        (text: string, before: readonly string[]) => [...before, readAddress(text)],
+        NONE,
+      )
+      .option(
+        '--topic <topics>',
+        '[POSITION:]VALUE[,VALUE]: keep only logs with one of these topics: a topic, an address, or an event signature; repeatable',
+        readTopic,
+        NO_TOPICS,
+      )
+      .option('--retention-blocks <number>', 'keep this number of the newest blocks')
+      .option(
+        '--retention-bytes <size>',
+        'keep the newest blocks that fit into this size, such as 500GB',
+      )
+      .option('--unbounded', 'keep everything, without a size limit')
+      .option(
+        '--node-share <0.05-1>',
+        'largest share of time in which a backfill keeps the node busy; 1 is always (default: 0.5)',
+      )
+      .addOption(
+        new Option(
+          '--dialect <dialect>',
+          'API dialect; hosted is for clients of the hosted service (default: spec)',
+        ).choices(['spec', 'hosted']),
+      )
+      .option(
+        '--api-keys-file <file>',
+        'file with API keys, one per line; without it no key is required',
+      )
+      .option('--rate-limit <number>', 'requests per minute for each key or client address')
+      .option(
+        '--ready-lag <blocks>',
+        'largest distance behind the node at which /-/ready is ready (default: 30)',
+      ),
+  )
+
+/** The command line options as configuration inputs. */
+export const serveQueryInputs = (options: ServeQueryFlags): Inputs['flags'] => {
+  const { contract, topic, unbounded, store } = options
+  const values = [
+    ['listen', '--listen', options.listen],
+    ['metricsListen', '--metrics-listen', options.metricsListen],
+    ['store', '--store', store === undefined || store.includes('://') ? store : resolve(store)],
+    ['storePasswordFile', '--store-password-file', absolutePath(options.storePasswordFile)],
+    ['fromBlock', '--from-block', options.fromBlock],
+    ['contracts', '--contract', contract.length === 0 ? undefined : JSON.stringify(contract)],
+    ['topics', '--topic', topic.length === 0 ? undefined : JSON.stringify(topic)],
+    ['retentionBlocks', '--retention-blocks', options.retentionBlocks],
+    ['retentionBytes', '--retention-bytes', options.retentionBytes],
+    ['unbounded', '--unbounded', unbounded && 'true'],
+    ['nodeShare', '--node-share', options.nodeShare],
+    ['dialect', '--dialect', options.dialect],
+    ['apiKeysFile', '--api-keys-file', absolutePath(options.apiKeysFile)],
+    ['rateLimit', '--rate-limit', options.rateLimit],
+    ['readyLag', '--ready-lag', options.readyLag],
+  ] as const
+  const { config, rpcUrl, logLevel, set } = options
+  return [
+    ...flagsOf({
+      set,
+      ...(config !== undefined && { config }),
+      ...(rpcUrl !== undefined && { rpcUrl }),
+      ...(logLevel !== undefined && { logLevel }),
+    }),
+    ...values.flatMap(([key, typed, value]) =>
+      value === undefined ? [] : [{ path: `serveQuery.${key}`, value, typed }],
+    ),
+  ]
+}
+
+/** Relative paths are resolved here, since the configuration has no working directory. */
+const absolutePath = (path: string | undefined): string | undefined =>
+  path === undefined ? undefined : resolve(path)

@@ -1,14 +1,19 @@
 import type { Clock } from '../../core/clock.ts'
+import { SourceError, summaryOf } from '../../core/errors.ts'
+import { asError, attempt } from '../../core/outcome.ts'
 import { Secret } from '../../core/secret.ts'
+import { second } from '../../core/units.ts'
 import { openClickHouseStore } from '../../query/store/clickhouse/store.ts'
-import { parsePlace } from '../../query/store/clickhouse/url.ts'
-import { checkDirectory } from '../../query/store/duckdb/make.ts'
+import { parseClickHouseUrl } from '../../query/store/clickhouse/url.ts'
+import { checkDirectory } from '../../query/store/duckdb/create.ts'
 import { openDuckDbStore } from '../../query/store/duckdb/store.ts'
-import type { LogStore, WantedIdentity } from '../../query/store/store.ts'
+import { StoreError } from '../../query/store/errors.ts'
+import type { Filter, LogStore, WantedIdentity } from '../../query/store/store.ts'
 import { readSecretFile } from '../../sources/secret-file.ts'
+import type { Log } from './logging.ts'
 
-interface Place {
-  /** A directory, or the address of a server. */
+interface StoreSettings {
+  /** A directory or a ClickHouse URL. */
   readonly store: string
   readonly storePasswordFile: string | null
 }
@@ -17,16 +22,22 @@ export type OpenStore = (identity: WantedIdentity) => Promise<LogStore>
 
 const isServer = (store: string): boolean => /^clickhouses?:/i.test(store)
 
-/** Throws a StoreError where no store can be opened or made in the directory. A server is checked when it is opened. */
-export const checkStore = async ({ store }: Place): Promise<void> => {
+/**
+ * Throws a StoreError if no store can be opened or created in the directory. A server is checked when the
+ * store is opened.
+ */
+export const checkStore = async ({ store }: StoreSettings): Promise<void> => {
   if (!isServer(store)) await checkDirectory(store)
 }
 
-/** Where logs are kept. Throws a ConfigError for an address that cannot be one. */
-export const storeAt = ({ store, storePasswordFile }: Place, clock: Clock): OpenStore => {
+/** Returns the function that opens the configured store. Throws a ConfigError for an invalid URL. */
+export const createOpenStore = (
+  { store, storePasswordFile }: StoreSettings,
+  clock: Clock,
+): OpenStore => {
   if (!isServer(store)) return (identity) => openDuckDbStore(store, { identity, clock })
-  // Before anything is begun.
-  parsePlace(store)
+  // Invalid URLs are reported before the service starts.
+  parseClickHouseUrl(store)
   return async (identity) => {
     const password =
       storePasswordFile === null
@@ -34,4 +45,94 @@ export const storeAt = ({ store, storePasswordFile }: Place, clock: Clock): Open
         : new Secret(await readSecretFile(storePasswordFile, 'password'))
     return openClickHouseStore(store, { identity, clock, ...(password && { password }) })
   }
+}
+
+interface OpenStoreDependencies {
+  readonly scope: Filter
+  readonly open: OpenStore
+  /** Reads the chain id of the node. */
+  readonly readNodeChainId: (signal: AbortSignal) => Promise<number>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface OpenedStore {
+  readonly store: LogStore
+  /** Resolves once the node has reported the chain id of the store; rejects if it is of another chain. */
+  isOfChain(signal: AbortSignal): Promise<void>
+}
+
+const MAX_WAIT_MS = 10 * second
+
+/**
+ * Opens the store for the chain of the node. If the node is unreachable, an existing store is opened for
+ * its own chain; without one the node is polled until it responds. Undefined if the signal aborts before.
+ */
+export const openStore = async (
+  dependencies: OpenStoreDependencies,
+  signal: AbortSignal,
+): Promise<OpenedStore | undefined> => {
+  const { scope, open, clock, readNodeChainId } = dependencies
+  const first = await attempt(clock, () => readNodeChainId(signal))
+  if (signal.aborted) return undefined
+  if (!first.ok) {
+    dependencies.log.warn(`${summaryOf(first.error)}; serving the existing store and retrying`)
+    const store = await openWithoutNode(dependencies)
+    if (store)
+      return {
+        store,
+        isOfChain: async (stop) => expectChain(store, await pollChainId(dependencies, stop)),
+      }
+  }
+  const chainId = first.ok ? first.value : await pollChainId(dependencies, signal)
+  if (chainId === undefined) return undefined
+  const store = await open({ chainId, scope })
+  // A store that was opened for a chain id belongs to that chain.
+  return { store, isOfChain: () => Promise.resolve() }
+}
+
+const openWithoutNode = async ({
+  open,
+  scope,
+  log,
+}: OpenStoreDependencies): Promise<LogStore | undefined> => {
+  try {
+    return await open({ chainId: null, scope })
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.kind !== 'empty') throw error
+    log.info('The store does not exist yet; waiting for the chain id of the node')
+    return undefined
+  }
+}
+
+/** Polls the node until it responds; undefined if the signal aborts before. */
+const pollChainId = async (
+  dependencies: OpenStoreDependencies,
+  signal: AbortSignal,
+): Promise<number | undefined> => {
+  const { readNodeChainId, clock, log } = dependencies
+  let logged = ''
+  for (let wait: number = second; !signal.aborted; wait = Math.min(2 * wait, MAX_WAIT_MS)) {
+    await clock.sleep(wait, signal)
+    if (signal.aborted) break
+    try {
+      const chainId = await readNodeChainId(signal)
+      log.info('The node is reachable')
+      return chainId
+    } catch (thrown) {
+      const summary = summaryOf(asError(thrown))
+      if (summary !== logged && logged !== '') log.warn(summary)
+      logged = summary
+    }
+  }
+  return undefined
+}
+
+const expectChain = ({ chainId }: LogStore, nodeChainId: number | undefined): void => {
+  if (nodeChainId === undefined || nodeChainId === chainId) return
+  throw new SourceError({
+    doing: 'follow the node',
+    happened: `the node is of chain ${nodeChainId}, but the store is of chain ${chainId}`,
+    advice: 'use a node of the chain of the store with --rpc-url, or another store with --store',
+  })
 }

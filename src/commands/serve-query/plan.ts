@@ -4,19 +4,19 @@ import { figure, size } from '../../core/format.ts'
 import type { Retention } from '../../query/service/ingest/retention.ts'
 import type { Filter } from '../../query/store/store.ts'
 
-/** What is kept, and for how long. */
-export interface Plan {
+/** Which logs are kept, and for how long. */
+export interface StoragePlan {
   readonly scope: Filter
   readonly retention: Retention
 }
 
-/** Throws a ConfigError where nobody has said how much may be kept. */
-export const planOf = ({ serveQuery }: Config): Plan => {
+/** Throws a ConfigError if nothing limits the size of the store. */
+export const planOf = ({ serveQuery }: Config): StoragePlan => {
   const { contracts, topics, retentionBlocks, retentionBytes, unbounded } = serveQuery
-  // What is the same is written the same: the store compares it with what it was made for.
+  // Canonical form: the store compares the scope with the recorded one.
   const scope = {
     addresses: [...new Set(contracts)].toSorted(),
-    topics: withoutEmptyEnd(topics.map((values) => [...new Set(values)].toSorted())),
+    topics: trimTopics(topics.map((values) => [...new Set(values)].toSorted())),
   }
   const isFiltered = scope.addresses.length > 0 || scope.topics.length > 0
   const isBounded = retentionBlocks !== null || retentionBytes !== null
@@ -32,8 +32,8 @@ export const planOf = ({ serveQuery }: Config): Plan => {
   }
 }
 
-/** In words, for the log. */
-export const wordsOf = ({ scope, retention }: Plan): string => {
+/** The plan as text for the log. */
+export const describePlan = ({ scope, retention }: StoragePlan): string => {
   const { addresses, topics } = scope
   const contracts =
     addresses.length === 0
@@ -41,19 +41,19 @@ export const wordsOf = ({ scope, retention }: Plan): string => {
       : addresses.length === 1
         ? `the contract ${addresses[0]}`
         : `${figure(addresses.length)} contracts`
-  const named = topics.length === 0 ? '' : ' with the topics that are named'
-  if (retention === 'unbounded') return `all logs of ${contracts}${named}`
+  const withTopics = topics.length === 0 ? '' : ' with the given topics'
+  if (retention === 'unbounded') return `all logs of ${contracts}${withTopics}`
   const { blocks, bytes } = retention
   const bounds = [
     ...(blocks === undefined ? [] : [`the newest ${figure(blocks)} blocks`]),
-    ...(bytes === undefined ? [] : [`what fits into ${size(bytes)}`]),
+    ...(bytes === undefined ? [] : [`the newest blocks within ${size(bytes)}`]),
   ]
-  return `logs of ${contracts}${named}, of ${bounds.join(' and of ')}`
+  return `logs of ${contracts}${withTopics}, ${bounds.join(' and ')}`
 }
 
-const UNBOUNDED = `serveQuery: all logs of all contracts would be kept for ever; a busy chain fills a disk in days
-  what to do: say what is enough, by --contract or --topic, or how much is kept, by --retention-blocks or --retention-bytes;
-  with --unbounded everything is kept`
+const UNBOUNDED = `serveQuery: the store would keep all logs of all contracts without a limit; a busy chain fills a disk in days
+  what to do: limit the logs with --contract or --topic, or the blocks with --retention-blocks or --retention-bytes,
+  or use --unbounded to keep everything`
 
-const withoutEmptyEnd = (topics: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+const trimTopics = (topics: readonly (readonly string[])[]): readonly (readonly string[])[] =>
   topics.slice(0, topics.findLastIndex((values) => values.length > 0) + 1)

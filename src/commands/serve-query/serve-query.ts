@@ -2,38 +2,37 @@ import { changedKeys } from '../../config/changed.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createReloader, type Reloaded } from '../../core/reload.ts'
-import { createReuse } from '../../core/reuse.ts'
 import type { Address } from '../../exporter/listening.ts'
 import { createExposition } from '../../exporter/registry.ts'
 import { serveOperations, serveRequests } from '../../exporter/service-server.ts'
 import { serviceMetrics } from '../../metrics.ts'
-import type { Access } from '../../query/service/api/api.ts'
+import type { Access } from '../../query/service/api/access-control.ts'
 import { API_MAX_CONNECTIONS, apiServerOptions } from '../../query/service/api/limits.ts'
-import { abortOf, drained, inTime } from './ending.ts'
-import { readApiKeys } from './keys-file.ts'
-import type { Log } from './narrator.ts'
-import { checkStore, type OpenStore, storeAt } from './open-store.ts'
-import { planOf, wordsOf } from './plan.ts'
+import { waitForAbort, drain, withShutdownTimeout } from './shutdown.ts'
+import { createReadAccess } from './access.ts'
+import type { Log } from './logging.ts'
+import { checkStore, type OpenStore, createOpenStore } from './open-store.ts'
+import { planOf, describePlan } from './plan.ts'
 import { createService } from './service.ts'
 
-interface Options {
+interface ServeQueryOptions {
   readonly config: Config
   readonly clock: Clock
   readonly log: Log & { level: string }
   readonly reloads?: Reloads
   readonly signal: AbortSignal
-  /** Another store than the one that is configured: in a test. */
+  /** Replaces the configured store in tests. */
   readonly open?: OpenStore
 }
 
 interface Reloads {
-  /** Registers what runs on each request to reload the configuration. */
+  /** Registers a callback for each request to reload the configuration. */
   readonly on: (listener: () => void) => void
   readonly read: () => Config
 }
 
-/** Indexes the chain of the node and answers queries until the signal aborts. Throws where it cannot begin. */
-export const serveQuery = async (options: Options): Promise<void> => {
+/** Indexes the chain of the node and serves queries until the signal aborts. Throws if it cannot start. */
+export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
   const { config, clock, log, signal, reloads } = options
   const { listen, metricsListen } = config.serveQuery
   const plan = planOf(config)
@@ -52,7 +51,7 @@ export const serveQuery = async (options: Options): Promise<void> => {
     clock,
     log,
     recorder: exposition.recorder,
-    open: options.open ?? storeAt(config.serveQuery, clock),
+    open: options.open ?? createOpenStore(config.serveQuery, clock),
   })
   const reloader = createReloader({ clock, log, program: 'query service' })
   const warnIfOpen = ({ keys }: Access): void => {
@@ -63,22 +62,23 @@ export const serveQuery = async (options: Options): Promise<void> => {
   const apply = async (next: Config): Promise<Reloaded> => {
     planOf(next)
     const { apiKeysFile, rateLimit, readyLag } = next.serveQuery
-    const inForce = {
+    const effective = {
       ...current.config,
       log: next.log,
       serveQuery: { ...current.config.serveQuery, apiKeysFile, rateLimit, readyLag },
     }
-    const nextAccess = await readAccess(inForce.serveQuery)
-    log.level = inForce.log.level
+    const nextAccess = await readAccess(effective.serveQuery)
+    log.level = effective.log.level
     service.apply({ access: nextAccess, readyLag })
     if (nextAccess !== current.access) warnIfOpen(nextAccess)
-    const changed = changedKeys(current.config, inForce)
-    // The keys in the file have changed, and its path has not.
-    const hasOtherKeys = nextAccess !== current.access && !changed.some((key) => ACCESS.test(key))
-    current = { config: inForce, access: nextAccess }
+    const changed = changedKeys(current.config, effective)
+    // Only the content of the key file has changed, not its path.
+    const hasOtherKeys =
+      nextAccess !== current.access && !changed.some((key) => ACCESS_KEYS.test(key))
+    current = { config: effective, access: nextAccess }
     return {
       applied: [...changed, ...(hasOtherKeys ? ['serveQuery.apiKeysFile'] : [])],
-      pending: changedKeys(inForce, next).filter((key) => OF_SERVICE.test(key)),
+      pending: changedKeys(effective, next).filter((key) => SERVICE_KEYS.test(key)),
     }
   }
   reloads?.on(() => {
@@ -112,8 +112,8 @@ export const serveQuery = async (options: Options): Promise<void> => {
     throw error
   }
   log.info(
-    `Serving ${httpOf(api.address)}/query and /height, ${httpOf(operations.address)}/metrics; ` +
-      `keeping ${wordsOf(plan)}`,
+    `Serving ${httpUrl(api.address)}/query and /height, ${httpUrl(operations.address)}/metrics; ` +
+      `keeping ${describePlan(plan)}`,
   )
   warnIfOpen(access)
 
@@ -121,36 +121,23 @@ export const serveQuery = async (options: Options): Promise<void> => {
   const running = service.run(stop.signal)
   const end = async (): Promise<void> => {
     stop.abort()
-    await Promise.all([drained(api, clock), running.catch(() => undefined)])
+    await Promise.all([drain(api, clock), running.catch(() => undefined)])
     await service.close()
     await operations.close()
   }
   try {
-    await Promise.race([running, abortOf(signal)])
+    await Promise.race([running, waitForAbort(signal)])
   } finally {
     if (signal.aborted) log.info('Stopping')
-    await inTime(clock, end())
+    await withShutdownTimeout(clock, end())
   }
 }
 
-const ACCESS = /^serveQuery\.(?:apiKeysFile|rateLimit)$/
-/** The keys that the service uses, besides those that it applies. */
-const OF_SERVICE = /^(?:serveQuery\.|rpc\.url$)/
+const ACCESS_KEYS = /^serveQuery\.(?:apiKeysFile|rateLimit)$/
+/** Keys that the service uses, in addition to those that it applies. */
+const SERVICE_KEYS = /^(?:serveQuery\.|rpc\.url$)/
 
-/** Reads the API keys; the result is another object only where keys or rate limit are others. */
-const createReadAccess = () => {
-  const accessFor = createReuse<Access>()
-  return async ({
-    apiKeysFile,
-    rateLimit,
-  }: Pick<Config['serveQuery'], 'apiKeysFile' | 'rateLimit'>): Promise<Access> => {
-    const keys = apiKeysFile === null ? [] : await readApiKeys(apiKeysFile)
-    const settings = [keys.map((key) => key.reveal()), rateLimit]
-    return accessFor(settings, () => ({ keys, requestsPerMinute: rateLimit }))
-  }
-}
-
-const httpOf = ({ host, port }: Address): string =>
+const httpUrl = ({ host, port }: Address): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 const isLoopback = ({ host }: Address): boolean =>

@@ -1,35 +1,32 @@
+import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { asError } from '../../core/outcome.ts'
-import { abortOf } from './ending.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { second } from '../../core/units.ts'
-import type { Config } from '../../config/schema.ts'
 import type { Handler } from '../../exporter/service-server.ts'
 import type { Sample } from '../../core/metric.ts'
-import { type Access, createQueryApi, type QueryApi } from '../../query/service/api/api.ts'
-import { readChainId } from '../../query/service/ingest/chain-id.ts'
+import type { Access } from '../../query/service/api/access-control.ts'
+import { createQueryApi, type QueryApi } from '../../query/service/api/api.ts'
+import { readChainId } from '../../query/service/ingest/chain-head.ts'
 import { createIngest } from '../../query/service/ingest/ingest.ts'
 import type { Ingest } from '../../query/service/ingest/state.ts'
 import type { LogStore, StoreRange, StoreSize } from '../../query/store/store.ts'
-import { createComplaints } from './complaints.ts'
-import { createNarrator, type Log } from './narrator.ts'
-import { openFor } from './opening.ts'
-import type { OpenStore } from './open-store.ts'
-import type { Plan } from './plan.ts'
-import { waitingFor } from './readiness.ts'
-import { countRequests } from './requests.ts'
-import { nodeHeight, samplesOf } from './samples.ts'
-import { refuseAll } from './unready.ts'
+import { createErrorLog, createProgressLog, type Log } from './logging.ts'
+import { openStore, type OpenStore } from './open-store.ts'
+import type { StoragePlan } from './plan.ts'
+import { waitForAbort } from './shutdown.ts'
+import { createRequestMetrics, nodeHeight, samplesOf, waitingFor } from './status.ts'
+import { respondUnavailable } from './unavailable.ts'
 
-/** What can be changed while the service runs. */
+/** Settings that a reload applies. */
 export interface ServiceSettings {
   readonly access: Access
   readonly readyLag: number
 }
 
-export interface Parts {
+export interface ServiceDependencies {
   readonly config: Config
-  readonly plan: Plan
+  readonly plan: StoragePlan
   readonly open: OpenStore
   readonly settings: ServiceSettings
   readonly recorder: Recorder
@@ -37,40 +34,40 @@ export interface Parts {
   readonly log: Log
 }
 
-/** Ingest, store and API of one query service; its listeners are handed what it says. */
+/** Ingest, store and API of one query service; the listeners use it. */
 export interface Service {
   readonly handle: Handler
   samples(): readonly Sample[]
   waitingFor(): readonly string[]
-  /** Budgets of requests start again where access has changed. */
+  /** Rate limits restart if the access settings have changed. */
   apply(settings: ServiceSettings): void
-  /** Ends when the signal does. Throws where it could not begin. */
+  /** Runs until the signal aborts. Throws if it cannot start. */
   run(signal: AbortSignal): Promise<void>
-  /** Once nobody asks any more, and `run` has ended. */
+  /** Call it after the listeners are closed and `run` has ended. */
   close(): Promise<void>
 }
 
 interface Running {
   readonly store: LogStore
   readonly ingest: Ingest
-  /** What was held at the start. */
+  /** Range of the store at the start. */
   readonly held: StoreRange | null
 }
 
-const LOOK_EVERY_MS = second
+const CHECK_EVERY_MS = second
 const MEASURE_EVERY_MS = 15 * second
 
-export const createService = (parts: Parts): Service => {
-  const { config, plan, recorder, clock, log } = parts
+export const createService = (dependencies: ServiceDependencies): Service => {
+  const { config, plan, recorder, clock, log } = dependencies
   const { rpc, serveQuery } = config
-  const observed = countRequests(recorder)
-  let { settings } = parts
+  const observer = createRequestMetrics(recorder)
+  let { settings } = dependencies
   let api: QueryApi | null = null
   let store: LogStore | null = null
   let running: Running | null = null
   let size: StoreSize | null = null
   let measuredAt = -Infinity
-  let handle: Handler = refuseAll('starting', observed, clock)
+  let handle: Handler = respondUnavailable('starting', observer, clock)
 
   const held = () => {
     const state = running?.ingest.state()
@@ -79,7 +76,7 @@ export const createService = (parts: Parts): Service => {
     return first === undefined || last === undefined ? null : { first, last }
   }
 
-  const begin = async (opened: LogStore): Promise<Running> => {
+  const start = async (opened: LogStore): Promise<Running> => {
     store = opened
     const ingest = createIngest({
       rpcUrl: rpc.url,
@@ -102,8 +99,8 @@ export const createService = (parts: Parts): Service => {
       dialect: serveQuery.dialect,
       access: settings.access,
       clock,
-      observed,
-      complain: createComplaints(log, clock),
+      observer,
+      onError: createErrorLog(log, clock),
     })
     handle = api.handle
     return running
@@ -116,16 +113,19 @@ export const createService = (parts: Parts): Service => {
     measuredAt = clock.elapsed()
   }
 
-  const watch = async ({ store: of, ingest }: Running, signal: AbortSignal): Promise<void> => {
-    const narrate = createNarrator(log, clock)
-    // Each on its own: a store may take its time.
-    const again = async (look: () => Promise<void> | void): Promise<void> => {
+  const monitor = async ({ store: of, ingest }: Running, signal: AbortSignal): Promise<void> => {
+    const logProgress = createProgressLog(log, clock)
+    // Separate loops, since measuring a store may be slow.
+    const everySecond = async (check: () => Promise<void> | void): Promise<void> => {
       while (!signal.aborted) {
-        await look()
-        await clock.sleep(LOOK_EVERY_MS, signal)
+        await check()
+        await clock.sleep(CHECK_EVERY_MS, signal)
       }
     }
-    await Promise.all([again(() => narrate(ingest.state())), again(() => measure(of))])
+    await Promise.all([
+      everySecond(() => logProgress(ingest.state())),
+      everySecond(() => measure(of)),
+    ])
   }
 
   const follow = async (ingest: Ingest, signal: AbortSignal): Promise<void> => {
@@ -133,10 +133,10 @@ export const createService = (parts: Parts): Service => {
       await ingest.run(signal)
     } catch (thrown) {
       if (signal.aborted) return
-      // What is held may be of another past than the chain's: nobody is to be told of it.
-      log.error(`The ingest has stopped, and queries are refused: ${asError(thrown).message}`)
-      handle = refuseAll('stopped', observed, clock)
-      await abortOf(signal)
+      // The stored blocks may be of another fork, so queries are rejected.
+      log.error(`The ingest has stopped and queries are rejected: ${asError(thrown).message}`)
+      handle = respondUnavailable('stopped', observer, clock)
+      await waitForAbort(signal)
     }
   }
 
@@ -166,19 +166,22 @@ export const createService = (parts: Parts): Service => {
       settings = next
     },
     run: async (signal) => {
-      const askChainId = (stop: AbortSignal) => readChainId({ rpcUrl: rpc.url, clock }, stop)
-      const opened = await openFor({ ...parts, scope: plan.scope, askChainId }, signal)
+      const readNodeChainId = (stop: AbortSignal) => readChainId({ rpcUrl: rpc.url, clock }, stop)
+      const opened = await openStore(
+        { ...dependencies, scope: plan.scope, readNodeChainId },
+        signal,
+      )
       if (!opened) return
-      const begun = await begin(opened.store)
-      const looking = new AbortController()
-      const stop = AbortSignal.any([signal, looking.signal])
-      const watching = watch(begun, stop)
+      const started = await start(opened.store)
+      const monitoring = new AbortController()
+      const stop = AbortSignal.any([signal, monitoring.signal])
+      const monitorEnd = monitor(started, stop)
       try {
         await opened.isOfChain(signal)
-        if (!signal.aborted) await follow(begun.ingest, signal)
+        if (!signal.aborted) await follow(started.ingest, signal)
       } finally {
-        looking.abort()
-        await watching
+        monitoring.abort()
+        await monitorEnd
       }
     },
     close: async () => {

@@ -1,9 +1,10 @@
 import { SourceError } from '../../core/errors.ts'
 
 /**
- * `pruned`, the blocks are no longer held; `empty`, none is yet; `conflict`, what was to be added does not follow on what is there;
- * `identity`, the store was made for something else; `missing`, its engine is not installed; `unavailable`, it may work again later;
- * `broken`, it will not; `aborted`, the caller went.
+ * `pruned`: the blocks have been deleted; `empty`: no block has been stored yet; `conflict`: the blocks do
+ * not continue the stored ones; `identity`: the store has another chain or scope; `missing`: the database
+ * engine is not installed; `unavailable`: a retry may succeed; `broken`: a retry fails as well; `aborted`:
+ * the caller aborted.
  */
 export type StoreErrorKind =
   | 'pruned'
@@ -17,11 +18,11 @@ export type StoreErrorKind =
 
 type Account = ConstructorParameters<typeof SourceError>[0]
 
-/** The store could not do what was asked. Nothing in it shows a password. */
+/** A store operation failed. The error never contains a password. */
 export class StoreError extends SourceError {
   override name = 'StoreError'
   readonly kind: StoreErrorKind
-  /** With `pruned`: the first block that is held. */
+  /** With `pruned`: the first stored block. */
   readonly first: number | null
   constructor(kind: StoreErrorKind, account: Account, first: number | null = null) {
     super(account)

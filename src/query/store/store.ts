@@ -1,17 +1,17 @@
 import type { LogField } from '../log-fields.ts'
 
-/** A log as the node told it. Hex in lower case with 0x. */
+/** A log as the node returned it. Hex is lower case with 0x. */
 export interface StoredLog {
   readonly logIndex: number
   readonly transactionIndex: number
   readonly transactionHash: string
   readonly address: string
-  /** None to four. */
+  /** Zero to four. */
   readonly topics: readonly string[]
   readonly data: string
 }
 
-export interface BlockHead {
+export interface BlockHeader {
   readonly number: number
   readonly hash: string
   readonly parentHash: string
@@ -20,63 +20,75 @@ export interface BlockHead {
 }
 
 /** A final block. */
-export interface Block extends BlockHead {
-  /** All logs of the block, whether they are kept or not. */
+export interface Block extends BlockHeader {
+  /** Number of logs in the block, including those that are not kept. */
   readonly logCount: number
-  /** Those that are kept, by logIndex. */
+  /** The kept logs, ordered by logIndex. */
   readonly logs: readonly StoredLog[]
 }
 
-/** Empty: any. A position with values needs the topic to be there. */
+/** An empty list matches anything. A topic position with values requires a topic there. */
 export interface Filter {
   readonly addresses: readonly string[]
   readonly topics: readonly (readonly string[])[]
 }
 
-/** What a store is for. It is written down when the store is made, and a store of another is refused: half of it would be missing. */
+/**
+ * The chain and scope of a store. They are recorded when the store is created; opening it for others fails,
+ * since a part of the logs would be missing.
+ */
 export interface StoreIdentity {
   readonly chainId: number
-  /** What is kept of each block. */
+  /** Which logs of each block are kept. */
   readonly scope: Filter
 }
 
-/** What a store is opened for. Null where the node is away and its chain id not known: then the store opens only where it was made before, else StoreError('empty'). */
+/**
+ * The identity that the caller expects. The chain id is null while the node is unreachable: then only an
+ * existing store is opened, otherwise the error is StoreError('empty').
+ */
 export interface WantedIdentity {
   readonly chainId: number | null
   readonly scope: Filter
 }
 
-/** What to read. Blocks inclusive at both ends. */
+/** What to read. Block numbers are inclusive at both ends. */
 export interface Selection {
   readonly from: number
   readonly to: number
-  /** Alternatives; a log that matches several comes once. At least one. */
+  /** Alternatives; a log that matches several is returned once. At least one. */
   readonly filters: readonly Filter[]
   /** Only these columns are read. */
   readonly fields: readonly LogField[]
-  /** After so many logs, so many bytes of values as hex (about) or so much time, no further block is begun. One block is always covered. */
+  /**
+   * The page ends with the block that reaches the number of logs, the approximate bytes of values as hex,
+   * or the time in milliseconds. It always covers at least one block.
+   */
   readonly maxLogs: number
   readonly maxBytes: number
   readonly maxMs: number
 }
 
-/** One value a row; null where the log has no such topic. Numbers for the three that count and for block_number, a boolean for removed, else hex. */
+/**
+ * One value per row; null if the log has no such topic. Numbers for log_index, transaction_index and
+ * block_number, a boolean for removed, otherwise hex.
+ */
 export type Column = readonly (string | number | boolean | null)[]
 
-/** Whole blocks, in order of block and logIndex. */
-export interface Found {
+/** Complete blocks, ordered by block number and logIndex. */
+export interface LogPage {
   readonly count: number
-  /** The block of each row, whether asked for or not. */
+  /** The block number of each row, whether it is a requested field or not. */
   readonly blocks: readonly number[]
-  /** Exactly the fields asked for. */
+  /** The requested fields only. */
   readonly columns: ReadonlyMap<LogField, Column>
-  /** First block that is not covered: at most `to` + 1 and `range.last` + 1. */
+  /** First block that the page does not cover: at most `to` + 1 and `range.last` + 1. */
   readonly next: number
-  /** What the store held at that moment. */
+  /** The range of the store at the time of the read. */
   readonly range: StoreRange
 }
 
-/** Contiguous, inclusive. */
+/** Block numbers without gaps, inclusive at both ends. */
 export interface StoreRange {
   readonly first: number
   readonly last: number
@@ -89,25 +101,25 @@ export interface StoreSize {
   readonly blocks: number
 }
 
-/** Final blocks in order, without a gap. One process writes, and reads while it writes. */
+/** Final blocks in order and without gaps. One process writes, and reads while it writes. */
 export interface LogStore {
-  /** Of the chain that it was made for. */
+  /** Chain id of the stored blocks. */
   readonly chainId: number
-  /** Null while it is empty. */
+  /** Null while the store is empty. */
   range(): Promise<StoreRange | null>
   /**
-   * All or nothing, and durable when it resolves. The blocks follow each other and what is there
-   * by number and parentHash, else StoreError('conflict') and nothing has changed.
+   * Atomic, and durable when it resolves. The blocks must continue the stored ones by number and
+   * parentHash, otherwise it throws StoreError('conflict') and changes nothing.
    */
   append(blocks: readonly Block[]): Promise<void>
   /**
-   * Throws StoreError('pruned') where `from` lies before what is held at that moment, and 'empty' where nothing is;
-   * a `from` beyond the last is covered by nothing: no rows, next = from.
+   * Throws StoreError('pruned') if `from` is before the first stored block, and 'empty' if the store is
+   * empty. A `from` after the last block returns no rows and next = from.
    */
-  read(selection: Selection, signal: AbortSignal): Promise<Found>
-  /** Those of these blocks that are held, in order of number. */
-  heads(numbers: readonly number[]): Promise<readonly BlockHead[]>
-  /** Forgets all before `firstKept`; never the last block. */
+  read(selection: Selection, signal: AbortSignal): Promise<LogPage>
+  /** The headers of those blocks that are stored, ordered by number. */
+  heads(numbers: readonly number[]): Promise<readonly BlockHeader[]>
+  /** Deletes all blocks before `firstKept`, but never the last block. */
   prune(firstKept: number): Promise<void>
   size(): Promise<StoreSize>
   close(): Promise<void>

@@ -84,7 +84,7 @@ describe('a service that is down', () => {
     const contract = `0x${'1a'.repeat(20)}`
     const answers = [
       [400, `this service keeps only logs of ${contract}; name them in the filter`],
-      [401, 'an API key is needed: send it as Authorization: Bearer KEY'],
+      [401, 'an API key is required: send it as Authorization: Bearer KEY'],
     ] as const
     for (const [status, body] of answers) {
       const server = await serve({ faults: () => ({ kind: 'reply', status, body }) })

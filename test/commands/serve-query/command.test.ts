@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
-  flagsOfService,
-  type Options,
+  serveQueryInputs,
+  type ServeQueryFlags,
   serveQueryOptions,
-} from '../../../src/commands/serve-query/options.ts'
+} from '../../../src/commands/serve-query/command.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { cli } from '../../support/cli.ts'
 
@@ -23,14 +23,14 @@ const ONE = `0x${'1'.repeat(40)}`
 const serve = (...words: readonly string[]) =>
   cli(['serve-query', '--store', join(directory, 'store'), ...words])
 
-it('begins nothing where nobody has said how much may be kept', async () => {
+it('does not start without a limit for the store', async () => {
   const { code, out, err } = await serve()
   expect([code, out]).toEqual([2, ''])
   expect(err).toBe(
     `The configuration cannot be used; nothing was started.
-serveQuery: all logs of all contracts would be kept for ever; a busy chain fills a disk in days
-  what to do: say what is enough, by --contract or --topic, or how much is kept, by --retention-blocks or --retention-bytes;
-  with --unbounded everything is kept
+serveQuery: the store would keep all logs of all contracts without a limit; a busy chain fills a disk in days
+  what to do: limit the logs with --contract or --topic, or the blocks with --retention-blocks or --retention-bytes,
+  or use --unbounded to keep everything
 `,
   )
   expect(await readdir(directory)).toEqual([])
@@ -47,21 +47,21 @@ it.each([
   [['--unbounded', '--node-share', '0.04'], /--node-share: .*expected a share.* from 0\.05 to 1/],
   [['--unbounded', '--node-share', '50%'], /--node-share: .*expected a share/],
   [['--unbounded', '--from-block', '-1'], /--from-block: .*expected a whole number/],
-  [['--unbounded', '--store', 'clickhouse://me@one,two/logs'], /several servers and no cluster/],
+  [['--unbounded', '--store', 'clickhouse://me@one,two/logs'], /several servers, but no cluster/],
   [['--unbounded', '--store-password-file', '/x'], /a directory has no password/],
   [['--retention-bytes', 'much'], /--retention-bytes: .*like 500GB/],
   [
     ['--unbounded', '--set', 'serveQuery.readyLg=5'],
     /did you mean readyLag\?|did you mean serveQuery.readyLag\?/,
   ],
-])('%j is refused', async (words, problem) => {
+])('%j is rejected', async (words, problem) => {
   const { code, err } = await serve(...words)
   expect([code, err]).toEqual([2, expect.stringMatching(problem)])
   // It has not begun.
   expect(err).not.toContain('Serving')
 })
 
-it('says the same from a file, with its line, and the command line wins over it', async () => {
+it('reports the file and line of a configuration error, and options override the file', async () => {
   const file = join(directory, 'config.yaml')
   await writeFile(file, `serveQuery:\n  contracts: ['${ONE}']\n  dialect: other\n`)
   const { code, err } = await cli(['serve-query', '--config', file])
@@ -71,7 +71,7 @@ it('says the same from a file, with its line, and the command line wins over it'
   expect(out).toMatch(/dialect: hosted +# --set serveQuery.dialect/)
 })
 
-it('names the address that is taken and how to say another, and makes no store then', async () => {
+it('names an address in use and the option to change it, and creates no store', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   const bound = taken.address()
@@ -83,7 +83,7 @@ it('names the address that is taken and how to say another, and makes no store t
   taken.close()
 })
 
-it('checks that a store can be made at its path before it reports that it serves, node or no node', async () => {
+it('checks that a store can be created before it reports that it is running, with or without a node', async () => {
   const words = ['--unbounded', '--rpc-url', 'http://127.0.0.1:1', '--listen', '127.0.0.1:0']
   const anyPort = ['--set', 'serveQuery.metricsListen=127.0.0.1:0']
   const file = join(directory, 'file')
@@ -95,19 +95,19 @@ it('checks that a store can be made at its path before it reports that it serves
   ] as const) {
     const { code, err } = await serve(...words, ...anyPort, '--store', place)
     expect(code).toBe(1)
-    expect(err).toContain(`Could not make a store in ${place}: `)
+    expect(err).toContain(`Could not create a store in ${place}: `)
     expect(err).toContain(happened)
     expect(err).toContain('--store')
     expect(err).not.toContain('Serving')
   }
 })
 
-it('shows no key of a file that cannot be used', async () => {
+it('shows no key of an invalid key file', async () => {
   const file = join(directory, 'keys')
   await writeFile(file, 'too-short-key\n')
   const { code, err } = await serve('--unbounded', '--api-keys-file', file)
   expect(code).toBe(1)
-  expect(err).toMatch(/line 1 is no key/)
+  expect(err).toMatch(/line 1 is not a valid key/)
   expect(err).not.toMatch(/too-short-key/)
 })
 
@@ -132,7 +132,7 @@ it('every option is a key of the configuration', () => {
   const command = serveQueryOptions(new Command()).parse(['--rpc-url', 'http://node:1', ...words], {
     from: 'user',
   })
-  const flags = flagsOfService(command.opts<Options>())
+  const flags = serveQueryInputs(command.opts<ServeQueryFlags>())
   expect(loadConfig({ env: {}, flags }).config).toMatchObject({
     rpc: { url: 'http://node:1' },
     serveQuery: {

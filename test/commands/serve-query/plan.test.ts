@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../../src/config/load.ts'
 import { ConfigError } from '../../../src/core/errors.ts'
-import { planOf, wordsOf } from '../../../src/commands/serve-query/plan.ts'
+import { planOf, describePlan } from '../../../src/commands/serve-query/plan.ts'
 
 const ONE = `0x${'1'.repeat(40)}`
 const TWO = `0x${'2'.repeat(40)}`
@@ -19,11 +19,11 @@ const planWith = (settings: Readonly<Record<string, unknown>>) =>
     }).config,
   )
 
-describe('what is kept', () => {
+describe('the storage plan', () => {
   it.each([
     ['nothing is said', {}],
     ['only positions are named', { topics: [[], []] }],
-  ])('must be bounded; it is not where %s', (_, settings) => {
+  ])('must be limited; it is not with %s', (_, settings) => {
     expect(() => planWith(settings)).toThrow(ConfigError)
     expect(() => planWith(settings)).toThrow(
       /--contract or --topic.*--retention-blocks.*--unbounded/s,
@@ -34,24 +34,20 @@ describe('what is kept', () => {
     [{ unbounded: true }, 'unbounded', 'all logs of all contracts'],
     [{ contracts: [ONE] }, 'unbounded', `all logs of the contract ${ONE}`],
     [{ contracts: [ONE, TWO] }, 'unbounded', 'all logs of 2 contracts'],
-    [
-      { topics: [[TOPIC]] },
-      'unbounded',
-      'all logs of all contracts with the topics that are named',
-    ],
-    [{ retentionBlocks: 500 }, { blocks: 500 }, 'logs of all contracts, of the newest 500 blocks'],
+    [{ topics: [[TOPIC]] }, 'unbounded', 'all logs of all contracts with the given topics'],
+    [{ retentionBlocks: 500 }, { blocks: 500 }, 'logs of all contracts, the newest 500 blocks'],
     [
       { retentionBytes: '1.5TB', retentionBlocks: 7 },
       { blocks: 7, bytes: 1_500_000_000_000 },
-      'logs of all contracts, of the newest 7 blocks and of what fits into 1.36 TiB',
+      'logs of all contracts, the newest 7 blocks and the newest blocks within 1.36 TiB',
     ],
   ] as const)('%j', (settings, retention, words) => {
     const plan = planWith(settings)
     expect(plan.retention).toEqual(retention)
-    expect(wordsOf(plan)).toBe(words)
+    expect(describePlan(plan)).toBe(words)
   })
 
-  it('is written the same however it was said', () => {
+  it('is canonical, whatever the order of the input', () => {
     const plan = planWith({
       contracts: [TWO.toUpperCase().replace('X', 'x'), ONE, TWO],
       topics: [[], [TOPIC.toUpperCase().replace('X', 'x'), TOPIC], []],
@@ -76,12 +72,12 @@ describe('what is kept', () => {
     ['a password for a directory', { storePasswordFile: '/etc/password' }, /has no password/],
     ['a dialect that there is not', { dialect: 'other' }, /expected spec or hosted/],
     ['an address that is none', { contracts: ['0x12'] }, /40 hex digits/],
-  ])('%s is refused, and no password shown', (_, settings, words) => {
+  ])('%s is rejected, and no password is shown', (_, settings, words) => {
     expect(() => planWith(settings)).toThrow(words)
     expect(() => planWith(settings)).not.toThrow(/pass@/)
   })
 
-  it('may be on several servers, which no parser of addresses knows', () => {
+  it('may be on several servers, which the URL parser of Node does not support', () => {
     const store = 'clickhouse://me@one:8123,two:8123/logs?cluster=all'
     expect(() => planWith({ store, unbounded: true })).not.toThrow()
   })

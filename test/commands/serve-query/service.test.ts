@@ -67,7 +67,7 @@ const CONSTANT = [
   'chain_agent_config_last_reload_success_timestamp_seconds',
 ]
 
-it('every metric of the catalogue is there and moves, in few series, and none of the collectors', async ({
+it('every metric of the catalogue exists and changes, in few series, and none of the collectors', async ({
   start,
 }) => {
   const settings = { retentionBlocks: 120, retentionBytes: '10MB' }
@@ -159,7 +159,7 @@ it('reloads API keys and limits while it runs, and names what needs a restart', 
   service.reload({ ...settings, rateLimit: 1 })
   await eventually(
     () => service.lines.join(),
-    (line) => /^error The configuration cannot be used; [^]*line 1 is no key/.test(line),
+    (line) => /^error The configuration cannot be used; [^]*line 1 is not a valid key/.test(line),
   )
   service.lines.splice(0)
   expect([await statusWith(second), await statusWith(second)]).toEqual([200, 200])
@@ -176,7 +176,7 @@ it('reloads API keys and limits while it runs, and names what needs a restart', 
   expect(after.value(loadedAt)).toBeGreaterThan(before.value(loadedAt) ?? Infinity)
 })
 
-it('is ready once it is near the node, and serves what it holds while the node is away', async ({
+it('is ready once it is close to the node, and serves its store while the node is unreachable', async ({
   start,
 }) => {
   const { node, service } = await start({ unbounded: true }, { height: 500 })
@@ -186,22 +186,20 @@ it('is ready once it is near the node, and serves what it holds while the node i
   await node.close()
   await eventually(
     () => service.lines.join('\n'),
-    (seen) => /warn could not ask the node/.test(seen),
+    (seen) => /warn could not call the node/.test(seen),
   )
   expect(await heightOf(service)).toEqual({ height: 500 })
   expect(await ask(service, { ...ALL, from_block: 499 })).toMatch(/^200.*"archive_height":500/)
 })
 
-it('refuses queries once the chain is another than what is held, and says so', async ({
-  start,
-}) => {
+it('rejects queries once the chain differs from the store, and logs it', async ({ start }) => {
   const { node, service } = await start({ contracts: [contract(1)] })
   await reaches(service, 50)
   node.chain.fork(40)
   node.chain.setHeight(60)
   await eventually(service.ready, (seen) => seen.includes('the ingest has stopped'))
   expect(await ask(service, ALL)).toBe(
-    '503 {"error":{"code":"stopped","message":"the service has stopped to follow the chain; its log says why","path":null}}\n',
+    '503 {"error":{"code":"stopped","message":"the service no longer follows the chain; see its log","path":null}}\n',
   )
   expect(service.lines.filter((line) => line.startsWith('error'))).toHaveLength(1)
   const { value } = await service.look()

@@ -11,7 +11,7 @@ import { diceOf, oneOf, randomChain, randomFilter } from '../../support/store-ca
 
 const KEY = 'a-key-of-this-test'
 
-/** What the client is asked for, and what it must bring. */
+/** The query and the logs that the client must return. */
 const randomRun = (seed: number) => {
   const dice = diceOf(seed)
   const first = dice(20)
@@ -45,8 +45,8 @@ const randomRun = (seed: number) => {
 
 const it = apiTest.extend('served', {})
 
-describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dialect) => {
-  it('have every log once, in order, whatever the chain, the filter and the pages', async ({
+describe.each(['spec', 'hosted'] as const)('the client with the %s dialect', (dialect) => {
+  it('receives every log once and in order, for any chain, filter and page size', async ({
     serve,
   }) => {
     for (let seed = 0; seed < 30; seed += 1) {
@@ -69,7 +69,7 @@ describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dia
       const result = await client.run(query, sink, { signal, concurrency: run.concurrency })
       expect([seed, logs()]).toEqual([seed, run.expected])
       expect(result).toMatchObject({ complete: true, from, through: end, target: end })
-      // Only a hosted service tells hashes: then each page is seen to follow on the one before.
+      // Only the hosted dialect has hashes, with which the client checks that pages are linked.
       if (dialect === 'hosted') expect(result.stats.unguarded).toBe(0)
       expect(result.stats).toMatchObject({ retries: 0, reorgs: 0 })
       expect(pages.at(-1)?.next).toBe(end + 1)
@@ -77,7 +77,7 @@ describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dia
     }
   })
 
-  it('go the fast way: a page is read without being parsed', async ({ serve }) => {
+  it('uses the fast path: a page is read without being parsed', async ({ serve }) => {
     const chain = randomChain({ seed: 5, from: 1, blocks: 30 })
     const api = await serve({ dialect, blocks: chain })
     const got = await ask(api, {
@@ -101,7 +101,7 @@ describe.each(['spec', 'hosted'] as const)('the client and the %s dialect', (dia
     )
   })
 
-  it('a key that is none of the service is told as such', async ({ serve }) => {
+  it('reports an invalid API key', async ({ serve }) => {
     const api = await serve({ dialect, keys: [new Secret(KEY)] })
     const client = createQueryClient({ url: api.url, apiKey: 'another', clock: systemClock })
     await expect(client.height(new AbortController().signal)).rejects.toMatchObject({

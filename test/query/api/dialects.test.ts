@@ -44,10 +44,10 @@ const it = apiTest
     }
   })
 
-describe('no filter at all', () => {
+describe('a query without filters', () => {
   const page = (more: object) => ({ from_block: 10, logs: [], ...more })
 
-  it('selects no log, and the blocks are covered: spec', async ({ serve }) => {
+  it('matches no log and covers the blocks: spec', async ({ serve }) => {
     const served = await serve()
     const fields = { field_selection: { log: ['log_index'] } }
     const got = await ask(served, page(fields))
@@ -58,7 +58,7 @@ describe('no filter at all', () => {
     const gone = await ask(served, page({ ...fields, from_block: 7 }))
     expect([gone.status, errorOf(gone).code]).toEqual([410, 'pruned'])
   })
-  it('selects no log, and the blocks are covered: hosted, all of them where they are asked for', async ({
+  it('matches no log and covers the blocks: hosted, with all blocks if requested', async ({
     serve,
   }) => {
     const served = await serve({ dialect: 'hosted' })
@@ -74,15 +74,15 @@ describe('no filter at all', () => {
       ['"number":10', '"number":11', '"number":12'],
     ])
   })
-  it('is unavailable while nothing is held, as with a filter', async ({ serve }) => {
+  it('is unavailable while the store is empty, as with a filter', async ({ serve }) => {
     const body = page({ field_selection: { log: ['log_index'] } })
     const got = await ask(await serve({ blocks: [] }), body)
     expect([got.status, errorOf(got).code]).toEqual([503, 'empty'])
   })
 })
 
-describe('our dialect', () => {
-  it('answers with an entry for each block that has logs, in it what was selected and no more', async ({
+describe('the spec dialect', () => {
+  it('returns an entry for each block with logs, with the selected fields only', async ({
     serve,
   }) => {
     const got = await ask(await serve(), {
@@ -99,7 +99,7 @@ describe('our dialect', () => {
     )
   })
 
-  it('has every field of a log; a topic that is not there is null', async ({ serve }) => {
+  it('has every field of a log; an absent topic is null', async ({ serve }) => {
     const fields =
       'removed,log_index,transaction_index,transaction_hash,block_hash,block_number,address,data,topic0,topic1,topic2,topic3'
     const got = await ask(await serve(), {
@@ -134,7 +134,7 @@ describe('our dialect', () => {
     })
   })
 
-  it('has room for any number of blocks, however high', async ({ serve }) => {
+  it('supports any block number', async ({ serve }) => {
     const from = 2 ** 52
     const logs = Object.fromEntries(
       Array.from({ length: 1000 }, (_, index) => [from + index, [log(0, { data: '0x' })]]),
@@ -150,7 +150,7 @@ describe('our dialect', () => {
     )
   })
 
-  it('to_block is inclusive; next_block is there until all has been sent', async ({ serve }) => {
+  it('to_block is inclusive; next_block is present until the last page', async ({ serve }) => {
     const { port } = await serve({ limits: { pageLogs: 1 } })
     const nextOf = async (from: number, to?: number) => {
       const body = {
@@ -170,7 +170,7 @@ describe('our dialect', () => {
     const last = await nextOf(14, 40)
     expect(last).toMatchObject({ data: [{ block: 40 }] })
     expect(last).not.toHaveProperty('next_block')
-    // The block in which the limit was reached is not the last one that is asked for.
+    // The block that reached the limit is before the last requested one.
     expect(await nextOf(14, 41)).toMatchObject({ data: [{ block: 40 }], next_block: 41 })
     expect(await nextOf(14)).toMatchObject({ next_block: 41 })
     expect(await nextOf(41)).toEqual({ data: [], archive_height: 60 })
@@ -183,7 +183,7 @@ const OFFICIAL = `{"from_block":10,"to_block":50,"logs":[{"address":["${TOKEN}"]
 const GUARD = `"rollback_guard":{"block_number":49,"timestamp":1700000049,"hash":"${hashOf(49)}","first_block_number":10,"first_parent_hash":"${hashOf(9)}"}`
 
 describe('the hosted dialect', () => {
-  it('answers the official client: to_block exclusive, next_block always, batches, a guard', async ({
+  it('serves the official client: to_block exclusive, next_block always, batches, a guard', async ({
     hosted,
   }) => {
     expect((await hosted(OFFICIAL)).text).toBe(
@@ -192,7 +192,9 @@ describe('the hosted dialect', () => {
     )
   })
 
-  it('blocks come with their logs unless nothing is to be joined', async ({ hosted }) => {
+  it('blocks are returned with their logs unless the join mode is JoinNothing', async ({
+    hosted,
+  }) => {
     const body = OFFICIAL.replace('JoinNothing', 'Default').replace(
       '"timestamp"',
       '"timestamp","hash","parent_hash"',
@@ -206,7 +208,7 @@ describe('the hosted dialect', () => {
     )
   })
 
-  it('a limit of logs ends a page after the block in which it is reached', async ({ hosted }) => {
+  it('a limit of logs ends the page after the block that reaches it', async ({ hosted }) => {
     const got = await hosted(OFFICIAL.replace('"max_num_logs":5', '"max_num_logs":1'))
     expect(got.text).toContain('"logs":[{"data":"0x01",')
     expect(got.text).toContain('"next_block":13,')
@@ -270,7 +272,7 @@ describe('the hosted dialect', () => {
     expect(got.text.includes('"rollback_guard":null')).toBe(next !== 61 || range.from_block === 61)
   })
 
-  it('nothing is held yet: the height is null, and nothing was looked at', async ({ hosted }) => {
+  it('an empty store: the height is null and no block is covered', async ({ hosted }) => {
     const body = { from_block: 3, logs: [{}] }
     const got = await hosted(body, { blocks: [] })
     expect(got.text).toBe(
@@ -298,12 +300,12 @@ describe('the hosted dialect', () => {
     ['max_num_logs', 'bad_value', { max_num_logs: '5' }],
     ['to_block', 'bad_value', { to_block: 9 }],
     ['max_logs', 'unknown_field', { max_logs: 5 }],
-  ])('%s is refused by name: %s', async ([path, code, more], { hosted }) => {
+  ])('%s is rejected by name: %s', async ([path, code, more], { hosted }) => {
     const got = await hosted({ from_block: 10, logs: [{}], ...more })
     expect([got.status, errorOf(got).code, errorOf(got).path]).toEqual([400, code, path])
   })
 
-  it('blocks that are given up while a page is made are told to be gone', async ({ hosted }) => {
+  it('blocks that are pruned during a read are reported as pruned', async ({ hosted }) => {
     const store = memoryStore()
     await store.append(CHAIN)
     const pruning = storeWith(
@@ -320,7 +322,7 @@ describe('the hosted dialect', () => {
       410,
       {
         code: 'pruned',
-        message: 'blocks before 20 are not held',
+        message: 'blocks before 20 are not in the store',
         path: 'from_block',
         first_block: 20,
       },

@@ -6,7 +6,7 @@ import { randomBody } from './fuzz-bodies.ts'
 import { checkBody, createCore } from './fuzz.ts'
 import { diceOf, randomChain } from '../../support/store-cases.ts'
 
-it('on DuckDB, too, an answer is that of a naive filter, byte by byte', async ({ directory }) => {
+it('a response from DuckDB equals that of a naive filter, byte by byte', async ({ directory }) => {
   const identity = { chainId: 1, scope: { addresses: [], topics: [] } }
   const store = await openDuckDbStore(directory, { identity, clock: systemClock })
   try {

@@ -3,24 +3,21 @@ import { gunzipSync } from 'node:zlib'
 import { test } from 'vitest'
 import { z } from 'zod'
 import { systemClock } from '../../../src/core/clock.ts'
-import {
-  type Access,
-  createQueryApi,
-  type QueryApiOptions,
-} from '../../../src/query/service/api/api.ts'
+import { createQueryApi, type QueryApiOptions } from '../../../src/query/service/api/api.ts'
+import type { Access } from '../../../src/query/service/api/access-control.ts'
 import { apiServerOptions } from '../../../src/query/service/api/limits.ts'
-import type { Observed } from '../../../src/query/service/api/observed.ts'
+import type { RequestObserver } from '../../../src/query/service/api/response.ts'
 import type { Block, LogStore } from '../../../src/query/store/store.ts'
 import { listening } from '../../support/http.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 
-export type Answered = Parameters<Observed['answered']>[0]
+export type Answered = Parameters<RequestObserver['requestFinished']>[0]
 
 interface ApiOptions extends Partial<Omit<QueryApiOptions, 'access'>>, Partial<Access> {
   readonly blocks?: readonly Block[]
 }
 
-/** The API over a store in memory, on a real port, in a server with the limits that it asks for. */
+/** The API over a store in memory, on a real port, with the server limits of the API. */
 export const startQueryApi = async (wanted: ApiOptions = {}) => {
   const { blocks = [], keys = [], requestsPerMinute = null, ...options } = wanted
   const store = options.store ?? memoryStore()
@@ -34,8 +31,8 @@ export const startQueryApi = async (wanted: ApiOptions = {}) => {
     dialect: 'spec',
     access: { keys, requestsPerMinute },
     clock: systemClock,
-    observed: { answered: (answer) => answered.push(answer) },
-    complain: (error) => complaints.push(error),
+    observer: { requestFinished: (answer) => answered.push(answer) },
+    onError: (error) => complaints.push(error),
     ...options,
   })
   const server = createServer(apiServerOptions, handle)
@@ -59,7 +56,7 @@ interface Asking {
   readonly body?: string | Buffer
 }
 
-/** One request, word for word. */
+/** Sends one request exactly as given. */
 export const askRaw = async (
   { port }: { readonly port: number },
   { method = 'POST', path = '/query', headers, body }: Asking,
@@ -78,7 +75,7 @@ export const askRaw = async (
   return { status: response.statusCode ?? 0, headers: response.headers, bytes, text }
 }
 
-/** A query that is right, to be made wrong in one place. */
+/** A valid query that tests make invalid in one place. */
 export const RIGHT = {
   from_block: 10,
   to_block: 20,
@@ -93,7 +90,7 @@ export const ask = async (
 ): Promise<Got> =>
   askRaw(api, { body: typeof body === 'string' ? body : JSON.stringify(body), headers })
 
-/** Blocks without logs, but for those that are given. */
+/** Blocks without logs, except for the given ones. */
 export const plainChain = (
   from: number,
   to: number,
@@ -113,13 +110,13 @@ export const plainChain = (
 
 export const hashOf = (block: number): string => `0x${block.toString(16).padStart(64, '0')}`
 
-/** A store in which some calls do something else. */
+/** A store with some methods replaced. */
 export const storeWith = (changes: Partial<LogStore>, store = memoryStore()): LogStore => ({
   ...store,
   ...changes,
 })
 
-/** What is said of an error, whose shape is always the same. */
+/** Parses an error response, whose shape is always the same. */
 export const errorOf = ({ text }: { readonly text: string }) => ERROR.parse(JSON.parse(text)).error
 
 export const codeOf = (got: { readonly text: string }): string => errorOf(got).code
@@ -148,7 +145,7 @@ export const it = test
   })
   .extend('api', ({ serve }) => serve())
 
-/** `POST /query` with this body, as it is sent without a client. */
+/** A raw `POST /query` request with this body. */
 export const rawQuery = (body: string, headers: readonly string[] = []): string =>
   [
     'POST /query HTTP/1.1',

@@ -1,5 +1,5 @@
 import { LOG_FIELDS } from '../../../src/query/log-fields.ts'
-import type { Dialect } from '../../../src/query/service/api/asked.ts'
+import type { Dialect } from '../../../src/query/service/api/parse-query.ts'
 import type { Block } from '../../../src/query/store/store.ts'
 import { contract, type Dice, hexOf, oneOf, word } from '../../support/store-cases.ts'
 

@@ -4,7 +4,7 @@ import {
   BLOCK_FIELDS,
   type BlockField,
   type Dialect,
-} from '../../../src/query/service/api/asked.ts'
+} from '../../../src/query/service/api/parse-query.ts'
 import type { Block, Filter } from '../../../src/query/store/store.ts'
 import { keeps, VALUES } from '../../support/memory-store.ts'
 
@@ -72,7 +72,7 @@ export interface Wanted {
   readonly allBlocks: boolean
 }
 
-/** What a body asks for, by another reading of the rules; undefined where it breaks one. */
+/** Parses a body by an independent reading of the rules; undefined if it is invalid. */
 export const wantedOf = (bytes: Buffer, dialect: Dialect, last: number): Wanted | undefined => {
   const body = parsed(bytes)
   if (body === undefined) return undefined
@@ -126,7 +126,7 @@ export interface Row {
   readonly json: string
 }
 
-/** Every log that is wanted: the naive filter over the whole chain. */
+/** Every matching log: the naive filter over the whole chain. */
 export const expectedLogs = (
   chain: readonly Block[],
   { from, end, filters, fields }: Wanted,
@@ -143,7 +143,7 @@ export const expectedLogs = (
   return rows
 }
 
-/** Every block that is to be told of beside these logs. */
+/** Every block to return in addition to these logs. */
 export const expectedBlocks = (
   chain: readonly Block[],
   { from, end, allBlocks, blockFields }: Wanted,

@@ -1,12 +1,15 @@
 import { expect } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
-import { answer } from '../../../src/query/service/api/answer.ts'
-import type { Dialect } from '../../../src/query/service/api/asked.ts'
+import { answerQuery } from '../../../src/query/service/api/answer.ts'
+import { toHttpError } from '../../../src/query/service/api/http-error.ts'
 import { QUERY_LIMITS, type QueryLimits } from '../../../src/query/service/api/limits.ts'
-import { readRequest } from '../../../src/query/service/api/request.ts'
-import { jsonReply, refusalReply, type Reply } from '../../../src/query/service/api/reply.ts'
-import { refusalOf } from '../../../src/query/service/api/trouble.ts'
+import { type Dialect, parseQuery } from '../../../src/query/service/api/parse-query.ts'
+import { jsonReply, errorReply, type Reply } from '../../../src/query/service/api/response.ts'
 import type { Block, LogStore } from '../../../src/query/store/store.ts'
+import { memoryStore } from '../../support/memory-store.ts'
+import { diceOf, randomChain } from '../../support/store-cases.ts'
+import { askRaw, startQueryApi } from './fixtures.ts'
+import { randomBody } from './fuzz-bodies.ts'
 import {
   expectedBlocks,
   expectedLogs,
@@ -15,10 +18,6 @@ import {
   type Wanted,
   wantedOf,
 } from './fuzz-oracle.ts'
-import { memoryStore } from '../../support/memory-store.ts'
-import { diceOf, randomChain } from '../../support/store-cases.ts'
-import { askRaw, startQueryApi } from './fixtures.ts'
-import { randomBody } from './fuzz-bodies.ts'
 
 /** Small enough that most answers take several pages. */
 const FUZZ_LIMITS: QueryLimits = {
@@ -43,17 +42,17 @@ export const createCore = ({ store, dialect }: Fuzzed) => {
   const options = { store, dialect, limits: FUZZ_LIMITS, clock: systemClock }
   return async (bytes: Buffer): Promise<Reply> => {
     try {
-      const { body, logs } = await answer(readRequest(bytes, rules), options, signal)
+      const { body, logs } = await answerQuery(parseQuery(bytes, rules), options, signal)
       return jsonReply(body, logs)
     } catch (error) {
-      return refusalReply(refusalOf(error, () => undefined))
+      return errorReply(toHttpError(error, () => undefined))
     }
   }
 }
 
 type Core = ReturnType<typeof createCore>
 
-/** What came of a body, for counting. */
+/** The outcome of a body, for counting. */
 interface Course {
   readonly status: number
   readonly pages: number
@@ -138,7 +137,7 @@ interface Page {
   readonly end: number
   readonly logs: readonly Row[]
   readonly blocks: readonly Row[]
-  /** Whether anything of a log is told. */
+  /** Whether any log field is requested. */
   readonly hasLogs: boolean
 }
 
@@ -211,7 +210,7 @@ export const fuzzDialect = async (dialect: Dialect): Promise<void> => {
   for (let each = 0; each < chains; each += 1)
     courses.push(...(await fuzzChain(dialect, SEED * 1_000_000 + 2 * each)))
   Error.stackTraceLimit = before
-  // That nothing was ever asked would look the same.
+  // Guards against a run that tests nothing.
   const share = (of: (course: Course) => boolean): number =>
     courses.filter(of).length / courses.length
   expect(courses.length).toBeGreaterThanOrEqual(BODIES / 2)

@@ -6,8 +6,8 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect } from 'vitest'
 import { Secret } from '../../../src/core/secret.ts'
-import { createBudgets } from '../../../src/query/service/api/rate.ts'
-import { takesGzip } from '../../../src/query/service/api/packing.ts'
+import { createRateLimit } from '../../../src/query/service/api/access-control.ts'
+import { acceptsGzip } from '../../../src/query/service/api/response.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { ask, askRaw, codeOf, it, plainChain, rawQuery, RIGHT } from './fixtures.ts'
@@ -24,7 +24,7 @@ const A_LOG = {
 const LOGS = Array.from({ length: 200 }, (_, logIndex) => ({ ...A_LOG, logIndex }))
 
 describe('GET /height', () => {
-  it('tells the last block; HEAD tells as much without a body', async ({ serve }) => {
+  it('returns the last block; HEAD returns the same without a body', async ({ serve }) => {
     const served = await serve()
     const got = await askRaw(served, { method: 'GET', path: '/height?now' })
     expect([got.status, got.text]).toEqual([200, '{"height":30}'])
@@ -39,7 +39,7 @@ describe('GET /height', () => {
 })
 
 describe('OPTIONS', () => {
-  it('tells what may be asked, and needs no key', async ({ serve }) => {
+  it('returns the allowed methods and needs no key', async ({ serve }) => {
     const served = await serve({ keys: [new Secret('k')] })
     for (const [path, allow] of [
       ['/query', 'POST, OPTIONS'],
@@ -52,7 +52,7 @@ describe('OPTIONS', () => {
 })
 
 describe('keys', () => {
-  it('any of them, by either header', async ({ serve }) => {
+  it('any of them is accepted, in either header', async ({ serve }) => {
     const served = await serve({ keys: [new Secret('One'), new Secret('two')] })
     for (const headers of [
       { authorization: 'Bearer One' },
@@ -63,7 +63,7 @@ describe('keys', () => {
       expect((await ask(served, RIGHT, headers)).status).toBe(200)
   })
 
-  it('each key has a budget of its own', async ({ serve }) => {
+  it('each key has its own rate limit', async ({ serve }) => {
     const keys = [new Secret('One'), new Secret('two')]
     const served = await serve({ keys, requestsPerMinute: 1 })
     const statuses = []
@@ -73,27 +73,27 @@ describe('keys', () => {
   })
 })
 
-describe('budgets', () => {
+describe('rate limits', () => {
   const leftOf = (headers: Readonly<Record<string, string>>) => [
     headers['x-ratelimit-remaining'],
     headers['x-ratelimit-reset'],
   ]
 
-  it('are for a minute from the first request on', async () => {
+  it('last a minute from the first request', async () => {
     const clock = manualClock()
-    const take = createBudgets({ perMinute: 2, clock })
+    const take = createRateLimit({ perMinute: 2, clock })
     expect(leftOf(take('a'))).toEqual(['1', '60'])
     await clock.advance(50_500)
     expect(leftOf(take('a'))).toEqual(['0', '10'])
-    expect(() => take('a')).toThrow('more than 2 requests within a minute')
+    expect(() => take('a')).toThrow('more than 2 requests per minute')
     expect(leftOf(take('b'))).toEqual(['1', '60'])
     await clock.advance(9500)
     expect(leftOf(take('a'))).toEqual(['1', '60'])
     expect(leftOf(take('b'))).toEqual(['0', '51'])
   })
 
-  it('are forgotten, the oldest first, where too many come', () => {
-    const take = createBudgets({ perMinute: 1, clock: manualClock(), most: 2 })
+  it('are removed, the oldest first, beyond the largest number of identities', () => {
+    const take = createRateLimit({ perMinute: 1, clock: manualClock(), maxIdentities: 2 })
     for (const name of ['a', 'b', 'c']) expect(leftOf(take(name))).toEqual(['0', '60'])
     for (const name of ['b', 'c']) expect(() => take(name)).toThrow('more than 1')
     expect(leftOf(take('a'))).toEqual(['0', '60'])
@@ -101,7 +101,7 @@ describe('budgets', () => {
 })
 
 describe('gzip', () => {
-  it('only where it is asked for, and worth it', async ({ serve }) => {
+  it('only if it is accepted and the body is large enough', async ({ serve }) => {
     const served = await serve({ blocks: plainChain(5, 30, { 10: LOGS }) })
     const plain = await ask(served, RIGHT)
     const packed = await ask(served, RIGHT, { 'accept-encoding': 'br, gzip' })
@@ -131,15 +131,15 @@ describe('gzip', () => {
     ['deflate, *;q=0', false],
     ['x-gzip', true],
   ])('Accept-Encoding: %s', (accepted, expected) => {
-    expect(takesGzip(accepted)).toBe(expected)
+    expect(acceptsGzip(accepted)).toBe(expected)
   })
 })
 
 /** One log with more data than the machine's buffers take between two programs. */
 const HUGE = [{ ...A_LOG, data: `0x${'00'.repeat(8_000_000)}` }]
 
-describe('what clients do not take', () => {
-  it('is not sent any further after a while, and nothing is counted as sent', async ({ serve }) => {
+describe('responses that clients do not read', () => {
+  it('are aborted after a timeout, and nothing is counted as sent', async ({ serve }) => {
     const served = await serve({ blocks: plainChain(5, 30, { 10: HUGE }), limits: { sendMs: 100 } })
     const socket = connect(served.port, '127.0.0.1')
     socket.pause()
@@ -153,9 +153,7 @@ describe('what clients do not take', () => {
     socket.destroy()
   })
 
-  it('is forgotten when its connection is gone, also what stood behind another answer', async ({
-    serve,
-  }) => {
+  it('are discarded when the connection closes, including pipelined ones', async ({ serve }) => {
     const served = await serve({
       blocks: plainChain(5, 30, { 10: HUGE }),
       limits: { unsentBytes: 20_000_000 },
@@ -180,7 +178,7 @@ describe('what clients do not take', () => {
     expect((await ask(served, small)).status).toBe(200)
   })
 
-  it('lies here packed alone, where it is sent packed', async ({ serve }) => {
+  it('are kept compressed only, if they are sent compressed', async ({ serve }) => {
     setFlagsFromString('--expose-gc')
     const memory = (): number => {
       runInNewContext('gc()')
@@ -198,7 +196,7 @@ describe('what clients do not take', () => {
     socket.destroy()
   })
 
-  it('is not piled up: while too much of it lies here, nothing more is made', async ({ serve }) => {
+  it('are limited in total: beyond the limit no further response is made', async ({ serve }) => {
     const served = await serve({
       blocks: plainChain(5, 30, { 10: HUGE }),
       limits: { unsentBytes: 1_000_000 },

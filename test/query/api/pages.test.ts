@@ -31,7 +31,7 @@ describe('a page', () => {
     ['many fields', LOG_FIELDS],
     ['what balances need', ['log_index', 'block_number', 'data', 'topic1', 'topic2']],
     ['more keys than values', ['removed', 'log_index', 'transaction_index']],
-  ])('ends about where it is as large as it may be: %s', async ([, fields], { serve }) => {
+  ])('ends near the size limit: %s', async ([, fields], { serve }) => {
     const api = await serve({ blocks: chainOf(200), limits: { pageBytes: 60_000 } })
     const body = { from_block: 1, logs: [{}], field_selection: { log: fields } }
     const { text } = await ask(api, body)
@@ -40,7 +40,7 @@ describe('a page', () => {
     expect(text.length / 60_000).toBeLessThan(1.5)
   })
 
-  it('is read with the limits of the service, and no more of a client', async ({ serve }) => {
+  it('is read with the limits of the service or lower ones of the client', async ({ serve }) => {
     const asked: Selection[] = []
     const store = memoryStore()
     await store.append(chainOf(3))
@@ -62,7 +62,7 @@ describe('a page', () => {
     expect(asked.at(-1)).toMatchObject({ from: 2, to: 5001 })
   })
 
-  it('is not made while the store leaves out a block that is to be told of', async ({ serve }) => {
+  it('fails if the store leaves out a requested block', async ({ serve }) => {
     const store = memoryStore()
     await store.append(chainOf(5))
     const heads: typeof store.heads = async (numbers) =>

@@ -9,7 +9,7 @@ const TRANSFER = `0x${'dd'.repeat(32)}`
 const ALICE = `0x${'0a'.repeat(32)}`
 const BOB = `0x${'0b'.repeat(32)}`
 
-/** Nothing is named: all contracts, or all topics, are asked for. */
+/** Without names the query asks for all contracts or all topics. */
 const UNNAMED = '; name them in the filter'
 
 /** Blocks 8 to 60; a log in 12. */
@@ -28,7 +28,7 @@ const CHAIN = plainChain(8, 60, {
 
 const it = apiTest.extend('served', { blocks: CHAIN })
 
-describe('a service of some contracts and events', () => {
+describe('a service with some contracts and events', () => {
   const scope = { addresses: [TOKEN], topics: [[TRANSFER], [], [ALICE, BOB]] }
   const asking = (logs: unknown) => ({
     from_block: 10,
@@ -58,7 +58,7 @@ describe('a service of some contracts and events', () => {
         { address: [TOKEN], topics: [[TRANSFER], [], [BOB, TRANSFER]] },
       ],
     ],
-  ])('refuses what goes beyond: %s%s', async ([path, advice, logs], { serve }) => {
+  ])('rejects queries beyond the scope: %s%s', async ([path, advice, logs], { serve }) => {
     const got = await ask(await serve({ scope }), asking(logs))
     expect([got.status, errorOf(got)]).toEqual([
       400,
@@ -71,14 +71,14 @@ describe('a service of some contracts and events', () => {
   })
 })
 
-describe('a store that answers what can not be', () => {
+describe('a store with impossible results', () => {
   it.for<[string, object]>([
     ['covers nothing', { next: 10 }],
     ['covers more than there is', { next: 62 }],
     ['has a row from elsewhere', { blocks: [9] }],
     ['has fewer rows than it says', { count: 2 }],
     ['leaves a column out', { columns: new Map() }],
-  ])('%s: no answer is made of it', async ([, wrong], { serve }) => {
+  ])('%s: causes an error', async ([, wrong], { serve }) => {
     const store = memoryStore()
     await store.append(CHAIN)
     const read: typeof store.read = async (selection, signal) => ({
@@ -91,7 +91,7 @@ describe('a store that answers what can not be', () => {
     expect(served.complaints).toHaveLength(1)
   })
 
-  it('an error that is none of a store is no answer, either', async ({ serve }) => {
+  it('an error that is not a StoreError causes an error as well', async ({ serve }) => {
     const served = await serve({
       dialect: 'hosted',
       store: storeWith({

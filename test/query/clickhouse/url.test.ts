@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../../src/core/errors.ts'
-import { parsePlace } from '../../../src/query/store/clickhouse/url.ts'
+import { parseClickHouseUrl } from '../../../src/query/store/clickhouse/url.ts'
 
-describe('the URL of a store in ClickHouse', () => {
-  it('has usual ports, user and database', () => {
-    expect(parsePlace('clickhouse://db.example')).toEqual({
+describe('the URL of a ClickHouse store', () => {
+  it('has default ports, user and database', () => {
+    expect(parseClickHouseUrl('clickhouse://db.example')).toEqual({
       secure: false,
       hosts: ['db.example:8123'],
       user: 'default',
@@ -18,7 +18,7 @@ describe('the URL of a store in ClickHouse', () => {
   it('names the servers of a cluster', () => {
     const url =
       'clickhouses://index%2B1@a:9443,b,[::1]:8443/logs?cluster=duo&replicated=1&partition=1000'
-    expect(parsePlace(url)).toEqual({
+    expect(parseClickHouseUrl(url)).toEqual({
       secure: true,
       hosts: ['a:9443', 'b:8443', '[::1]:8443'],
       user: 'index+1',
@@ -45,19 +45,19 @@ describe('the URL of a store in ClickHouse', () => {
     ['a user that cannot be read', 'clickhouse://%zz@a/x'],
     ['a user that no header can carry', 'clickhouse://a%0Ab@a/x'],
     ['replicas without a cluster', 'clickhouse://a/x?replicated=1'],
-  ])('is refused with %s', (_, url) => {
-    expect(() => parsePlace(url)).toThrow(ConfigError)
+  ])('is rejected with %s', (_, url) => {
+    expect(() => parseClickHouseUrl(url)).toThrow(ConfigError)
   })
 
-  it('never carries a password, and shows none', () => {
-    const parse = (): unknown => parsePlace('clickhouse://index:hunter2@a/logs')
-    expect(parse).toThrow(/give it as a file/)
+  it('must not contain a password, and errors never show one', () => {
+    const parse = (): unknown => parseClickHouseUrl('clickhouse://index:hunter2@a/logs')
+    expect(parse).toThrow(/use a password file/)
     expect(parse).not.toThrow(/hunter2/)
     // Signs that part a URL, within a password.
     for (const password of ['qq/zz', '1/qq', 'qq?zz', 'qq@zz', 'qq#zz']) {
       const url = `clickhouse://index:${password}@a/logs`
-      expect(() => parsePlace(url)).toThrow(ConfigError)
-      expect(() => parsePlace(url)).not.toThrow(/qq|zz/)
+      expect(() => parseClickHouseUrl(url)).toThrow(ConfigError)
+      expect(() => parseClickHouseUrl(url)).not.toThrow(/qq|zz/)
     }
   })
 })

@@ -41,7 +41,7 @@ const reply = (status: number, body = '', headers = {}): RpcFault => ({
   headers,
 })
 
-describe('what the node leaves out', () => {
+describe('logs that the node leaves out', () => {
   // The first answer is of blocks 0…7, with 0 1 2 3 0 1 2 3 logs.
   it.for<[string, RpcFault, number]>([
     ['a log in the middle of a block', changedList((all) => all.toSpliced(4, 1)), 3],
@@ -64,13 +64,13 @@ describe('what the node leaves out', () => {
       changedList((all) => all.with(3, logWith(all[5], { logIndex: '0x0' }))),
       3,
     ],
-  ])('is seen, and read in another way: %s', async ([, fault, block], { through }) => {
+  ])('are detected and read in another way: %s', async ([, fault, block], { through }) => {
     const { state, asked } = await through(once('eth_getLogs', fault))
     expect(state.errors).toEqual({ ...NO_ERRORS, incomplete: 1 })
     expect(asked('eth_getBlockReceipts').map(({ params }) => params)).toEqual([[`0x${block}`]])
   })
 
-  it('is seen where the answer is cut short: every block that lacks any', async ({ through }) => {
+  it('are detected in a truncated response: every block that lacks any', async ({ through }) => {
     const { state, asked } = await through(
       once(
         'eth_getLogs',
@@ -82,7 +82,7 @@ describe('what the node leaves out', () => {
     expect(state.errors.incomplete).toBe(2)
   })
 
-  it('is read by single receipts where there are no receipts of blocks', async ({ through }) => {
+  it('are read from single receipts if the node has no block receipts', async ({ through }) => {
     const { asked } = await through((call) =>
       call.method === 'eth_getBlockReceipts'
         ? error('Method not found', -32_601)
@@ -98,7 +98,7 @@ describe('what the node leaves out', () => {
   it.for<[string, Parameters<typeof changedList>[0]]>([
     ['a transaction with logs', (all) => all.slice(1)],
     ['one without', (all) => all.slice(0, -1)],
-  ])('is not believed to be all where the receipts lack %s', async ([, lacking], { startNode }) => {
+  ])('are an error if the receipts lack %s', async ([, lacking], { startNode }) => {
     const from = await startNode({ height: 40 })
     from.faults = (call) =>
       once(
@@ -112,25 +112,23 @@ describe('what the node leaves out', () => {
     expect(state.errors).toEqual({ ...NO_ERRORS, incomplete: 2 })
   })
 
-  it('is not suspected for ever where the filters of the headers are wrong', async ({
-    through,
-  }) => {
+  it('are not suspected forever if the filters of the headers are wrong', async ({ through }) => {
     const wrong = changed({ logsBloom: `0x${'1'.repeat(512)}` })
     const { notices, state, asked } = await through(always('eth_getBlockByNumber', wrong))
     expect(asked('eth_getBlockReceipts').length).toBeLessThan(10)
     expect(notices).toEqual([
-      "the filters (logsBloom) in this node's headers are wrong: they are no more looked at",
+      "the filters (logsBloom) in this node's headers are wrong: ignoring them",
     ])
     expect(state.indexed).toBe(40)
   })
 
-  it('is not suspected where headers have no filter', async ({ through }) => {
+  it('are not suspected if headers have no filter', async ({ through }) => {
     const { state } = await through(always('eth_getBlockByNumber', changed({ logsBloom: null })))
     expect(state.errors).toEqual(NO_ERRORS)
   })
 })
 
-describe('the order in which logs come', () => {
+describe('the order of logs', () => {
   it('does not matter, nor do capitals', async ({ through }) => {
     const shuffled = changedList((all) =>
       all
@@ -144,7 +142,7 @@ describe('the order in which logs come', () => {
   })
 })
 
-describe('what is no answer', () => {
+describe('an invalid response', () => {
   it.for([
     ['unreachable', 'cut off', { kind: 'cut' }],
     ['unreachable', '502', reply(502, '<html>Bad Gateway')],
@@ -183,7 +181,7 @@ describe('what is no answer', () => {
     expect(state.trouble).toBe(null)
   })
 
-  it('is counted, and asked for again: headers', async ({ through }) => {
+  it('is counted and retried: headers', async ({ through }) => {
     const headers = (nth: number, fault: RpcFault) => (call: Call) =>
       call.method === 'eth_getBlockByNumber' && call.nth === nth ? fault : undefined
     // The first is the newest block, the second block 0.
@@ -197,7 +195,7 @@ describe('what is no answer', () => {
     expect(parent.state.errors).toEqual({ ...NO_ERRORS, unlinked: 1 })
   })
 
-  it('is waited for longer each time, up to a minute, and as long as the node says', async ({
+  it('is retried with growing delays, up to a minute, and after the Retry-After of the node', async ({
     through,
   }) => {
     const { waits, state } = await through((call) =>
@@ -209,7 +207,7 @@ describe('what is no answer', () => {
     expect(state.errors).toEqual({ ...NO_ERRORS, overload: 9 })
   })
 
-  it('is given up in time, and less is asked for then', async ({ startNode }) => {
+  it('times out, and the next request is smaller', async ({ startNode }) => {
     const clock = jumpingClock()
     const from = await startNode({ height: 40, faults: once('eth_getLogs', { kind: 'hang' }) })
     const { appended, store } = watchedStore()
@@ -226,22 +224,22 @@ describe('what is no answer', () => {
     expect(appended.flat()).toHaveLength(41)
   })
 
-  it('says in words what stands in the way while it does', async ({ startNode }) => {
+  it('is described in the state until it is resolved', async ({ startNode }) => {
     const from = await startNode({ height: 40, faults: always('eth_getLogs', reply(429)) })
     const { store } = watchedStore()
     const { state } = await ingestUntil(
       { node: from, store },
       ({ errors }) => errors.overload === 3,
     )
-    expect(state.trouble).toBe(`could not ask ${from.url} for eth_getLogs: it is overloaded (429)`)
+    expect(state.trouble).toBe(
+      `could not call eth_getLogs at ${from.url}: the node is overloaded (429)`,
+    )
     expect(state.nodeHeight).toBe(40)
     expect(state.indexed).toBe(null)
   })
 })
 
-it('tells what the node says, in the line that is logged, and how to go on', async ({
-  startNode,
-}) => {
+it('the logged line has the error message of the node and the advice', async ({ startNode }) => {
   const from = await startNode({
     height: 40,
     faults: always('eth_getLogs', error('history is gone')),
@@ -250,7 +248,7 @@ it('tells what the node says, in the line that is logged, and how to go on', asy
     ingestUntil({ node: from, store: watchedStore().store, fromBlock }, ({ trouble }) =>
       Boolean(trouble),
     )
-  expect((await run(0)).state.trouble).toContain('the node says no: history is gone')
+  expect((await run(0)).state.trouble).toContain('the node returned an error: history is gone')
   from.faults = ({ params }) => (params[0] === '0x0' ? result(null) : undefined)
   expect((await run(0)).state.trouble).toContain('--from-block')
 })

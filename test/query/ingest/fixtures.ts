@@ -21,7 +21,7 @@ interface Watched {
   readonly store: LogStore
 }
 
-/** A store that remembers what was handed to it. */
+/** A store that records each append. */
 export const watchedStore = (store: LogStore = memoryStore()): Watched => {
   const appended: (readonly Block[])[] = []
   return {
@@ -49,7 +49,7 @@ type Given = Partial<IngestOptions> & {
   readonly clock?: ReturnType<typeof jumpingClock>
 }
 
-/** Lets the ingest run until what it says of itself satisfies, or it ends by itself; a hundred waits are too many. */
+/** Runs the ingest until its state satisfies the predicate or it stops; fails after a hundred waits. */
 export const ingestUntil = async (
   { node, clock = jumpingClock(), ...options }: Given,
   satisfies: (state: IngestState) => boolean,
@@ -76,7 +76,7 @@ export const ingestUntil = async (
   return { state: ingest.state(), notices, waits: clock.waits, error }
 }
 
-/** A node whose chain is worked out from the numbers of its blocks; it is closed after the test. */
+/** A node with a chain computed from block numbers; closed after the test. */
 export type StartNode = (options?: RpcNodeOptions) => Promise<RpcNode>
 
 export const it = test.extend('startNode', ({ onTestFinished }): StartNode =>
@@ -86,7 +86,7 @@ export const it = test.extend('startNode', ({ onTestFinished }): StartNode =>
     return node
   })
 
-/** That the last block of the node is indexed, and every block is as the node has it. */
+/** Checks that the last block of the node is indexed and that every block equals that of the node. */
 export const ingestWhole = async (
   node: RpcNode,
   options: Pick<Given, 'clock'> = {},

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createBusy } from '../../../src/query/service/ingest/busy.ts'
+import { createNodeTimer } from '../../../src/query/service/ingest/transport.ts'
 import { createIngest } from '../../../src/query/service/ingest/ingest.ts'
 import { type IngestState } from '../../../src/query/service/ingest/state.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -8,7 +8,7 @@ import { contract, topic } from '../../support/rpc-node.ts'
 import { ANY, callsOf, has, ingestUntil, ingestWhole, it, to, watchedStore } from './fixtures.ts'
 
 describe('an ingest', () => {
-  it('brings every final block and log, one request at a time', async ({ startNode }) => {
+  it('reads every final block and log, one request at a time', async ({ startNode }) => {
     const from = await startNode({ height: 1500 })
     const { state } = await ingestWhole(from)
     // 0 + 1 + 2 + 3 in each four of 1,500 blocks, and none in the one more.
@@ -29,14 +29,14 @@ describe('an ingest', () => {
     ])
   })
 
-  it('never asks for more than a thousand blocks at a time', async ({ startNode }) => {
+  it('never requests more than a thousand blocks at once', async ({ startNode }) => {
     const from = await startNode({ height: 3100, logsIn: () => 0 })
     const { appended, store } = watchedStore()
     await ingestUntil({ node: from, store }, has(3100))
     expect(Math.max(...appended.map((blocks) => blocks.length))).toBe(1000)
   })
 
-  it('hands over one part after the other, and reads the next meanwhile', async ({ startNode }) => {
+  it('writes one part while it reads the next', async ({ startNode }) => {
     const from = await startNode({ height: 200 })
     const { store, appended } = watchedStore()
     let open = 0
@@ -63,8 +63,7 @@ describe('an ingest', () => {
   // A question for logs keeps the node busy for 300 ms, one for the tip for 100.
 
   it.for([
-    // (300 + 100) / 0.2 is 2,000, and 300 / 0.2 is 1,500: less 300 or 400 for the node, and 100 for the write.
-    // The tip is asked again when five seconds have passed: in the fifth step.
+    // The chain head is read again after five seconds: in the fifth step.
     { nodeShare: 0.2, writing: 100, rests: [1500, 1100, 1100, 1100, 1500] },
     // What is written for long is rest enough, but for the steps that ask for the tip: 2,000 - 400 - 1,200.
     { nodeShare: 0.2, writing: 1200, rests: [400, 0, 0, 0, 400] },
@@ -101,21 +100,21 @@ describe('an ingest', () => {
     },
   )
 
-  it('counts what the node did not answer as work of the node, too', async () => {
+  it('counts failed requests as work of the node', async () => {
     const clock = jumpingClock()
     const never = new AbortController().signal
-    const busy = createBusy(async (body, signal) => {
+    const timer = createNodeTimer(async (body, signal) => {
       await clock.sleep(Number(body), signal)
       if (body === '40') throw new Error('cut off')
       return { status: 200, text: '', wait: null }
     }, clock)
-    await busy.post('300', never)
+    await timer.send('300', never)
     await clock.sleep(1000, never)
-    await expect(busy.post('40', never)).rejects.toThrow('cut off')
-    expect(busy.total()).toBe(340)
+    await expect(timer.send('40', never)).rejects.toThrow('cut off')
+    expect(timer.total()).toBe(340)
   })
 
-  it('goes on as blocks become final, each asked for by its hash', async ({ startNode }) => {
+  it('continues as blocks become final, each requested by its hash', async ({ startNode }) => {
     const from = await startNode({ height: 10 })
     const { appended, store } = watchedStore()
     const clock = jumpingClock()
@@ -136,9 +135,7 @@ describe('an ingest', () => {
     expect(grown.at(-1)).toBe('tail')
   })
 
-  it('goes on after what the store holds, whatever the first block is said to be', async ({
-    startNode,
-  }) => {
+  it('continues after the last stored block, whatever fromBlock is', async ({ startNode }) => {
     const from = await startNode({ height: 20 })
     const { appended, store } = watchedStore()
     await ingestUntil({ node: from, store, fromBlock: 5 }, has(20))
@@ -148,9 +145,7 @@ describe('an ingest', () => {
     expect(state).toMatchObject({ first: 5, blocks: 10 })
   })
 
-  it('keeps what is within the scope, and says how many logs the block has', async ({
-    startNode,
-  }) => {
+  it('keeps the logs in scope, and the number of all logs of the block', async ({ startNode }) => {
     const from = await startNode({ height: 40 })
     const { appended, store } = watchedStore()
     const scope = {
@@ -170,7 +165,7 @@ describe('an ingest', () => {
     expect(kept.flatMap(({ logs }) => logs).length).toBeGreaterThan(10)
   })
 
-  it('does not begin unbounded unless told so', () => {
+  it('does not start without a limit unless it is unbounded', () => {
     const { store } = watchedStore()
     const options = { rpcUrl: 'http://127.0.0.1:1', store, fromBlock: 0, clock: jumpingClock() }
     expect(() => createIngest({ ...options, scope: ANY, retention: {} })).toThrow('--unbounded')
@@ -187,7 +182,7 @@ describe('an ingest', () => {
     }
   })
 
-  it('says that it is stopped, and leaves nothing half done', async ({ startNode }) => {
+  it('reports that it is stopped, and completes the current write', async ({ startNode }) => {
     const from = await startNode({ height: 10 })
     const { store } = watchedStore()
     const { state, error } = await ingestUntil({ node: from, store }, has(10))

@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest'
-import { refusalOf } from '../../../src/query/service/ingest/refusal.ts'
-import { createSizer } from '../../../src/query/service/ingest/sizer.ts'
+import { classifyRpcError } from '../../../src/query/service/ingest/errors.ts'
+import { createBatchSizer } from '../../../src/query/service/ingest/batch-size.ts'
 import { createTransport } from '../../../src/query/service/ingest/transport.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { type Call, type RpcFault } from '../../support/rpc-node.ts'
 import { callsOf, has, ingestUntil, ingestWhole, it, NO_ERRORS, watchedStore } from './fixtures.ts'
 
-/** As nodes and services say it: what they mean is that less is to be asked for. */
+/** Error messages of nodes and services for requests that are too large. */
 const TOO_LARGE = [
   'block range too large',
   'response exceeds size limit',
@@ -38,7 +38,7 @@ const OVERLOAD = [
   'server is busy',
 ]
 
-/** Of a node that takes so many blocks at a time. */
+/** A node with a limit on the number of blocks per request. */
 const takes =
   (most: number, message: string, code: number) =>
   ({ method, params }: Call): RpcFault | undefined => {
@@ -48,16 +48,16 @@ const takes =
       : undefined
   }
 
-describe('what the node means', () => {
-  it.each(TOO_LARGE)('is that less be asked for: %s', (words) => {
+describe('classes of node errors', () => {
+  it.each(TOO_LARGE)('too large: %s', (words) => {
     for (const code of [-32_005, -32_000, -32_602, null]) {
-      expect(refusalOf(code, words)).toBe('too large')
+      expect(classifyRpcError(code, words)).toBe('too large')
     }
   })
 
-  it.each(OVERLOAD)('is to be left alone: %s', (words) => {
+  it.each(OVERLOAD)('overload: %s', (words) => {
     for (const code of [-32_005, -32_000, -32_601, null]) {
-      expect(refusalOf(code, words)).toBe('overload')
+      expect(classifyRpcError(code, words)).toBe('overload')
     }
   })
 
@@ -68,12 +68,12 @@ describe('what the node means', () => {
     [-39_001, 'finalized block not found', 'no'],
     [-32_603, 'Internal error', 'no'],
   ] as const)('is told from the words first: %d %s', (code, words, meaning) => {
-    expect(refusalOf(code, words)).toBe(meaning)
+    expect(classifyRpcError(code, words)).toBe(meaning)
   })
 })
 
 describe('the number of blocks in a request', () => {
-  it('is halved without a pause until the node answers, and is no failure', async ({
+  it('is halved without a pause until the node responds, and is not counted as a failure', async ({
     startNode,
   }) => {
     const from = await startNode({
@@ -91,7 +91,7 @@ describe('the number of blocks in a request', () => {
     expect(asked.length).toBeLessThan(appended.length * 1.2)
   })
 
-  it('falls to the receipts where one block is too much', async ({ startNode }) => {
+  it('falls back to receipts if one block is too large', async ({ startNode }) => {
     const from = await startNode({ height: 12 })
     const heavy = (params: readonly unknown[]): boolean => {
       const text = JSON.stringify(params)
@@ -107,39 +107,39 @@ describe('the number of blocks in a request', () => {
         : undefined
     const { state, notices } = await ingestWhole(from)
     expect(notices).toEqual([
-      'there are blocks with too many logs for one answer: their receipts are read',
+      'some blocks have too many logs for one response: reading their receipts instead',
     ])
     expect(state.errors).toEqual(NO_ERRORS)
   })
 
-  it('is doubled at first, and grows slowly once something was refused', () => {
-    const sizer = createSizer({ first: 8, most: 1000, characters: 1_000_000 })
+  it('doubles at first, and grows slowly after a reduction', () => {
+    const sizer = createBatchSizer({ first: 8, most: 1000, characters: 1_000_000 })
     const seen = Array.from({ length: 9 }, () => {
-      sizer.came(sizer.size(), 1000)
+      sizer.record(sizer.size(), 1000)
       return sizer.size()
     })
     expect(seen).toEqual([16, 32, 64, 128, 256, 512, 1000, 1000, 1000])
-    sizer.refused(1000)
+    sizer.reduce(1000)
     const after = Array.from({ length: 10 }, () => {
-      sizer.came(sizer.size(), 1000)
+      sizer.record(sizer.size(), 1000)
       return sizer.size()
     })
     expect(after).toEqual([500, 500, 500, 500, 500, 500, 500, 625, 782, 978])
   })
 
-  it('follows the length of the answers, and never falls below one', () => {
-    const sizer = createSizer({ first: 8, most: 1000, characters: 1_000_000 })
-    sizer.came(8, 4_000_000)
+  it('follows the size of the responses, and never falls below one', () => {
+    const sizer = createBatchSizer({ first: 8, most: 1000, characters: 1_000_000 })
+    sizer.record(8, 4_000_000)
     expect(sizer.size()).toBe(2)
-    sizer.came(2, 3_000_000)
+    sizer.record(2, 3_000_000)
     expect(sizer.size()).toBe(1)
-    sizer.refused(1)
+    sizer.reduce(1)
     expect(sizer.size()).toBe(1)
   })
 
-  it('does not grow by what is asked for at the tip', () => {
-    const sizer = createSizer({ first: 8, most: 1000, characters: 1_000_000 })
-    for (let turn = 0; turn < 20; turn += 1) sizer.came(1, 100)
+  it('does not grow by small requests at the chain head', () => {
+    const sizer = createBatchSizer({ first: 8, most: 1000, characters: 1_000_000 })
+    for (let turn = 0; turn < 20; turn += 1) sizer.record(1, 100)
     expect(sizer.size()).toBe(8)
   })
 })

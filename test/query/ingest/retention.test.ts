@@ -1,5 +1,8 @@
 import { describe, expect } from 'vitest'
-import { createKeeper, type Retention } from '../../../src/query/service/ingest/retention.ts'
+import {
+  createRetentionEnforcer,
+  type Retention,
+} from '../../../src/query/service/ingest/retention.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { createRpcChain, startRpcNode } from '../../support/rpc-node.ts'
@@ -7,7 +10,7 @@ import { ingestUntil, it, watchedStore } from './fixtures.ts'
 
 const chain = createRpcChain()
 
-/** Adds blocks one by one, a second each, and says with which block the store begins after each. */
+/** Adds one block per second and returns the first stored block after each. */
 const begins = async (
   retention: Retention,
   count: number,
@@ -25,20 +28,20 @@ const begins = async (
       return { ...size, bytes: bytesOf(size.blocks, most) }
     },
   }
-  const keeper = createKeeper({ store: sized, retention, clock })
+  const keeper = createRetentionEnforcer({ store: sized, retention, clock })
   const firsts: number[] = []
   for (let number = 0; number < count; number += 1) {
     await store.append([chain.block(number)])
     most = Math.max(most, (await store.size()).blocks)
     const range = await store.range()
-    if (range !== null) firsts.push((await keeper.tidy(range)).first)
+    if (range !== null) firsts.push((await keeper.enforce(range)).first)
     await clock.sleep(1000, new AbortController().signal)
   }
   return { firsts, measured, store }
 }
 
 describe('retention', () => {
-  it('by blocks keeps at least so many, and a twentieth more', async () => {
+  it('by blocks keeps at least this number, and a twentieth more', async () => {
     const { firsts, store } = await begins({ blocks: 100 }, 250)
     for (const [last, first] of firsts.entries()) {
       const held = last - first + 1
@@ -49,24 +52,24 @@ describe('retention', () => {
     expect(new Set(firsts).size).toBe(31)
   })
 
-  it('by blocks keeps one, too', async () => {
+  it('by blocks can keep a single block', async () => {
     const { firsts } = await begins({ blocks: 1 }, 5)
     expect(firsts).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('by bytes forgets a twentieth more than it must, and does not measure each time', async () => {
+  it('by bytes prunes a twentieth more than necessary, and does not measure each time', async () => {
     const { firsts, measured } = await begins({ bytes: 3000 }, 600)
     for (const [last, first] of firsts.entries()) expect((last - first + 1) * 10).toBeLessThan(3110)
     expect((600 - (firsts.at(-1) ?? 0)) * 10).toBeGreaterThanOrEqual(2850)
     expect(measured).toBeLessThan(100)
   })
 
-  it('by bytes never forgets the newest', async () => {
+  it('by bytes never prunes the newest blocks', async () => {
     const { firsts } = await begins({ bytes: 1 }, 300)
     expect(firsts.at(-1)).toBe(290 - 99)
   })
 
-  it('by bytes does not empty a store that gives no space back, but uses it anew', async () => {
+  it('by bytes does not empty a store that reuses space without shrinking', async () => {
     const { firsts } = await begins({ bytes: 3000 }, 1500, (_, most) => most * 10)
     const last = 1499
     const held = last - (firsts.at(-1) ?? 0) + 1
@@ -74,12 +77,12 @@ describe('retention', () => {
     expect(held).toBeLessThan(330)
   })
 
-  it('without bounds forgets nothing', async () => {
+  it('without limits prunes nothing', async () => {
     expect((await begins('unbounded', 150)).firsts.at(-1)).toBe(0)
     expect((await begins({}, 150)).firsts.at(-1)).toBe(0)
   })
 
-  it('spares an empty store what would be forgotten at once', async () => {
+  it('does not read blocks into an empty store that would be pruned at once', async () => {
     const node = await startRpcNode({ height: 500 })
     const { store, appended } = watchedStore()
     const options = { node, store, retention: { blocks: 50 } }

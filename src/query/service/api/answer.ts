@@ -1,108 +1,108 @@
-import { type Clock } from '../../../core/clock.ts'
+import type { Clock } from '../../../core/clock.ts'
+import type { LogField } from '../../log-fields.ts'
 import { StoreError } from '../../store/errors.ts'
-import type { BlockHead, Found, LogStore, Selection } from '../../store/store.ts'
-import { type Asked, type Dialect } from './asked.ts'
-import { encodeHosted, encodeNothing, encodeSpec } from './encode.ts'
-import { type QueryLimits } from './limits.ts'
-import { shareOfValues } from './page-size.ts'
+import type { BlockHeader, LogPage, LogStore, Selection } from '../../store/store.ts'
+import { encodeEmpty, encodeHosted, encodeSpec } from './encode.ts'
+import type { QueryLimits } from './limits.ts'
+import type { Dialect, ParsedQuery } from './parse-query.ts'
 
-export interface AnswerOptions {
+export interface QueryOptions {
   readonly store: LogStore
   readonly dialect: Dialect
   readonly limits: Pick<QueryLimits, 'pageBytes' | 'pageLogs' | 'pageMs'>
   readonly clock: Clock
 }
 
-/** A page, and how many logs are in it. */
-export interface Answered {
+/** The encoded page and the number of logs in it. */
+export interface QueryAnswer {
   readonly body: Buffer
   readonly logs: number
 }
 
-/** Where every block is told of, so many in a page. */
+/** Largest number of blocks in a page if the query asks for every block. */
 const MOST_BLOCKS = 5000
 
-/** What is held of what was asked for, as one page. Throws StoreError. */
-export const answer = async (
-  asked: Asked,
-  options: AnswerOptions,
+/** Reads one page of the query from the store and encodes it. Throws a StoreError. */
+export const answerQuery = async (
+  query: ParsedQuery,
+  options: QueryOptions,
   signal: AbortSignal,
-): Promise<Answered> =>
+): Promise<QueryAnswer> =>
   options.dialect === 'spec'
-    ? answerSpec(asked, options, signal)
-    : answerHosted(asked, options, signal)
+    ? answerSpec(query, options, signal)
+    : answerHosted(query, options, signal)
 
-const answerSpec: typeof answer = async (asked, options, signal) => {
-  const selection = selectionOf(asked, options)
-  const found = await read(selection, options, signal)
-  const isDone = found.next > Math.min(selection.to, found.range.last)
-  return { body: encodeSpec(found, asked.fields, isDone), logs: found.count }
+const answerSpec: typeof answerQuery = async (query, options, signal) => {
+  const selection = selectionOf(query, options)
+  const page = await read(selection, options, signal)
+  const isDone = page.next > Math.min(selection.to, page.range.last)
+  return { body: encodeSpec(page, query.fields, isDone), logs: page.count }
 }
 
-const answerHosted: typeof answer = async (asked, options, signal) => {
+const answerHosted: typeof answerQuery = async (query, options, signal) => {
   const { store, clock } = options
-  const began = clock.elapsed()
-  const selection = selectionOf(asked, options)
-  const nothing = (last: number | null): Answered => {
-    const milliseconds = clock.elapsed() - began
-    return { body: encodeNothing({ next: asked.from, last, milliseconds, guard: null }), logs: 0 }
+  const startedAt = clock.elapsed()
+  const selection = selectionOf(query, options)
+  const emptyPage = (last: number | null): QueryAnswer => {
+    const milliseconds = clock.elapsed() - startedAt
+    return { body: encodeEmpty({ next: query.from, last, milliseconds, guard: null }), logs: 0 }
   }
-  if (selection.to < selection.from) return nothing((await store.range())?.last ?? null)
-  let found: Found
+  if (selection.to < selection.from) return emptyPage((await store.range())?.last ?? null)
+  let page: LogPage
   try {
-    found = await read(selection, options, signal)
+    page = await read(selection, options, signal)
   } catch (error) {
-    if (error instanceof StoreError && error.kind === 'empty') return nothing(null)
+    if (error instanceof StoreError && error.kind === 'empty') return emptyPage(null)
     throw error
   }
-  const { blocks, guard } = await headsOf(asked, found, store)
-  const milliseconds = clock.elapsed() - began
-  const { fields, blockFields } = asked
+  const { blocks, guard } = await headsOf(query, page, store)
+  const milliseconds = clock.elapsed() - startedAt
+  const { fields, blockFields } = query
   return {
-    body: encodeHosted({ found, fields, blocks, blockFields, guard, milliseconds }),
-    logs: fields.length === 0 ? 0 : found.count,
+    body: encodeHosted({ logPage: page, fields, blocks, blockFields, guard, milliseconds }),
+    logs: fields.length === 0 ? 0 : page.count,
   }
 }
 
-const selectionOf = (asked: Asked, { limits }: AnswerOptions): Selection => {
-  const { from, filters, fields, maxLogs } = asked
-  const most = asked.blocks === 'all' ? from + MOST_BLOCKS - 1 : Number.MAX_SAFE_INTEGER
+const selectionOf = (query: ParsedQuery, { limits }: QueryOptions): Selection => {
+  const { from, filters, fields, maxLogs } = query
+  const lastAllowed = query.blocks === 'all' ? from + MOST_BLOCKS - 1 : Number.MAX_SAFE_INTEGER
   return {
     from,
-    to: Math.min(asked.to ?? Number.MAX_SAFE_INTEGER, most),
+    to: Math.min(query.to ?? Number.MAX_SAFE_INTEGER, lastAllowed),
     filters,
     fields,
     maxLogs: Math.max(1, Math.min(limits.pageLogs, maxLogs ?? limits.pageLogs)),
-    maxBytes: Math.floor(limits.pageBytes * shareOfValues(fields)),
+    maxBytes: Math.floor(limits.pageBytes * valueShare(fields)),
     maxMs: limits.pageMs,
   }
 }
 
-/** What a store must never bring is no answer: a page that covers nothing, or a row from somewhere else. */
+/** Throws if the store returns a page that covers no block, or rows outside of the requested range. */
 const read = async (
   selection: Selection,
-  { store }: AnswerOptions,
+  { store }: QueryOptions,
   signal: AbortSignal,
-): Promise<Found> => {
+): Promise<LogPage> => {
   const { from, to, filters } = selection
-  const found = await (filters.length === 0
-    ? readNothing(selection, store)
+  const page = await (filters.length === 0
+    ? readEmpty(selection, store)
     : store.read(selection, signal))
-  const last = Math.min(to, found.range.last)
-  const isCovered = from > last ? found.next === from : found.next > from && found.next <= last + 1
-  const { blocks } = found
+  const last = Math.min(to, page.range.last)
+  const isCovered = from > last ? page.next === from : page.next > from && page.next <= last + 1
+  const { blocks } = page
   const isInside = blocks.every(
-    (block, row) => block >= Math.max(from, blocks[row - 1] ?? from) && block < found.next,
+    (block, row) => block >= Math.max(from, blocks[row - 1] ?? from) && block < page.next,
   )
-  if (isCovered && isInside && blocks.length === found.count) return found
-  throw new Error(`the store answered blocks ${from} to ${to} with a page up to ${found.next}`)
+  if (isCovered && isInside && blocks.length === page.count) return page
+  throw new Error(`the store returned a page up to ${page.next} for blocks ${from} to ${to}`)
 }
 
-/** No filter selects no log: all blocks are covered, as if none had a log that matches. */
-const readNothing = async ({ from, to, fields }: Selection, store: LogStore): Promise<Found> => {
+/** A query without filters matches no log: every block is covered, as if none had a matching log. */
+const readEmpty = async ({ from, to, fields }: Selection, store: LogStore): Promise<LogPage> => {
   const range = await store.range()
   if (range === null) {
-    throw new StoreError('empty', { doing: 'read logs', happened: 'the store holds no block yet' })
+    throw new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
   }
   if (from < range.first) throw pruned(from, range.first)
   return {
@@ -114,34 +114,34 @@ const readNothing = async ({ from, to, fields }: Selection, store: LogStore): Pr
   }
 }
 
-/** The blocks that are to be told of, and those at both ends of the page. */
-const headsOf = async (asked: Asked, found: Found, store: LogStore) => {
-  const { from } = asked
-  const last = found.next - 1
+/** The headers of the requested blocks, and of the first and last block of the page. */
+const headsOf = async (query: ParsedQuery, page: LogPage, store: LogStore) => {
+  const { from } = query
+  const last = page.next - 1
   if (last < from) return { blocks: [], guard: null }
-  const told = asked.blockFields.length === 0 ? [] : numbersOf(asked, found)
-  const numbers = [...new Set([from, ...told, last])]
+  const listed = query.blockFields.length === 0 ? [] : numbersOf(query, page)
+  const numbers = [...new Set([from, ...listed, last])]
   const heads = new Map((await store.heads(numbers)).map((head) => [head.number, head]))
   const first = heads.get(from)
   const end = heads.get(last)
-  if (heads.size < numbers.length || !first || !end) throw await gone(from, store)
-  const blocks = told.flatMap((number): readonly BlockHead[] => {
+  if (heads.size < numbers.length || !first || !end) throw await missingHeaders(from, store)
+  const blocks = listed.flatMap((number): readonly BlockHeader[] => {
     const head = heads.get(number)
     return head ? [head] : []
   })
   return { blocks, guard: { first, last: end } }
 }
 
-const numbersOf = ({ blocks, from }: Asked, found: Found): readonly number[] =>
+const numbersOf = ({ blocks, from }: ParsedQuery, page: LogPage): readonly number[] =>
   blocks === 'all'
-    ? Array.from({ length: found.next - from }, (_, index) => from + index)
-    : [...new Set(found.blocks)]
+    ? Array.from({ length: page.next - from }, (_, index) => from + index)
+    : [...new Set(page.blocks)]
 
-/** Between the two reads the oldest blocks may have been given up. */
-const gone = async (from: number, store: LogStore): Promise<Error> => {
+/** The store may have pruned the oldest blocks between the two reads. */
+const missingHeaders = async (from: number, store: LogStore): Promise<Error> => {
   const first = (await store.range())?.first ?? null
   return first === null || first <= from
-    ? new Error(`the store has logs from block ${from} on and not its blocks`)
+    ? new Error(`the store has logs of block ${from} without its header`)
     : pruned(from, first)
 }
 
@@ -151,3 +151,32 @@ const pruned = (from: number, first: number): StoreError =>
     { doing: `read blocks from ${from} on`, happened: `the first block is ${first}` },
     first,
   )
+
+/** Characters of a typical value. */
+const WIDTHS: Readonly<Record<LogField, number>> = {
+  removed: 5,
+  log_index: 3,
+  transaction_index: 3,
+  transaction_hash: 66,
+  block_hash: 66,
+  block_number: 8,
+  address: 42,
+  data: 66,
+  topic0: 66,
+  topic1: 66,
+  topic2: 66,
+  topic3: 66,
+}
+
+/** Quotes, colon and comma. */
+const PUNCTUATION = 6
+
+/**
+ * The share of a page that is values: the store counts values only, but the page also has keys and
+ * punctuation.
+ */
+const valueShare = (fields: readonly LogField[]): number => {
+  const values = fields.reduce((sum, field) => sum + WIDTHS[field], 0)
+  const keys = fields.reduce((sum, field) => sum + field.length + PUNCTUATION, 2)
+  return Math.max(values, 1) / (Math.max(values, 1) + keys)
+}

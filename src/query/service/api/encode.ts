@@ -1,19 +1,24 @@
 import type { LogField } from '../../log-fields.ts'
-import type { BlockHead, Found } from '../../store/store.ts'
-import { type BlockField } from './asked.ts'
-import { ByteWriter } from './byte-writer.ts'
-import { createRows } from './rows.ts'
+import type { BlockHeader, Column, LogPage } from '../../store/store.ts'
+import type { BlockField } from './parse-query.ts'
 
-/** The hashes by which a client of the hosted service sees that its pages are of one chain. */
+/** Hashes with which clients of the hosted service check that consecutive pages are of one chain. */
 export interface Guard {
-  readonly first: BlockHead
-  readonly last: BlockHead
+  readonly first: BlockHeader
+  readonly last: BlockHeader
 }
 
-/** `{"logs":[…],"block":7}` for each block with logs. Its clients count `"block_number"`: that is a log's alone. */
-export const encodeSpec = (found: Found, fields: readonly LogField[], isDone: boolean): Buffer => {
-  const rows = createRows(found, fields)
-  const groups = groupsOf(found.blocks)
+/**
+ * `{"logs":[…],"block":7}` for each block with logs. Clients count `"block_number"`, so only logs have that
+ * key.
+ */
+export const encodeSpec = (
+  logPage: LogPage,
+  fields: readonly LogField[],
+  isDone: boolean,
+): Buffer => {
+  const rows = createRows(logPage, fields)
+  const groups = groupByBlock(logPage.blocks)
   const to = new ByteWriter(rows.size + groups.length * 64 + 128)
   to.text('{"data":[')
   groups.forEach(({ block, begin, end }, index) => {
@@ -21,8 +26,8 @@ export const encodeSpec = (found: Found, fields: readonly LogField[], isDone: bo
     rows.write(to, begin, end)
     to.text(`],"block":${block}}`)
   })
-  const next = isDone ? '' : `"next_block":${found.next},`
-  to.text(`],${next}"archive_height":${found.range.last}}`)
+  const next = isDone ? '' : `"next_block":${logPage.next},`
+  to.text(`],${next}"archive_height":${logPage.range.last}}`)
   return to.done()
 }
 
@@ -32,7 +37,7 @@ interface Group {
   end: number
 }
 
-const groupsOf = (blocks: readonly number[]): readonly Group[] => {
+const groupByBlock = (blocks: readonly number[]): readonly Group[] => {
   const groups: Group[] = []
   for (const [row, block] of blocks.entries()) {
     const last = groups.at(-1)
@@ -43,9 +48,9 @@ const groupsOf = (blocks: readonly number[]): readonly Group[] => {
 }
 
 interface HostedPage {
-  readonly found: Found
+  readonly logPage: LogPage
   readonly fields: readonly LogField[]
-  readonly blocks: readonly BlockHead[]
+  readonly blocks: readonly BlockHeader[]
   readonly blockFields: readonly BlockField[]
   readonly guard: Guard | null
   readonly milliseconds: number
@@ -53,30 +58,32 @@ interface HostedPage {
 
 /** One batch for the whole page, or none. */
 export const encodeHosted = (page: HostedPage): Buffer => {
-  const { found, fields, guard, milliseconds } = page
-  const rows = createRows(found, fields)
+  const { logPage, fields, guard, milliseconds } = page
+  const rows = createRows(logPage, fields)
   const blocks = page.blocks.map((block) => blockText(block, page.blockFields)).join(',')
   const to = new ByteWriter(rows.size + blocks.length + 1024)
   to.text('{"data":[')
-  const hasLogs = found.count > 0 && fields.length > 0
+  const hasLogs = logPage.count > 0 && fields.length > 0
   if (hasLogs || blocks !== '') {
     to.text(`{"blocks":[${blocks}],"transactions":[],"logs":[`)
-    if (hasLogs) rows.write(to, 0, found.count)
+    if (hasLogs) rows.write(to, 0, logPage.count)
     to.text('],"traces":[]}')
   }
-  to.text(`],${envelopeText({ next: found.next, last: found.range.last, milliseconds, guard })}}`)
+  to.text(
+    `],${envelopeText({ next: logPage.next, last: logPage.range.last, milliseconds, guard })}}`,
+  )
   return to.done()
 }
 
 interface Envelope {
   readonly next: number
-  /** Null: nothing is held. */
+  /** Null: the store is empty. */
   readonly last: number | null
   readonly milliseconds: number
   readonly guard: Guard | null
 }
 
-export const encodeNothing = (envelope: Envelope): Buffer =>
+export const encodeEmpty = (envelope: Envelope): Buffer =>
   Buffer.from(`{"data":[],${envelopeText(envelope)}}`, 'latin1')
 
 const envelopeText = ({ next, last, milliseconds, guard }: Envelope): string =>
@@ -93,12 +100,113 @@ const guardText = (guard: Guard | null): string =>
     },
   )
 
-const BLOCK_VALUES: Readonly<Record<BlockField, (block: BlockHead) => number | string>> = {
+const BLOCK_VALUES: Readonly<Record<BlockField, (block: BlockHeader) => number | string>> = {
   number: ({ number }) => number,
   hash: ({ hash }) => hash,
   parent_hash: ({ parentHash }) => parentHash,
   timestamp: ({ timestamp }) => `0x${timestamp.toString(16)}`,
 }
 
-const blockText = (block: BlockHead, fields: readonly BlockField[]): string =>
+const blockText = (block: BlockHeader, fields: readonly BlockField[]): string =>
   JSON.stringify(Object.fromEntries(fields.map((field) => [field, BLOCK_VALUES[field](block)])))
+
+const COMMA = 0x2c
+const QUOTE = 0x22
+const OPEN = 0x7b
+const CLOSE = 0x7d
+/** Digits of the largest number, or a word such as `false`. */
+const LONGEST_CELL = 16
+
+interface Cells {
+  readonly column: Column
+  /** `"data":`, after a comma unless it is the first key. */
+  readonly key: Uint8Array
+}
+
+/**
+ * Encodes logs as JSON directly from columns to bytes: no object per log, and no string of the whole page.
+ * The store holds hex only, so no value needs escaping.
+ */
+export interface Rows {
+  /** Upper bound of the size of all rows, in bytes. */
+  readonly size: number
+  /** Writes logs from row `begin` to `end` (exclusive), separated by commas. */
+  write(to: ByteWriter, begin: number, end: number): void
+}
+
+const createRows = (logPage: LogPage, fields: readonly LogField[]): Rows => {
+  const all = fields.map((field, index): Cells => {
+    const column = logPage.columns.get(field)
+    if (column?.length !== logPage.count)
+      throw new Error(`the store returned too few values of ${field}`)
+    return { column, key: Buffer.from(`${index === 0 ? '' : ','}"${field}":`, 'latin1') }
+  })
+  return {
+    size: all.reduce((sum, cells) => sum + sizeOf(cells), 3 * logPage.count),
+    write: (to, begin, end) => {
+      for (let row = begin; row < end; row += 1) {
+        if (row > begin) to.byte(COMMA)
+        to.byte(OPEN)
+        for (const { column, key } of all) {
+          to.copy(key)
+          writeCell(to, column[row] ?? null)
+        }
+        to.byte(CLOSE)
+      }
+    },
+  }
+}
+
+const sizeOf = ({ column, key }: Cells): number => {
+  let size = column.length * (key.length + 2)
+  for (const cell of column) size += typeof cell === 'string' ? cell.length : LONGEST_CELL
+  return size
+}
+
+const writeCell = (to: ByteWriter, cell: Column[number]): void => {
+  if (typeof cell !== 'string') {
+    to.text(String(cell))
+    return
+  }
+  to.byte(QUOTE)
+  to.text(cell)
+  to.byte(QUOTE)
+}
+
+/** Writes ASCII into a buffer whose size is computed beforehand. */
+export class ByteWriter {
+  readonly #bytes: Buffer
+  #at = 0
+
+  constructor(size: number) {
+    this.#bytes = Buffer.allocUnsafe(size)
+  }
+
+  text(text: string): void {
+    const written = this.#bytes.write(text, this.#at, 'latin1')
+    if (written !== text.length)
+      throw new RangeError('the response is longer than its computed size')
+    this.#at += written
+  }
+
+  /** For short keys a loop is faster than Buffer.copy. */
+  copy(part: Uint8Array): void {
+    const bytes = this.#bytes
+    const start = this.#at
+    const { length } = part
+    for (let at = 0; at < length; at += 1) bytes[start + at] = part[at] ?? 0
+    this.#at = start + length
+  }
+
+  byte(byte: number): void {
+    this.#bytes[this.#at] = byte
+    this.#at += 1
+  }
+
+  /** Only the written part: the rest is uninitialised memory. */
+  done(): Buffer {
+    if (this.#at > this.#bytes.length)
+      throw new RangeError('the response is longer than its computed size')
+    return this.#bytes.subarray(0, this.#at)
+  }
+}

@@ -1,26 +1,26 @@
 import { type ServerOptions } from 'node:http'
 import { minute, second } from '../../../core/units.ts'
 
-/** What one request may cost, and all of them together. */
+/** Limits per request, and for all requests together. */
 export interface QueryLimits {
-  /** Of the body of a request. */
+  /** Size of a request body. */
   readonly bodyBytes: number
-  /** Addresses and topics in one request, and alternatives in its `logs`. */
+  /** Addresses and topics per request, and alternatives in its `logs`. */
   readonly values: number
   readonly filters: number
-  /** A page ends with the block in which it reaches one of these. */
+  /** A page ends with the block in which it reaches one of these limits. */
   readonly pageBytes: number
   readonly pageLogs: number
   readonly pageMs: number
-  /** An answer that is not there by then is given up. */
+  /** Timeout for making a response, in milliseconds. */
   readonly answerMs: number
-  /** An answer that has not been taken by then is not sent any further. */
+  /** Timeout for sending a response, in milliseconds. */
   readonly sendMs: number
-  /** Reads at a time, how many may wait for theirs, and how long. */
+  /** Concurrent reads, how many may wait for a slot, and for how long. */
   readonly concurrent: number
   readonly waiting: number
   readonly waitMs: number
-  /** Answers that clients have not taken yet, all together. */
+  /** Responses that clients have not received yet, in total. */
   readonly unsentBytes: number
 }
 
@@ -41,7 +41,7 @@ export const QUERY_LIMITS: QueryLimits = {
   unsentBytes: 128 * MiB,
 }
 
-/** For the server that the handler stands in: whoever speaks slowly is not waited for. */
+/** Options of the HTTP server: connections of slow clients are closed. */
 export const apiServerOptions: ServerOptions = {
   headersTimeout: 10 * second,
   requestTimeout: 15 * second,

@@ -1,32 +1,32 @@
 import { type IncomingMessage } from 'node:http'
-import { Refusal } from './refusal.ts'
+import { HttpError } from './http-error.ts'
 
-export interface Path {
+export interface Route {
   readonly name: '/query' | '/height'
   readonly allow: string
 }
 
-const PATHS: readonly Path[] = [
+const ROUTES: readonly Route[] = [
   { name: '/query', allow: 'POST, OPTIONS' },
   { name: '/height', allow: 'GET, HEAD, OPTIONS' },
 ]
 
-/** Without what follows a question mark: nothing here is asked for by that. */
-export const nameOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? ''
+/** The request path without the query string, which this API does not use. */
+export const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? ''
 
-/** Throws where there is no such path, or not by this method. */
-export const routeOf = (request: IncomingMessage): Path => {
-  const name = nameOf(request)
-  const path = PATHS.find((one) => one.name === name)
-  if (!path)
-    throw new Refusal(
+/** Throws an HttpError for an unknown route or a method that the route does not allow. */
+export const routeOf = (request: IncomingMessage): Route => {
+  const name = pathOf(request)
+  const route = ROUTES.find((one) => one.name === name)
+  if (!route)
+    throw new HttpError(
       'not_found',
       name.startsWith('/query/')
-        ? 'queries are answered as JSON alone, at /query'
-        : 'there are POST /query and GET /height',
+        ? 'only JSON queries are supported, at /query'
+        : 'not found; the endpoints are POST /query and GET /height',
     )
-  if (path.allow.split(', ').includes(request.method ?? '')) return path
-  throw new Refusal('method_not_allowed', `${name} takes ${path.allow}`, {
-    headers: { allow: path.allow },
+  if (route.allow.split(', ').includes(request.method ?? '')) return route
+  throw new HttpError('method_not_allowed', `${name} allows ${route.allow}`, {
+    headers: { allow: route.allow },
   })
 }

@@ -1,31 +1,31 @@
 import { excerpt } from '../../../core/errors.ts'
-import { IngestError, LateError, RefusedError, TooLargeError } from './errors.ts'
-import { understood } from './understood.ts'
-import { type Head, parseHead } from './parse.ts'
+import { IngestError, NodeTimeoutError, NodeRejectedError, TooLargeError } from './errors.ts'
+import { parseResult } from './fields.ts'
+import { type FullHeader, parseHead } from './parse.ts'
 import { type Rpc } from './rpc.ts'
-import { createSizer } from './sizer.ts'
+import { createBatchSizer } from './batch-size.ts'
 
-/** Headers of final blocks: what was asked for once is kept until it has been used. */
+/** Reads headers of final blocks, and caches them until they have been used. */
 export interface Headers {
-  /** The first of `from`…`to`: at least one, linked to each other. */
-  take(from: number, to: number, signal: AbortSignal): Promise<readonly Head[]>
-  /** Null where the node does not have the block. */
-  at(block: number | string, signal: AbortSignal): Promise<Head | null>
-  /** Null where the node does not have the block, or knows what is final and has it as a proposal only. */
-  finalAt(block: number, signal: AbortSignal): Promise<Head | null>
-  forget(): void
+  /** The first headers of `from` to `to`: at least one, linked by parent hash. */
+  take(from: number, to: number, signal: AbortSignal): Promise<readonly FullHeader[]>
+  /** Null if the node does not have the block. */
+  at(block: number | string, signal: AbortSignal): Promise<FullHeader | null>
+  /** Null if the node does not have the block, or reports that it is not final. */
+  finalAt(block: number, signal: AbortSignal): Promise<FullHeader | null>
+  clear(): void
 }
 
-/** A block of 4,000 transactions has a header of 270 kB, as it comes with their hashes. */
-const LENGTH = 4_000_000
-/** Headers are kept in memory until the logs have come. */
+/** The header of a block with 4,000 transactions has 270 kB, since it lists their hashes. */
+const RESPONSE_CHARACTERS = 4_000_000
+/** Headers stay in memory until their logs have been read. */
 const MOST_HASHES = 100_000
 
 export const createHeaders = (rpc: Rpc): Headers => {
-  const sizer = createSizer({ first: 16, most: 100, characters: LENGTH })
-  let kept: readonly Head[] = []
+  const sizer = createBatchSizer({ first: 16, most: 100, characters: RESPONSE_CHARACTERS })
+  let cached: readonly FullHeader[] = []
 
-  const askFor = async (from: number, to: number, signal: AbortSignal): Promise<Head[]> => {
+  const request = async (from: number, to: number, signal: AbortSignal): Promise<FullHeader[]> => {
     for (;;) {
       const count = Math.min(to - from + 1, sizer.size())
       const numbers = Array.from({ length: count }, (_, index) => from + index)
@@ -35,10 +35,10 @@ export const createHeaders = (rpc: Rpc): Headers => {
           if ('error' in reply) throw reply.error
           return headOf(reply.result, from + index)
         })
-        sizer.came(count, size)
+        sizer.record(count, size)
         return heads
       } catch (error) {
-        if (error instanceof TooLargeError || error instanceof LateError) sizer.refused(count)
+        if (error instanceof TooLargeError || error instanceof NodeTimeoutError) sizer.reduce(count)
         if (!(error instanceof TooLargeError) || count === 1) throw error
       }
     }
@@ -46,41 +46,42 @@ export const createHeaders = (rpc: Rpc): Headers => {
 
   return {
     take: async (from, to, signal) => {
-      kept = kept.filter(({ number }) => number >= from)
-      if (kept[0] !== undefined && kept[0].number !== from) kept = []
-      while (kept.length < to - from + 1) {
-        const more = await askFor(from + kept.length, to, signal)
-        kept = [...kept, ...more]
-        if (kept.reduce((sum, { transactions }) => sum + transactions.length, 0) > MOST_HASHES)
+      cached = cached.filter(({ number }) => number >= from)
+      if (cached[0] !== undefined && cached[0].number !== from) cached = []
+      while (cached.length < to - from + 1) {
+        const more = await request(from + cached.length, to, signal)
+        cached = [...cached, ...more]
+        if (cached.reduce((sum, { transactions }) => sum + transactions.length, 0) > MOST_HASHES)
           break
       }
-      const taken = kept.slice(0, to - from + 1)
+      const taken = cached.slice(0, to - from + 1)
       for (const [index, head] of taken.entries()) {
-        const before = taken[index - 1]
-        if (before !== undefined && before.hash !== head.parentHash) throw unlinked(before, head)
+        const previous = taken[index - 1]
+        if (previous !== undefined && previous.hash !== head.parentHash)
+          throw unlinked(previous, head)
       }
       return taken
     },
     at: async (block, signal) => {
       const { result } = await rpc.one(callFor(block), signal)
-      return understood('the header of a block', result, parseHead)
+      return parseResult('the header of a block', result, parseHead)
     },
     finalAt: async (block, signal) => {
-      // In one request: it is one node that answers both.
+      // In one batch, so that the same node answers both.
       const { replies } = await rpc.many([callFor('finalized'), callFor(block)], signal)
       const [final = null, head = null] = replies.map((reply) => {
         if ('result' in reply) {
-          return understood('the header of a block', reply.result, parseHead) ?? 'none'
+          return parseResult('the header of a block', reply.result, parseHead) ?? 'none'
         }
-        if (reply.error instanceof RefusedError) return null
+        if (reply.error instanceof NodeRejectedError) return null
         throw reply.error
       })
       if (head === null || head === 'none' || final === 'none') return null
-      // A node that does not know the tag says nothing against it.
+      // A node that does not support the tag does not contradict it.
       return final === null || final.number >= block ? head : null
     },
-    forget: () => {
-      kept = []
+    clear: () => {
+      cached = []
     },
   }
 }
@@ -90,28 +91,28 @@ const callFor = (block: number | string) => ({
   params: [typeof block === 'number' ? `0x${block.toString(16)}` : block, false],
 })
 
-const headOf = (result: unknown, number: number): Head => {
-  const head = understood('the header of a block', result, parseHead)
-  if (head === null) throw absent(number)
+const headOf = (result: unknown, number: number): FullHeader => {
+  const head = parseResult('the header of a block', result, parseHead)
+  if (head === null) throw notFound(number)
   if (head.number === number) return head
   throw new IngestError('nonsense', {
     doing: `read block ${number} from the node`,
-    happened: 'it answers with another block',
+    happened: 'the node returned another block',
     evidence: excerpt(String(head.number)),
   })
 }
 
-const absent = (number: number): IngestError =>
+const notFound = (number: number): IngestError =>
   new IngestError('incomplete', {
     doing: `read block ${number} from the node`,
-    // In the line that is logged: this does not pass by waiting.
+    // This is part of the logged line, since waiting does not help.
     happened:
-      'it does not have it (where it keeps recent blocks only: --from-block, with a new --store)',
+      'the node does not have it (if it keeps recent blocks only, use --from-block with a new --store)',
   })
 
-export const unlinked = (before: { readonly number: number }, head: Head): IngestError =>
+export const unlinked = (previous: { readonly number: number }, head: FullHeader): IngestError =>
   new IngestError('unlinked', {
-    doing: 'join blocks',
-    happened: 'a block does not name the one before as its parent',
-    evidence: `block ${head.number} on block ${before.number}`,
+    doing: 'link blocks',
+    happened: 'the parent hash of a block is not the hash of the previous block',
+    evidence: `block ${head.number} after block ${previous.number}`,
   })

@@ -1,146 +1,172 @@
-import { type StoredLog } from '../../store/store.ts'
-import { accountsFor, canTell } from './bloom.ts'
-import { byBlock, flawOf, type Told } from './complete.ts'
-import { createEndsThere } from './ending.ts'
-import { IngestError, RefusedError, TooLargeError } from './errors.ts'
-import { type Head, parseLogs, type Run } from './parse.ts'
-import { createReceipts } from './receipts.ts'
-import { nonsense, type Rpc } from './rpc.ts'
-import { understood } from './understood.ts'
+import type { StoredLog } from '../../store/store.ts'
+import {
+  type BlockLogs,
+  findFlaw,
+  groupByBlock,
+  isBloomUsable,
+  logsCoverBloom,
+} from './completeness.ts'
+import { IngestError, NodeRejectedError, TooLargeError } from './errors.ts'
+import { parseResult } from './fields.ts'
+import { type FullHeader, type LogGroup, parseLogs } from './parse.ts'
+import { createIsLastLog, createReceiptReader } from './receipts.ts'
+import { invalidResponse, type Rpc } from './rpc.ts'
 
-export interface Gathered {
+export interface FetchedLogs {
   /** All logs of each block, in order. */
   readonly logs: ReadonlyMap<number, readonly StoredLog[]>
-  /** How many characters the node sent for them. */
+  /** Characters that the node sent for them. */
   readonly size: number
 }
 
-/** All logs of these blocks, proved complete. Throws a TooLargeError where fewer blocks must be asked for. */
-export type GatherLogs = (heads: readonly Head[], signal: AbortSignal) => Promise<Gathered>
+/**
+ * Reads all logs of these blocks and verifies that none is missing. Throws a TooLargeError if fewer blocks
+ * must be requested.
+ */
+export type FetchLogs = (heads: readonly FullHeader[], signal: AbortSignal) => Promise<FetchedLogs>
 
-interface LogsOptions {
+interface LogFetcherOptions {
   readonly rpc: Rpc
-  /** Told of what was mended by asking in another way. */
-  readonly mended: (error: IngestError) => void
+  /** Called for each block whose logs were incomplete and are read from receipts. */
+  readonly onRepaired: (error: IngestError) => void
   readonly notice: (line: string) => void
 }
 
-interface Flawed {
-  readonly head: Head
-  readonly told: Told
+interface IncompleteLogs {
+  readonly head: FullHeader
+  readonly blockLogs: BlockLogs
   readonly flaw: string
 }
 
-/** Up to so many blocks are asked for one by one, by their hashes: such an answer can not be of another fork. */
+/**
+ * Up to this number, blocks are requested one by one by hash, so that the response cannot be of another
+ * fork.
+ */
 const BY_HASH = 4
-/** So often the receipts may say that the filter of a header is wrong, before it is no more looked at. */
+/** After this number of filters that the receipts disprove, filters are ignored. */
 const FILTER_FAULTS = 3
 
-export const createLogs = ({ rpc, mended, notice }: LogsOptions): GatherLogs => {
-  const byReceipts = createReceipts(rpc)
-  const endsThere = createEndsThere(rpc)
-  const once = onceEach(notice)
+export const createLogFetcher = ({ rpc, onRepaired, notice }: LogFetcherOptions): FetchLogs => {
+  const readLogsFromReceipts = createReceiptReader(rpc)
+  const isLastLog = createIsLastLog(rpc)
+  const noticeOnce = createNoticeOnce(notice)
   let filterFaults = 0
 
-  const ask = async (filter: Readonly<Record<string, string>>, signal: AbortSignal) => {
+  const request = async (filter: Readonly<Record<string, string>>, signal: AbortSignal) => {
     const { result, size } = await rpc.one({ method: 'eth_getLogs', params: [filter] }, signal)
-    return { runs: understood('logs', result, parseLogs), size }
+    return { groups: parseResult('logs', result, parseLogs), size }
   }
 
-  const askRange = async (heads: readonly Head[], signal: AbortSignal) => {
+  const requestRange = async (heads: readonly FullHeader[], signal: AbortSignal) => {
     const [from = 0, to = 0] = [heads[0]?.number, heads.at(-1)?.number]
-    return ask({ fromBlock: `0x${from.toString(16)}`, toBlock: `0x${to.toString(16)}` }, signal)
+    return request({ fromBlock: `0x${from.toString(16)}`, toBlock: `0x${to.toString(16)}` }, signal)
   }
 
-  const askBlock = async (head: Head, signal: AbortSignal) => {
+  const requestBlock = async (head: FullHeader, signal: AbortSignal) => {
     try {
-      return await ask({ blockHash: head.hash }, signal)
+      return await request({ blockHash: head.hash }, signal)
     } catch (error) {
-      if (error instanceof RefusedError) return await askRange([head], signal)
+      if (error instanceof NodeRejectedError) return await requestRange([head], signal)
       if (!(error instanceof TooLargeError)) throw error
-      once('there are blocks with too many logs for one answer: their receipts are read')
-      return { runs: await byReceipts(head, signal), size: 0 }
+      noticeOnce('some blocks have too many logs for one response: reading their receipts instead')
+      return { groups: await readLogsFromReceipts(head, signal), size: 0 }
     }
   }
 
-  /** What is missing at the end, where no number tells: the filter in the header does, or the receipts behind. */
-  const endFlawOf = async (head: Head, { logs }: Told, signal: AbortSignal) => {
-    const isBelieved = filterFaults < FILTER_FAULTS
-    if (isBelieved && !accountsFor(head.bloom, logs)) return FILTER
-    if (logs.length === 0 || (isBelieved && canTell(head.bloom))) return null
-    const isEnd = await endsThere(head, logs, signal)
+  /**
+   * Checks for missing logs at the end of a block, where no logIndex shows them: by the filter in the
+   * header, or by the receipts of the last transactions.
+   */
+  const findFlawAtEnd = async (head: FullHeader, { logs }: BlockLogs, signal: AbortSignal) => {
+    const trustsFilter = filterFaults < FILTER_FAULTS
+    if (trustsFilter && !logsCoverBloom(head.bloom, logs)) return MISSING_IN_FILTER
+    if (logs.length === 0 || (trustsFilter && isBloomUsable(head.bloom))) return null
+    const isEnd = await isLastLog(head, logs, signal)
     if (isEnd === null) {
-      once(
-        'this node gives no receipts of single transactions: of a block with very many logs, none tells whether the last have come',
+      noticeOnce(
+        'the node does not return receipts of single transactions: missing logs at the end of very large blocks cannot be detected',
       )
     }
-    return isEnd === false ? 'its receipts tell of logs that did not come' : null
+    return isEnd === false ? 'its receipts have logs that are missing in the response' : null
   }
 
-  const mend = async ({ head, told, flaw }: Flawed, signal: AbortSignal) => {
-    mended(incomplete(head, flaw))
-    const better = byBlock([head], await byReceipts(head, signal))?.get(head.number)
-    const remains = better === undefined ? 'they are of another' : flawOf(head, better)
-    if (better === undefined || remains !== null) {
-      throw incomplete(head, `${remains}, in its receipts, too`)
+  const readFromReceipts = async (
+    { head, blockLogs, flaw }: IncompleteLogs,
+    signal: AbortSignal,
+  ) => {
+    onRepaired(incomplete(head, flaw))
+    const complete = groupByBlock([head], await readLogsFromReceipts(head, signal))?.get(
+      head.number,
+    )
+    const remaining =
+      complete === undefined ? 'the logs belong to another block' : findFlaw(head, complete)
+    if (complete === undefined || remaining !== null) {
+      throw incomplete(head, `${remaining}; also in its receipts`)
     }
-    // The chain's own logs are not in all receipts.
-    if (!told.isMixed && told.logs.some(({ logIndex }) => logIndex >= better.logs.length)) {
-      throw incomplete(head, 'its receipts tell of fewer')
+    // Some nodes leave the logs of the chain itself out of the receipts.
+    if (
+      !blockLogs.isMixed &&
+      blockLogs.logs.some(({ logIndex }) => logIndex >= complete.logs.length)
+    ) {
+      throw incomplete(head, 'its receipts have fewer logs')
     }
-    if (flaw === FILTER && better.logs.length === told.logs.length) {
+    if (flaw === MISSING_IN_FILTER && complete.logs.length === blockLogs.logs.length) {
       filterFaults += 1
       if (filterFaults === FILTER_FAULTS) {
-        notice(
-          "the filters (logsBloom) in this node's headers are wrong: they are no more looked at",
-        )
+        notice("the filters (logsBloom) in this node's headers are wrong: ignoring them")
       }
     }
-    return better.logs
+    return complete.logs
   }
 
-  const gather = async (heads: readonly Head[], signal: AbortSignal) => {
-    if (heads.length > BY_HASH) return await askRange(heads, signal)
-    const all = { runs: new Array<Run>(), size: 0 }
+  const readGroups = async (heads: readonly FullHeader[], signal: AbortSignal) => {
+    if (heads.length > BY_HASH) return await requestRange(heads, signal)
+    const all = { groups: new Array<LogGroup>(), size: 0 }
     for (const head of heads) {
-      const { runs, size } = await askBlock(head, signal)
-      all.runs.push(...runs)
+      const { groups, size } = await requestBlock(head, signal)
+      all.groups.push(...groups)
       all.size += size
     }
     return all
   }
 
   return async (heads, signal) => {
-    const { runs, size } = await gather(heads, signal)
-    const all = byBlock(heads, runs)
-    if (all === null) throw nonsense('understand logs', 'logs of the blocks asked for', '')
+    const { groups, size } = await readGroups(heads, signal)
+    const all = groupByBlock(heads, groups)
+    if (all === null) throw invalidResponse('understand logs', 'logs of the requested blocks', '')
     const lastWithLogs = heads.findLast(({ number }) => all.get(number)?.logs.length !== 0)
     const logs = new Map<number, readonly StoredLog[]>()
     for (const head of heads) {
-      const told = all.get(head.number) ?? { logs: [], isMixed: false }
-      // An answer that was cut short lacks the end of a block, and all of those that follow.
-      const mustAccount = told.logs.length === 0 || head === lastWithLogs || heads.length <= BY_HASH
-      const flaw = flawOf(head, told) ?? (mustAccount ? await endFlawOf(head, told, signal) : null)
-      logs.set(head.number, flaw === null ? told.logs : await mend({ head, told, flaw }, signal))
+      const blockLogs = all.get(head.number) ?? { logs: [], isMixed: false }
+      // A truncated response lacks the end of a block and all later blocks.
+      const mustCheckEnd =
+        blockLogs.logs.length === 0 || head === lastWithLogs || heads.length <= BY_HASH
+      const flaw =
+        findFlaw(head, blockLogs) ??
+        (mustCheckEnd ? await findFlawAtEnd(head, blockLogs, signal) : null)
+      logs.set(
+        head.number,
+        flaw === null ? blockLogs.logs : await readFromReceipts({ head, blockLogs, flaw }, signal),
+      )
     }
     return { logs, size }
   }
 }
 
-const FILTER = 'the filter in its header tells of logs that did not come'
+const MISSING_IN_FILTER = 'the filter in its header has logs that are missing in the response'
 
-const incomplete = ({ number }: Head, flaw: string): IngestError =>
+const incomplete = ({ number }: FullHeader, flaw: string): IngestError =>
   new IngestError('incomplete', {
     doing: 'read all logs of a block',
     happened: flaw,
     evidence: `block ${number}`,
   })
 
-/** Of what holds for block after block, one line is enough. */
-const onceEach = (notice: (line: string) => void): ((line: string) => void) => {
-  const told = new Set<string>()
+/** Logs each message once, since it holds for block after block. */
+const createNoticeOnce = (notice: (line: string) => void): ((line: string) => void) => {
+  const logged = new Set<string>()
   return (line) => {
-    if (!told.has(line)) notice(line)
-    told.add(line)
+    if (!logged.has(line)) notice(line)
+    logged.add(line)
   }
 }

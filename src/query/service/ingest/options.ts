@@ -1,48 +1,53 @@
-import { type Clock } from '../../../core/clock.ts'
+import type { Clock } from '../../../core/clock.ts'
 import { ConfigError } from '../../../core/errors.ts'
 import { minute, second } from '../../../core/units.ts'
-import { type Filter, type LogStore } from '../../store/store.ts'
-import { type Retention } from './retention.ts'
-import { isAny } from './scope.ts'
+import type { Filter, LogStore, StoredLog } from '../../store/store.ts'
+import type { Retention } from './retention.ts'
 
 export interface IngestOptions {
   readonly rpcUrl: string
   readonly store: LogStore
   readonly scope: Filter
-  /** Of an empty store; one that has blocks goes on after its last. */
+  /** First block of an empty store; a store with blocks continues after its last. */
   readonly fromBlock: number
   readonly retention: Retention
   readonly clock: Clock
-  /** Blocks in one request. */
+  /** Largest number of blocks per request. */
   readonly maxRange?: number
-  /** At the tip, how often the node is asked for what is new, in milliseconds. */
+  /** Interval at which the node is polled at the chain head, in milliseconds. */
   readonly pollEvery?: number
-  /** For one answer, in milliseconds. */
+  /** Timeout of one request, in milliseconds. */
   readonly timeout?: number
-  /** A node whose newest block is older, in milliseconds, is left alone; null: however old that is. */
+  /**
+   * While the newest block of the node is older than this, in milliseconds, nothing is read; null: no
+   * limit.
+   */
   readonly behindAfter?: number | null
-  /** Blocks behind the newest that are taken for final where the node does not know the tag. */
+  /**
+   * Distance behind the newest block at which blocks count as final if the node does not support the tag
+   * `finalized`.
+   */
   readonly depth?: number
-  /** The share of the time in which a back-fill may keep the node busy; 1: without rest. */
+  /** Largest share of time in which a backfill keeps the node busy; 1: without pauses. */
   readonly nodeShare?: number
-  /** Words for the log: what is done in another way than usual. */
+  /** Receives log messages about fallbacks. */
   readonly notice?: (line: string) => void
 }
 
-/** The hardest bound of a node that we know of is 25 MB; nobody needs as much as this. */
+/** In bytes. The largest response limit of a known node is 25 MB. */
 export const MAX_ANSWER = 64 * 1024 * 1024
 
-/** With what was left out. Throws a ConfigError for what must not be begun. */
-export const settled = (options: IngestOptions): Required<IngestOptions> => {
+/** Fills in the defaults. Throws a ConfigError for invalid options. */
+export const withDefaults = (options: IngestOptions): Required<IngestOptions> => {
   const { fromBlock, retention, scope } = options
   const isBounded = retention !== 'unbounded' && (retention.blocks ?? retention.bytes) !== undefined
   if (retention !== 'unbounded' && !isBounded && isAny(scope)) {
     throw new ConfigError(
-      'All logs of all contracts would be kept for ever, which on a busy chain is half a terabyte a day\n  what to do: keep some contracts or topics only, or say how many blocks or bytes to keep, or say that it is meant: --unbounded',
+      'The store would keep all logs of all contracts without a limit, up to half a terabyte a day on a busy chain\n  what to do: limit contracts or topics, limit blocks or bytes, or allow this with --unbounded',
     )
   }
   if (!Number.isSafeInteger(fromBlock) || fromBlock < 0) {
-    throw new ConfigError('The first block to index must be a whole number from 0 on')
+    throw new ConfigError('The first block to index must be a whole number from 0 up')
   }
   return {
     maxRange: 1000,
@@ -55,3 +60,25 @@ export const settled = (options: IngestOptions): Required<IngestOptions> => {
     ...options,
   }
 }
+
+export type LogPredicate = (log: StoredLog) => boolean
+
+/** Whether the filter matches every log. */
+const isAny = ({ addresses, topics }: Filter): boolean =>
+  addresses.length === 0 && topics.every((values) => values.length === 0)
+
+/** A predicate for logs in the scope; null if the scope is everything. */
+export const createScopeFilter = (scope: Filter): LogPredicate | null => {
+  if (isAny(scope)) return null
+  const addresses = lower(scope.addresses)
+  const positions = scope.topics.map(lower)
+  return ({ address, topics }) =>
+    (addresses.size === 0 || addresses.has(address)) &&
+    positions.every((values, at) => {
+      const topic = topics[at]
+      return values.size === 0 || (topic !== undefined && values.has(topic))
+    })
+}
+
+const lower = (values: readonly string[]): ReadonlySet<string> =>
+  new Set(values.map((value) => value.toLowerCase()))

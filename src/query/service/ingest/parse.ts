@@ -1,23 +1,23 @@
-import { type BlockHead, type StoredLog } from '../../store/store.ts'
+import { type BlockHeader, type StoredLog } from '../../store/store.ts'
 import { address, bytes, FieldError, hash, isRecord, list, quantity, record } from './fields.ts'
 
-/** What the header of a block tells. */
-export interface Head extends BlockHead {
-  /** The hashes of its transactions, in their order. */
+/** A block header with the fields that verify the logs. */
+export interface FullHeader extends BlockHeader {
+  /** Transaction hashes, in order. */
   readonly transactions: readonly string[]
-  /** 512 hex digits; null where the node does not tell it. */
+  /** 512 hex digits; null if the node does not return it. */
   readonly bloom: string | null
 }
 
-/** Logs that came one after another, and the block that they say they are of. */
-export interface Run {
+/** Consecutive logs with the same block number and hash. */
+export interface LogGroup {
   readonly block: number
   readonly blockHash: string
   readonly logs: readonly StoredLog[]
 }
 
-/** Null where the node does not have the block. */
-export const parseHead = (value: unknown): Head | null => {
+/** Null if the node does not have the block. */
+export const parseHead = (value: unknown): FullHeader | null => {
   if (value === null) return null
   const block = record(value, 'a block')
   return {
@@ -32,7 +32,7 @@ export const parseHead = (value: unknown): Head | null => {
   }
 }
 
-/** A time in milliseconds would pass for one in seconds, of a far future. */
+/** Detects times in milliseconds, which would be far in the future as seconds. */
 const LATEST = 100_000_000_000
 
 const seconds = (value: unknown): number => {
@@ -48,33 +48,36 @@ const bloomOf = (value: unknown): string | null => {
 }
 
 /**
- * Of a busy chain, 16,000 logs a block: no object and no look at a text more than it takes. Logs of one block, and of one
- * transaction, follow each other, and what is the same text as before has been looked at.
+ * Hot path: a busy chain has 16,000 logs per block, so this avoids allocations and validates repeated block
+ * and transaction hashes once. Logs of one block, and of one transaction, are consecutive.
  */
-export const parseLogs = (value: unknown): readonly Run[] => {
-  const runs: { readonly block: number; readonly blockHash: string; readonly logs: StoredLog[] }[] =
-    []
+export const parseLogs = (value: unknown): readonly LogGroup[] => {
+  const groups: {
+    readonly block: number
+    readonly blockHash: string
+    readonly logs: StoredLog[]
+  }[] = []
   let [numberBefore, hashBefore]: unknown[] = []
   let before: StoredLog | undefined
   for (const each of list(value, 'logs')) {
     const log = record(each, 'a log')
-    if (log['removed'] === true) throw new FieldError('logs that stay: one is marked as removed')
-    let run = runs.at(-1)
+    if (log['removed'] === true) throw new FieldError('final logs: one is marked as removed')
+    let group = groups.at(-1)
     if (
-      run === undefined ||
+      group === undefined ||
       log['blockNumber'] !== numberBefore ||
       log['blockHash'] !== hashBefore
     ) {
       numberBefore = log['blockNumber']
       hashBefore = log['blockHash']
       const block = quantity(numberBefore, 'blockNumber')
-      run = { block, blockHash: hash(hashBefore, 'blockHash'), logs: [] }
-      runs.push(run)
+      group = { block, blockHash: hash(hashBefore, 'blockHash'), logs: [] }
+      groups.push(group)
     }
     before = parseLog(log, before)
-    run.logs.push(before)
+    group.logs.push(before)
   }
-  return runs
+  return groups
 }
 
 const parseLog = (
@@ -106,7 +109,7 @@ const asTopic = (topic: unknown): string => hash(topic, 'topics')
 export interface Receipt {
   readonly blockHash: string
   readonly transactionHash: string
-  readonly runs: readonly Run[]
+  readonly groups: readonly LogGroup[]
 }
 
 export const parseReceipt = (value: unknown): Receipt => {
@@ -114,6 +117,6 @@ export const parseReceipt = (value: unknown): Receipt => {
   return {
     blockHash: hash(receipt['blockHash'], 'blockHash'),
     transactionHash: hash(receipt['transactionHash'], 'transactionHash'),
-    runs: parseLogs(receipt['logs']),
+    groups: parseLogs(receipt['logs']),
   }
 }

@@ -4,30 +4,34 @@ import { type LogStore, type StoreRange, type StoreSize } from '../../store/stor
 
 export type Retention = { readonly blocks?: number; readonly bytes?: number } | 'unbounded'
 
-/** Forgets what is beyond the bounds, in steps. */
-export interface Keeper {
-  /** What is held afterwards. */
-  tidy(range: StoreRange): Promise<StoreRange>
+/** Prunes blocks beyond the retention limits, in steps. */
+export interface RetentionEnforcer {
+  /** Returns the range after pruning. */
+  enforce(range: StoreRange): Promise<StoreRange>
 }
 
-/** The newest blocks stay, however small the bound. */
-const LEAST_KEPT = 100
-/** Of what is held, and a step at a time: each costs the store some work. */
+/** The newest blocks are never pruned, however small the limit. */
+const MIN_KEPT = 100
+/** Share of the stored blocks that is pruned per step, since each step costs the store some work. */
 const STEP = 1 / 20
-/** To measure a store costs it some work, too. */
-const MEASURED_EVERY = 10 * second
+/** Measuring a store costs it some work as well. */
+const MEASURE_EVERY = 10 * second
 
-interface KeeperOptions {
+interface RetentionOptions {
   readonly store: LogStore
   readonly retention: Retention
   readonly clock: Clock
 }
 
-export const createKeeper = ({ store, retention, clock }: KeeperOptions): Keeper => {
+export const createRetentionEnforcer = ({
+  store,
+  retention,
+  clock,
+}: RetentionOptions): RetentionEnforcer => {
   const { blocks, bytes } = retention === 'unbounded' ? {} : retention
-  let measured = Number.NEGATIVE_INFINITY
-  /** Of a store that keeps the space of what it forgot, to use it anew: how large it was when there was none of that in it. */
-  let full: StoreSize | null = null
+  let measuredAt = Number.NEGATIVE_INFINITY
+  /** High-water size of a store that reuses pruned space but does not shrink its file (DuckDB). */
+  let highWater: StoreSize | null = null
 
   const byBlocks = ({ first, last }: StoreRange): number | null => {
     if (blocks === undefined) return null
@@ -35,30 +39,30 @@ export const createKeeper = ({ store, retention, clock }: KeeperOptions): Keeper
     return firstKept - first >= Math.max(1, Math.floor(blocks * STEP)) ? firstKept : null
   }
 
-  /** How many bytes it would be without unused space. */
-  const usedOf = (size: StoreSize): number => {
-    if (full === null || size.bytes > full.bytes) return size.bytes
-    return (full.bytes * rowsOf(size)) / rowsOf(full)
+  /** Estimated size in bytes without unused space. */
+  const usedBytes = (size: StoreSize): number => {
+    if (highWater === null || size.bytes > highWater.bytes) return size.bytes
+    return (highWater.bytes * rowsOf(size)) / rowsOf(highWater)
   }
 
   const byBytes = async ({ first, last }: StoreRange): Promise<number | null> => {
-    if (bytes === undefined || clock.elapsed() - measured < MEASURED_EVERY) return null
-    measured = clock.elapsed()
+    if (bytes === undefined || clock.elapsed() - measuredAt < MEASURE_EVERY) return null
+    measuredAt = clock.elapsed()
     const size = await store.size()
-    const used = usedOf(size)
+    const used = usedBytes(size)
     if (used <= bytes) return null
-    const forgotten = Math.ceil((last - first + 1) * (1 - ((1 - STEP) * bytes) / used))
-    const firstKept = Math.min(first + forgotten, last - LEAST_KEPT + 1)
+    const pruneCount = Math.ceil((last - first + 1) * (1 - ((1 - STEP) * bytes) / used))
+    const firstKept = Math.min(first + pruneCount, last - MIN_KEPT + 1)
     if (firstKept <= first) return null
     await store.prune(firstKept)
     const { bytes: left } = await store.size()
-    if (left < size.bytes) full = null
-    else if (full === null || size.bytes > full.bytes) full = size
+    if (left < size.bytes) highWater = null
+    else if (highWater === null || size.bytes > highWater.bytes) highWater = size
     return firstKept
   }
 
   return {
-    tidy: async (range) => {
+    enforce: async (range) => {
       const firstKept = byBlocks(range)
       if (firstKept !== null) await store.prune(firstKept)
       const pruned = (await byBytes(range)) ?? firstKept
@@ -67,5 +71,5 @@ export const createKeeper = ({ store, retention, clock }: KeeperOptions): Keeper
   }
 }
 
-/** What takes space: a block without logs takes about as much as a log. */
+/** A block without logs takes about as much space as a log. */
 const rowsOf = ({ logs, blocks }: StoreSize): number => logs + blocks

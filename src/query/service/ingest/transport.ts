@@ -1,97 +1,98 @@
-import { Agent as HttpAgent, type IncomingMessage, request as askHttp } from 'node:http'
-import { Agent as HttpsAgent, request as askHttps } from 'node:https'
-import { type Clock } from '../../../core/clock.ts'
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { isAscii } from 'node:buffer'
+import { gunzip } from 'node:zlib'
+import type { Clock } from '../../../core/clock.ts'
 import { ConfigError } from '../../../core/errors.ts'
 import { asError } from '../../../core/outcome.ts'
 import { redactUrl } from '../../../core/redact.ts'
-import { codeOf, OversizeError, readText } from './body.ts'
-import { IngestError, LateError, TooLargeError } from './errors.ts'
+import { IngestError, NodeTimeoutError, TooLargeError } from './errors.ts'
 
-export interface Answer {
+export interface RpcResponse {
   readonly status: number
   readonly text: string
-  /** What `Retry-After` says, in milliseconds. */
+  /** `Retry-After` in milliseconds. */
   readonly wait: number | null
 }
 
-/** Sends one request and brings its whole answer. Throws an IngestError where there is none. */
-export type Post = (body: string, signal: AbortSignal) => Promise<Answer>
+/** Sends one request and reads the whole response. Throws an IngestError on failure. */
+export type SendRequest = (body: string, signal: AbortSignal) => Promise<RpcResponse>
 
 interface TransportOptions {
   readonly rpcUrl: string
   readonly clock: Clock
-  /** In milliseconds, for the whole answer. */
+  /** For the whole response, in milliseconds. */
   readonly timeout: number
   readonly maxBytes: number
 }
 
-/** One connection, kept open: the node is asked one thing at a time. */
-export const createTransport = (options: TransportOptions): Post => {
+/** One persistent connection, since requests are sequential. */
+export const createTransport = (options: TransportOptions): SendRequest => {
   const { rpcUrl, clock, timeout } = options
-  const url = checked(rpcUrl)
+  const url = parseAddress(rpcUrl)
   const Agent = url.protocol === 'https:' ? HttpsAgent : HttpAgent
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return async (body, signal) => {
-    // By hand: `AbortSignal.any` on a signal that lives as long as we do leaks on Node 20.
+    // Not AbortSignal.any: on Node 20 it leaks if one of the signals lives as long as the process.
     const cancel = new AbortController()
-    const answered = new AbortController()
+    const finished = new AbortController()
     const stop = (): void => {
       cancel.abort()
     }
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
-    void clock.sleep(timeout, answered.signal).then(() => {
-      if (!answered.signal.aborted) stop()
+    void clock.sleep(timeout, finished.signal).then(() => {
+      if (!finished.signal.aborted) stop()
     })
-    const doing = `ask the node at ${redactUrl(rpcUrl)}`
+    const doing = `call the node at ${redactUrl(rpcUrl)}`
     try {
-      const message = await sendTwice({ url, agent, body, signal: cancel.signal })
+      const message = await sendWithRetry({ url, agent, body, signal: cancel.signal })
       const text = await readText(message, options.maxBytes)
-      return { status: message.statusCode ?? 0, text, wait: waitOf(message) }
+      return { status: message.statusCode ?? 0, text, wait: retryAfterOf(message) }
     } catch (error) {
       if (error instanceof OversizeError) {
-        const happened = 'the answer is larger than what is taken'
+        const happened = 'the response is too large'
         throw new TooLargeError('refused', { doing, happened })
       }
       if (cancel.signal.aborted) {
-        throw new LateError('unreachable', { doing, happened: 'no answer in time' })
+        throw new NodeTimeoutError('unreachable', { doing, happened: 'request timed out' })
       }
       const happened = `no connection (${codeOf(asError(error))})`
       throw new IngestError('unreachable', { doing, happened })
     } finally {
       signal.removeEventListener('abort', stop)
-      answered.abort()
+      finished.abort()
     }
   }
 }
 
-interface Sending {
+interface OutgoingRequest {
   readonly url: URL
   readonly agent: HttpAgent
   readonly body: string
   readonly signal: AbortSignal
 }
 
-/** A connection that was kept open may have been closed by the other side just now: that says nothing of the node. */
-const sendTwice = async (sending: Sending): Promise<IncomingMessage> => {
+/** The node may have closed an idle connection in the meantime, so one retry on a new connection follows. */
+const sendWithRetry = async (outgoing: OutgoingRequest): Promise<IncomingMessage> => {
   let wasReused = false
   const onSent = (reused: boolean): void => {
     wasReused = reused
   }
   try {
-    return await send(sending, onSent)
+    return await send(outgoing, onSent)
   } catch (error) {
-    if (!wasReused || sending.signal.aborted) throw error
-    return await send(sending, onSent)
+    if (!wasReused || outgoing.signal.aborted) throw error
+    return await send(outgoing, onSent)
   }
 }
 
 const send = async (
-  { url, agent, body, signal }: Sending,
+  { url, agent, body, signal }: OutgoingRequest,
   onFailed: (wasReused: boolean) => void,
 ): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const ask = url.protocol === 'https:' ? askHttps : askHttp
+    const requestBy = url.protocol === 'https:' ? requestHttps : requestHttp
     const headers = {
       accept: 'application/json',
       'accept-encoding': 'gzip',
@@ -99,7 +100,7 @@ const send = async (
       'content-length': String(Buffer.byteLength(body)),
       'user-agent': 'chain-agent',
     }
-    const request = ask(url, { agent, signal, method: 'POST', headers }, resolve)
+    const request = requestBy(url, { agent, signal, method: 'POST', headers }, resolve)
     request.on('error', (error) => {
       onFailed(request.reusedSocket)
       reject(error)
@@ -107,14 +108,84 @@ const send = async (
     request.end(body)
   })
 
-const waitOf = ({ headers }: IncomingMessage): number | null => {
-  const said = headers['retry-after']
-  return said !== undefined && /^\d{1,6}$/.test(said) ? Number(said) * 1000 : null
+const retryAfterOf = ({ headers }: IncomingMessage): number | null => {
+  const retryAfter = headers['retry-after']
+  return retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : null
 }
 
-const checked = (text: string): URL => {
+const parseAddress = (text: string): URL => {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return new URL(text)
   throw new ConfigError(
-    `The address of the node's JSON-RPC can not be used: ${redactUrl(text)}\n  what to do: give it as http://host:port`,
+    `Invalid JSON-RPC address of the node: ${redactUrl(text)}\n  what to do: use the form http://host:port`,
   )
+}
+
+/** The response is larger than the limit. */
+class OversizeError extends Error {
+  override name = 'OversizeError'
+}
+
+/**
+ * The decompressed response as text. Throws an OversizeError if the compressed or decompressed size exceeds
+ * `max` bytes.
+ */
+const readText = async (message: IncomingMessage, max: number): Promise<string> => {
+  const bytes = await readBytes(message, max)
+  const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? ''
+  const isCompressed = encoding === 'gzip' || encoding === 'x-gzip'
+  const body = isCompressed ? await decompress(bytes, max) : bytes
+  // Decoding ASCII as latin1 is three times as fast; all responses but some errors are ASCII.
+  return body.toString(isAscii(body) ? 'latin1' : 'utf8')
+}
+
+const readBytes = async (message: IncomingMessage, max: number): Promise<Buffer> => {
+  const chunks: Buffer[] = []
+  let size = 0
+  const stream: AsyncIterable<Buffer> = message
+  for await (const chunk of stream) {
+    size += chunk.length
+    if (size > max) {
+      message.destroy()
+      throw new OversizeError()
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Larger chunks halve the decompression time. */
+const CHUNK = 262_144
+
+const decompress = async (bytes: Buffer, maxOutputLength: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    gunzip(bytes, { maxOutputLength, chunkSize: CHUNK }, (error, body) => {
+      if (error === null) resolve(body)
+      else reject(codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? new OversizeError() : error)
+    })
+  })
+
+/** The system error code, or the name of the error if there is none. */
+const codeOf = (error: Error): string =>
+  'code' in error && typeof error.code === 'string' ? error.code : error.name
+
+/** Measures how long the node works for the ingest. */
+export interface NodeTimer {
+  readonly send: SendRequest
+  /** Total time from each request to the end of its response or failure, in milliseconds. */
+  total(): number
+}
+
+export const createNodeTimer = (request: SendRequest, clock: Clock): NodeTimer => {
+  let total = 0
+  return {
+    send: async (body, signal) => {
+      const startedAt = clock.elapsed()
+      try {
+        return await request(body, signal)
+      } finally {
+        total += clock.elapsed() - startedAt
+      }
+    },
+    total: () => total,
+  }
 }

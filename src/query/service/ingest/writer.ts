@@ -1,28 +1,28 @@
 import { asError } from '../../../core/outcome.ts'
 import { type Block, type LogStore, type StoreRange } from '../../store/store.ts'
-import { type Keeper } from './retention.ts'
-import { type Position } from './source.ts'
-import { type Tally } from './tally.ts'
+import { type RetentionEnforcer } from './retention.ts'
+import { type Position } from './block-reader.ts'
+import { type StateTracker } from './state.ts'
 
-/** Writes blocks while the next ones are read. */
+/** Writes blocks in the background while the next ones are read. */
 export interface Writer {
-  /** What the store ends with; null where it is empty. */
+  /** The last block in the store; null if it is empty. */
   held(): Promise<Position | null>
-  /** Waits for what is being written, and begins with these. Throws what became of those before. */
+  /** Waits for the previous write and starts writing these blocks. Throws the error of the previous write. */
   begin(blocks: readonly Block[]): Promise<void>
-  /** All is written. Throws where it could not be. */
+  /** Waits for the current write. Throws its error. */
   done(): Promise<void>
-  /** Nothing is being written any more, however it ended. */
+  /** Waits for the current write and ignores its error. */
   settle(): Promise<void>
 }
 
 interface WriterOptions {
   readonly store: LogStore
-  readonly keeper: Keeper
-  readonly tally: Tally
+  readonly retention: RetentionEnforcer
+  readonly tracker: StateTracker
 }
 
-export const createWriter = ({ store, keeper, tally }: WriterOptions): Writer => {
+export const createWriter = ({ store, retention, tracker }: WriterOptions): Writer => {
   let writing: Promise<Error | null> = Promise.resolve(null)
   let range: StoreRange | null = null
 
@@ -32,10 +32,10 @@ export const createWriter = ({ store, keeper, tally }: WriterOptions): Writer =>
     try {
       await store.append(blocks)
       range = { first: range?.first ?? first.number, last: last.number, lastHash: last.hash }
-      tally.wrote(blocks)
-      tally.holds(range, last.timestamp)
-      range = await keeper.tidy(range)
-      tally.holds(range, last.timestamp)
+      tracker.addWritten(blocks)
+      tracker.setRange(range, last.timestamp)
+      range = await retention.enforce(range)
+      tracker.setRange(range, last.timestamp)
       return null
     } catch (error) {
       return asError(error)
@@ -53,7 +53,7 @@ export const createWriter = ({ store, keeper, tally }: WriterOptions): Writer =>
       range = await store.range()
       if (range === null) return null
       const [head] = await store.heads([range.last])
-      tally.holds(range, head?.timestamp ?? null)
+      tracker.setRange(range, head?.timestamp ?? null)
       return { number: range.last, hash: range.lastHash }
     },
     begin: async (blocks) => {

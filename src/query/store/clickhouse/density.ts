@@ -1,16 +1,19 @@
 import type { Block } from '../store.ts'
-import { dataBytes } from './rows.ts'
+import { dataBytes } from './encode-rows.ts'
 
-/** How much lies in a stretch of blocks, roughly: so that a read looks at about as much as it needs. */
+/**
+ * Approximate number of logs and bytes per range of blocks, so that a read selects about as much as it
+ * needs.
+ */
 export interface Density {
   add(blocks: readonly Block[]): void
-  /** The last block up to which no more than this is to be expected, at least `from`. */
+  /** The last block of a range that should not exceed `most`; at least `from`. */
   reach(span: { readonly from: number; readonly to: number }, most: Amount): number
 }
 
 export interface Amount {
   readonly logs: number
-  /** Of data. */
+  /** Bytes of log data. */
   readonly bytes: number
 }
 
@@ -18,7 +21,7 @@ interface Chunk extends Amount {
   readonly blocks: number
 }
 
-/** Numbers of blocks that are counted together. */
+/** Block numbers per chunk. */
 export const CHUNK = 1024
 
 export const createDensity = (known: ReadonlyMap<number, Chunk>): Density => {
@@ -41,7 +44,7 @@ export const createDensity = (known: ReadonlyMap<number, Chunk>): Density => {
       while (at <= to) {
         const end = Math.min(to, (Math.floor(at / CHUNK) + 1) * CHUNK - 1)
         const { logs, bytes, blocks } = chunks.get(Math.floor(at / CHUNK)) ?? NONE
-        // As if they lay evenly.
+        // Assumes an even distribution within the chunk.
         const share = (end - at + 1) / Math.max(1, blocks)
         const fits = Math.min(left.logs / (logs * share), left.bytes / (bytes * share))
         if (fits < 1) return Math.max(from, at - 1 + Math.floor(fits * (end - at + 1)))

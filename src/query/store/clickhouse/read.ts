@@ -1,38 +1,41 @@
 import type { Clock } from '../../../core/clock.ts'
 import type { LogField } from '../../log-fields.ts'
 import { StoreError } from '../errors.ts'
-import type { Column, Found, Selection } from '../store.ts'
-import { createColumns, type Columns } from './columns.ts'
-import { matching, shown } from './conditions.ts'
+import type { BlockHeader, Column, LogPage, Selection } from '../store.ts'
+import { committedRows, filterCondition } from './conditions.ts'
+import { largest, type StoreContents } from './contents.ts'
+import { createRowDecoder, type RowDecoder } from './decode-rows.ts'
 import type { Amount } from './density.ts'
-import { hashesOf } from './heads.ts'
-import { largest, type Held } from './held.ts'
+import { headOf } from './encode-rows.ts'
 import { LEDGER, logsTable } from './schema.ts'
 import type { Servers } from './servers.ts'
 
 interface Reading {
   readonly servers: Servers
   readonly clock: Clock
-  /** What the store holds as it begins. */
-  readonly held: Held
+  /** Contents of the store at the start of the read. */
+  readonly contents: StoreContents
   readonly signal: AbortSignal
 }
 
-/** Looked at in one go at first, whether it matches or not. */
-const AT_ONCE: Amount = { logs: 50_000, bytes: 32 * 1024 * 1024 }
-/** How much more than before is looked at in the next go. */
+/** Size of the first range, whether its logs match or not. */
+const FIRST_RANGE: Amount = { logs: 50_000, bytes: 32 * 1024 * 1024 }
+/** Largest growth factor from one range to the next. */
 const MOST_GROWTH = 16
 
-export const readLogs = async (reading: Reading, selection: Selection): Promise<Found> => {
-  const { held } = reading
-  if (selection.from < held.first) throw prunedTo(held.first)
-  const { first, last, lastHash } = held
-  const columns = createColumns(selection.fields)
-  const next = await walk(reading, selection, columns)
+export const readLogs = async (reading: Reading, selection: Selection): Promise<LogPage> => {
+  const { contents } = reading
+  if (selection.from < contents.first) throw prunedError(contents.first)
+  const { first, last, lastHash } = contents
+  const columns = createRowDecoder(selection.fields)
+  const next = await readRanges(reading, selection, columns)
   const values = new Map<LogField, Column>(columns.values)
   if (next > selection.from) {
     const hashes = selection.fields.includes('block_hash') ? columns.blocks : []
-    const [known] = await Promise.all([hashesOf(reading, hashes), proveHeld(reading, selection)])
+    const [known] = await Promise.all([
+      hashesOf(reading, hashes),
+      verifyContents(reading, selection),
+    ])
     if (values.has('block_hash'))
       values.set(
         'block_hash',
@@ -48,54 +51,64 @@ export const readLogs = async (reading: Reading, selection: Selection): Promise<
   }
 }
 
-/** From stretch to stretch, each as long as what is still wanted should need. The first block that is not covered. */
-const walk = async (reading: Reading, selection: Selection, columns: Columns): Promise<number> => {
-  const { clock, held, signal } = reading
-  const to = Math.min(selection.to, held.last)
-  const began = clock.elapsed()
-  const { logs, bytes } = AT_ONCE
-  let look = { logs: Math.min(logs, selection.maxLogs), bytes: Math.min(bytes, selection.maxBytes) }
+/**
+ * Reads range by range; each is sized for what is still wanted. Returns the first block that is not
+ * covered.
+ */
+const readRanges = async (
+  reading: Reading,
+  selection: Selection,
+  columns: RowDecoder,
+): Promise<number> => {
+  const { clock, contents, signal } = reading
+  const to = Math.min(selection.to, contents.last)
+  const startedAt = clock.elapsed()
+  const { logs, bytes } = FIRST_RANGE
+  let amount = {
+    logs: Math.min(logs, selection.maxLogs),
+    bytes: Math.min(bytes, selection.maxBytes),
+  }
   let from = selection.from
-  const full = (): number =>
+  const fullness = (): number =>
     Math.max(columns.blocks.length / selection.maxLogs, columns.bytes() / selection.maxBytes)
-  const over = (): boolean => full() >= 1 || clock.elapsed() - began >= selection.maxMs
+  const isOver = (): boolean => fullness() >= 1 || clock.elapsed() - startedAt >= selection.maxMs
   while (from <= to) {
-    if (signal.aborted) throw new StoreError('aborted', GONE)
-    const before = full()
-    const end = held.density.reach({ from, to }, look)
-    const cut = await readStretch(reading, { selection, from, to: end, columns, over })
+    if (signal.aborted) throw new StoreError('aborted', ABORTED)
+    const before = fullness()
+    const end = contents.density.reach({ from, to }, amount)
+    const isFull = await readRange(reading, { selection, from, to: end, columns, isOver })
     const lastBlock = columns.blocks.at(-1)
-    // With the block that reached a limit the page ends, even if nothing comes behind it.
-    if ((cut || full() >= 1) && lastBlock !== undefined) return lastBlock + 1
+    // The page ends with the block that reached a limit, even if no log follows.
+    if ((isFull || fullness() >= 1) && lastBlock !== undefined) return lastBlock + 1
     from = end + 1
-    if (over()) break
-    const growth = Math.min(MOST_GROWTH, Math.max(1, (1 - full()) / (full() - before)))
-    look = { logs: look.logs * growth, bytes: look.bytes * growth }
+    if (isOver()) break
+    const growth = Math.min(MOST_GROWTH, Math.max(1, (1 - fullness()) / (fullness() - before)))
+    amount = { logs: amount.logs * growth, bytes: amount.bytes * growth }
   }
   return from
 }
 
-interface Stretch {
+interface RangeRead {
   readonly selection: Selection
   readonly from: number
   readonly to: number
-  readonly columns: Columns
-  readonly over: () => boolean
+  readonly columns: RowDecoder
+  readonly isOver: () => boolean
 }
 
-/** Whether it ended before its end, as the page is full. */
-const readStretch = async (
-  { servers, held, signal }: Reading,
-  { selection, from, to, columns, over }: Stretch,
+/** True if the page was full before the end of the range. */
+const readRange = async (
+  { servers, contents, signal }: Reading,
+  { selection, from, to, columns, isOver }: RangeRead,
 ): Promise<boolean> => {
   let rest: Buffer | null = Buffer.alloc(0)
   const ends = (block: number): boolean => {
     const last = columns.blocks.at(-1)
-    return last !== undefined && block !== last && over()
+    return last !== undefined && block !== last && isOver()
   }
   const statement =
     `SELECT ${columns.selected} FROM ${logsTable(servers)}` +
-    ` WHERE ${shown('block', held.segments, { from, to })} AND ${matching(selection.filters)}` +
+    ` WHERE ${committedRows('block', contents.segments, { from, to })} AND ${filterCondition(selection.filters)}` +
     ` ORDER BY block, log_index FORMAT RowBinary`
   const take = (chunk: Buffer): boolean => {
     if (rest !== null)
@@ -103,36 +116,89 @@ const readStretch = async (
     return rest !== null
   }
   await servers.stream(statement, take, signal)
-  const left = leftOf(rest)
+  const left = narrowed(rest)
   if (left !== null && left.length > 0)
     throw new StoreError('unavailable', {
       doing: 'read logs from ClickHouse',
-      happened: 'the answer ends within a row',
+      happened: 'the response ends within a row',
     })
   return left === null
 }
 
-/** TypeScript does not see what a closure has set. */
-const leftOf = (rest: Buffer | null): Buffer | null => rest
+/** TypeScript does not narrow a variable that a closure assigns. */
+const narrowed = (rest: Buffer | null): Buffer | null => rest
 
 /**
- * What was pruned while it was read may be half of the truth, and so may what is read from a server that was set up anew.
- * The floor is raised before anything is dropped.
+ * Blocks that are pruned during the read, or a replaced server, can make the result incomplete. The floor
+ * is raised before anything is dropped.
  */
-const proveHeld = async ({ servers, held }: Reading, { from }: Selection): Promise<void> => {
-  const epoch = held.segments.at(-1)?.epoch ?? 0
-  const [[floor, count] = []] = await servers.ask(
-    `SELECT ${largest('floor')}, count() FROM ${LEDGER} WHERE number = ${held.last} AND epoch = ${epoch}`,
+const verifyContents = async (
+  { servers, contents }: Reading,
+  { from }: Selection,
+): Promise<void> => {
+  const epoch = contents.segments.at(-1)?.epoch ?? 0
+  const [[floor, count] = []] = await servers.query(
+    `SELECT ${largest('floor')}, count() FROM ${LEDGER} WHERE number = ${contents.last} AND epoch = ${epoch}`,
   )
-  if (from < Number(floor)) throw prunedTo(Number(floor))
+  if (from < Number(floor)) throw prunedError(Number(floor))
   if (count !== '1')
     throw new StoreError('unavailable', {
       doing: 'read logs from ClickHouse',
-      happened: 'blocks that were there are gone from its ledger',
+      happened: 'blocks have disappeared from its ledger',
     })
 }
 
-const prunedTo = (first: number): StoreError =>
-  new StoreError('pruned', { doing: 'read logs', happened: `the first block is ${first}` }, first)
+const prunedError = (first: number): StoreError =>
+  new StoreError(
+    'pruned',
+    { doing: 'read logs', happened: `the first block in the store is ${first}` },
+    first,
+  )
 
-const GONE = { doing: 'read logs', happened: 'nobody waits for them' }
+const ABORTED = { doing: 'read logs', happened: 'the read was aborted' }
+
+/** Block numbers per statement. */
+const NUMBERS_AT_ONCE = 50_000
+
+interface HeaderSource {
+  readonly servers: Servers
+  readonly contents: StoreContents
+}
+
+/** Ordered by number. */
+export const headsOf = async (
+  { servers, contents }: HeaderSource,
+  numbers: readonly number[],
+): Promise<readonly BlockHeader[]> => {
+  const wanted = [...new Set(numbers)]
+    .filter((number) => number >= contents.first && number <= contents.last)
+    .toSorted((one, other) => one - other)
+  const heads: BlockHeader[] = []
+  for (let at = 0; at < wanted.length; at += NUMBERS_AT_ONCE) {
+    const some = wanted.slice(at, at + NUMBERS_AT_ONCE)
+    const span = { from: some[0] ?? 0, to: some.at(-1) ?? 0 }
+    const rows = await servers.query(
+      `SELECT number, hex(hash), hex(parent), timestamp FROM ${LEDGER} WHERE ${committedRows('number', contents.segments, span)} AND number IN (${some.join(', ')}) ORDER BY number`,
+    )
+    heads.push(...rows.map(headOf))
+  }
+  return heads
+}
+
+/** Block hashes by number. They are not stored with the logs: 32 incompressible bytes per log. */
+const hashesOf = async (
+  from: HeaderSource,
+  blocks: readonly number[],
+): Promise<(block: number) => string> => {
+  const known = new Map(
+    (await headsOf(from, blocks)).map(({ number, hash }) => [number, hash] as const),
+  )
+  return (block) => {
+    const hash = known.get(block)
+    if (hash !== undefined) return hash
+    throw new StoreError('unavailable', {
+      doing: 'read logs from ClickHouse',
+      happened: 'blocks have disappeared from its ledger',
+    })
+  }
+}

@@ -1,43 +1,43 @@
 import type { Servers } from './servers.ts'
 
-/** What lies on each server, and what is asked: the same where there is no cluster. */
+/** The table on each server, and the table that is queried; without a cluster they are the same. */
 export const LOCAL_LOGS = 'chain_logs_local'
 export const DISTRIBUTED_LOGS = 'chain_logs'
-/** On the first server alone, or on all as replicas: which blocks there are. Written last. */
+/** On the first server, or replicated on all servers: the list of stored blocks. Written last. */
 export const LEDGER = 'chain_blocks'
-/** The same: what the store is for, up to where it is pruned, and who writes. The largest value of a key counts. */
+/** On the same servers: identity, prune floor and writer epoch. The largest value of a key applies. */
 export const STATE = 'chain_state'
 
-export const logsTable = ({ place }: Servers): string =>
-  place.cluster === null ? LOCAL_LOGS : DISTRIBUTED_LOGS
+export const logsTable = ({ location }: Servers): string =>
+  location.cluster === null ? LOCAL_LOGS : DISTRIBUTED_LOGS
 
-export interface Dialect {
-  /** Since codecs, skip indexes and fsync: from 21 on. Debian 12 has 18.16. */
+export interface SchemaOptions {
+  /** Has codecs, skip indexes and fsync: version 21 and later. Debian 12 has 18.16. */
   readonly modern: boolean
   readonly partition: number
 }
 
-/** What has to be there before anything else is made. */
+/** Creates the state table, which must exist before the others. */
 export const createState = async (servers: Servers, modern: boolean): Promise<void> => {
-  for (const host of keepers(servers)) await servers.ask(state(servers, modern), host)
+  for (const host of ledgerHosts(servers)) await servers.query(state(servers, modern), host)
 }
 
-/** Every statement can be repeated. */
-export const createTables = async (servers: Servers, dialect: Dialect): Promise<void> => {
-  const { hosts, cluster } = servers.place
+/** Creates all tables. Every statement is idempotent. */
+export const createTables = async (servers: Servers, dialect: SchemaOptions): Promise<void> => {
+  const { hosts, cluster } = servers.location
   for (const host of hosts) {
-    await servers.ask(localLogs(servers, dialect), host)
-    if (cluster !== null) await servers.ask(distributedLogs(servers), host)
+    await servers.query(localLogs(servers, dialect), host)
+    if (cluster !== null) await servers.query(distributedLogs(servers), host)
   }
   await createState(servers, dialect.modern)
-  for (const host of keepers(servers)) await servers.ask(ledger(servers, dialect), host)
+  for (const host of ledgerHosts(servers)) await servers.query(ledger(servers, dialect), host)
 }
 
-/** Who has ledger and state. */
-const keepers = ({ place }: Servers): readonly string[] =>
-  place.replicated ? place.hosts : place.hosts.slice(0, 1)
+/** The servers with ledger and state. */
+const ledgerHosts = ({ location }: Servers): readonly string[] =>
+  location.replicated ? location.hosts : location.hosts.slice(0, 1)
 
-const localLogs = ({ place }: Servers, { modern, partition }: Dialect): string => {
+const localLogs = ({ location }: Servers, { modern, partition }: SchemaOptions): string => {
   const packed = modern ? ' CODEC(ZSTD(1))' : ''
   const rising = modern ? ' CODEC(Delta, ZSTD(1))' : ''
   const hash = `FixedString(32)${packed}`
@@ -48,37 +48,37 @@ const localLogs = ({ place }: Servers, { modern, partition }: Dialect): string =
     address FixedString(20)${packed}, topic0 ${hash}, topic1 ${hash}, topic2 ${hash}, topic3 ${hash},
     topics UInt8${packed}, transaction_hash ${hash}, data String${packed}, epoch UInt64${packed}
     ${modern ? `, ${['topic1', 'topic2', 'topic3'].map(skip).join(', ')}` : ''}
-  ) ENGINE = ${mergeTree(place.replicated ? [`'${pathOf(place.database, '{shard}', LOCAL_LOGS)}'`, `'{replica}'`] : [])}
+  ) ENGINE = ${mergeTree(location.replicated ? [`'${pathOf(location.database, '{shard}', LOCAL_LOGS)}'`, `'{replica}'`] : [])}
   PARTITION BY intDiv(block, ${partition}) ORDER BY (address, topic0, block, log_index)${durable(modern)}`
 }
 
-const distributedLogs = ({ place }: Servers): string =>
+const distributedLogs = ({ location }: Servers): string =>
   `CREATE TABLE IF NOT EXISTS ${DISTRIBUTED_LOGS} AS ${LOCAL_LOGS}
-  ENGINE = Distributed('${place.cluster ?? ''}', '${place.database}', ${LOCAL_LOGS}, cityHash64(address))`
+  ENGINE = Distributed('${location.cluster ?? ''}', '${location.database}', ${LOCAL_LOGS}, cityHash64(address))`
 
-/** No partitions: the blocks of one insert become visible as one part, all or none. */
-const ledger = ({ place }: Servers, { modern }: Dialect): string =>
+/** Without partitions, so that the blocks of one insert become visible as one part. */
+const ledger = ({ location }: Servers, { modern }: SchemaOptions): string =>
   `CREATE TABLE IF NOT EXISTS ${LEDGER} (
     number UInt64, hash FixedString(32), parent FixedString(32), timestamp UInt64,
     kept UInt32, bytes UInt64, epoch UInt64
-  ) ENGINE = ${mergeTree(everywhere(place, LEDGER))} ORDER BY number${durable(modern)}`
+  ) ENGINE = ${mergeTree(replicaArguments(location, LEDGER))} ORDER BY number${durable(modern)}`
 
-const state = ({ place }: Servers, modern: boolean): string =>
+const state = ({ location }: Servers, modern: boolean): string =>
   `CREATE TABLE IF NOT EXISTS ${STATE} (key String, value UInt64, text String)
-  ENGINE = ${mergeTree(everywhere(place, STATE), 'value')} ORDER BY key${durable(modern)}`
+  ENGINE = ${mergeTree(replicaArguments(location, STATE), 'value')} ORDER BY key${durable(modern)}`
 
 const mergeTree = (replica: readonly string[], version?: string): string => {
   const name = `${replica.length > 0 ? 'Replicated' : ''}${version === undefined ? '' : 'Replacing'}MergeTree`
   return `${name}(${[...replica, ...(version === undefined ? [] : [version])].join(', ')})`
 }
 
-/** One table, whole on every server of the cluster. */
-const everywhere = (place: Servers['place'], table: string): readonly string[] =>
-  place.replicated ? [`'${pathOf(place.database, 'all', table)}'`, `'{shard}-{replica}'`] : []
+/** Replication arguments for a table with all rows on every server of the cluster. */
+const replicaArguments = (location: Servers['location'], table: string): readonly string[] =>
+  location.replicated ? [`'${pathOf(location.database, 'all', table)}'`, `'{shard}-{replica}'`] : []
 
 const pathOf = (database: string, shard: string, table: string): string =>
   `/clickhouse/tables/${shard}/${database}/${table}`
 
-/** Without it an insert is with the kernel when it is acknowledged, not yet on the disk. */
+/** Without these settings an acknowledged insert is in the page cache only, not on disk. */
 const durable = (modern: boolean): string =>
   modern ? ' SETTINGS fsync_after_insert = 1, fsync_part_directory = 1' : ''

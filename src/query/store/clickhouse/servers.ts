@@ -1,66 +1,68 @@
 import type { Clock } from '../../../core/clock.ts'
 import type { Secret } from '../../../core/secret.ts'
 import { StoreError } from '../errors.ts'
-import { createPost } from './post.ts'
-import type { Place } from './url.ts'
+import { createSendStatement } from './http.ts'
+import type { ClickHouseLocation } from './url.ts'
 
-/** Statements to the servers of a store. Whatever fails is a StoreError that names the server. */
+/** Runs statements on the servers of a store. Failures are StoreErrors that name the server. */
 export interface Servers {
-  readonly place: Place
-  /** The answer's rows as texts, one array a row. Of the first server where none is named. */
-  ask(statement: string, host?: string): Promise<readonly (readonly string[])[]>
-  /** By the first server. `statement` ends with a format, `body` is in it. */
+  readonly location: ClickHouseLocation
+  /** Returns the rows as strings, one array per row. Uses the first server by default. */
+  query(statement: string, host?: string): Promise<readonly (readonly string[])[]>
+  /** Inserts by way of the first server. `statement` ends with a format, and `body` is in this format. */
   insert(statement: string, body: Buffer | string): Promise<void>
-  /** The same, of rows that every server has. */
+  /** The same for rows that every server has. */
   insertEverywhere(statement: string, body: Buffer | string): Promise<void>
-  /** From the first server, in chunks, until `take` answers false. */
+  /** Streams the response of the first server until `take` returns false. */
   stream(statement: string, take: (chunk: Buffer) => boolean, signal: AbortSignal): Promise<void>
 }
 
 export interface ServersOptions {
-  readonly place: Place
+  readonly location: ClickHouseLocation
   readonly clock: Clock
   readonly password?: Secret | undefined
-  /** Milliseconds for one statement. */
+  /** Timeout of one statement, in milliseconds. */
   readonly timeout: number
-  /** Settings of each insert. */
-  readonly inserting: Readonly<Record<string, string>>
-  /** How many servers have the same logs; null: there are no replicas. */
+  /** Settings for inserts. */
+  readonly insertSettings: Readonly<Record<string, string>>
+  /** Number of replicas per shard; null without replicas. */
   readonly replicas: number | null
 }
 
-/** An answer that is not streamed is a few rows, or a row for some thousand blocks. */
+/**
+ * Limit for responses that are not streamed, in bytes: they have few rows, or one row per thousand blocks.
+ */
 const MAX_ANSWER = 64 * 1024 * 1024
 
-/** Ten thousand topics in one filter are 1.3 MB of statement. */
-const READING = {
+/** Settings for reads. A filter with ten thousand topics is a statement of 1.3 MB. */
+const READ_SETTINGS = {
   max_query_size: '67108864',
   max_ast_elements: '1000000',
   max_expanded_ast_elements: '1000000',
   max_bytes_before_external_sort: '1000000000',
   skip_unavailable_shards: '0',
-  // Else a failure in the middle of an answer comes as status 200 and a text among the rows.
+  // Otherwise an error in the middle of a response has status 200 and is a text among the rows.
   wait_end_of_query: '1',
   buffer_size: '67108864',
-  // A replica that is behind would bring half of the truth.
+  // A lagging replica would return incomplete data.
   fallback_to_stale_replicas_for_distributed_queries: '0',
   max_replica_delay_for_distributed_queries: '1',
 }
 
 export const createServers = (options: ServersOptions): Servers => {
-  const { place, clock, password, timeout, inserting, replicas } = options
-  const post = createPost(clock)
-  const [first] = place.hosts
-  const base = { secure: place.secure, user: place.user, password, timeout }
+  const { location, clock, password, timeout, insertSettings, replicas } = options
+  const send = createSendStatement(clock)
+  const [first] = location.hosts
+  const base = { secure: location.secure, user: location.user, password, timeout }
   const settled = new AbortController().signal
   const insert = async (statement: string, body: Buffer | string, copies: number) =>
-    post({
+    send({
       ...base,
       host: first,
       parameters: {
-        ...inserting,
+        ...insertSettings,
         ...(replicas !== null && { insert_quorum: String(copies) }),
-        database: place.database,
+        database: location.database,
         query: statement,
       },
       body,
@@ -68,14 +70,14 @@ export const createServers = (options: ServersOptions): Servers => {
       take: () => true,
     })
   return {
-    place,
-    ask: async (statement, host = first) => {
+    location,
+    query: async (statement, host = first) => {
       const chunks: Buffer[] = []
       let size = 0
-      await post({
+      await send({
         ...base,
         host,
-        parameters: { ...READING, database: place.database },
+        parameters: { ...READ_SETTINGS, database: location.database },
         body: statement,
         signal: settled,
         take: (chunk) => {
@@ -83,8 +85,8 @@ export const createServers = (options: ServersOptions): Servers => {
           size += chunk.length
           if (size > MAX_ANSWER)
             throw new StoreError('unavailable', {
-              doing: `ask ClickHouse at ${host}`,
-              happened: 'the answer is too large',
+              doing: `query ClickHouse at ${host}`,
+              happened: 'the response is too large',
             })
           return true
         },
@@ -98,12 +100,12 @@ export const createServers = (options: ServersOptions): Servers => {
             .map((row) => row.split('\t'))
     },
     insert: async (statement, body) => insert(statement, body, replicas ?? 1),
-    insertEverywhere: async (statement, body) => insert(statement, body, place.hosts.length),
+    insertEverywhere: async (statement, body) => insert(statement, body, location.hosts.length),
     stream: async (statement, take, signal) =>
-      post({
+      send({
         ...base,
         host: first,
-        parameters: { ...READING, database: place.database },
+        parameters: { ...READ_SETTINGS, database: location.database },
         body: statement,
         signal,
         take,

@@ -1,81 +1,86 @@
-import type { Block, LogStore, StoreRange } from '../store.ts'
+import { expectContinuation } from '../checks.ts'
 import { StoreError } from '../errors.ts'
-import { expectFollowing } from '../follow.ts'
+import type { Block, LogStore, StoreRange } from '../store.ts'
+import { loadContents, type StoreContents, verifyNewest } from './contents.ts'
 import { createDensity } from './density.ts'
-import { headsOf } from './heads.ts'
-import { loadHeld, proveNewest, type Held } from './held.ts'
-import { openServers, type ClickHouseOptions } from './open.ts'
-import { dropBelow, raiseFloor } from './prune.ts'
-import { readLogs } from './read.ts'
-import { bytesOnDisk } from './size.ts'
-import { claimEpoch, heldWith, writeBlocks } from './write.ts'
+import { type ClickHouseOptions, openServers } from './open.ts'
+import { headsOf, readLogs } from './read.ts'
+import { LEDGER, LOCAL_LOGS, STATE } from './schema.ts'
+import type { Servers } from './servers.ts'
+import { claimEpoch, contentsWith, dropBelow, raiseFloor, writeBlocks } from './write.ts'
 
-/** Logs in ClickHouse, on one server or on many. `url` as docs/query-service.md tells; the password is not in it. */
+/**
+ * Opens or creates a store on one or more ClickHouse servers. docs/query-service.md describes the URL,
+ * which must not contain the password. Throws a StoreError.
+ */
 export const openClickHouseStore = async (
   url: string,
   options: ClickHouseOptions,
 ): Promise<LogStore> => {
-  const { servers, made } = await openServers(url, options)
-  let held = await loadHeld(servers)
-  if (held !== null) await proveNewest(servers, held)
-  /** Ours; null: the next to write has to claim one, and to look what there is. */
+  const { servers, settings } = await openServers(url, options)
+  let contents = await loadContents(servers)
+  if (contents !== null) await verifyNewest(servers, contents)
+  /** The epoch of this writer; null: the next write must claim one and read the contents. */
   let epoch: number | null = null
-  /** What an insert without an answer came to is not known. */
-  let certain = true
+  /** False after a failed insert, whose outcome is unknown. */
+  let isCertain = true
   let last: Promise<unknown> = Promise.resolve()
 
-  /** One after the other. */
+  /** Runs one change after another. */
   const inTurn = async <T>(step: () => Promise<T>): Promise<T> => {
     const turn = last.then(step)
     last = turn.catch(() => undefined)
     return turn
   }
-  const known = async (): Promise<Held | null> => {
-    if (!certain) held = await loadHeld(servers)
-    certain = true
-    return held
+  const currentContents = async (): Promise<StoreContents | null> => {
+    if (!isCertain) contents = await loadContents(servers)
+    isCertain = true
+    return contents
   }
   const add = async (blocks: readonly Block[]): Promise<void> => {
-    const before = await known()
-    expectFollowing(rangeOf(before), blocks)
+    const before = await currentContents()
+    expectContinuation(rangeOf(before), blocks)
     if (blocks.length === 0) return
     try {
       epoch ??= await claimEpoch(servers)
       await writeBlocks(servers, blocks, epoch)
       const density = before?.density ?? createDensity(new Map())
-      held = heldWith(before, blocks, { epoch, density })
+      contents = contentsWith(before, blocks, { epoch, density })
     } catch (error) {
       epoch = null
-      certain = false
+      isCertain = false
       throw error
     }
   }
-  const forget = async (firstKept: number): Promise<void> => {
-    const before = await known()
+  const prune = async (firstKept: number): Promise<void> => {
+    const before = await currentContents()
     if (before === null) return
     const floor = Math.min(firstKept, before.last)
     if (floor <= before.first) return
-    certain = false
+    isCertain = false
     await raiseFloor(servers, floor)
-    await known()
-    await dropBelow(servers, { floor, partition: made.partition })
+    await currentContents()
+    await dropBelow(servers, { floor, partition: settings.partition })
   }
 
   return {
-    chainId: made.chainId,
-    range: async () => rangeOf(certain ? held : await inTurn(known)),
+    chainId: settings.chainId,
+    range: async () => rangeOf(isCertain ? contents : await inTurn(currentContents)),
     append: async (blocks) => inTurn(async () => add(blocks)),
     read: async (selection, signal) => {
-      if (held === null)
-        throw new StoreError('empty', { doing: 'read logs', happened: 'nothing is held' })
-      return readLogs({ servers, clock: options.clock, held, signal }, selection)
+      if (contents === null)
+        throw new StoreError('empty', {
+          doing: 'read logs',
+          happened: 'the store has no blocks yet',
+        })
+      return readLogs({ servers, clock: options.clock, contents, signal }, selection)
     },
-    heads: async (numbers) => (held === null ? [] : headsOf({ servers, held }, numbers)),
-    prune: async (firstKept) => inTurn(async () => forget(firstKept)),
+    heads: async (numbers) => (contents === null ? [] : headsOf({ servers, contents }, numbers)),
+    prune: async (firstKept) => inTurn(async () => prune(firstKept)),
     size: async () => ({
       bytes: await bytesOnDisk(servers),
-      logs: held?.logs ?? 0,
-      blocks: held === null ? 0 : held.last - held.first + 1,
+      logs: contents?.logs ?? 0,
+      blocks: contents === null ? 0 : contents.last - contents.first + 1,
     }),
     close: async () => {
       await last
@@ -83,5 +88,22 @@ export const openClickHouseStore = async (
   }
 }
 
-const rangeOf = (held: Held | null): StoreRange | null =>
-  held === null ? null : { first: held.first, last: held.last, lastHash: held.lastHash }
+const rangeOf = (contents: StoreContents | null): StoreRange | null =>
+  contents === null
+    ? null
+    : { first: contents.first, last: contents.last, lastHash: contents.lastHash }
+
+/** Bytes on disk of all servers, including replicas. */
+const bytesOnDisk = async (servers: Servers): Promise<number> => {
+  const { hosts, database } = servers.location
+  const tables = [LOCAL_LOGS, LEDGER, STATE].map((name) => `'${name}'`).join(', ')
+  const sums = await Promise.all(
+    hosts.map(async (host) =>
+      servers.query(
+        `SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = '${database}' AND table IN (${tables})`,
+        host,
+      ),
+    ),
+  )
+  return sums.reduce((sum, [row]) => sum + Number(row?.[0]), 0)
+}

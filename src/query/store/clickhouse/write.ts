@@ -1,14 +1,14 @@
 import { StoreError } from '../errors.ts'
 import type { Block } from '../store.ts'
-import type { Held, Segment } from './held.ts'
-import { readLargest } from './held.ts'
-import { LEDGER_COLUMNS, ledgerRows, LOG_COLUMNS, logRows } from './rows.ts'
-import { LEDGER, logsTable, STATE } from './schema.ts'
+import type { Segment } from './conditions.ts'
+import { readLargest, type StoreContents } from './contents.ts'
+import { LEDGER_COLUMNS, ledgerRows, LOG_COLUMNS, logRows } from './encode-rows.ts'
+import { LEDGER, LOCAL_LOGS, logsTable, STATE } from './schema.ts'
 import type { Servers } from './servers.ts'
 
 /**
- * An epoch is a writer between two failures: what it wrote and did not enter into the ledger is nobody's. Far enough apart that
- * two who ask at once get two.
+ * An epoch identifies one writer between two failures; logs that it wrote but did not enter into the ledger
+ * are ignored. The random step makes sure that two concurrent writers get different epochs.
  */
 export const claimEpoch = async (servers: Servers): Promise<number> => {
   const epoch = (await readLargest(servers, 'epoch')) + 1 + Math.floor(Math.random() * 1_000_000)
@@ -19,7 +19,10 @@ export const claimEpoch = async (servers: Servers): Promise<number> => {
   return epoch
 }
 
-/** First the logs, to all servers; then, with one insert, that they are there. What fails on the way is never seen. */
+/**
+ * Inserts the logs on all servers, then their blocks into the ledger with one insert. Logs without a ledger
+ * entry are never visible.
+ */
 export const writeBlocks = async (
   servers: Servers,
   blocks: readonly Block[],
@@ -33,9 +36,9 @@ export const writeBlocks = async (
     )
   if ((await readLargest(servers, 'epoch')) !== epoch)
     throw new StoreError('broken', {
-      doing: `add blocks to the store in ClickHouse at ${servers.place.hosts[0]}`,
+      doing: `add blocks to the store in ClickHouse at ${servers.location.hosts[0]}`,
       happened: 'another process writes to it',
-      advice: 'let one service alone write to a store; give each a database of its own',
+      advice: 'use a separate database for each service',
     })
   await servers.insertEverywhere(
     `INSERT INTO ${LEDGER} (${LEDGER_COLUMNS}) FORMAT RowBinary`,
@@ -43,27 +46,61 @@ export const writeBlocks = async (
   )
 }
 
-/** What is held with these blocks added. */
-export const heldWith = (held: Held | null, blocks: readonly Block[], added: Added): Held => {
+/** The contents after adding these blocks. */
+export const contentsWith = (
+  contents: StoreContents | null,
+  blocks: readonly Block[],
+  added: Added,
+): StoreContents => {
   const { epoch, density } = added
   density.add(blocks)
   const [first, last] = [blocks[0]?.number ?? 0, blocks.at(-1)?.number ?? 0]
-  const segments = held?.segments ?? []
+  const segments = contents?.segments ?? []
   const newest = segments.at(-1)
   return {
-    first: held?.first ?? first,
+    first: contents?.first ?? first,
     last,
     lastHash: blocks.at(-1)?.hash ?? '',
     segments:
       newest?.epoch === epoch
         ? [...segments.slice(0, -1), { ...newest, last }]
         : [...segments, { epoch, first, last } satisfies Segment],
-    logs: blocks.reduce((sum, { logs }) => sum + logs.length, held?.logs ?? 0),
+    logs: blocks.reduce((sum, { logs }) => sum + logs.length, contents?.logs ?? 0),
     density,
   }
 }
 
 interface Added {
   readonly epoch: number
-  readonly density: Held['density']
+  readonly density: StoreContents['density']
+}
+
+/** Blocks before the floor are no longer visible to reads. */
+export const raiseFloor = async (servers: Servers, floor: number): Promise<void> =>
+  servers.insertEverywhere(
+    `INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`,
+    `floor\t${floor}\t\n`,
+  )
+
+/** Drops the partitions that are completely before the floor; the rest is dropped with a later floor. */
+export const dropBelow = async (
+  servers: Servers,
+  { floor, partition }: { readonly floor: number; readonly partition: number },
+): Promise<void> => {
+  const { hosts, database } = servers.location
+  let dropped = false
+  for (const host of hosts) {
+    const rows = await servers.query(
+      `SELECT DISTINCT partition FROM system.parts WHERE database = '${database}' AND table = '${LOCAL_LOGS}' AND active`,
+      host,
+    )
+    const gone = rows
+      .map(([name]) => Number(name))
+      .filter((name) => (name + 1) * partition <= floor)
+    for (const name of gone) {
+      await servers.query(`ALTER TABLE ${LOCAL_LOGS} DROP PARTITION ${name}`, host)
+      dropped = true
+    }
+  }
+  if (dropped) await servers.query(`ALTER TABLE ${LEDGER} DELETE WHERE number < ${floor}`)
 }

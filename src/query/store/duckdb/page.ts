@@ -3,17 +3,16 @@ import type { LogField } from '../../log-fields.ts'
 import { StoreError } from '../errors.ts'
 import type { Column, Selection } from '../store.ts'
 import type { DuckDb } from './engine.ts'
-import type { Layout } from './layout.ts'
 
 type Values = (string | number | boolean | null)[]
 
-/** What has been found so far. */
+/** The page that is being read. */
 export interface Page {
-  /** Takes the rows of a chunk; false where a block was to begin that is no more part of the page. */
+  /** Adds the rows of a chunk; false at the first row of a block that is no longer part of the page. */
   take(chunk: DuckDBDataChunk): boolean
-  /** The time is over: no further block. */
+  /** The time limit is reached: the page ends with the current block. */
   end(): void
-  /** Holds as much as was asked for. */
+  /** A limit of the selection is reached. */
   isFull(): boolean
   readonly blocks: readonly number[]
   readonly columns: Map<LogField, Column>
@@ -21,25 +20,25 @@ export interface Page {
 
 interface Reading {
   readonly selection: Selection
-  readonly layout: Layout
+  readonly layout: SelectList
   readonly base: number
 }
 
 export const createPage = (duckdb: DuckDb, { selection, layout, base }: Reading): Page => {
   const { maxLogs, maxBytes, fields } = selection
   const blocks: number[] = []
-  const own = new Map<LogField, Values>(fields.map((field) => [field, []]))
-  const columns = new Map<LogField, Column>(own)
-  const targets = layout.parts.map((part) => ({ ...part, values: own.get(part.field) ?? [] }))
+  const valuesOf = new Map<LogField, Values>(fields.map((field) => [field, []]))
+  const columns = new Map<LogField, Column>(valuesOf)
+  const targets = layout.parts.map((part) => ({ ...part, values: valuesOf.get(part.field) ?? [] }))
   const counts = (['log_index', 'transaction_index'] as const).flatMap((field) => {
-    const [place, values] = [layout.places.get(field), own.get(field)]
-    return place === undefined || values === undefined ? [] : [{ place, values }]
+    const [columnIndex, values] = [layout.columnIndexes.get(field), valuesOf.get(field)]
+    return columnIndex === undefined || values === undefined ? [] : [{ columnIndex, values }]
   })
-  const blockNumbers = own.get('block_number')
-  const removed = own.get('removed')
-  const fixed = 66 * Number(own.has('block_hash')) + 5 * Number(removed !== undefined)
+  const blockNumbers = valuesOf.get('block_number')
+  const removed = valuesOf.get('removed')
+  const fixedBytes = 66 * Number(valuesOf.has('block_hash')) + 5 * Number(removed !== undefined)
   let bytes = 0
-  let over = false
+  let isOver = false
   let current = -1
 
   const isFull = (): boolean => blocks.length >= maxLogs || bytes >= maxBytes
@@ -66,25 +65,25 @@ export const createPage = (duckdb: DuckDb, { selection, layout, base }: Reading)
     columns,
     isFull,
     end: () => {
-      over = true
+      isOver = true
     },
     take: (chunk) => {
       const numbers = wholeNumbers(duckdb, chunk, 0)
-      const topicCounts = wholeNumbers(duckdb, chunk, layout.places.get('topic_count'))
-      const packed = bytesOf(duckdb, chunk, layout.places.get('packed'))
-      const others = counts.map(({ place, values }) => ({
-        of: wholeNumbers(duckdb, chunk, place),
+      const topicCounts = wholeNumbers(duckdb, chunk, layout.columnIndexes.get('topic_count'))
+      const packed = bytesOf(duckdb, chunk, layout.columnIndexes.get('packed'))
+      const others = counts.map(({ columnIndex, values }) => ({
+        of: wholeNumbers(duckdb, chunk, columnIndex),
         values,
       }))
       for (let row = 0; row < chunk.rowCount; row += 1) {
         const block = base + numbers(row)
         if (block !== current) {
           if (block < current) throw damaged()
-          if (current !== -1 && (over || isFull())) return false
+          if (current !== -1 && (isOver || isFull())) return false
           current = block
         }
         blocks.push(block)
-        bytes += fixed
+        bytes += fixedBytes
         for (const { of, values } of others) {
           const number = of(row)
           values.push(number)
@@ -107,36 +106,95 @@ const digits = (number: number): number => (number < 10 ? 1 : Math.floor(Math.lo
 const wholeNumbers = (
   { DuckDBUIntegerVector, DuckDBUTinyIntVector }: DuckDb,
   chunk: DuckDBDataChunk,
-  place: number | undefined,
+  columnIndex: number | undefined,
 ): ((row: number) => number) => {
-  if (place === undefined) return () => 0
-  const vector = chunk.getColumnVector(place)
+  if (columnIndex === undefined) return () => 0
+  const vector = chunk.getColumnVector(columnIndex)
   if (!(vector instanceof DuckDBUIntegerVector) && !(vector instanceof DuckDBUTinyIntVector))
     throw damaged()
-  return (row) => vector.getItem(row) ?? refuse()
+  return (row) => vector.getItem(row) ?? throwDamaged()
 }
 
 const bytesOf = (
   { DuckDBBlobVector }: DuckDb,
   chunk: DuckDBDataChunk,
-  place: number | undefined,
+  columnIndex: number | undefined,
 ): ((row: number) => Uint8Array) => {
-  if (place === undefined) return () => NOTHING
-  const vector = chunk.getColumnVector(place)
+  if (columnIndex === undefined) return () => NO_BYTES
+  const vector = chunk.getColumnVector(columnIndex)
   if (!(vector instanceof DuckDBBlobVector)) throw damaged()
-  return (row) => vector.getItemBytes(row) ?? NOTHING
+  return (row) => vector.getItemBytes(row) ?? NO_BYTES
 }
 
-const NOTHING = new Uint8Array()
+const NO_BYTES = new Uint8Array()
 
-const refuse = (): never => {
+const throwDamaged = (): never => {
   throw damaged()
 }
 
 const damaged = (): StoreError =>
   new StoreError('broken', {
     doing: 'read logs',
-    happened: 'what the engine brought is not as it was added',
+    happened: 'the engine returned invalid rows',
     advice:
-      'start the service again; if this comes again, remove the store and fill it anew from the node',
+      'restart the service; if the error returns, delete the store and index again from the node',
   })
+
+/**
+ * Select list of a read: all byte fields of a row are returned as one value, since each value costs an
+ * engine call.
+ */
+export interface SelectList {
+  /** Columns of the statement, with the block first. */
+  readonly sql: readonly string[]
+  /** Index of each column in the statement; absent if it is not requested. */
+  readonly columnIndexes: ReadonlyMap<
+    'log_index' | 'transaction_index' | 'topic_count' | 'packed',
+    number
+  >
+  /** The packed fields, in the order of their bytes. */
+  readonly parts: readonly Part[]
+}
+
+export interface Part {
+  readonly field: LogField
+  /** Length in hex characters; null for the rest of the row. */
+  readonly size: number | null
+  /** Topic position: the field is present if the log has more topics than this. Null for other fields. */
+  readonly topic: number | null
+}
+
+const ADDRESS_DIGITS = 40
+const HASH_DIGITS = 64
+
+/** The field without a fixed length is the last. */
+const PARTS: readonly Part[] = [
+  { field: 'address', size: ADDRESS_DIGITS, topic: null },
+  { field: 'transaction_hash', size: HASH_DIGITS, topic: null },
+  { field: 'topic0', size: HASH_DIGITS, topic: 0 },
+  { field: 'topic1', size: HASH_DIGITS, topic: 1 },
+  { field: 'topic2', size: HASH_DIGITS, topic: 2 },
+  { field: 'topic3', size: HASH_DIGITS, topic: 3 },
+  { field: 'data', size: null, topic: null },
+]
+
+/** `block` is returned relative to `base`, since a 32-bit number is converted faster than a 64-bit number. */
+export const createLayout = (fields: readonly LogField[], base: number): SelectList => {
+  const parts = PARTS.filter(({ field }) => fields.includes(field))
+  const topics = parts.some(({ topic }) => topic !== null)
+  const bytes = parts.map(({ field, topic }) =>
+    topic === null || parts.length === 1 ? field : `coalesce(${field}, ''::BLOB)`,
+  )
+  const columns = [
+    ...(['log_index', 'transaction_index'] as const)
+      .filter((field) => fields.includes(field))
+      .map((field) => ({ name: field, sql: `${field}` })),
+    ...(topics ? [{ name: 'topic_count' as const, sql: 'topic_count' }] : []),
+    ...(bytes.length > 0 ? [{ name: 'packed' as const, sql: bytes.join(' || ') }] : []),
+  ]
+  return {
+    sql: [`(block - ${base})::UINTEGER`, ...columns.map(({ sql }) => sql)],
+    columnIndexes: new Map(columns.map(({ name }, index) => [name, index + 1])),
+    parts,
+  }
+}

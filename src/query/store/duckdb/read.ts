@@ -1,20 +1,22 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Clock } from '../../../core/clock.ts'
 import { StoreError } from '../errors.ts'
-import type { Found, Selection, StoreRange } from '../store.ts'
+import type { BlockHeader, LogPage, Selection, StoreRange } from '../store.ts'
 import type { DuckDb } from './engine.ts'
-import { readHeads } from './heads.ts'
-import { readHeld, type Held } from './held.ts'
-import { layoutOf } from './layout.ts'
-import { createPage, type Page } from './page.ts'
-import { wantedBy } from './where.ts'
+import { createLayout, createPage, type Page } from './page.ts'
+import { readContents, type StoreContents } from './schema.ts'
+import { queryRows } from './sql.ts'
+import { createLogQuery } from './where.ts'
 
-/** A first slice is of about so many logs; later ones are larger, and take about so long, in milliseconds. */
+/** Logs in the first slice, approximately. Later slices are sized to take this many milliseconds. */
 const FIRST_SLICE = 2_000_000
 const SLICE_TIME = 250
-/** So few rows are fetched all at once, which has all threads at work; more of them as they come, since the page may end among them. */
+/**
+ * A result with fewer rows is fetched at once, which uses all threads. A larger one is streamed, since the
+ * page may end within it.
+ */
 const FEW_ROWS = 5000
-/** Blocks of a page at most: their distance from the first is told in 32 bits. */
+/** Largest number of blocks in a page: block numbers relative to the first have 32 bits. */
 const LONGEST_PAGE = 2 ** 32 - 1
 
 interface Reader {
@@ -24,23 +26,23 @@ interface Reader {
   readonly signal: AbortSignal
 }
 
-/** Reads within a transaction that is open: what is told of the store is what was read. */
-export const readLogs = async (reader: Reader, selection: Selection): Promise<Found> => {
-  const held = await readHeld(reader.connection)
+/** Reads within the open transaction, so that the returned range matches the rows. */
+export const readLogs = async (reader: Reader, selection: Selection): Promise<LogPage> => {
+  const contents = await readContents(reader.connection)
   const { from, filters, fields } = selection
-  if (held === null)
-    throw new StoreError('empty', { doing: 'read logs', happened: 'the store holds no block yet' })
-  const { first, last, lastHash } = held
+  if (contents === null)
+    throw new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
+  const { first, last, lastHash } = contents
   if (from < first)
     throw new StoreError(
       'pruned',
-      { doing: 'read logs', happened: `the first block that is held is ${first}` },
+      { doing: 'read logs', happened: `the first block in the store is ${first}` },
       first,
     )
   const range: StoreRange = { first, last, lastHash }
   const to = Math.min(selection.to, last, from + LONGEST_PAGE)
-  const layout = layoutOf(fields, from)
-  const { logs, effort } = wantedBy(filters)
+  const layout = createLayout(fields, from)
+  const { logs, effort } = createLogQuery(filters)
   const page = createPage(reader.duckdb, { selection, layout, base: from })
   const next =
     from > to
@@ -48,7 +50,7 @@ export const readLogs = async (reader: Reader, selection: Selection): Promise<Fo
       : await readSlices(reader, page, {
           from,
           to,
-          held,
+          contents,
           effort,
           maxMs: selection.maxMs,
           sqlOf: (start, end) => `SELECT ${layout.sql.join(', ')} ${logs(start, end)}`,
@@ -60,41 +62,42 @@ export const readLogs = async (reader: Reader, selection: Selection): Promise<Fo
 interface Slices {
   readonly from: number
   readonly to: number
-  readonly held: Held
-  /** Of a look at a row. */
+  readonly contents: StoreContents
+  /** Cost per row, as a multiple of the cheapest condition. */
   readonly effort: number
   readonly maxMs: number
   readonly sqlOf: (from: number, to: number) => string
 }
 
 /**
- * The engine does not tell how far it has come while it finds nothing, so it is asked in slices: what is dense ends a page
- * within the first, what is sparse takes a few large ones. Answers the first block that is not covered.
+ * The engine reports no progress while it finds no match, so the range is read in slices: a page of dense
+ * matches ends within the first slice, sparse ones need a few large slices. Returns the first block that is
+ * not covered.
  */
 const readSlices = async (
   reader: Reader,
   page: Page,
-  { from, to, held, effort, maxMs, sqlOf }: Slices,
+  { from, to, contents, effort, maxMs, sqlOf }: Slices,
 ): Promise<number> => {
   const { clock } = reader
-  const begun = clock.elapsed()
-  const isLate = (): boolean => clock.elapsed() - begun >= maxMs
-  const perBlock = Math.max(1, held.logs) / (held.last - held.first + 1)
+  const startedAt = clock.elapsed()
+  const isLate = (): boolean => clock.elapsed() - startedAt >= maxMs
+  const perBlock = Math.max(1, contents.logs) / (contents.last - contents.first + 1)
   let size = Math.max(1, Math.floor(FIRST_SLICE / perBlock / effort))
   let start = from
   while (start <= to) {
     const end = Math.min(to, start + size - 1)
-    const sliceBegun = clock.elapsed()
-    const whole = await readSlice(reader, page, {
+    const sliceStartedAt = clock.elapsed()
+    const isComplete = await readSlice(reader, page, {
       sql: sqlOf(start, end),
-      few: start > from && (page.blocks.length / (start - from)) * (end - start + 1) < FEW_ROWS,
+      isSmall: start > from && (page.blocks.length / (start - from)) * (end - start + 1) < FEW_ROWS,
       isLate,
     })
     const lastRow = page.blocks.at(-1)
-    if (!whole || page.isFull()) return lastRow === undefined ? end + 1 : lastRow + 1
+    if (!isComplete || page.isFull()) return lastRow === undefined ? end + 1 : lastRow + 1
     start = end + 1
     if (isLate()) return start
-    const took = clock.elapsed() - sliceBegun
+    const took = clock.elapsed() - sliceStartedAt
     size = Math.ceil(size * Math.min(8, Math.max(1, SLICE_TIME / Math.max(1, took))))
   }
   return start
@@ -102,20 +105,20 @@ const readSlices = async (
 
 interface Slice {
   readonly sql: string
-  readonly few: boolean
+  readonly isSmall: boolean
   readonly isLate: () => boolean
 }
 
-/** False where the page ended within it. */
+/** False if the page ended within the slice. */
 const readSlice = async (
   { connection, signal }: Reader,
   page: Page,
-  { sql, few, isLate }: Slice,
+  { sql, isSmall, isLate }: Slice,
 ): Promise<boolean> => {
-  const result = few ? await connection.run(sql) : await connection.stream(sql)
+  const result = isSmall ? await connection.run(sql) : await connection.stream(sql)
   for (;;) {
     if (signal.aborted)
-      throw new StoreError('aborted', { doing: 'read logs', happened: 'the caller went' })
+      throw new StoreError('aborted', { doing: 'read logs', happened: 'the read was aborted' })
     const chunk = await result.fetchChunk()
     if (chunk === null || chunk.rowCount === 0) return true
     if (!page.take(chunk)) return false
@@ -123,19 +126,60 @@ const readSlice = async (
   }
 }
 
-/** Hashes lie with the blocks, not with each log. */
+/** Block hashes are stored once per block, not with each log. */
 const addHashes = async (connection: DuckDBConnection, page: Page): Promise<void> => {
   const heads = await readHeads(connection, page.blocks)
   const hashes = new Map(heads.map(({ number, hash }) => [number, hash]))
   page.columns.set(
     'block_hash',
-    page.blocks.map((block) => hashes.get(block) ?? missing(block)),
+    page.blocks.map((block) => hashes.get(block) ?? missingHeader(block)),
   )
 }
 
-const missing = (block: number): never => {
+const missingHeader = (block: number): never => {
   throw new StoreError('broken', {
     doing: 'read logs',
-    happened: `block ${block} has logs and no head`,
+    happened: `block ${block} has logs but no header`,
   })
+}
+
+/** Block numbers per statement. */
+const BATCH = 10_000
+
+/** The headers of those blocks that are stored, ordered by number. */
+export const readHeads = async (
+  connection: DuckDBConnection,
+  numbers: readonly number[],
+): Promise<readonly BlockHeader[]> => {
+  const wanted = [...new Set(numbers)]
+    .filter((number) => Number.isSafeInteger(number))
+    .toSorted((one, other) => one - other)
+  const heads: BlockHeader[] = []
+  for (let at = 0; at < wanted.length; at += BATCH)
+    heads.push(...(await readBatch(connection, wanted.slice(at, at + BATCH))))
+  return heads
+}
+
+const readBatch = async (
+  connection: DuckDBConnection,
+  wanted: readonly number[],
+): Promise<readonly BlockHeader[]> => {
+  const [first = 0, last = first] = [wanted[0], wanted.at(-1)]
+  // For numbers that are close together, reading all of them costs less than looking up each.
+  const close = last - first < 4 * wanted.length
+  const rows = await queryRows(
+    connection,
+    `SELECT number, hash, parent_hash, timestamp FROM blocks
+      WHERE number BETWEEN ${first} AND ${last}${close ? '' : ` AND number IN (${wanted.join(', ')})`}
+      ORDER BY number`,
+  )
+  const set = new Set(wanted)
+  return rows
+    .map(([number, hash, parentHash, timestamp]) => ({
+      number: Number(number),
+      hash: String(hash),
+      parentHash: String(parentHash),
+      timestamp: Number(timestamp),
+    }))
+    .filter(({ number }) => set.has(number))
 }

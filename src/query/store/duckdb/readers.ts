@@ -3,46 +3,46 @@ import type { Clock } from '../../../core/clock.ts'
 import { second } from '../../../core/units.ts'
 import { StoreError } from '../errors.ts'
 import type { Engine } from './engine.ts'
-import { explained } from './explain.ts'
+import { translateErrors } from './errors.ts'
 
-/** Those who read, each on a connection of its own and in one transaction: what it sees does not change meanwhile. */
+/** Concurrent reads, each on its own connection and in one transaction with a consistent snapshot. */
 export interface Readers {
   read<T>(
     doing: string,
     act: (connection: DuckDBConnection) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T>
-  /** Lets nobody begin, and does it when those who read have ended, or when they take too long. */
+  /** Delays new reads and runs `act` once the current ones have ended, or after a timeout. */
   pause(act: () => Promise<void>): Promise<void>
-  /** Sends them away. */
+  /** Interrupts all reads and waits for their end. */
   close(): Promise<void>
 }
 
-/** A page takes 5 s at most. */
-const PATIENCE_MS = 6 * second
+/** A page takes at most 5 s. */
+const PAUSE_TIMEOUT_MS = 6 * second
 
 export const createReaders = (engine: Engine, clock: Clock): Readers => {
   const connections = new Set<DuckDBConnection>()
-  const visits = new Set<Promise<unknown>>()
-  /** Resolves at the end of a pause. */
+  const activeReads = new Set<Promise<unknown>>()
+  /** Resolves when the pause ends. */
   let pause: Promise<void> | null = null
   let closed = false
 
-  const visit = async <T>({ doing, act, signal }: Visit<T>): Promise<T> => {
-    const connection = await explained(doing, () => engine.connect())
+  const runRead = async <T>({ doing, act, signal }: ReadTask<T>): Promise<T> => {
+    const connection = await translateErrors(doing, () => engine.connect())
     const interrupt = (): void => connection.interrupt()
     connections.add(connection)
     signal?.addEventListener('abort', interrupt)
     try {
-      if (closed || signal?.aborted === true) throw gone(doing)
-      return await explained(doing, async () => {
+      if (closed || signal?.aborted === true) throw aborted(doing)
+      return await translateErrors(doing, async () => {
         await connection.run('BEGIN TRANSACTION READ ONLY')
         return act(connection)
       })
     } finally {
       signal?.removeEventListener('abort', interrupt)
       connections.delete(connection)
-      // An answer that nobody has read to its end lives until it is collected as garbage, and its transaction with it.
+      // An unread result keeps its transaction open until it is garbage collected.
       await connection.run('ROLLBACK').catch(() => undefined)
       connection.closeSync()
     }
@@ -51,23 +51,22 @@ export const createReaders = (engine: Engine, clock: Clock): Readers => {
   return {
     read: async (doing, act, signal) => {
       while (pause !== null) await pause
-      if (closed)
-        throw new StoreError('unavailable', { doing, happened: 'the store has been closed' })
-      if (signal?.aborted === true) throw gone(doing)
-      const visiting = visit({ doing, act, signal })
-      const ended = visiting.catch(() => undefined)
-      visits.add(ended)
+      if (closed) throw new StoreError('unavailable', { doing, happened: 'the store is closed' })
+      if (signal?.aborted === true) throw aborted(doing)
+      const reading = runRead({ doing, act, signal })
+      const ended = reading.catch(() => undefined)
+      activeReads.add(ended)
       try {
-        return await visiting
+        return await reading
       } finally {
-        visits.delete(ended)
+        activeReads.delete(ended)
       }
     },
     pause: async (act) => {
       while (pause !== null) await pause
       const over = new AbortController()
       const paused = (async (): Promise<void> => {
-        await Promise.race([Promise.all(visits), clock.sleep(PATIENCE_MS, over.signal)])
+        await Promise.race([Promise.all(activeReads), clock.sleep(PAUSE_TIMEOUT_MS, over.signal)])
         await act()
       })()
       pause = paused.catch(() => undefined)
@@ -81,16 +80,16 @@ export const createReaders = (engine: Engine, clock: Clock): Readers => {
     close: async () => {
       closed = true
       for (const connection of connections) connection.interrupt()
-      await Promise.all(visits)
+      await Promise.all(activeReads)
     },
   }
 }
 
-interface Visit<T> {
+interface ReadTask<T> {
   readonly doing: string
   readonly act: (connection: DuckDBConnection) => Promise<T>
   readonly signal: AbortSignal | undefined
 }
 
-const gone = (doing: string): StoreError =>
-  new StoreError('aborted', { doing, happened: 'the caller went' })
+const aborted = (doing: string): StoreError =>
+  new StoreError('aborted', { doing, happened: 'the read was aborted' })

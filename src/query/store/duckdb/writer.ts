@@ -1,26 +1,32 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { asError } from '../../../core/outcome.ts'
-import { explain, explained } from './explain.ts'
-import type { Held } from './held.ts'
+import { toStoreError, translateErrors } from './errors.ts'
+import type { StoreContents } from './schema.ts'
 
-/** The one that changes the store: one change at a time, each in a transaction. */
+/** Serializes changes to the store, each in a transaction. */
 export interface Writer {
-  /** To be used within a change alone. */
+  /** Use it within a change only. */
   readonly connection: DuckDBConnection
-  /** What is held, as last written. */
-  held(): Held | null
-  /** `change` answers what is held after it. Nothing has changed where it throws. */
-  change(doing: string, change: (held: Held | null) => Promise<Held | null>): Promise<void>
-  /** Works what has been written into the file and gives back what is free, where no reader stands in the way. */
+  /** The last committed contents. */
+  contents(): StoreContents | null
+  /** `change` returns the new contents. If it throws, the transaction is rolled back. */
+  change(
+    doing: string,
+    change: (contents: StoreContents | null) => Promise<StoreContents | null>,
+  ): Promise<void>
+  /** Writes the write-ahead log into the file and frees space, unless a reader blocks it. */
   checkpoint(): Promise<void>
-  /** After what is under way. */
+  /** Waits for the current change. */
   close(): Promise<void>
 }
 
-export const createWriter = (connection: DuckDBConnection, atFirst: Held | null): Writer => {
-  let held = atFirst
+export const createWriter = (
+  connection: DuckDBConnection,
+  initial: StoreContents | null,
+): Writer => {
+  let contents = initial
   let last: Promise<unknown> = Promise.resolve()
-  /** One after another, whatever became of the one before. */
+  /** Runs one operation after another, even if the previous one failed. */
   const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
     const turn = last.then(act)
     last = turn.catch(() => undefined)
@@ -28,12 +34,12 @@ export const createWriter = (connection: DuckDBConnection, atFirst: Held | null)
   }
   return {
     connection,
-    held: () => held,
+    contents: () => contents,
     change: (doing, change) =>
       inTurn(() =>
-        explained(doing, async () => {
-          const now = await inTransaction(connection, () => change(held))
-          held = now
+        translateErrors(doing, async () => {
+          const now = await inTransaction(connection, () => change(contents))
+          contents = now
         }),
       ),
     checkpoint: () =>
@@ -41,9 +47,9 @@ export const createWriter = (connection: DuckDBConnection, atFirst: Held | null)
         try {
           await connection.run('CHECKPOINT')
         } catch (error) {
-          // Who reads at this moment has a right to what is to be given back; the next one will do.
+          // A reader blocks the checkpoint; the next checkpoint will free the space.
           if (!/Cannot CHECKPOINT/.test(asError(error).message))
-            throw explain('work the changes into the file', asError(error))
+            throw toStoreError('checkpoint the store', asError(error))
         }
       }),
     close: () =>
@@ -64,7 +70,7 @@ const inTransaction = async <T>(
     await connection.run('COMMIT')
     return outcome
   } catch (error) {
-    // Where the engine has ended the transaction itself, there is none to take back.
+    // The rollback fails if the engine has already ended the transaction.
     await connection.run('ROLLBACK').catch(() => undefined)
     throw error
   }

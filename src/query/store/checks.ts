@@ -1,0 +1,64 @@
+import { StoreError } from './errors.ts'
+import type { BlockHeader, Filter, StoreRange, WantedIdentity } from './store.ts'
+
+/** The identity that is recorded in a store. */
+export interface StoredIdentity {
+  readonly chainId: number
+  /** In the format of `scopeText`. */
+  readonly scope: string
+}
+
+/** A scope in canonical form: equal scopes give equal texts. */
+export const scopeText = ({ addresses, topics }: Filter): string => {
+  const positions = topics.map(sortedUnique)
+  // Trailing positions without values match anything, so they are dropped.
+  const last = positions.findLastIndex(({ length }) => length > 0)
+  return JSON.stringify({
+    addresses: sortedUnique(addresses),
+    topics: positions.slice(0, last + 1),
+  })
+}
+
+/** Throws StoreError('identity') if the store was created for another chain or scope. */
+export const expectIdentity = (wanted: WantedIdentity, stored: StoredIdentity): void => {
+  if (wanted.chainId !== null && wanted.chainId !== stored.chainId)
+    throw new StoreError('identity', {
+      doing: `open the store for chain ${wanted.chainId}`,
+      happened: `it holds blocks of chain ${stored.chainId}`,
+      advice: 'use another store for this chain, or a node of the chain of the store',
+    })
+  if (scopeText(wanted.scope) !== stored.scope)
+    throw new StoreError('identity', {
+      doing: 'open the store',
+      happened:
+        'it was created for other contracts or topics, so a part of the requested logs would be missing',
+      evidence: `it keeps ${stored.scope}`,
+      advice:
+        'set the contracts and topics that the store was created with, or create a new store elsewhere',
+    })
+}
+
+const sortedUnique = (values: readonly string[]): readonly string[] =>
+  [...new Set(values)].toSorted()
+
+/** Throws StoreError('conflict') unless the blocks continue the stored ones and each other. */
+export const expectContinuation = (
+  range: StoreRange | null,
+  blocks: readonly BlockHeader[],
+): void => {
+  let previous = range === null ? undefined : { number: range.last, hash: range.lastHash }
+  for (const block of blocks) {
+    if (previous !== undefined && block.number !== previous.number + 1)
+      throw conflict(block, `it does not follow block ${previous.number}`)
+    if (previous !== undefined && block.parentHash !== previous.hash)
+      throw conflict(block, `its parent is not block ${previous.number}`)
+    previous = block
+  }
+}
+
+const conflict = ({ number, parentHash }: BlockHeader, happened: string): StoreError =>
+  new StoreError('conflict', {
+    doing: `add block ${number} to the store`,
+    happened,
+    evidence: `its parent is ${parentHash}`,
+  })

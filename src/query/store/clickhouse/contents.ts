@@ -1,0 +1,106 @@
+import { StoreError } from '../errors.ts'
+import { committedRows, type Segment } from './conditions.ts'
+import { CHUNK, createDensity, type Density } from './density.ts'
+import { LEDGER, logsTable, STATE } from './schema.ts'
+import type { Servers } from './servers.ts'
+
+/** Contents of the store according to the ledger. Immutable, so that a read keeps a consistent snapshot. */
+export interface StoreContents {
+  readonly first: number
+  readonly last: number
+  readonly lastHash: string
+  readonly segments: readonly Segment[]
+  readonly logs: number
+  readonly density: Density
+}
+
+export const loadContents = async (servers: Servers): Promise<StoreContents | null> => {
+  const floor = await readLargest(servers, 'floor')
+  const rows = await servers.query(
+    `SELECT epoch, min(number), max(number), count() FROM ${LEDGER} WHERE number >= ${floor} GROUP BY epoch ORDER BY epoch`,
+  )
+  const segments = segmentsOf(servers, rows)
+  const [oldest, newest] = [segments[0], segments.at(-1)]
+  if (oldest === undefined || newest === undefined) return null
+  const { first, last } = { first: oldest.first, last: newest.last }
+  const whole = committedRows('number', segments, { from: first, to: last })
+  const [[hash] = []] = await servers.query(
+    `SELECT lower(hex(hash)) FROM ${LEDGER} WHERE number = ${last} AND epoch = ${newest.epoch}`,
+  )
+  if (hash === undefined) throw broken(servers, `block ${last} is missing in its ledger`)
+  const chunks = await servers.query(
+    `SELECT intDiv(number, ${CHUNK}), sum(kept), sum(bytes), count() FROM ${LEDGER} WHERE ${whole} GROUP BY intDiv(number, ${CHUNK})`,
+  )
+  const density = chunks.map(
+    ([chunk, logs, bytes, blocks]) =>
+      [
+        Number(chunk),
+        { logs: Number(logs), bytes: Number(bytes), blocks: Number(blocks) },
+      ] as const,
+  )
+  return {
+    first,
+    last,
+    lastHash: `0x${hash}`,
+    segments,
+    logs: density.reduce((sum, [, { logs }]) => sum + logs, 0),
+    density: createDensity(new Map(density)),
+  }
+}
+
+/** SQL for the largest value of a key; 0 if there is none. */
+export const largest = (key: 'floor' | 'epoch'): string =>
+  `(SELECT max(value) FROM ${STATE} WHERE key = '${key}')`
+
+export const readLargest = async (servers: Servers, key: 'floor' | 'epoch'): Promise<number> => {
+  const [[value] = []] = await servers.query(`SELECT ${largest(key)}`)
+  return Number(value)
+}
+
+/** Number of newest blocks to verify: a power failure or a replaced server loses the newest logs. */
+const VERIFIED_BLOCKS = 1000
+
+export const verifyNewest = async (servers: Servers, contents: StoreContents): Promise<void> => {
+  const { last, segments } = contents
+  const span = { from: Math.max(contents.first, last - VERIFIED_BLOCKS + 1), to: last }
+  const [[kept] = []] = await servers.query(
+    `SELECT sum(kept) FROM ${LEDGER} WHERE ${committedRows('number', segments, span)}`,
+  )
+  const [[there] = []] = await servers.query(
+    `SELECT count() FROM ${logsTable(servers)} WHERE ${committedRows('block', segments, span)}`,
+  )
+  if (kept === there) return
+  throw broken(servers, `its newest blocks have ${there} logs, but the ledger lists ${kept}`)
+}
+
+/**
+ * A later epoch starts where its writer found the end. Blocks of an earlier epoch beyond that were inserted
+ * late and have been written again.
+ */
+const segmentsOf = (servers: Servers, rows: readonly (readonly string[])[]): readonly Segment[] => {
+  const spans = rows.map((row) => {
+    const [epoch = NaN, first = NaN, last = NaN, count = NaN] = row.map(Number)
+    if (last - first + 1 !== count) throw broken(servers, `its ledger has a gap after ${first}`)
+    return { epoch, first, last }
+  })
+  const segments = spans
+    .map(({ epoch, first, last }, index) => {
+      const later = spans.slice(index + 1).map((span) => span.first)
+      return { epoch, first, last: Math.min(last, ...later.map((start) => start - 1)) }
+    })
+    .filter(({ first, last }) => first <= last)
+  for (const [index, { first }] of segments.entries()) {
+    const before = segments[index - 1]
+    if (before !== undefined && before.last + 1 !== first)
+      throw broken(servers, `its ledger has a gap before ${first}`)
+  }
+  return segments
+}
+
+const broken = ({ location }: Servers, happened: string): StoreError =>
+  new StoreError('broken', {
+    doing: `use the store in ClickHouse at ${location.hosts[0]}`,
+    happened,
+    advice:
+      'create a new store in another database, or drop the tables chain_* of this one on every server, and index again',
+  })

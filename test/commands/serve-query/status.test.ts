@@ -1,0 +1,158 @@
+import { expect, it } from 'vitest'
+import { createErrorLog, createProgressLog } from '../../../src/commands/serve-query/logging.ts'
+import { withShutdownTimeout } from '../../../src/commands/serve-query/shutdown.ts'
+import { nodeHeight, samplesOf, waitingFor } from '../../../src/commands/serve-query/status.ts'
+import { SourceError } from '../../../src/core/errors.ts'
+import type { IngestState } from '../../../src/query/service/ingest/state.ts'
+import { NO_ERRORS } from '../../query/ingest/fixtures.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+
+const NOTHING: IngestState = {
+  phase: 'starting',
+  nodeHeight: null,
+  nodeHeightAt: null,
+  first: null,
+  indexed: null,
+  indexedTimestamp: null,
+  blocks: 0,
+  logs: 0,
+  errors: NO_ERRORS,
+  trouble: null,
+}
+
+const narrated = () => {
+  const clock = manualClock()
+  const lines: string[] = []
+  const put =
+    (level: string) =>
+    (text: string): void => {
+      lines.push(`${level} ${text}`)
+    }
+  const log = { info: put('info'), warn: put('warn'), error: put('error') }
+  const narrate = createProgressLog(log, clock)
+  const tell = async (seconds: number, state: Partial<IngestState>): Promise<string[]> => {
+    for (let each = 0; each < seconds; each += 1) {
+      narrate({ ...NOTHING, ...state })
+      await clock.advance(1000)
+    }
+    return lines.splice(0)
+  }
+  return tell
+}
+
+it('the start of following the node is logged', async () => {
+  const tell = narrated()
+  expect(await tell(2, { phase: 'tail' })).toEqual([])
+  expect(await tell(2, { phase: 'tail', indexed: 7 })).toEqual([
+    'info Following the node at block 7',
+  ])
+})
+
+it('a backfill logs its progress every ten seconds, with rates and the remaining time', async () => {
+  const tell = narrated()
+  const at = (blocks: number, logs: number) => ({
+    phase: 'back-fill' as const,
+    indexed: 1000 + blocks,
+    nodeHeight: 11_000,
+    blocks,
+    logs,
+  })
+  expect(await tell(10, at(0, 0))).toEqual([])
+  // 2000 blocks in 10 s, and 8000 to go: 40 s.
+  expect(await tell(10, at(2000, 50_000))).toEqual([
+    'info Indexed up to block 3,000 of 11,000, 200 blocks/s, 5,000 logs/s, 40 s left',
+  ])
+  // Nothing was done in these: how long it takes is not known.
+  expect(await tell(1, at(2000, 50_000))).toEqual([
+    'info Indexed up to block 3,000 of 11,000, 0 blocks/s, 0 logs/s',
+  ])
+  expect(await tell(30, { phase: 'tail', indexed: 11_000 })).toEqual([
+    'info Following the node at block 11,000',
+  ])
+  expect(await tell(3, { phase: 'waiting' })).toEqual([])
+  expect(await tell(3, { phase: 'tail', indexed: 11_001 })).toEqual([])
+})
+
+it('a problem is logged when it starts, when it changes, and when it is resolved', async () => {
+  const tell = narrated()
+  const trouble = 'could not ask the node: it refuses the connection'
+  expect(await tell(30, { trouble })).toEqual([`warn ${trouble}`])
+  expect(await tell(4, { trouble: null })).toEqual([])
+  expect(await tell(1, { trouble })).toEqual([])
+  expect(await tell(1, { trouble: 'another' })).toEqual(['warn another'])
+  expect(await tell(30, { trouble: null })).toEqual(['info Resolved: another'])
+})
+
+it('an error that repeats with each request is logged once, and again after a pause', async () => {
+  const clock = manualClock()
+  const lines: string[] = []
+  const put = (text: string): void => {
+    lines.push(text)
+  }
+  const complain = createErrorLog({ info: put, warn: put, error: put }, clock)
+  const fail = async (happened: string, seconds: number): Promise<string[]> => {
+    complain(new SourceError({ doing: 'read logs', happened }))
+    await clock.advance(seconds * 1000)
+    return lines.splice(0)
+  }
+  expect(await fail('it is away', 50)).toEqual(['Could not read logs: it is away'])
+  expect(await fail('it is away', 50)).toEqual([])
+  expect(await fail('it is away', 61)).toEqual([])
+  expect(await fail('it is away', 1)).toEqual(['Could not read logs: it is away'])
+  expect(await fail('it is full', 1)).toEqual(['Could not read logs: it is full'])
+})
+
+it('a shutdown that hangs ends with an error', async () => {
+  const clock = manualClock()
+  const late = Promise.all([
+    withShutdownTimeout(clock, new Promise(() => undefined)),
+    clock.advance(20_000),
+  ])
+  await expect(late).rejects.toThrow(/it took longer than 20 s/)
+  await withShutdownTimeout(clock, Promise.resolve())
+})
+
+it.each([
+  [{ phase: null }, ['the store']],
+  [{ phase: 'starting' }, ['the finalized block of the node']],
+  [{ phase: 'back-fill', nodeHeight: 100 }, ['the first block']],
+  [{ phase: 'back-fill', nodeHeight: 100, height: 69 }, ['31 more blocks of the node']],
+  [{ phase: 'tail', nodeHeight: 100, height: 70 }, []],
+  [{ phase: 'waiting', nodeHeight: 100, height: 101 }, []],
+  [
+    { phase: 'stopped', nodeHeight: 100, height: 100 },
+    ['the operator: the ingest has stopped, and the log has the reason'],
+  ],
+] as const)('%j waits for %j', (standing, expected) => {
+  expect(waitingFor({ nodeHeight: null, height: null, readyLag: 30, ...standing })).toEqual(
+    expected,
+  )
+})
+
+it('the height of the node is unknown after a minute', () => {
+  const state = { ...NOTHING, nodeHeight: 7, nodeHeightAt: 1_000_000 }
+  expect(nodeHeight(state, 1_060_000)).toBe(7)
+  expect(nodeHeight(state, 1_060_001)).toBeNull()
+  expect(nodeHeight(NOTHING, 0)).toBeNull()
+})
+
+it('unknown values have no sample', () => {
+  const names = (known: Parameters<typeof samplesOf>[0]) => [
+    ...new Set(samplesOf(known, 0).map(({ name }) => name)),
+  ]
+  const none = { state: null, held: null, size: null, limitBytes: null }
+  expect(names(none)).toEqual(['chain_query_service_phase'])
+  expect(names({ ...none, state: NOTHING, limitBytes: 5 })).toEqual([
+    'chain_query_service_phase',
+    'chain_query_service_blocks_indexed_total',
+    'chain_query_service_logs_indexed_total',
+    'chain_query_service_ingest_errors_total',
+    'chain_query_service_store_limit_bytes',
+  ])
+  // Measured while it was empty, which it no longer is.
+  const held = { first: 3, last: 9 }
+  const size = { bytes: 5, logs: 0, blocks: 0 }
+  expect(samplesOf({ ...none, held, size }, 0).filter(({ name }) => /store_/.test(name))).toEqual([
+    { name: 'chain_query_service_store_blocks', value: 7, labels: {} },
+  ])
+})

@@ -1,0 +1,263 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { describe, expect } from 'vitest'
+import { createConcurrencyLimit } from '../../../src/query/service/api/concurrency-limit.ts'
+import { StoreError } from '../../../src/query/store/errors.ts'
+import type { LogStore } from '../../../src/query/store/store.ts'
+import { eventually } from '../../support/eventually.ts'
+import { manualClock } from '../../support/manual-clock.ts'
+import { memoryStore } from '../../support/memory-store.ts'
+import {
+  ask,
+  codeOf,
+  hashOf,
+  it,
+  plainChain,
+  type QueryApi,
+  rawQuery,
+  RIGHT,
+  storeWith,
+} from './fixtures.ts'
+
+/** A limit of two with a queue of two; the test ends each work item. */
+const createBusy = () => {
+  const clock = manualClock()
+  const gate = createConcurrencyLimit({ clock, limits: { concurrent: 2, waiting: 2, waitMs: 100 } })
+  const said: string[] = []
+  const ends = new Map<string, () => void>()
+  const signals = new Map<string, AbortController>()
+  const come = (name: string): void => {
+    const gone = new AbortController()
+    signals.set(name, gone)
+    const work = async (): Promise<void> => {
+      said.push(`${name} in`)
+      await new Promise<void>((resolve) => ends.set(name, resolve))
+    }
+    gate(work, gone.signal).then(
+      () => said.push(`${name} out`),
+      (error: unknown) => said.push(`${name} ${error instanceof Error ? error.message : ''}`),
+    )
+  }
+  return {
+    come,
+    pass: async (ms: number) => clock.advance(ms),
+    end: async (name: string) => {
+      ends.get(name)?.()
+      await clock.advance(0)
+    },
+    leave: async (name: string) => {
+      signals.get(name)?.abort()
+      await clock.advance(0)
+    },
+    said: () => said.splice(0),
+  }
+}
+
+const REFUSED = 'too many concurrent requests'
+
+describe('the concurrency limit', () => {
+  it('runs two, queues two in order, and rejects the next at once', async () => {
+    const { come, pass, end, said } = createBusy()
+    for (const name of ['a', 'b', 'c', 'd', 'e']) come(name)
+    await pass(0)
+    expect(said()).toEqual(['a in', 'b in', `e ${REFUSED}`])
+    await end('b')
+    expect(said()).toEqual(['b out', 'c in'])
+    await end('a')
+    await end('c')
+    await end('d')
+    expect(said()).toEqual(['a out', 'd in', 'c out', 'd out'])
+    come('f')
+    come('g')
+    come('h')
+    await pass(0)
+    expect(said()).toEqual(['f in', 'g in'])
+  })
+
+  it('rejects a request after the wait timeout and frees its place in the queue', async () => {
+    const { come, pass, end, said } = createBusy()
+    for (const name of ['a', 'b', 'c']) come(name)
+    await pass(60)
+    come('d')
+    await pass(40)
+    expect(said()).toEqual(['a in', 'b in', `c ${REFUSED}`])
+    come('e')
+    await end('a')
+    expect(said()).toEqual(['a out', 'd in'])
+    await end('b')
+    expect(said()).toEqual(['b out', 'e in'])
+  })
+
+  it('removes a client that disconnects while it waits', async () => {
+    const { come, pass, end, leave, said } = createBusy()
+    for (const name of ['a', 'b', 'c', 'd']) come(name)
+    await leave('c')
+    come('e')
+    await pass(0)
+    expect(said()).toEqual(['a in', 'b in', `c ${REFUSED}`])
+    await end('a')
+    await end('b')
+    expect(said()).toEqual(['a out', 'd in', 'b out', 'e in'])
+  })
+})
+
+/** One log with more data than the machine's buffers take between two programs. */
+const HUGE = [
+  {
+    logIndex: 0,
+    transactionIndex: 0,
+    transactionHash: hashOf(1),
+    address: `0x${'da'.repeat(20)}`,
+    topics: [],
+    data: `0x${'00'.repeat(8_000_000)}`,
+  },
+]
+
+/** A store whose reads end when the test releases them or when they are aborted. */
+const slowStore = () => {
+  const store = memoryStore()
+  const reads: { readonly end: () => void; readonly signal: AbortSignal }[] = []
+  const read: LogStore['read'] = async (selection, signal) => {
+    await new Promise<void>((resolve) => {
+      reads.push({ end: resolve, signal })
+      signal.addEventListener('abort', () => {
+        resolve()
+      })
+    })
+    if (signal.aborted)
+      throw new StoreError('aborted', { doing: 'read', happened: 'the caller went' })
+    return store.read(selection, signal)
+  }
+  return { store: storeWith({ read }, store), reads }
+}
+
+describe('more requests than concurrent reads', () => {
+  it('do not wait forever', async ({ serve }) => {
+    const { store, reads } = slowStore()
+    const served = await serve({ store, limits: { concurrent: 1, waitMs: 20 } })
+    const first = ask(served, RIGHT)
+    await eventually(
+      () => reads.length,
+      (count) => count === 1,
+      { every: 5 },
+    )
+    const second = await ask(served, RIGHT)
+    expect([second.status, codeOf(second)]).toEqual([503, 'busy'])
+    reads[0]?.end()
+    expect((await first).status).toBe(200)
+  })
+
+  it('are rejected while too many responses are unsent', async ({ serve }) => {
+    const { store, reads } = slowStore()
+    const blocks = plainChain(5, 30, { 10: HUGE })
+    const limits = { concurrent: 1, waiting: 1, waitMs: 1000, unsentBytes: 1_000_000 }
+    const served = await serve({ store, blocks, limits })
+    const socket = connect(served.port, '127.0.0.1')
+    socket.pause()
+    socket.write(rawQuery(JSON.stringify(RIGHT)))
+    await eventually(
+      () => reads.length,
+      (count) => count === 1,
+      { every: 5 },
+    )
+    const second = ask(served, { ...RIGHT, from_block: 11 })
+    // With room for one that waits, a third one is refused as soon as the second does.
+    await eventually(
+      async () => (await ask(served, RIGHT)).status,
+      (status) => status === 503,
+      { every: 5 },
+    )
+    reads[0]?.end()
+    expect(codeOf(await second)).toBe('busy')
+    expect(reads.length).toBe(1)
+    socket.destroy()
+  })
+
+  it('a read that takes too long is aborted, and its slot is released', async ({ serve }) => {
+    const { store, reads } = slowStore()
+    const served = await serve({ store, limits: { concurrent: 1, answerMs: 30 } })
+    const got = await ask(served, RIGHT)
+    expect([got.status, codeOf(got), got.headers['retry-after']]).toEqual([503, 'too_slow', '5'])
+    expect(reads[0]?.signal.aborted).toBe(true)
+    const again = ask(served, RIGHT)
+    await eventually(
+      () => reads.length,
+      (count) => count === 2,
+      { every: 5 },
+    )
+    reads[1]?.end()
+    expect((await again).status).toBe(200)
+  })
+
+  it('a slot is not released while a read ignores its abort signal', async ({ serve }) => {
+    let end = (): void => undefined
+    const deaf = storeWith({
+      read: async () =>
+        new Promise((_, reject) => {
+          end = () => {
+            reject(new Error('at last'))
+          }
+        }),
+    })
+    const served = await serve({
+      store: deaf,
+      blocks: [],
+      limits: { concurrent: 1, answerMs: 20, waitMs: 10 },
+    })
+    const codes = [codeOf(await ask(served, RIGHT)), codeOf(await ask(served, RIGHT))]
+    expect(codes).toEqual(['too_slow', 'busy'])
+    end()
+  })
+})
+
+describe('a client that disconnects', () => {
+  const leave = async (served: QueryApi, until: () => boolean): Promise<void> => {
+    const sent = request({
+      port: served.port,
+      method: 'POST',
+      path: '/query',
+      headers: { 'content-type': 'application/json' },
+    })
+    sent.on('error', () => undefined)
+    sent.end(JSON.stringify(RIGHT))
+    await eventually(until, Boolean, { every: 5 })
+    sent.destroy()
+  }
+
+  it('aborts its work and is counted as 499', async ({ serve }) => {
+    const { store, reads } = slowStore()
+    const served = await serve({ store })
+    await leave(served, () => reads.length === 1)
+    await eventually(
+      () => served.answered,
+      (answered) => answered.length === 1,
+      { every: 5 },
+    )
+    expect(reads[0]?.signal.aborted).toBe(true)
+    expect(served.answered[0]).toMatchObject({ path: '/query', code: 499, bytes: 0, logs: 0 })
+    expect(served.complaints).toEqual([])
+  })
+
+  it('within its body is not an internal error', async ({ serve }) => {
+    const served = await serve()
+    const socket = connect(served.port, '127.0.0.1')
+    socket.write(
+      'POST /query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"from',
+    )
+    await once(socket, 'connect')
+    await eventually(
+      () => socket.bytesWritten,
+      (bytes) => bytes > 0,
+      { every: 5 },
+    )
+    socket.destroy()
+    await eventually(
+      () => served.answered.length,
+      (count) => count === 1,
+      { every: 5 },
+    )
+    expect(served.answered[0]?.code).toBe(499)
+    expect(served.complaints).toEqual([])
+  })
+})

@@ -1,0 +1,281 @@
+import { describe, expect } from 'vitest'
+import { readFilters } from '../../../src/query/service/api/filters.ts'
+import { ask, askRaw, codeOf, errorOf, it, RIGHT } from './fixtures.ts'
+
+const ADDRESS = `0x${'11'.repeat(20)}`
+const TOPIC = `0x${'22'.repeat(32)}`
+
+const withLogs = (logs: unknown) => ({ ...RIGHT, logs })
+const withTopics = (topics: unknown) => withLogs([{ topics }])
+const text = (more: string): string =>
+  `{"from_block":10,"logs":[{}],"field_selection":{"log":["data"]}${more}}`
+
+/** Name, body, and the expected status, code and path. */
+const ROWS: readonly (readonly [
+  name: string,
+  body: unknown,
+  status: number,
+  code: string,
+  path: string | null,
+])[] = [
+  ['1 not JSON', '{', 400, 'bad_json', null],
+  ['2 nothing at all', '', 400, 'bad_json', null],
+  ['3 not an object', '[]', 400, 'bad_json', null],
+  ['4 null', 'null', 400, 'bad_json', null],
+  ['5 a key twice', text(',"from_block":10'), 400, 'bad_json', 'from_block'],
+  [
+    '6 a key twice, once written otherwise',
+    text(String.raw`,"from\u005fblock":9`),
+    400,
+    'bad_json',
+    'from_block',
+  ],
+  [
+    '7 a key twice further in',
+    '{"logs":[{},{"address":[],"topics":[],"address":[]}]}',
+    400,
+    'bad_json',
+    'logs[1].address',
+  ],
+  ['8 nested without end', `${'['.repeat(200_000)}${']'.repeat(200_000)}`, 400, 'bad_json', null],
+  ['9 nested too deep', `{"logs":${'['.repeat(50)}${']'.repeat(50)}}`, 400, 'bad_json', null],
+  [
+    '9b a key twice behind an escaped quote',
+    String.raw`{"logs":["\"",{"a\"":1,"b":2,"a\u0022":3}]}`,
+    400,
+    'bad_json',
+    'logs[1].a"',
+  ],
+  ['10 an unknown key', { ...RIGHT, form_block: 1 }, 400, 'unknown_field', 'form_block'],
+  [
+    '11 a key of the hosted dialect',
+    { ...RIGHT, max_num_logs: 1 },
+    400,
+    'unknown_field',
+    'max_num_logs',
+  ],
+  [
+    '12 an unknown key in a filter',
+    withLogs([{}, { adress: [] }]),
+    400,
+    'unknown_field',
+    'logs[1].adress',
+  ],
+  ['13 __proto__', text(',"__proto__":{}'), 400, 'unknown_field', '__proto__'],
+  ['14 from_block missing', { ...RIGHT, from_block: undefined }, 400, 'bad_value', 'from_block'],
+  ['15 from_block negative', { ...RIGHT, from_block: -1 }, 400, 'bad_value', 'from_block'],
+  ['16 from_block a fraction', { ...RIGHT, from_block: 1.5 }, 400, 'bad_value', 'from_block'],
+  ['17 from_block a text', { ...RIGHT, from_block: '10' }, 400, 'bad_value', 'from_block'],
+  ['18 from_block 2^53', { ...RIGHT, from_block: 2 ** 53 }, 400, 'bad_value', 'from_block'],
+  ['19 from_block null', { ...RIGHT, from_block: null }, 400, 'bad_value', 'from_block'],
+  ['20 to_block a text', { ...RIGHT, to_block: 'latest' }, 400, 'bad_value', 'to_block'],
+  ['21 to_block 2^53', { ...RIGHT, to_block: 2 ** 53 }, 400, 'bad_value', 'to_block'],
+  ['22 to_block before from_block', { ...RIGHT, to_block: 9 }, 400, 'bad_value', 'to_block'],
+  ['23 logs missing', { ...RIGHT, logs: undefined }, 400, 'bad_value', 'logs'],
+  ['24 logs a text', withLogs('all'), 400, 'bad_value', 'logs'],
+  ['25 logs an object', withLogs({}), 400, 'bad_value', 'logs'],
+  ['26 a filter that is none', withLogs([{}, null]), 400, 'bad_value', 'logs[1]'],
+  ['27 address no list', withLogs([{ address: ADDRESS }]), 400, 'bad_value', 'logs[0].address'],
+  ['28 address null', withLogs([{ address: null }]), 400, 'bad_value', 'logs[0].address'],
+  [
+    '29 an address too short',
+    withLogs([{ address: [ADDRESS, '0x11'] }]),
+    400,
+    'bad_value',
+    'logs[0].address[1]',
+  ],
+  [
+    '30 an address without 0x',
+    withLogs([{ address: ['11'.repeat(21)] }]),
+    400,
+    'bad_value',
+    'logs[0].address[0]',
+  ],
+  [
+    '31 an address that is no hex',
+    withLogs([{ address: [`0x${'1g'.repeat(20)}`] }]),
+    400,
+    'bad_value',
+    'logs[0].address[0]',
+  ],
+  [
+    '32 a line feed behind an address',
+    withLogs([{ address: [`${ADDRESS}\n`] }]),
+    400,
+    'bad_value',
+    'logs[0].address[0]',
+  ],
+  [
+    '33 a topic that is an address',
+    withTopics([[], [TOPIC, TOPIC, TOPIC, ADDRESS]]),
+    400,
+    'bad_value',
+    'logs[0].topics[1][3]',
+  ],
+  ['34 a topic that is a number', withTopics([[1]]), 400, 'bad_value', 'logs[0].topics[0][0]'],
+  ['35 a position that is no list', withTopics([TOPIC]), 400, 'bad_value', 'logs[0].topics[0]'],
+  [
+    '36 a position that is null',
+    withTopics([null, [TOPIC]]),
+    400,
+    'bad_value',
+    'logs[0].topics[0]',
+  ],
+  ['37 five positions', withTopics([[], [], [], [], []]), 400, 'bad_value', 'logs[0].topics[4]'],
+  [
+    '38 too many values',
+    withTopics([Array.from({ length: 10_001 }, () => TOPIC)]),
+    400,
+    'too_many',
+    'logs[0].topics[0][10000]',
+  ],
+  [
+    '39 too many values in all',
+    withLogs([
+      { address: Array.from({ length: 9999 }, () => ADDRESS) },
+      { topics: [[], [TOPIC, TOPIC]] },
+    ]),
+    400,
+    'too_many',
+    'logs[1].topics[1][1]',
+  ],
+  [
+    '40 too many filters',
+    withLogs(Array.from({ length: 101 }, () => ({}))),
+    400,
+    'too_many',
+    'logs[100]',
+  ],
+  [
+    '41 no selection',
+    { ...RIGHT, field_selection: undefined },
+    400,
+    'bad_value',
+    'field_selection',
+  ],
+  [
+    '42 no selection of logs',
+    { ...RIGHT, field_selection: {} },
+    400,
+    'bad_value',
+    'field_selection.log',
+  ],
+  [
+    '43 an empty selection',
+    { ...RIGHT, field_selection: { log: [] } },
+    400,
+    'bad_value',
+    'field_selection.log',
+  ],
+  [
+    '44 an unknown field',
+    { ...RIGHT, field_selection: { log: ['data', 'topic4'] } },
+    400,
+    'bad_value',
+    'field_selection.log[1]',
+  ],
+  [
+    '45 a selection of blocks',
+    { ...RIGHT, field_selection: { log: ['data'], block: ['hash'] } },
+    400,
+    'unknown_field',
+    'field_selection.block',
+  ],
+  [
+    '46 a field that every object has',
+    { ...RIGHT, field_selection: { log: ['constructor'] } },
+    400,
+    'bad_value',
+    'field_selection.log[0]',
+  ],
+  [
+    '47 blocks that are not held any more',
+    { ...RIGHT, from_block: 4 },
+    410,
+    'pruned',
+    'from_block',
+  ],
+]
+
+describe('bad input', () => {
+  it.for(ROWS)('%s', async ([, body, status, code, path], { api }) => {
+    const got = await ask(api, body)
+    const { message, ...error } = errorOf(got)
+    expect([got.status, error]).toEqual([
+      status,
+      { code, path, ...(status === 410 && { first_block: 5 }) },
+    ])
+    expect(message).not.toBe('')
+    expect(got.headers['content-type']).toBe('application/json')
+    expect(api.complaints).toEqual([])
+  })
+
+  it('48 invalid UTF-8', async ({ api }) => {
+    const body = Buffer.concat([
+      Buffer.from('{"from_block'),
+      Buffer.from([0xff]),
+      Buffer.from('":1}'),
+    ])
+    const got = await askRaw(api, { body })
+    expect([got.status, codeOf(got)]).toEqual([400, 'bad_json'])
+  })
+
+  it('49 the error names the received value, truncated', async ({ api }) => {
+    const got = await ask(api, { ...RIGHT, from_block: 'x'.repeat(5000) })
+    expect(errorOf(got).message).toBe(
+      `expected a whole number from 0 to 2^53-1, got "${'x'.repeat(59)}…`,
+    )
+    expect((await ask(api, { ...RIGHT, ['k'.repeat(5000)]: 1 })).text.length).toBeLessThan(400)
+  })
+})
+
+describe('a list longer than the limit', () => {
+  /** Throws if more entries than this are read. */
+  const longList = (entry: unknown, looked: number): readonly unknown[] => {
+    const list = Array.from({ length: 500_000 }, () => entry)
+    Object.defineProperty(list, looked, {
+      get: () => {
+        throw new Error('read too far')
+      },
+    })
+    return list
+  }
+  const rules = {
+    scope: { addresses: [], topics: [] },
+    limits: { filters: 100, values: 10_000 },
+    isHosted: false,
+  }
+
+  it.each([
+    ['filters', longList({}, 101), 'more than 100 filters in one request'],
+    [
+      'addresses',
+      [{ address: longList(ADDRESS, 10_001) }],
+      'more than 10000 values in one request',
+    ],
+    ['positions', [{ topics: longList([], 5) }], 'a log has at most four topics'],
+  ])('%s: is not read completely', (_, value, message) => {
+    expect(() => readFilters({ value, path: 'logs' }, rules)).toThrow(message)
+  })
+})
+
+describe('unusual but valid input', () => {
+  it.for([
+    ['50 one block', { ...RIGHT, to_block: 10 }],
+    ['51 to_block null', { ...RIGHT, to_block: null }],
+    ['52 no to_block', { ...RIGHT, to_block: undefined }],
+    ['53 to_block beyond what is held', { ...RIGHT, to_block: Number.MAX_SAFE_INTEGER }],
+    ['54 from_block beyond what is held', { ...RIGHT, from_block: 31, to_block: undefined }],
+    [
+      '55 from_block as far as it goes',
+      { ...RIGHT, from_block: Number.MAX_SAFE_INTEGER, to_block: null },
+    ],
+    ['56 the first block that is held', { ...RIGHT, from_block: 5 }],
+    ['57 capital digits', withLogs([{ address: [`0x${'AB'.repeat(20)}`] }])],
+    ['58 the same field twice', { ...RIGHT, field_selection: { log: ['data', 'data'] } }],
+    ['59 ten thousand values', withTopics([Array.from({ length: 10_000 }, () => TOPIC)])],
+  ])('%s', async ([, body], { api }) => {
+    const got = await ask(api, body)
+    expect([got.status, got.text]).toEqual([200, '{"data":[],"archive_height":30}'])
+  })
+})
