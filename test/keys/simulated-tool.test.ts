@@ -29,19 +29,16 @@ const recovering = (path: string) => [
   'secp',
 ]
 
-describe('the stand-in for the keystore tool, as a program', () => {
-  test.each(KEYSTORE_VERSIONS)(
-    'v%s opens the keystores of a node that are its own',
-    async (version) => {
-      const old = await createKeyedNode({ root: node.root, keystoreVersion: 1 })
-      const { path, calls } = await place('normal', version)
-      const { stdout, code } = await run(path, recovering(old.keystores.secp), BARE)
-      expect(code).toBe(0)
-      expect(stdout).toContain(`Secp public key: ${old.keys.secp.publicKey}`)
-      expect(stdout.includes(old.secrets.secp)).toBe(true)
-      expect(await calls()).toEqual([recovering(old.keystores.secp)])
-    },
-  )
+describe('the simulated keystore tool, as a program', () => {
+  test.each(KEYSTORE_VERSIONS)('v%s opens the keystores of its node', async (version) => {
+    const old = await createKeyedNode({ root: node.root, keystoreVersion: 1 })
+    const { path, calls } = await place('normal', version)
+    const { stdout, code } = await run(path, recovering(old.keystores.secp), BARE)
+    expect(code).toBe(0)
+    expect(stdout).toContain(`Secp public key: ${old.keys.secp.publicKey}`)
+    expect(stdout.includes(old.secrets.secp)).toBe(true)
+    expect(await calls()).toEqual([recovering(old.keystores.secp)])
+  })
 
   test.each([
     ['normal', [true, 1]],
@@ -52,7 +49,7 @@ describe('the stand-in for the keystore tool, as a program', () => {
     ['other-secret', [true, 1]],
     ['no-newline', [true, 1]],
   ] as const)(
-    '%s: whether the secret is there, and how many lines say so',
+    '%s: whether the secret is printed, and the number of secret lines',
     async (name, expected) => {
       const { path } = await place(name)
       const { stdout, stderr, code } = await run(path, recovering(node.keystores.secp), BARE)
@@ -63,7 +60,7 @@ describe('the stand-in for the keystore tool, as a program', () => {
     },
   )
 
-  test('what it imports may hold another key, or be empty, or not be there', async () => {
+  test('an imported keystore can contain another key, be empty, or be absent', async () => {
     const made = async (name: KeystoreBehaviour) => {
       const { path } = await place(name)
       const at = join(node.config, name)
@@ -83,7 +80,7 @@ describe('the stand-in for the keystore tool, as a program', () => {
     expect(await made('exits-0-with-nothing')).toEqual([0, 'none', 1, false])
   })
 
-  test('mad, it prints without end; hanging, it ignores the polite signal', async () => {
+  test('mad prints without end; hang ignores SIGTERM', async () => {
     const mad = start((await place('mad')).path, recovering(node.keystores.secp), BARE)
     await eventually(
       () => mad.output().length,

@@ -6,8 +6,8 @@ import { systemClock } from '../../src/core/clock.ts'
 import { asError } from '../../src/core/outcome.ts'
 import type { Bench } from './bench.ts'
 
-/** A command on keys in this process and without the other commands, which is much quicker. One at a time. */
-export const keysHere = async ({ config, env }: Bench, argv: readonly string[]) => {
+/** Runs a `keys` command in this process, without loading the other commands, which is much faster. One at a time. */
+export const runKeys = async ({ config, env }: Bench, argv: readonly string[]) => {
   const out = listener()
   const err = listener()
   let code: ExitCode = 0

@@ -18,7 +18,7 @@ afterEach(async () => {
   await other.remove()
 })
 
-/** A restore whose tool has just begun to import, and waits until it is let go on. */
+/** Starts a restore whose tool blocks in `import` until `finish` is called. */
 const begin = async ({ folder, keys }: Bench) => {
   const tool = join(folder, 'bin/chain-keystore')
   const [waiting, go] = [join(folder, 'waiting'), join(folder, 'go')]
@@ -35,7 +35,7 @@ const begin = async ({ folder, keys }: Bench) => {
   }
 }
 
-it('of two nodes on one host, both are restored at the same time', async () => {
+it('two nodes of one host can be restored at the same time', async () => {
   const { finish } = await begin(one)
   const [second, first] = [await other.keys(...RESTORE), await finish()]
   expect(second, second.stderr).toMatchObject({ code: 0 })
@@ -43,7 +43,7 @@ it('of two nodes on one host, both are restored at the same time', async () => {
   for (const bench of [one, other]) expect(await bench.opens('secp')).toBe(secretOf('secp'))
 })
 
-it('of one node, the second command is refused, and disturbs nothing', async () => {
+it('a second command on the same node fails and does not disturb the first', async () => {
   const { finish } = await begin(one)
   const second = await one.keys('backup', '--type', 'secp')
   expect(second.code).toBe(1)

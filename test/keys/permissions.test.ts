@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
-import { type Bench, createBench, KEY_TYPES, MAIN, secretOf, underWay } from './bench.ts'
+import { type Bench, createBench, KEY_TYPES, MAIN, secretOf, temporaryFilesIn } from './bench.ts'
 
 const NOBODY = ['--reuid=65534', '--regid=65534', '--clear-groups']
 
@@ -45,14 +45,14 @@ const argvOf = (argv: readonly string[]): readonly string[] => [
   join(bench.folder, 'config.yaml'),
 ]
 
-const expectSaid = (stderr: string, why: RegExp): void => {
+const expectError = (stderr: string, why: RegExp): void => {
   expect(stderr).toMatch(why)
   expect(stderr).toMatch(/Could not [^\n]+: [^\n]+\n(?: {2}it said: [^\n]*\n)? {2}what to do: /)
   for (const type of KEY_TYPES) expect(stderr).not.toContain(secretOf(type))
 }
 
 describe('another user', () => {
-  it.each(COMMANDS)('$command: is told so, and nothing is changed', async ({ argv }) => {
+  it.each(COMMANDS)('$command: fails with the reason, and changes nothing', async ({ argv }) => {
     await chmod(bench.folder, 0o755)
     const before = await bench.look()
     const { code, stdout, stderr } = await run('setpriv', [...NOBODY, ...argvOf(argv)], {
@@ -60,11 +60,11 @@ describe('another user', () => {
       extendEnv: false,
     })
     expect(code, stdout + stderr).toBe(1)
-    expectSaid(stderr, /this user may not/)
+    expectError(stderr, /this user may not/)
     expect(await bench.look()).toEqual(before)
   })
 
-  it('can read the password, and may not open the keystore: the same', async () => {
+  it('can read the password but not open the keystore: the command fails', async () => {
     await chmod(bench.folder, 0o755)
     await chmod(bench.environmentFile, 0o644)
     await chmod(join(bench.folder, 'backup'), 0o777)
@@ -74,14 +74,14 @@ describe('another user', () => {
       extendEnv: false,
     })
     expect(code).toBe(1)
-    expectSaid(stderr, /this user may not read or write the keystore/)
+    expectError(stderr, /this user may not read or write the keystore/)
     expect(await bench.look()).toEqual(before)
   })
 })
 
 /**
- * The command in mounts of its own: over the folder lies a disk of so many bytes, with the folder's files on
- * it, and all but `free` of its pages taken. Afterwards what lies there is brought out again.
+ * Runs the command in a mount namespace: a tmpfs of 256 KiB with the files of the folder is mounted over it, and
+ * all but `free` of its pages are used. Afterwards its files are copied out.
  */
 const onFullDisk = async (folder: string, free: number, argv: readonly string[]) => {
   const [inside, after] = [join(bench.folder, folder), join(bench.folder, 'after')]
@@ -105,25 +105,25 @@ exit $code`
   return { ...ended, after }
 }
 
-describe('a disk without room', () => {
-  it.each([0, 1])('backup with %d pages free: the old ones stay', async (free) => {
+describe('a full disk', () => {
+  it.each([0, 1])('backup with %d pages free: the existing backups stay', async (free) => {
     const before = await Promise.all(
       KEY_TYPES.map(async (type) => readFile(bench.backup(type), 'utf8')),
     )
     const { code, stdout, stderr, after } = await onFullDisk('backup', free, ['backup'])
     expect(code, stdout + stderr).toBe(1)
-    expectSaid(stderr, /the disk is full.*what to do: make room/s)
+    expectError(stderr, /the disk is full.*what to do: make room/s)
     const left = await Promise.all(
       KEY_TYPES.map(async (type) => readFile(join(after, `${type}-backup`), 'utf8')),
     )
-    // With one page, the first of the two finds room.
+    // With one page, there is space for the first of the two.
     expect(left.at(-1)).toBe(before.at(-1))
     expect(left[0]).toContain(secretOf('secp'))
     const { stdout: names } = await run('ls', ['-A', after])
     expect(names.split('\n').filter((name) => name.startsWith('.'))).toEqual([])
   })
 
-  it('restore: the keystores stay, and open', async () => {
+  it('restore: the existing keystores stay and can be opened', async () => {
     for (const type of KEY_TYPES) await bench.putKeystore(type, 'other')
     const before = await bench.look()
     const { code, stdout, stderr, after } = await onFullDisk('node/config', 0, [
@@ -132,7 +132,7 @@ describe('a disk without room', () => {
       '--while-running',
     ])
     expect(code, stdout + stderr).toBe(1)
-    expectSaid(stderr, /the disk is full.*what to do: make room/s)
+    expectError(stderr, /the disk is full.*what to do: make room/s)
     for (const type of KEY_TYPES) {
       const left = await readFile(join(after, `id-${type}`), 'utf8')
       expect(left).toBe(before[`node/config/id-${type}`]?.content)
@@ -141,7 +141,7 @@ describe('a disk without room', () => {
     expect(names.split('\n').toSorted()).toEqual(['id-bls', 'id-secp'])
   })
 
-  it('export: nothing half written is left', async () => {
+  it('export: leaves no incomplete file', async () => {
     const { code, stdout, stderr, after } = await onFullDisk('backup', 0, [
       'export',
       '--recipient',
@@ -150,14 +150,14 @@ describe('a disk without room', () => {
       join(bench.folder, 'backup'),
     ])
     expect(code, stdout + stderr).toBe(1)
-    expectSaid(stderr, /the disk is full/)
+    expectError(stderr, /the disk is full/)
     const { stdout: names } = await run('ls', ['-A', after])
     expect(names.split('\n').toSorted()).toEqual(['bls-backup', 'secp-backup'])
-    expect(underWay(await bench.look())).toEqual([])
+    expect(temporaryFilesIn(await bench.look())).toEqual([])
   })
 })
 
-it('a copy that is there is not overwritten, and it is said', async () => {
+it('export does not overwrite an existing file', async () => {
   await mkdir(join(bench.folder, 'elsewhere'))
   await writeFile(join(bench.folder, 'elsewhere/secp-backup.age'), 'mine')
   const { code, stderr } = await bench.keys(
@@ -169,6 +169,6 @@ it('a copy that is there is not overwritten, and it is said', async () => {
     RECIPIENT,
   )
   expect(code).toBe(1)
-  expect(stderr).toContain('none is overwritten')
+  expect(stderr).toContain('files are not overwritten')
   expect(await readFile(join(bench.folder, 'elsewhere/secp-backup.age'), 'utf8')).toBe('mine')
 })

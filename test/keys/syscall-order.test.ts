@@ -9,14 +9,14 @@ const describe = await requireRealPart('strace', probeStrace)
 const CALLS = [...CHANGES, 'execve', 'umask', 'prlimit64', 'close']
 
 interface Traced {
-  /** Of the command itself, in order. */
+  /** Calls of the command itself, in order. */
   readonly own: readonly string[]
-  /** Of the keystore tool and of whatever else it started. */
+  /** Calls of the keystore tool and other child processes. */
   readonly others: readonly string[]
   readonly all: readonly Call[]
 }
 
-/** Every call of the command and of all that it starts that has to do with the node's files. */
+/** The calls of the command and of its child processes on the node's files. */
 const traced = async (bench: Bench, argv: readonly string[]): Promise<Traced> => {
   const { code, calls } = await trace(
     [process.execPath, MAIN, 'keys', ...argv, '--config', join(bench.folder, 'config.yaml')],
@@ -28,7 +28,7 @@ const traced = async (bench: Bench, argv: readonly string[]): Promise<Traced> =>
   started.delete(calls[0]?.thread ?? 0)
   const steps = (isOther: boolean): readonly string[] =>
     calls
-      // Where names of files are said to somebody, nothing is done with these.
+      // A write of a file name to a pipe or socket is no call on the file.
       .filter(({ arguments: words }) => !/^\d+<(?:pipe|socket):/.test(words))
       .filter((call) => started.has(call.thread) === isOther && !isExecution(call))
       .map((call) => tidy(call, bench.folder))
@@ -38,7 +38,7 @@ const traced = async (bench: Bench, argv: readonly string[]): Promise<Traced> =>
 
 const isExecution = ({ name }: Call): boolean => name === 'execve'
 
-/** `fsync </backup>`: without the descriptors, and what differs from run to run. */
+/** `fsync </backup>`: without descriptors and what differs between runs. */
 const tidy = ({ name, arguments: words }: Call, folder: string): string =>
   `${name} ${words}`
     .replaceAll(folder, '')
@@ -52,7 +52,7 @@ const tidy = ({ name, arguments: words }: Call, folder: string): string =>
 
 const READ = /^openat .*O_RDONLY/
 
-/** Nothing that is made from here on is for others, and no memory of it gets to the disk. */
+/** The umask and the core limit are set before the tool runs. */
 const expectGuarded = (all: readonly Call[], folder: string): void => {
   const at = (found: (call: Call) => boolean): number => all.findIndex(found)
   const tool = at(
@@ -69,8 +69,8 @@ const expectGuarded = (all: readonly Call[], folder: string): void => {
   expect(Math.max(umask, limit)).toBeLessThan(tool)
 }
 
-describe('what the system sees of an undisturbed run', () => {
-  it('backup: whole and on the disk, then a second name for the old, then its place', async () => {
+describe('system calls of a successful run', () => {
+  it('backup: write and sync the new backup, then link the old one, then rename the new one', async () => {
     const bench = await createBench()
     const { own, others, all } = await traced(bench, ['backup', '--type', 'secp'])
     expect(own.filter((step) => !READ.test(step) && !step.startsWith('mkdir'))).toEqual([
@@ -83,7 +83,7 @@ describe('what the system sees of an undisturbed run', () => {
       'rename "/backup/.secp-backup.RUN.new", "/backup/secp-backup"',
       'fsync </backup>',
     ])
-    // It was read again before the old one got a second name; the keystore is the tool's to read.
+    // The new backup is read back before the old one is linked; only the tool reads the keystore.
     const read = own.findIndex((step) => /^openat .*\.RUN\.new", O_RDONLY/.test(step))
     expect(read).toBeGreaterThan(own.findIndex((step) => step.startsWith('fsync')))
     expect(read).toBeLessThan(own.findIndex((step) => step.startsWith('link')))
@@ -92,7 +92,7 @@ describe('what the system sees of an undisturbed run', () => {
     await bench.remove()
   })
 
-  it('restore: proven in a folder of its own, then a second name for the old, then its place', async () => {
+  it('restore: verify in a staging directory, then link the old keystore, then rename the new one', async () => {
     const bench = await createBench()
     await bench.putKeystore('secp', 'other')
     const { own, others, all } = await traced(bench, [
@@ -112,7 +112,7 @@ describe('what the system sees of an undisturbed run', () => {
       'rename "/node/config/.id-secp.RUN.new", "/node/config/id-secp"',
       'fsync </node/config>',
     ])
-    // The tool has looked at the keystore that was there, and at nothing else of the node's.
+    // The tool has opened the existing keystore and no other file of the node.
     expect(others).toEqual([expect.stringMatching(/^openat "\/node\/config\/id-secp", O_RDONLY/)])
     expectGuarded(all, bench.folder)
     await bench.remove()

@@ -6,7 +6,7 @@ import { type KeyFolders, resolveFolders } from '../../core/key-places.ts'
 import { asError } from '../../core/outcome.ts'
 import { second } from '../../core/units.ts'
 import type { KnownKey, KnownKeys } from '../../keys/identity.ts'
-import type { Kit } from '../../keys/kit.ts'
+import type { KeyContext } from '../../keys/key-context.ts'
 import { parseStatusReport } from '../../parsers/status.ts'
 import { createExec, type Exec } from '../../sources/exec.ts'
 import { keyFiles } from '../../sources/key-files.ts'
@@ -31,35 +31,36 @@ interface Options extends StandIns {
   /** The search path for programs. */
   readonly path: string
   readonly signal: AbortSignal
-  readonly say: (doing: string) => void
+  /** Receives the current step. */
+  readonly reportProgress: (step: string) => void
 }
 
-/** What the commands on keys work with. */
-export interface KeyDesk {
-  readonly kit: Kit
-  /** Folders that are not at the path with the name prefix, but at the fixed one. */
+/** What the subcommands of `keys` share. */
+export interface KeySession {
+  readonly context: KeyContext
+  /** Directories that do not exist with the configured name prefix but with the fixed one. */
   readonly fallbacks: readonly { readonly used: string; readonly missing: string }[]
   /** The node's public keys in the configuration, and in its status report if the tool may run. */
   readKnownKeys(options: { readonly mayRun: boolean }): Promise<KnownKeys>
-  /** Whether other users can read password and secret in the process list while the tool runs. */
+  /** Whether other users can read password and secret in the process list; null if that is unknown. */
   readonly isListOpen: boolean | null
-  /** Why a crash could leave key material in a core dump; null where it cannot. */
-  readonly coreTrouble: string | null
-  /** How systemd says that the consensus service is. */
+  /** Why a crash could leave key material in a core dump; null if core dumps are disabled. */
+  readonly coreDumpProblem: string | null
+  /** The state of the consensus service, from systemd. */
   consensusState(): Promise<UnitState>
 }
 
 interface UnitState {
   readonly unit: string
-  /** As systemd has it: `active`, `inactive`; null where it does not say. */
+  /** The `ActiveState`: `active`, `inactive`; null if systemd does not report it. */
   readonly state: string | null
   readonly whyUnknown: string
 }
 
-/** Opens the desk, guards the process, and closes both when the work is done. */
-export const atKeyDesk = async <T>(
-  { config, clock, path, signal, say, exec: standIn }: Options,
-  work: (desk: KeyDesk) => Promise<T>,
+/** Runs `work` with a private umask, without core dumps and with the folders locked. Throws a SourceError. */
+export const withKeySession = async <T>(
+  { config, clock, path, signal, reportProgress, exec: standIn }: Options,
+  work: (session: KeySession) => Promise<T>,
 ): Promise<T> => {
   const exec = standIn ?? createExec({ clock, path })
   try {
@@ -69,19 +70,19 @@ export const atKeyDesk = async <T>(
         signal,
       )
       const folders = await resolveFolders(config.node, { prefix: word, files: keyFiles })
-      const desk: KeyDesk = {
-        kit: {
+      const session: KeySession = {
+        context: {
           files: secretFiles,
           tool: createKeystoreTool({ exec, clock, command: `${word}-keystore` }),
           folders,
           now: () => clock.now(),
-          say,
-          mark: runMark(),
-          ownFolder: folderOfRoot(),
+          reportProgress,
+          runId: runMark(),
+          privateDirectory: folderOfRoot(),
         },
         fallbacks: fallbacksOf(folders, config.node, word),
         readKnownKeys: async ({ mayRun }) => {
-          if (mayRun) say('Reading the status report')
+          if (mayRun) reportProgress('Reading the status report')
           const tool = { exec, clock, command: `${word}-status`, mayRun }
           const reported = await readReported(tool, signal)
           const { publicKey } = config.node
@@ -91,11 +92,11 @@ export const atKeyDesk = async <T>(
           return { secp: [configured, reported.secp], bls: [reported.bls] }
         },
         isListOpen: await isProcessListOpen(),
-        // A simulated tool is no process.
-        coreTrouble: standIn ? null : await leaveNoCore(patient, signal),
-        consensusState: () => askState(patient, `${word}-bft.service`, signal),
+        // A simulated tool runs in this process.
+        coreDumpProblem: standIn ? null : await leaveNoCore(patient, signal),
+        consensusState: () => readUnitState(patient, `${word}-bft.service`, signal),
       }
-      return withFoldersLocked([folders.directory, folders.backupDirectory], () => work(desk))
+      return withFoldersLocked([folders.directory, folders.backupDirectory], () => work(session))
     })
   } finally {
     exec.killAll()
@@ -117,10 +118,10 @@ interface StatusTool {
   readonly mayRun: boolean
 }
 
-/** The tool opens a keystore and calls the network; a command does not wait longer for it. */
+/** The timeout of the status tool, which opens a keystore and calls the network. */
 const STATUS_LIMIT_MS = 20 * second
 
-/** The keys of the status report. That the tool is absent, fails or times out makes them unknown. */
+/** The keys of the status report; unknown if the tool is absent, fails or times out. */
 const readReported = async (
   { exec, clock, command, mayRun }: StatusTool,
   signal: AbortSignal,
@@ -132,7 +133,7 @@ const readReported = async (
     whyUnknown: publicKey === null ? why : null,
   })
   const unknown = (why: string) => ({ secp: keyOf(null, why), bls: keyOf(null, why) })
-  if (!mayRun) return unknown('no tool was to be run')
+  if (!mayRun) return unknown('no tool was run (--files-only)')
   try {
     const read = createStatusTool({ exec, command: () => Promise.resolve(command) })
     const text = await withDeadline({ clock, signal }, STATUS_LIMIT_MS, async (within) =>
@@ -148,7 +149,7 @@ const readReported = async (
   }
 }
 
-const askState = async (exec: Exec, unit: string, signal: AbortSignal): Promise<UnitState> => {
+const readUnitState = async (exec: Exec, unit: string, signal: AbortSignal): Promise<UnitState> => {
   const args = ['show', '--property=ActiveState', unit]
   try {
     const { stdout } = await exec.run({ command: 'systemctl', args }, signal)

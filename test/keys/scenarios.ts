@@ -7,11 +7,11 @@ import {
   KEY_TYPES,
   secretIn,
   secretOf,
-  underWay,
+  temporaryFilesIn,
 } from './bench.ts'
 
-/** A command, and the files that it finds. */
-export interface Scene {
+/** A command and the files that exist before it runs. */
+export interface Scenario {
   readonly name: string
   readonly argv: readonly string[]
   readonly prepare: (bench: Bench) => Promise<void> | void
@@ -19,7 +19,7 @@ export interface Scene {
 
 const RESTORE = ['restore', '--yes', '--while-running']
 
-export const SCENES: Readonly<Record<'backup' | 'restore', readonly Scene[]>> = {
+export const SCENARIOS: Readonly<Record<'backup' | 'restore', readonly Scenario[]>> = {
   backup: [
     {
       name: 'the first backup',
@@ -37,7 +37,7 @@ export const SCENES: Readonly<Record<'backup' | 'restore', readonly Scene[]>> = 
       },
     },
     {
-      name: 'a restore where no keystore is',
+      name: 'a restore without existing keystores',
       argv: [...RESTORE, '--type', 'secp'],
       prepare: async ({ keystore }) => {
         for (const type of KEY_TYPES) await rm(keystore(type))
@@ -46,29 +46,29 @@ export const SCENES: Readonly<Record<'backup' | 'restore', readonly Scene[]>> = 
   ],
 }
 
-export const createScene = async ({ prepare }: Scene) => {
+export const createScenario = async ({ prepare }: Scenario) => {
   const bench = await createBench({ isPlain: true })
   await prepare(bench)
   return { bench, before: await bench.look() }
 }
 
-/** What must hold at any moment of any command, whatever has happened to it. */
-export const expectSafe = async (bench: Bench, before: Files): Promise<void> => {
+/** Invariants that hold at any point of any command, whatever has happened to it. */
+export const expectIntact = async (bench: Bench, before: Files): Promise<void> => {
   const now = await bench.look()
   for (const [name, { mode }] of Object.entries(now)) {
     if (before[name]?.content !== '(folder)') expect(mode, name).toMatch(/^(?:600|700)$/)
   }
   for (const type of KEY_TYPES) {
     for (const name of [`node/config/id-${type}`, `backup/${type}-backup`]) {
-      const lying = now[name]?.content
+      const current = now[name]?.content
       const old = before[name]?.content
       const kept = Object.entries(now)
         .filter(([path]) => path.startsWith(`${name}.`) && path.endsWith('.bak'))
         .map(([, { content }]) => content)
-      // Never gone, and what was there before has a name.
-      if (old !== undefined) expect([lying, ...kept], name).toContain(old)
-      // Never half a file.
-      for (const content of [lying, ...kept]) {
+      // The earlier file always has a name.
+      if (old !== undefined) expect([current, ...kept], name).toContain(old)
+      // No file is incomplete.
+      for (const content of [current, ...kept]) {
         if (content === old) continue
         if (name.startsWith('node')) expect(secretIn(content), name).toBe(secretOf(type))
         else expect(content, name).toBe(freshBackup(type, content))
@@ -77,7 +77,7 @@ export const expectSafe = async (bench: Bench, before: Files): Promise<void> => 
   }
 }
 
-/** The five lines of a `recover`, with the right secret in the third. */
+/** The five lines that `recover` prints, with the correct secret in the third. */
 const freshBackup = (type: 'secp' | 'bls', text = ''): string => {
   const lines = text.split('\n')
   const named = type === 'secp' ? 'Secp' : 'BLS'
@@ -92,10 +92,10 @@ const freshBackup = (type: 'secp' | 'bls', text = ''): string => {
   ].join('\n')
 }
 
-/** What a command leaves, without what differs from run to run. */
+/** The files that a command leaves, without what differs between runs. */
 export const endState = async (bench: Bench) => {
   const now = await bench.look()
-  expect(underWay(now)).toEqual([])
+  expect(temporaryFilesIn(now)).toEqual([])
   const keystores = await Promise.all(
     KEY_TYPES.map(async (type) => [
       `node/config/id-${type}`,

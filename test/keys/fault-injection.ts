@@ -6,19 +6,19 @@ import type { Bench } from './bench.ts'
 
 const COMMAND = fileURLToPath(new URL('../fixtures/bin/keys-command.mjs', import.meta.url))
 
-/** One call of the command's own process on the node's files. */
+/** One system call of the command's own process on the node's files. */
 export interface Target {
   readonly role: 'main' | 'pool'
   readonly call: string
-  /** Of the calls of this name by this thread. */
+  /** Counted among the calls of this name by this thread, from 1. */
   readonly nth: number
-  /** What is called with what, without what differs from run to run. */
+  /** The call with its arguments, without what differs between runs. */
   readonly signature: string
-  /** As strace tells it. */
+  /** As strace prints it. */
   readonly result: string
 }
 
-export interface Strike {
+export interface Injection {
   readonly target: Target
   readonly what: string
 }
@@ -28,16 +28,16 @@ interface Run {
   readonly targets: readonly Target[]
 }
 
-/** Runs a command, and does something to one of its calls. Counted are those after its configuration was read. */
+/** Runs a command and injects a fault into one of its calls. Calls are counted after it has read its configuration. */
 export const runTraced = async (
   bench: Bench,
   argv: readonly string[],
-  strike?: Strike,
+  injection?: Injection,
 ): Promise<Run> => {
   const { config, env, folder } = bench
   const paused = await startPaused({ argv: [COMMAND, ...argv], config, env })
   const { main, pool } = paused.threads
-  const { target, what } = strike ?? {}
+  const { target, what } = injection ?? {}
   const tracer = await attach({
     threads: target ? [paused.threads[target.role]] : [main, pool],
     calls: target ? [target.call] : CHANGES,
@@ -50,35 +50,35 @@ export const runTraced = async (
   return { ended, targets: targetsIn(calls, { folder, main }) }
 }
 
-/** How often, at most, it is tried to hit one call. */
+/** The number of attempts to hit one call. */
 const MOST_TRIES = 15
 
 /**
- * The same on a scene of its own, and until the very call is hit: between two calls on files the thread now
- * and then wakes another with a `write`, and now and then finds it awake. What hit another call is handed to
- * `missed`, for that must not do harm either.
+ * Repeats the run, each time in a new scenario, until the target call is hit: between two calls on files the
+ * thread sometimes wakes another thread with a `write`, which shifts the count. `missed` checks the runs in
+ * which another call was hit: those must not do harm either.
  */
-export const strikeAt = async <T extends { readonly bench: Bench }>(
+export const injectAt = async <T extends { readonly bench: Bench }>(
   make: () => Promise<T>,
-  { argv, target, what }: Strike & { readonly argv: readonly string[] },
-  missed: (scene: T) => Promise<void>,
+  { argv, target, what }: Injection & { readonly argv: readonly string[] },
+  missed: (scenario: T) => Promise<void>,
 ): Promise<T & { readonly ended: Ended }> => {
   for (let tried = 1; tried <= MOST_TRIES; tried += 1) {
-    const scene = await make()
+    const scenario = await make()
     const nth = Math.max(1, target.nth + (SHIFTS[tried % SHIFTS.length] ?? 0))
-    const { ended, targets } = await runTraced(scene.bench, argv, {
+    const { ended, targets } = await runTraced(scenario.bench, argv, {
       target: { ...target, nth },
       what,
     })
     const hit = targets.find(({ result }) => /INJECTED|^\?/.test(result))
-    if (hit?.signature === target.signature) return { ...scene, ended }
-    await missed(scene)
-    await scene.bench.remove()
+    if (hit?.signature === target.signature) return { ...scenario, ended }
+    await missed(scenario)
+    await scenario.bench.remove()
   }
   throw new Error(`in ${MOST_TRIES} runs, not hit: ${target.signature}`)
 }
 
-/** By tried run: mostly the count is as it was, or one off. */
+/** The shift of the count in each attempt: usually it is unchanged or off by one. */
 const SHIFTS = [1, 0, 0, -1, 1, 0, 2, -1, -2]
 
 const targetsIn = (
@@ -95,7 +95,7 @@ const targetsIn = (
         const { name, result } = call
         return { role, call: name, nth, signature: signatureOf(call, folder), result }
       })
-      // What is said of a file to a terminal or a pipe is no change of it.
+      // A write of a file name to a terminal or a pipe is no change of the file.
       .filter(({ signature }) =>
         /^(?!write\(FD<\w+:).*(?:BENCH\/(?:node|backup)|\.made)/.test(signature),
       )

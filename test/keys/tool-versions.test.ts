@@ -1,8 +1,15 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { afterEach, expect, it } from 'vitest'
 import { KEYSTORE_VERSIONS } from '../support/keystore-tool.ts'
-import { type Bench, createBench, KEY_TYPES, type KeyType, secretOf, underWay } from './bench.ts'
-import { keysHere } from './here.ts'
+import {
+  type Bench,
+  createBench,
+  KEY_TYPES,
+  type KeyType,
+  secretOf,
+  temporaryFilesIn,
+} from './bench.ts'
+import { runKeys } from './in-process.ts'
 
 let bench: Bench | undefined
 afterEach(async () => {
@@ -18,9 +25,9 @@ const COMMANDS = {
 type Command = keyof typeof COMMANDS
 
 const run = async (command: Command, type: KeyType, on: Bench) =>
-  keysHere(on, [...COMMANDS[command], '--type', type])
+  runKeys(on, [...COMMANDS[command], '--type', type])
 
-/** Before v0.12 the tool does not print the secret from which a keystore can be made again. */
+/** Before v0.12 the tool does not print the secret, from which a keystore can be restored. */
 const isOld = (version: string): boolean => /^0\.1[01]\./.test(version)
 
 const VERSIONS_AND_TYPES = KEYSTORE_VERSIONS.flatMap((version) =>
@@ -28,7 +35,7 @@ const VERSIONS_AND_TYPES = KEYSTORE_VERSIONS.flatMap((version) =>
 )
 
 it.each(VERSIONS_AND_TYPES.filter(({ version }) => !isOld(version)))(
-  'v$version, $type: backed up, verified, lost, restored',
+  'v$version, $type: backup, verify, restore after the loss of the keystore',
   async ({ version, type }) => {
     bench = await createBench({ version })
     const older = await readFile(bench.backup(type), 'utf8')
@@ -57,9 +64,9 @@ it.each(VERSIONS_AND_TYPES.filter(({ version }) => !isOld(version)))(
 interface Trouble {
   readonly name: string
   readonly make: (at: Bench, type: KeyType) => Promise<void>
-  /** What each command says; null where the trouble is none of its. */
+  /** The error of each command; null if the fault does not affect it. */
   readonly says: Readonly<Record<'backup' | 'restore', RegExp | null>>
-  /** `verify` does not fail for what it could not compare, but says so. */
+  /** `verify` reports what it could not compare. */
   readonly unknown: RegExp
 }
 
@@ -78,7 +85,7 @@ const ANY = [
   },
 ] as const satisfies readonly Trouble[]
 
-/** A failed command says what, why and what to do, and leaves everything as it was. */
+/** A failed command prints what failed, why, and what to do, and changes nothing. */
 const expectRefused = async (
   { command, type }: { readonly command: Command; readonly type: KeyType },
   says: RegExp,
@@ -89,33 +96,36 @@ const expectRefused = async (
   expect(code, err).toBe(1)
   expect(err).toMatch(says)
   expect(err).toMatch(/Could not [^\n]+: [^\n]+\n/)
-  // Of a tool that never ends what it says, nobody knows what to do.
+  // The error for a tool whose output never ends has no advice.
   if (!err.includes('printed more')) expect(err).toMatch(/\n {2}what to do: /)
   for (const whose of ['own', 'other'] as const) {
     expect(out + err).not.toContain(secretOf(type, whose))
   }
   const after = await on.look()
   expect(after).toEqual(before)
-  expect(underWay(after)).toEqual([])
+  expect(temporaryFilesIn(after)).toEqual([])
 }
 
 it.each(
   VERSIONS_AND_TYPES.flatMap((row) =>
     ANY.map((trouble) => ({ ...row, trouble, of: trouble.name })),
   ),
-)('v$version, $type, $of: no backup, the old one stays', async ({ version, type, trouble }) => {
-  bench = await createBench({ version })
-  await trouble.make(bench, type)
-  await expectRefused({ command: 'backup', type }, trouble.says.backup, bench)
-  const before = await bench.look()
-  const verified = await run('verify', type, bench)
-  expect(verified.code, verified.out).toBe(1)
-  expect(verified.out + verified.err).toMatch(trouble.unknown)
-  expect(await bench.look()).toEqual(before)
-})
+)(
+  'v$version, $type, $of: no backup is written, the existing one stays',
+  async ({ version, type, trouble }) => {
+    bench = await createBench({ version })
+    await trouble.make(bench, type)
+    await expectRefused({ command: 'backup', type }, trouble.says.backup, bench)
+    const before = await bench.look()
+    const verified = await run('verify', type, bench)
+    expect(verified.code, verified.out).toBe(1)
+    expect(verified.out + verified.err).toMatch(trouble.unknown)
+    expect(await bench.look()).toEqual(before)
+  },
+)
 
 it.each(VERSIONS_AND_TYPES.filter(({ version }) => isOld(version)))(
-  'v$version, $type: the tool does not tell the secret: nothing is done, and it is said',
+  'v$version, $type: the tool does not print the secret: nothing is changed, and the error has the reason',
   async ({ version, type }) => {
     bench = await createBench({ version })
     const says = /v0\.1[01].*it holds the private key, and not the secret.*what to do: .*v0\.12/s
@@ -135,7 +145,7 @@ const BEHAVIOURS = [
   },
   { behaviour: 'short-secret', backup: NOT_SECRET, restore: NOT_SECRET },
   { behaviour: 'two-secrets', backup: /several secrets/, restore: /several secrets/ },
-  { behaviour: 'other-secret', backup: null, restore: /another secret comes out/ },
+  { behaviour: 'other-secret', backup: null, restore: /contains another secret/ },
   { behaviour: 'disk-full', backup: null, restore: /the disk is full|could not be written/ },
   { behaviour: 'no-newline', backup: null, restore: null },
 ] as const
@@ -154,6 +164,6 @@ it.each(
     const { code, err } = await run(command, type, bench)
     expect(code, err).toBe(0)
     expect(await bench.opens(type)).toBe(secretOf(type))
-    expect(underWay(await bench.look())).toEqual([])
+    expect(temporaryFilesIn(await bench.look())).toEqual([])
   } else await expectRefused({ command, type }, expected, bench)
 })
