@@ -43,7 +43,7 @@ const journal = (lines: readonly string[], heard: Program[] = []) => {
   }
 }
 const read = async (argv: readonly string[], env: Record<string, string> = {}) =>
-  cli(['logs', '--prefix', 'zephyr', 'bft', ...argv], { env, standIns: journal(SAID) })
+  cli(['logs', '--prefix', 'zephyr', 'bft', ...argv], { env, overrides: journal(SAID) })
 
 describe('lines', () => {
   test('are shown as a reader reads them, without secrets', async () => {
@@ -104,8 +104,8 @@ describe('lines', () => {
 describe('what is asked of the journal', () => {
   const asked = async (argv: readonly string[]): Promise<string> => {
     const heard: Program[] = []
-    const standIns = journal(SAID, heard)
-    await cli(['logs', '--prefix', 'zephyr', ...argv], { standIns })
+    const overrides = journal(SAID, heard)
+    await cli(['logs', '--prefix', 'zephyr', ...argv], { overrides })
     const looks = heard.filter(({ args }) => !args.includes('_LINE_BREAK=line-max'))
     return (looks.at(-1)?.args ?? [])
       .filter((word) => !word.startsWith('--output-fields'))
@@ -139,8 +139,8 @@ describe('what is asked of the journal', () => {
     [['bft', '-f', '--until', 'now'], '--follow goes on, and --until ends'],
     [[], "missing required argument 'service'"],
   ])('%j is refused', async (argv, expected) => {
-    const standIns = journal(SAID)
-    const { code, out, err } = await cli(['logs', '--prefix', 'zephyr', ...argv], { standIns })
+    const overrides = journal(SAID)
+    const { code, out, err } = await cli(['logs', '--prefix', 'zephyr', ...argv], { overrides })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(expected)
   })

@@ -18,7 +18,7 @@ export const runKeys = async ({ config, env }: Bench, argv: readonly string[]) =
     env,
     clock: systemClock,
     signal: new AbortController().signal,
-    standIns: {},
+    overrides: {},
   }
   const command = keysCommand(io, (given) => {
     code = given

@@ -48,7 +48,7 @@ Examples:
       const rpcUrl = rpcOf(io, options)
       const progress = createProgress(io)
       const say = (text: string): void => {
-        if (!options.quiet) progress.say(text)
+        if (!options.quiet) progress.show(text)
       }
       try {
         if (output !== undefined) await checkOutput(output)
@@ -166,7 +166,7 @@ const verify = async (asked: ToVerify): Promise<Verified | null> => {
     block: rebuilt.through,
     clock: io.clock,
     signal: io.signal,
-    ...io.standIns,
+    ...io.overrides,
   })
 }
 

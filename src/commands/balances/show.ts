@@ -1,8 +1,7 @@
 import { leftIn, openOutput } from '../query/output.ts'
-import type { Io } from '../../cli/io.ts'
+import { type Io, writeAll } from '../../cli/io.ts'
 import { wrap } from '../../cli/terminal/layout.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
-import { send } from '../../cli/terminal/send.ts'
 import type { Options } from './options.ts'
 import { remarksOf } from './remarks.ts'
 import { csvOf, jsonOf, type Look, tableOf } from './render.ts'
@@ -19,7 +18,9 @@ export const show = async (io: Io, options: Options, look: Look): Promise<void> 
     )
   } else {
     const out =
-      output === undefined ? { append: (text: string) => send(io, text) } : await openOutput(output)
+      output === undefined
+        ? { append: (text: string) => writeAll(io, text) }
+        : await openOutput(output)
     const page = () => tableOf(look, style, options.lines).map((line) => `${line}\n`)
     for (const text of inChunks(
       { csv: () => csvOf(look), json: () => jsonOf(look), table: page }[format](),

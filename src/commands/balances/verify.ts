@@ -7,9 +7,9 @@ import { createRpc, type Rpc } from '../../sources/rpc.ts'
 import { topicOf } from '../../tokens/signatures.ts'
 import type { BalanceRow, LedgerResult } from '../../tokens/types.ts'
 import type { Token } from './balances.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends Token, StandIns {
+interface Options extends Token, SourceOverrides {
   readonly ledger: Pick<LedgerResult, 'rows' | 'intervals' | 'supply'>
   /** How many of them are looked at. */
   readonly sample: number

@@ -15,9 +15,9 @@ import { createMembers, type Members } from './members.ts'
 import { UNIT_FACTS } from './unit-facts.ts'
 import { readEvents } from '../events/events.ts'
 import { findUnits } from '../shared/log-units.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Config
   readonly clock: Clock
   /** The search path for programs. */

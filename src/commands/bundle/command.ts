@@ -11,7 +11,7 @@ import { renderContents, renderWritten } from './render.ts'
 import { verdictText } from './verdict-text.ts'
 import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { readMoment } from '../../cli/time-option.ts'
+import { readTime } from '../../cli/option-values.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
 import { askNodeWith, readPicture } from '../shared/read-node.ts'
@@ -31,7 +31,7 @@ export const bundleCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .option(
       '-S, --since <time>',
       'logs from then on, at most 5,000 lines or 2 MiB per service; an hour without it',
-      readMoment(io.clock),
+      readTime(io.clock),
     )
     .option('--no-logs', 'without the logs of the services')
     .option('--list', 'only print what would be in it, and write nothing')
@@ -51,7 +51,7 @@ Examples:
     )
     .action(async (options: Options) => {
       const { config, settings } = configOf(io, options)
-      const { clock, signal, standIns } = io
+      const { clock, signal, overrides } = io
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
       const fileAt = (at: number): string =>
         resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
@@ -60,8 +60,8 @@ Examples:
       const picture = await pictureOf(io, options, config)
       const progress = createProgress(io)
       try {
-        progress.say('Looking at the host')
-        const more = await preflight({ config, clock, path, signal, picture, ...standIns })
+        progress.show('Looking at the host')
+        const more = await preflight({ config, clock, path, signal, picture, ...overrides })
         const members = await gatherBundle({
           config,
           clock,
@@ -74,9 +74,9 @@ Examples:
           },
           logsSince: options.logs ? (options.since ?? clock.now() - hour) : null,
           onStep: (step) => {
-            progress.say(`Gathering ${step}`)
+            progress.show(`Gathering ${step}`)
           },
-          ...standIns,
+          ...overrides,
         })
         progress.end()
         const style = createStyle(io)

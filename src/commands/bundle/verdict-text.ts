@@ -21,7 +21,7 @@ export const verdictText = (picture: Picture, more: readonly Finding[]): string 
     verdictLine(verdict, PAGE),
     '',
     ...findingLines(verdict.findings, PAGE),
-    'What was found',
+    'Facts',
     ...factLines(survey(picture), PAGE),
     '',
   ].join('\n')

@@ -5,11 +5,10 @@ import { type Event, eventAsJson } from '../../core/event.ts'
 import { isAtLeast, SEVERITIES, type Severity } from '../../core/severity.ts'
 import { second } from '../../core/units.ts'
 import { type Events, readEvents } from './events.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
+import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import { eventLines, headline } from './page.ts'
-import { gathered } from '../../cli/interrupted.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { readMoment } from '../../cli/time-option.ts'
+import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
+import { readTime } from '../../cli/option-values.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
 
 interface Options extends ConfigOptions {
@@ -27,7 +26,7 @@ interface Options extends ConfigOptions {
 export const eventsCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('events'))
     .description('the timeline of state changes that the agent has seen')
-    .option('-S, --since <moment>', 'from when on: 1d, 2026-03-01', readMoment(io.clock))
+    .option('-S, --since <moment>', 'from when on: 1d, 2026-03-01', readTime(io.clock))
     .option('-n, --lines <count>', 'the newest so many', readCount, 100)
     .option('-f, --follow', 'go on with those that come, until Ctrl-C')
     .option('--collector <name>', 'of one collector alone; `agent` is the agent itself')
@@ -59,7 +58,7 @@ Examples:
       const { config } = configOf(io, options)
       // Who follows ends it with Ctrl-C, however soon.
       const end = options.follow ? () => exit(0) : exit
-      const told = await gathered(io, end, () => readEvents(askWith(io, config, options)))
+      const told = await unlessInterrupted(io, end, () => readEvents(askWith(io, config, options)))
       if (!told) return
       const wanted = wantedOf(told.events, options)
       const shown = wanted.slice(-options.lines)
@@ -93,7 +92,7 @@ const askWith = (io: Io, config: Config, { since }: Pick<Options, 'since'>) => (
   clock: io.clock,
   signal: io.signal,
   ...(since !== undefined && { since }),
-  ...io.standIns,
+  ...io.overrides,
 })
 
 type Filter = Pick<Options, 'collector' | 'severity'> & { readonly all?: boolean }

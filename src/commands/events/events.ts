@@ -5,9 +5,9 @@ import { parseEvent, parseEventsPage } from '../../parsers/event.ts'
 import { createAgentApi } from '../../sources/agent-api.ts'
 import { readEventFile } from '../../sources/event-file.ts'
 import { createAsk } from '../../sources/http.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Pick<Config, 'listen' | 'state' | 'events'>
   readonly clock: Clock
   readonly signal: AbortSignal

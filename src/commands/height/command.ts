@@ -1,10 +1,9 @@
 import { Command } from 'commander'
 import { openService } from '../query/service.ts'
-import { gathered } from '../../cli/interrupted.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
 import { endWith } from '../query/ending.ts'
 import { createRetryNotices } from '../query/retry-notices.ts'
-import { type ServiceOptions, serviceOf, serviceOptions } from '../query/service-options.ts'
+import { serviceOf, type ServiceOptions, serviceOptions } from '../query/service-options.ts'
 
 interface Options extends ServiceOptions {
   readonly json?: true
@@ -35,7 +34,7 @@ Examples:
         const interrupted = (): void => {
           exit(130)
         }
-        const height = await gathered(io, interrupted, () => client.height(io.signal))
+        const height = await unlessInterrupted(io, interrupted, () => client.height(io.signal))
         if (height === undefined) return
         io.stdout.write(options.json ? `${JSON.stringify({ height })}\n` : `${height}\n`)
         exit(0)

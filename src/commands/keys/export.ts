@@ -6,10 +6,9 @@ import { createEncrypt, type Recipient } from '../../keys/age.ts'
 import { exportKeys, type ExportResult } from '../../keys/export.ts'
 import type { KeySession } from './session.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { type ExitCode, type Io, UsageError } from '../../cli/io.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
 import { LEGACY, page, runKeyCommand, typeOption } from './key-command.ts'
-import { UsageError } from '../../cli/usage-error.ts'
 
 interface Options extends ConfigOptions {
   readonly type?: readonly ExportResult['key'][]

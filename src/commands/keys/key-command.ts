@@ -20,15 +20,15 @@ export const runKeyCommand = async (
   work: (session: KeySession, progress: Progress) => Promise<void>,
 ): Promise<void> => {
   const { config } = configOf(io, options)
-  const { clock, signal, standIns } = io
+  const { clock, signal, overrides } = io
   const path = io.env['PATH'] ?? '/usr/bin:/bin'
   const progress = createProgress(io)
   const reportProgress = (step: string): void => {
-    progress.say(step)
+    progress.show(step)
   }
   try {
     await withKeySession(
-      { config, clock, path, signal, reportProgress, ...standIns },
+      { config, clock, path, signal, reportProgress, ...overrides },
       (session) => {
         for (const { used, missing } of session.fallbacks) {
           io.stderr.write(`Using ${used}: ${missing} does not exist.\n`)

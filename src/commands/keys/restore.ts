@@ -32,10 +32,9 @@ import {
 } from '../../keys/restore.ts'
 import type { KeySession } from './session.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { askYes, mustBeAskable } from '../../cli/terminal/ask.ts'
+import { type ExitCode, type Io, UsageError } from '../../cli/io.ts'
+import { confirm, requireTerminal } from '../../cli/terminal/confirm.ts'
 import type { Progress } from '../../cli/terminal/progress.ts'
-import { UsageError } from '../../cli/usage-error.ts'
 
 interface Options extends ConfigOptions {
   readonly type?: readonly KeyType[]
@@ -65,7 +64,7 @@ export const restoreCommand = (io: Io, exit: (code: ExitCode) => void): Command 
     .addHelpText('after', NOTES)
     .action(async (options: Options) => {
       const types = options.type ?? KEY_TYPES
-      if (!options.yes && !options.dryRun) mustBeAskable(io, '--yes')
+      if (!options.yes && !options.dryRun) requireTerminal(io, '--yes')
       await runKeyCommand({ io, exit, options }, async (session, progress) => {
         await assertOneType(session, types, options)
         if (!options.dryRun) await assertStopped(session, options)
@@ -141,7 +140,7 @@ const restoreAll = async (
     return 0
   }
   const isNew = plans.every(({ before }) => before === undefined)
-  if (!options.yes && !isNew && !(await askYes(io, 'Replace?', '--yes'))) {
+  if (!options.yes && !isNew && !(await confirm(io, 'Replace?', '--yes'))) {
     io.stderr.write('Nothing was changed.\n')
     return 1
   }

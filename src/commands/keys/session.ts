@@ -23,9 +23,9 @@ import {
 } from '../../sources/process-guards.ts'
 import { secretFiles } from '../../sources/secret-files.ts'
 import { createStatusTool } from '../../sources/status.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Pick<Config, 'prefix' | 'node'>
   readonly clock: Clock
   /** The search path for programs. */

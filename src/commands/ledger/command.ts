@@ -3,17 +3,14 @@ import { createReadStream } from 'node:fs'
 import { Command } from 'commander'
 import { readNames } from '../../config/names.ts'
 import { type LedgerBatch, readLedger } from './ledger.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
-import { readCount } from '../../cli/count-option.ts'
-import { isInterrupted, sayInterrupted } from '../../cli/interrupted.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
+import { readCount, readTime } from '../../cli/option-values.ts'
+import { type ExitCode, type Io, isInterrupted, reportInterrupted, writeAll } from '../../cli/io.ts'
 import { rowAsJson, summaryAsJson } from './json.ts'
 import { createLedgerLines, renderSummary } from './render.ts'
-import { readMoment } from '../../cli/time-option.ts'
 import { wrap } from '../../cli/terminal/layout.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
-import { send } from '../../cli/terminal/send.ts'
 
 interface Options extends ConfigOptions {
   readonly follow?: true
@@ -31,7 +28,7 @@ const NEWEST = 20
 
 /** `chain-agent ledger`: the ledger as a line per block, with the rounds that gave none. */
 export const ledgerCommand = (io: Io, exit: (code: ExitCode) => void): Command => {
-  const moment = readMoment(io.clock)
+  const moment = readTime(io.clock)
   const command = configOptions(new Command('ledger'))
   return command
     .description('print the ledger, a line per block, with skipped rounds marked')
@@ -77,7 +74,7 @@ Examples:
         const page = createPage(io, options, namesOf(options, config.names.file))
         let blocks = 0
         const batches = readLedger(
-          { config, clock, path, signal, ...io.standIns },
+          { config, clock, path, signal, ...io.overrides },
           {
             since,
             until,
@@ -90,11 +87,11 @@ Examples:
           progress.end()
           await page.show(batch)
           blocks = batch.summary.blocks
-          if (!follow) progress.say(`${figure(blocks)} blocks`)
+          if (!follow) progress.show(`${figure(blocks)} blocks`)
         }
         progress.end()
         if (!follow && isInterrupted(io)) {
-          sayInterrupted(io, exit, { isBegun: page.isBegun() })
+          reportInterrupted(io, exit, { hasOutput: page.isBegun() })
           return
         }
         await page.end()
@@ -152,7 +149,7 @@ const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>
     isBegun: (): boolean => shown > 0,
     show: async (batch: LedgerBatch): Promise<void> => {
       last = batch
-      await send(io, json ? asJson(batch.rows) : asLines(batch.rows))
+      await writeAll(io, json ? asJson(batch.rows) : asLines(batch.rows))
     },
     end: async (): Promise<void> => {
       if (follow || !last) return
@@ -162,7 +159,7 @@ const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>
             .flatMap((sentence) => wrap(sentence, style))
             .map((line) => `${line}\n`)
             .join('')
-      await send(io, text)
+      await writeAll(io, text)
     },
   }
 }

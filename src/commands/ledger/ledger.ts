@@ -11,9 +11,9 @@ import { readRecording, type Recording } from '../../sources/recording.ts'
 import { askAgent } from '../shared/ask-agent.ts'
 import { type Batch, readJournal } from '../shared/journal-reader.ts'
 import { createRounds, type LedgerRow, type LedgerSummary } from './rounds.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Config
   readonly clock: Clock
   /** The search path for programs. */

@@ -1,14 +1,11 @@
 import { Argument, Command, Option } from 'commander'
 import { openLogs, type ShownLine } from './logs.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
-import { readCount } from '../../cli/count-option.ts'
-import { isInterrupted, sayInterrupted } from '../../cli/interrupted.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
+import { readCount, readTime } from '../../cli/option-values.ts'
+import { type ExitCode, type Io, isInterrupted, reportInterrupted, writeAll } from '../../cli/io.ts'
 import { renderJson, renderRaw, renderShort } from './render.ts'
-import { readMoment } from '../../cli/time-option.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
-import { send } from '../../cli/terminal/send.ts'
 
 interface Options extends ConfigOptions {
   readonly follow?: true
@@ -23,7 +20,7 @@ const NEWEST = 50
 
 /** `chain-agent logs SERVICE`: what a service says, without its secrets. */
 export const logsCommand = (io: Io, exit: (code: ExitCode) => void): Command => {
-  const moment = readMoment(io.clock)
+  const moment = readTime(io.clock)
   const command = configOptions(new Command('logs'))
   return command
     .description("print a service's log, with secrets redacted")
@@ -69,7 +66,7 @@ Examples:
       const { config } = configOf(io, options)
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
       const { clock, signal } = io
-      const logs = openLogs({ config, clock, path, signal, ...io.standIns })
+      const logs = openLogs({ config, clock, path, signal, ...io.overrides })
       const progress = createProgress(io)
       try {
         const found = await logs.find(word)
@@ -84,16 +81,16 @@ Examples:
           options.lines ?? (since === undefined && until === undefined ? NEWEST : undefined)
         const print = printer(io, label, output)
         let shown = 0
-        progress.say(`Reading the log of ${unit}`)
+        progress.show(`Reading the log of ${unit}`)
         for await (const lines of logs.read({ unit, since, until, newest, grep, follow })) {
           progress.end()
           await print(lines)
           shown += lines.length
-          if (shown === 0) progress.say(`Reading the log of ${unit}: nothing yet`)
+          if (shown === 0) progress.show(`Reading the log of ${unit}: nothing yet`)
         }
         progress.end()
         if (!follow && isInterrupted(io)) {
-          sayInterrupted(io, exit, { isBegun: shown > 0 })
+          reportInterrupted(io, exit, { hasOutput: shown > 0 })
           return
         }
         if (shown === 0 && !signal.aborted) {
@@ -113,5 +110,5 @@ const printer = (io: Io, label: string, output: Options['output']) => {
     if (output === 'json') return renderJson(label, line)
     return output === 'raw' ? renderRaw(line) : renderShort(line, style)
   }
-  return (lines: readonly ShownLine[]): Promise<void> => send(io, lines.map(render).join(''))
+  return (lines: readonly ShownLine[]): Promise<void> => writeAll(io, lines.map(render).join(''))
 }

@@ -2,14 +2,14 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type RedactionKind, redactLog } from '../../core/redact-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import { parseLogLine, type LogLine } from '../../parsers/log-line.ts'
+import { type LogLine, parseLogLine } from '../../parsers/log-line.ts'
 import { createExec } from '../../sources/exec.ts'
 import { createPatientExec } from '../../sources/patient-exec.ts'
 import { readJournal } from '../shared/journal-reader.ts'
 import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Config
   readonly clock: Clock
   /** The search path for programs. */

@@ -81,11 +81,11 @@ const problemOf = async (
   config: Config,
   expected: Maintenance | null,
 ): Promise<string | null> => {
-  const { clock, signal, standIns } = io
+  const { clock, signal, overrides } = io
   const progress = createProgress(io)
-  progress.say('Waiting for the agent to report it')
+  progress.show('Waiting for the agent to report it')
   try {
-    switch (await confirmMaintenance(expected, { config, clock, signal, ...standIns })) {
+    switch (await confirmMaintenance(expected, { config, clock, signal, ...overrides })) {
       case 'confirmed':
         return null
       case 'no agent':

@@ -56,7 +56,7 @@ const parseLines = (io: Io, format: Format, text: string): boolean => {
     lines += 1
     try {
       const value = format.parse(line)
-      if (value === null) io.stderr.write(`line ${at + 1}: not of this format, passed over\n`)
+      if (value === null) io.stderr.write(`line ${at + 1}: not in this format, skipped\n`)
       else {
         io.stdout.write(`${JSON.stringify(toJson(value))}\n`)
         understood += 1

@@ -7,8 +7,7 @@ import { LOG_FIELDS, type LogField } from '../../query/log-fields.ts'
 import { fetchLogs } from './query.ts'
 import { checkpointOf } from './output.ts'
 import { openService } from './service.ts'
-import { isInterrupted } from '../../cli/interrupted.ts'
-import { type ExitCode, type Io, READER_GONE } from '../../cli/io.ts'
+import { type ExitCode, type Io, isInterrupted, READER_GONE, writeAll } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { readBody } from './body.ts'
 import { CODES_NOTE, endWith } from './ending.ts'
@@ -18,13 +17,12 @@ import { createRows, type RowFormat } from './rows.ts'
 import {
   readAddress,
   readBlock,
-  type ServiceOptions,
   serviceOf,
+  type ServiceOptions,
   serviceOptions,
 } from './service-options.ts'
 import { readTopic, type Topics } from './topics.ts'
 import { remarksOfRun } from './run-remarks.ts'
-import { send } from '../../cli/terminal/send.ts'
 
 interface Options extends ServiceOptions {
   readonly address: readonly string[]
@@ -131,7 +129,7 @@ Examples:
               ? { send: async (text) => print(io, text) }
               : { file: output, resume },
           onProgress: (now) => {
-            if (!options.quiet) progress.say(pace(now))
+            if (!options.quiet) progress.show(pace(now))
           },
         })
         progress.end()
@@ -158,7 +156,7 @@ Examples:
 
 /** Throws where nobody will ever see the rest. */
 const print = async (io: Io, text: string): Promise<void> => {
-  await send(io, text)
+  await writeAll(io, text)
   const lost = io.stdout.errored
   // A reader that has gone away has had enough: the signal ends that.
   if (!lost || lost.message.includes('EPIPE')) return

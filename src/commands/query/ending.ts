@@ -3,8 +3,7 @@ import { asError } from '../../core/outcome.ts'
 import { QueryError, type QueryErrorKind } from '../../query/client/errors.ts'
 import { isKept } from './output.ts'
 import { StandardError } from '../../tokens/errors.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { UsageError } from '../../cli/usage-error.ts'
+import { type ExitCode, type Io, UsageError } from '../../cli/io.ts'
 
 const CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
   fatal: 1,

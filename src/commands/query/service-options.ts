@@ -4,7 +4,7 @@ import { hour, parseDuration, renderDuration } from '../../core/units.ts'
 import { carriesKey } from '../../query/client/base.ts'
 import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS } from '../../query/client/types.ts'
 import type { Service } from './service.ts'
-import { UsageError } from '../../cli/usage-error.ts'
+import { UsageError } from '../../cli/io.ts'
 
 /** The options of every command that asks a query service. */
 export interface ServiceOptions {

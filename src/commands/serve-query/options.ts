@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import type { Inputs } from '../../config/load.ts'
-import { type ConfigOptions, flagsOf, fewConfigOptions } from '../../cli/config-options.ts'
+import { type ConfigOptions, flagsOf, fileAndSettingOptions } from '../../cli/config-options.ts'
 import { readAddress } from '../query/service-options.ts'
 import { readTopic, type Topics } from '../query/topics.ts'
 
@@ -27,7 +27,7 @@ const NONE: readonly string[] = []
 const NO_TOPICS: Topics = []
 
 export const serveQueryOptions = (command: Command): Command =>
-  fewConfigOptions(
+  fileAndSettingOptions(
     command
       .option('--listen <host:port>', 'where queries are answered; 127.0.0.1:8181 without it')
       .option(

@@ -7,9 +7,9 @@ import { createAgentApi } from '../../sources/agent-api.ts'
 import { createAsk } from '../../sources/http.ts'
 import { knownFrom } from '../../health/known-from.ts'
 import { type Picture, timestamp } from '../../health/picture.ts'
-import type { StandIns } from './stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-export interface AskAgentOptions extends StandIns {
+export interface AskAgentOptions extends SourceOverrides {
   readonly config: Pick<Config, 'listen'>
   readonly clock: Clock
   readonly signal: AbortSignal

@@ -17,10 +17,10 @@ import { createReadOnlyCheckpoints } from '../../sources/read-only-checkpoints.t
 import { knownFrom } from '../../health/known-from.ts'
 import type { Picture, Told } from '../../health/picture.ts'
 import { version } from '../../core/version.ts'
-import type { StandIns } from './stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 import { createWatch } from '../../agent/runtime.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Config
   readonly clock: Clock
   /** The search path for programs. */

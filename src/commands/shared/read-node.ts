@@ -27,7 +27,7 @@ export const readPicture = async (io: Io, options: ConfigOptions): Promise<Found
 /** Whoever else answers in the agent's place must not keep us from the node; that he does is said. */
 const askAgentOf = async (io: Io, config: Config): Promise<Picture | null> => {
   try {
-    return await askAgent({ config, clock: io.clock, signal: io.signal, ...io.standIns })
+    return await askAgent({ config, clock: io.clock, signal: io.signal, ...io.overrides })
   } catch (error) {
     const isOurs = error instanceof SourceError || error instanceof ParseError
     if (!isOurs || io.signal.aborted) throw error
@@ -46,9 +46,9 @@ export const askNodeWith = async (io: Io, config: Config): Promise<Picture> => {
       path: io.env['PATH'] ?? '/usr/bin:/bin',
       signal: io.signal,
       onWaiting: (names) => {
-        progress.say(`Asking the node: waiting for ${names.join(', ')}`)
+        progress.show(`Asking the node: waiting for ${names.join(', ')}`)
       },
-      ...io.standIns,
+      ...io.overrides,
     })
   } finally {
     progress.end()

@@ -1,8 +1,7 @@
 import { Command } from 'commander'
 import { firstLine, judge } from '../../health/verdict.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
-import { gathered } from '../../cli/interrupted.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
+import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
 import { readPicture } from '../shared/read-node.ts'
 import { chain } from './chain.ts'
@@ -11,7 +10,7 @@ import { type Page, renderPage } from './page.ts'
 import { createView, joined, type Section } from './section.ts'
 import { ALL, meant, SECTIONS, sectionsFor } from './sections.ts'
 import { oneLine, utc } from './texts.ts'
-import { type Look, readWatchSeconds, watch } from '../../cli/terminal/refresh.ts'
+import { readWatchSeconds, watch, type WatchedPage } from '../../cli/terminal/watch.ts'
 
 interface StatusOptions extends ConfigOptions {
   readonly json?: true
@@ -35,7 +34,7 @@ export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .addHelpText('after', helpText)
     .action(async (asked: string | undefined, options: StatusOptions, command: Command) => {
       const sections = asked === undefined ? [] : sectionsOf(asked, { io, options, command })
-      const look = async (): Promise<Look> => {
+      const render = async (): Promise<WatchedPage> => {
         const { picture, config, source } = await readPicture(io, options)
         const page = {
           view: createView(picture),
@@ -44,14 +43,14 @@ export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =
           source,
           sections,
         }
-        return { lines: linesOf(page, io, options), isOfNode: picture.origin === 'node' }
+        return { lines: linesOf(page, io, options), isFromNode: picture.origin === 'node' }
       }
       if (options.watch !== undefined) {
-        await watch(io, { look, seconds: options.watch === true ? USUAL_SECONDS : options.watch })
+        await watch(io, { render, seconds: options.watch === true ? USUAL_SECONDS : options.watch })
         exit(0)
         return
       }
-      const seen = await gathered(io, exit, look)
+      const seen = await unlessInterrupted(io, exit, render)
       if (!seen) return
       io.stdout.write(`${seen.lines.join('\n')}\n`)
       exit(0)

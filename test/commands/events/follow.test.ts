@@ -36,7 +36,7 @@ test('events that begin anew are followed from their beginning, and that is said
     env: {},
     clock,
     signal: stopping.signal,
-    standIns: {
+    overrides: {
       ask: ({ url }) => {
         const query = readEventsQuery(new URL(url).searchParams)
         if (typeof query === 'string') throw new Error(query)

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { askYes, mustBeAskable } from '../../src/cli/terminal/ask.ts'
+import { confirm, requireTerminal } from '../../src/cli/terminal/confirm.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 const terminal = (isTTY = true) => {
@@ -18,7 +18,7 @@ const terminal = (isTTY = true) => {
   return { io, stdin, ending }
 }
 
-describe('a question', () => {
+describe('a confirmation', () => {
   it.each([
     ['yes\n', true],
     [' YES \n', true],
@@ -27,28 +27,28 @@ describe('a question', () => {
     ['no\n', false],
   ])('answered with %j: %s', async (answer, expected) => {
     const { io, stdin } = terminal()
-    const asked = askYes(io, 'Replace?', '--yes')
+    const asked = confirm(io, 'Replace?', '--yes')
     stdin.write(answer)
     expect(await asked).toBe(expected)
   })
 
-  it('is answered with no by the end of the input', async () => {
+  it('the end of the input is no', async () => {
     const { io, stdin } = terminal()
-    const asked = askYes(io, 'Replace?', '--yes')
+    const asked = confirm(io, 'Replace?', '--yes')
     stdin.end()
     expect(await asked).toBe(false)
   })
 
-  it('is answered with no by Ctrl-C, and nothing is thrown', async () => {
+  it('Ctrl-C is no, without an error', async () => {
     const { io, ending } = terminal()
-    const asked = askYes(io, 'Replace?', '--yes')
+    const asked = confirm(io, 'Replace?', '--yes')
     ending.abort()
     expect(await asked).toBe(false)
   })
 
-  it('is not put where nobody is there to answer', () => {
+  it('is a usage error if stdin is not a terminal', () => {
     expect(() => {
-      mustBeAskable(terminal(false).io, '--yes')
-    }).toThrow('With --yes it is done unasked')
+      requireTerminal(terminal(false).io, '--yes')
+    }).toThrow('Use --yes to continue without confirmation')
   })
 })

@@ -2,26 +2,27 @@ import { InvalidArgumentError } from 'commander'
 import type { Clock } from '../core/clock.ts'
 import { day, parseDuration, second } from '../core/units.ts'
 
-/** journalctl knows no others, and a date no others with four digits. */
+/** The range that journalctl supports, with years of four digits. */
 const EARLIEST = 0
 const LATEST = Date.UTC(9999, 11, 30)
 
 /**
- * A moment as journalctl takes them: `-1h`, `1h ago`, `2026-03-01 12:00`, `@1772366400`, `today`,
- * `yesterday`, `now`; a span alone (`1h`) is so long ago. Without a zone it is UTC. In milliseconds.
+ * Parses a time in the formats of journalctl: `-1h`, `1h ago`, `2026-03-01 12:00`, `@1772366400`, `today`,
+ * `yesterday`, `now`. A duration without a sign (`1h`) is in the past. The default time zone is UTC. Returns
+ * milliseconds since the epoch; throws an InvalidArgumentError.
  */
-export const readMoment =
+export const readTime =
   ({ now }: Pick<Clock, 'now'>) =>
   (text: string): number => {
-    const at = momentOf(text.trim(), now())
+    const at = parseTime(text.trim(), now())
     if (at !== undefined && at >= EARLIEST && at <= LATEST) return at
-    if (at !== undefined) throw new InvalidArgumentError('expected a moment from 1970 to 9999')
+    if (at !== undefined) throw new InvalidArgumentError('expected a time from 1970 to 9999')
     throw new InvalidArgumentError(
-      'expected a moment, such as 1h, 2026-03-01T12:00, "2026-03-01 12:00:30", yesterday or @1772366400',
+      'expected a time, such as 1h, 2026-03-01T12:00, "2026-03-01 12:00:30", yesterday or @1772366400',
     )
   }
 
-const momentOf = (text: string, now: number): number | undefined => {
+const parseTime = (text: string, now: number): number | undefined => {
   const today = now - (now % day)
   if (text === 'now') return now
   if (text === 'today') return today
@@ -30,19 +31,33 @@ const momentOf = (text: string, now: number): number | undefined => {
   if (epoch !== undefined) return Number(epoch) * second
   const [, span] = /^-?(.+?)(?: ago)?$/.exec(text) ?? []
   const back = parseDuration(span ?? '')
-  return back === undefined ? dateOf(text) : now - back
+  return back === undefined ? parseDate(text) : now - back
 }
 
 const DATE =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(\.\d{1,9})?)?)? ?(Z|UTC|[+-]\d\d:\d\d)?$/i
 
-const dateOf = (text: string): number | undefined => {
+const parseDate = (text: string): number | undefined => {
   const [, date, time = '00:00', seconds = '00', fraction = '', zone = 'Z'] = DATE.exec(text) ?? []
   if (date === undefined) return undefined
   const offset = /^(?:z|utc)$/i.test(zone) ? 'Z' : zone
   const at = Date.parse(`${date}T${time}:${seconds}${fraction.slice(0, 4)}${offset}`)
-  // The thirtieth of February would be read as a day in March.
+  // Date.parse turns February 30 into a day in March.
   const isDay = (midnight: Date): boolean =>
     !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date)
   return Number.isNaN(at) || !isDay(new Date(`${date}T00:00Z`)) ? undefined : at
 }
+
+/** The newest N items are held in memory before the first is printed; with a time range they are not. */
+const MAX_COUNT = 20_000
+
+/** Parses the number of newest items to print. Throws an InvalidArgumentError. */
+export const readCount =
+  (what: string) =>
+  (text: string): number => {
+    const count = Number(text)
+    if (/^[1-9]\d*$/.test(text) && count <= MAX_COUNT) return count
+    throw new InvalidArgumentError(
+      `expected a number from 1 to ${MAX_COUNT}; use --since for more ${what}`,
+    )
+  }

@@ -1,15 +1,14 @@
 import { createInterface } from 'node:readline/promises'
-import type { Io } from '../io.ts'
-import { UsageError } from '../usage-error.ts'
+import { type Io, UsageError } from '../io.ts'
 
 /**
- * Asks on standard error for `yes`, all of the word. Throws a UsageError where nobody is there to answer:
- * the option that answers beforehand is named in it.
+ * Asks the operator on stderr to type `yes`. Returns false for any other input. Throws a UsageError if stdin is
+ * not a terminal; it names the option that skips the confirmation.
  */
-export const askYes = async (io: Io, question: string, option: string): Promise<boolean> => {
-  mustBeAskable(io, option)
+export const confirm = async (io: Io, question: string, option: string): Promise<boolean> => {
+  requireTerminal(io, option)
   const lines = createInterface({ input: io.stdin, output: io.stderr })
-  // The end of the input is an answer, too.
+  // The end of the input counts as no.
   const ended = new AbortController()
   const end = (): void => {
     ended.abort()
@@ -30,10 +29,10 @@ export const askYes = async (io: Io, question: string, option: string): Promise<
   }
 }
 
-/** Throws a UsageError where nobody is there to answer. */
-export const mustBeAskable = (io: Io, option: string): void => {
+/** Throws a UsageError if stdin is not a terminal. */
+export const requireTerminal = (io: Io, option: string): void => {
   if ('isTTY' in io.stdin && io.stdin.isTTY === true) return
   throw new UsageError(
-    `Nobody can be asked here: standard input is no terminal. With ${option} it is done unasked.`,
+    `Cannot ask for confirmation: standard input is not a terminal. Use ${option} to continue without confirmation.`,
   )
 }

@@ -4,15 +4,17 @@ import { ParseError, SourceError } from '../../core/errors.ts'
 import { minute, second } from '../../core/units.ts'
 import type { Io } from '../io.ts'
 
-interface Looking {
-  /** The page, or one line of it, and whether the node itself was asked for it. */
-  readonly look: () => Promise<Look>
+interface WatchOptions {
+  /** Renders the page, or one line of it. */
+  readonly render: () => Promise<WatchedPage>
+  /** The interval, in seconds. */
   readonly seconds: number
 }
 
-export interface Look {
+export interface WatchedPage {
   readonly lines: readonly string[]
-  readonly isOfNode: boolean
+  /** Whether it was read from the node and not from the agent. */
+  readonly isFromNode: boolean
 }
 
 const HOME = '\u001b[H'
@@ -22,10 +24,10 @@ const HIDE_CURSOR = '\u001b[?25l'
 const SHOW_CURSOR = '\u001b[?25h'
 
 /**
- * Asking the node itself runs its tools, one of which touches consensus' control socket and decrypts a
- * key: where no agent answers, that is done once a minute, whatever was asked for.
+ * Reading from the node runs its tools, one of which uses the control socket of consensus and decrypts a key:
+ * without a running agent, the interval is at least a minute.
  */
-const NODE_EVERY_MS = minute
+const NODE_INTERVAL_MS = minute
 
 /** The argument of --watch. */
 export const readWatchSeconds = (text: string): number => {
@@ -34,31 +36,31 @@ export const readWatchSeconds = (text: string): number => {
   throw new InvalidArgumentError('expected a number of seconds from 1 to 86400, such as 5')
 }
 
-/** Looks again and again until the signal aborts: in place on a terminal, line after line elsewhere. */
-export const watch = async (io: Io, { look, seconds }: Looking): Promise<void> => {
+/** Renders periodically until the signal aborts: in place on a terminal, otherwise line after line. */
+export const watch = async (io: Io, { render, seconds }: WatchOptions): Promise<void> => {
   const { stdout, clock, signal } = io
   const isTerminal = 'isTTY' in stdout && stdout.isTTY === true
   if (isTerminal) stdout.write(HIDE_CURSOR)
   try {
     while (!signal.aborted) {
-      const seen = await lookOnce(look)
+      const seen = await renderOnce(render)
       if (signal.aborted) return
       stdout.write(isTerminal ? inPlace(seen.lines, sizeOf(stdout)) : `${seen.lines.join('\n')}\n`)
       const every = seconds * second
-      await clock.sleep(seen.isOfNode ? Math.max(every, NODE_EVERY_MS) : every, signal)
+      await clock.sleep(seen.isFromNode ? Math.max(every, NODE_INTERVAL_MS) : every, signal)
     }
   } finally {
     if (isTerminal) stdout.write(SHOW_CURSOR)
   }
 }
 
-/** That the agent cannot be asked now is something to see, and no reason to end. */
-const lookOnce = async (look: Looking['look']): Promise<Look> => {
+/** An error of the agent is shown in place of the page; the command continues. */
+const renderOnce = async (render: WatchOptions['render']): Promise<WatchedPage> => {
   try {
-    return await look()
+    return await render()
   } catch (error) {
     if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
-    return { lines: error.message.split('\n'), isOfNode: false }
+    return { lines: error.message.split('\n'), isFromNode: false }
   }
 }
 
@@ -72,7 +74,7 @@ const sizeOf = (stdout: Io['stdout']): Size => ({
   columns: ('columns' in stdout && Number(stdout.columns)) || 80,
 })
 
-/** What does not fit would scroll, and the page would no longer stand where it stood. */
+/** Cuts the page to the height of the terminal: a longer page would scroll. */
 const inPlace = (lines: readonly string[], { rows, columns }: Size): string => {
   const heights = lines.map((line) =>
     Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns)),
@@ -84,6 +86,6 @@ const inPlace = (lines: readonly string[], { rows, columns }: Size): string => {
     ? lines.length
     : Math.max(0, heights.findLastIndex((_, index) => fits(index + 1, room - 1)) + 1)
   const left = lines.length - most
-  const shown = [...lines.slice(0, most), ...(left === 0 ? [] : [`(${left} lines more)`])]
+  const shown = [...lines.slice(0, most), ...(left === 0 ? [] : [`(${left} more lines)`])]
   return `${HOME}${shown.map((line) => `${line}${REST_OF_LINE}\n`).join('')}${REST_OF_SCREEN}`
 }

@@ -3,11 +3,11 @@ import { type Argument, type Command, InvalidArgumentError, type Option } from '
 import { nearest } from '../../core/nearest.ts'
 import type { Io } from '../io.ts'
 import { createStyle } from '../terminal/style.ts'
-import { describeCommand, keepNotes, pathTo } from './describe.ts'
+import { describeCommand, setNotes, pathTo } from './command-model.ts'
 import { renderHelp } from './help-page.ts'
 
-/** Gives a command and those below it what they have in common: how they write, and how they help. */
-export const dress = (command: Command, io: Io): void => {
+/** Sets the output streams, the error format and the help format of a command and its subcommands. */
+export const applyHelpFormat = (command: Command, io: Io): void => {
   takeNotes(command)
   for (const item of [...command.registeredArguments, ...command.options]) suggestChoices(item)
   let style = createStyle(io)
@@ -15,14 +15,14 @@ export const dress = (command: Command, io: Io): void => {
     .exitOverride()
     .helpOption('-h, --help', 'show this help')
     .showSuggestionAfterError()
-    .showHelpAfterError(`How to use it: ${['chain-agent', ...pathTo(command)].join(' ')} --help`)
+    .showHelpAfterError(`Usage: ${['chain-agent', ...pathTo(command)].join(' ')} --help`)
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
       outputError: (text, write) => {
         write(usageError(withHint(text, command)))
       },
-      // Our pages have colour only where it can be shown.
+      // `createStyle` decides about colour.
       getOutHasColors: () => true,
       getErrHasColors: () => true,
     })
@@ -32,15 +32,15 @@ export const dress = (command: Command, io: Io): void => {
       },
       formatHelp: (shown) => renderHelp(describeCommand(shown, pathTo(shown).slice(0, -1)), style),
     })
-  for (const child of command.commands) dress(child, io)
+  for (const child of command.commands) applyHelpFormat(child, io)
 }
 
 const UNKNOWN_OPTION =
   /^error: unknown option '--([^'\n]*)'(?:\n\(Did you mean (?:one of )?--([^,?]+)[^\n]*\))?/
 
 /**
- * Commander also suggests options that are far from what was typed (--version for --section): those are left
- * out. The name of an argument that was typed as an option gets a hint.
+ * Commander also suggests options that differ a lot from the input (--version for --section): these suggestions
+ * are removed. The name of an argument that was typed as an option gets a hint.
  */
 const withHint = (text: string, command: Command): string =>
   text.replace(UNKNOWN_OPTION, (error, typed: string, suggested: string | undefined) => {
@@ -56,12 +56,13 @@ const withHint = (text: string, command: Command): string =>
       : `error: unknown option '--${typed}'`
   })
 
-/** What was typed after the option, or a placeholder. */
+/** The word after the option, or a placeholder. */
 const valueOf = (option: string, { args }: Command): string => {
   const value = args[args.indexOf(`--${option}`) + 1]
   return value === undefined || value.startsWith('-') ? option.toUpperCase() : value
 }
-/** Errors of commander in our form: `invalid duration '30x': expected …`. */
+
+/** Rewrites errors of commander: `invalid duration '30x': expected …`. */
 const usageError = (text: string): string =>
   text
     .replace(
@@ -86,10 +87,10 @@ const takeNotes = (command: Command): void => {
     },
   })
   command.removeAllListeners('afterHelp')
-  keepNotes(command, text)
+  setNotes(command, text)
 }
 
-/** Commander tells which choices there are, and not which one was meant. */
+/** Adds a suggestion to commander's error for an invalid choice. */
 const suggestChoices = (item: Argument | Option): void => {
   const { argChoices, parseArg } = item
   if (!argChoices || !parseArg) return

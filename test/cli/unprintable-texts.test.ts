@@ -5,7 +5,7 @@ import { factLines, findingLines } from '../../src/cli/terminal/verdict.ts'
 
 const HOSTILE = '\u001B]0;x\u0007a\u009B31m\u202Eb\u200B\u2028c\u0085'
 
-test('no page has in it what a terminal would obey', () => {
+test('no page contains control characters of the terminal', () => {
   const style = createStyle({ stdout: process.stdout, env: { LANG: 'C.UTF-8' } }, { color: false })
   const said = { says: HOSTILE, evidence: [HOSTILE], advice: [HOSTILE] }
   const lines = [

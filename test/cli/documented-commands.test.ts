@@ -36,13 +36,13 @@ const program = await loadProgram(
   () => undefined,
 )
 
-/** Command lines of ours that a page shows: in a block at the beginning of a line or behind another command, or in a span. */
+/** The `chain-agent` command lines of a page: at the start of a line, after another command, or in a code span. */
 const shownIn = (text: string): readonly (readonly string[])[] =>
   [
     ...text.matchAll(/(?:^|`|\$ |sudo |-u chain-agent |watch -d )chain-agent ([a-z][^`|#\n]*)/gm),
   ].map(([, line = '']) => line.trim().split(/\s+/))
 
-/** What is wrong with a command line; undefined where nothing is. */
+/** The mistake of a command line; undefined if it is valid. */
 const wrong = (words: readonly string[]): string | undefined => {
   let command: Command = program
   for (const word of words) {
@@ -61,7 +61,7 @@ const wrong = (words: readonly string[]): string | undefined => {
   return undefined
 }
 
-test('a command line with a mistake is found', () => {
+test('finds a command line with a mistake', () => {
   expect(wrong(['staus'])).toBe('there is no staus')
   expect(wrong(['check', '--jsn'])).toBe('check has no --jsn')
   expect(wrong(['maintenance', 'start', '30m', '--reason', 'upgrade'])).toBeUndefined()
@@ -72,7 +72,7 @@ test('a command line with a mistake is found', () => {
 })
 
 describe.each(PAGES)('%s', (page) => {
-  test('shows only commands and options that there are', () => {
+  test('contains only existing commands and options', () => {
     const lines = shownIn(readFileSync(join(ROOT, page), 'utf8'))
     expect(lines.map(wrong).filter((problem) => problem !== undefined)).toEqual([])
   })

@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from 'commander'
 import { expect, test } from 'vitest'
-import { readMoment } from '../../src/cli/time-option.ts'
+import { readTime } from '../../src/cli/option-values.ts'
 
 const NOW = Date.UTC(2026, 2, 1, 12, 30)
-const read = readMoment({ now: () => NOW })
+const read = readTime({ now: () => NOW })
 
 test.each([
   ['1h', '2026-03-01T11:30:00.000Z'],
@@ -24,14 +24,14 @@ test.each([
 })
 
 test.each(['999999999d', '1960-01-01', '9999-12-31', '@999999999999'])(
-  '%s is no moment that a journal could have',
+  '%s is outside the range of the journal',
   (text) => {
-    expect(() => read(text)).toThrow('expected a moment from 1970 to 9999')
+    expect(() => read(text)).toThrow('expected a time from 1970 to 9999')
   },
 )
 
 test.each(['', 'soon', '1', '2026-02-30', '2026-13-01', '25:00', '2026-03-01T25:00', '@x', 'ago'])(
-  '%j is refused',
+  '%j is rejected',
   (text) => {
     expect(() => read(text)).toThrow(InvalidArgumentError)
   },
