@@ -57,7 +57,7 @@ describe('--watch', () => {
     expect(text.endsWith('\u001b[J\u001b[?25h')).toBe(true)
     const pages = text.split('\u001b[H').slice(1)
     for (const page of pages) expect(page.split('\n').length - 1).toBe(9)
-    expect(pages[0]).toMatch(/\(\d+ lines more\)/)
+    expect(pages[0]).toMatch(/\(\d+ more lines\)/)
   })
 })
 

@@ -8,7 +8,7 @@ import { configOf, configOptions, type ConfigOptions } from '../../cli/config-op
 import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
 import { checkLines } from '../../cli/terminal/verdict.ts'
-import { askNodeWith } from '../shared/read-node.ts'
+import { readFromNode } from '../shared/read-snapshot.ts'
 
 type Options = ConfigOptions & { readonly json?: true }
 
@@ -38,7 +38,7 @@ Examples:
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
       const { clock, signal, overrides } = io
       const found = await unlessInterrupted(io, exit, async () => {
-        const picture = await askNodeWith(io, config)
+        const picture = await readFromNode(io, config)
         const more = await preflight({ config, clock, path, signal, picture, ...overrides })
         return { picture, more }
       })

@@ -52,5 +52,5 @@ test('events that begin anew are followed from their beginning, and that is said
   stopping.abort()
   expect(await ended).toBe(0)
   expect(out.match(/"to":"\w+"/g)).toEqual(['"to":"old"', '"to":"new"'])
-  expect(err).toBe('The changes that were kept are gone; going on with those since then.\n')
+  expect(err).toBe('The stored changes were deleted; continuing with newer ones.\n')
 })

@@ -26,16 +26,15 @@ interface Options extends SourceOverrides {
   /** The search path for programs. */
   readonly path: string
   readonly signal: AbortSignal
-  /** Hears which collectors have not ended their attempt, now and then. */
+  /** Receives the names of the collectors that have not finished, periodically. */
   readonly onWaiting?: (names: readonly string[]) => void
 }
 
 /**
- * Asks the node itself, as the agent would, once: every collector makes one attempt, first those that
- * read, then those that conclude from it. Nothing is written, nobody outside is told. Never throws for
- * what a collector meets: that stands in the picture.
+ * Reads the node once, with the collectors of the agent: first the sources, then the derived ones. Writes nothing
+ * and sends nothing. Errors of collectors are in the snapshot, not thrown.
  */
-export const askNode = async (options: Options): Promise<Picture> => {
+export const collectSnapshot = async (options: Options): Promise<Picture> => {
   const { config, clock, path, signal, onWaiting = () => undefined } = options
   const { exec = createExec({ clock, path }), ask = createAsk(clock) } = options
   const ending = new AbortController()
@@ -61,9 +60,11 @@ export const askNode = async (options: Options): Promise<Picture> => {
   try {
     for (const role of ['reads', 'concludes'] as const) {
       const wave = offered.filter((one) => one.enabled && one.role === role)
-      running.push(...wave.map(({ collector }) => supervise(lasting(collector), board, context)))
-      await settled(wave, { board, clock, signal, onWaiting })
-      if (role === 'reads') await lookAgain(startedAt, { clock, signal })
+      running.push(
+        ...wave.map(({ collector }) => supervise(withoutStaleness(collector), board, context)),
+      )
+      await waitForAttempts(wave, { board, clock, signal, onWaiting })
+      if (role === 'reads') await waitForSecondReading(startedAt, { clock, signal })
     }
     for (const { collector, enabled, role } of offered) {
       if (!enabled || role === 'tells') board.dismiss(collector)
@@ -74,7 +75,7 @@ export const askNode = async (options: Options): Promise<Picture> => {
       origin: 'node',
       version,
       prefix: prefix(),
-      collectors: [...board.standings()].map(toldOf),
+      collectors: [...board.standings()].map(collectorStatus),
       known: knownFrom(parsePrometheusText(metrics).samples),
       metrics,
     }
@@ -86,25 +87,25 @@ export const askNode = async (options: Options): Promise<Picture> => {
   }
 }
 
-/** What was read while another collector was waited for is not stale: all of it is one look. */
-const lasting = (collector: Collector<unknown>): Collector<unknown> => ({
+/** Readings must not become stale while another collector is still running. */
+const withoutStaleness = (collector: Collector<unknown>): Collector<unknown> => ({
   ...collector,
   timing: { ...collector.timing, interval: day },
 })
 
-/** Whether blocks come is told by comparing: those who ask every two seconds shall have asked twice. */
-const TWO_LOOKS_MS = 2.6 * second
+/** Block production needs two readings: collectors with an interval of two seconds must have run twice. */
+const TWO_READINGS_MS = 2.6 * second
 
-const lookAgain = async (
+const waitForSecondReading = async (
   startedAt: number,
-  { clock, signal }: Pick<Patience, 'clock' | 'signal'>,
+  { clock, signal }: Pick<WaitOptions, 'clock' | 'signal'>,
 ): Promise<void> => {
-  const left = TWO_LOOKS_MS - (clock.elapsed() - startedAt)
+  const left = TWO_READINGS_MS - (clock.elapsed() - startedAt)
   if (left > 0) await clock.sleep(left, signal)
 }
 
-/** Who has not answered by now has not answered in time. */
-const toldOf = ({ up, lastSuccessAt, error, reading, ...one }: Standing): Told => ({
+/** A collector that has not finished by now has timed out. */
+const collectorStatus = ({ up, lastSuccessAt, error, reading, ...one }: Standing): Told => ({
   ...one,
   up: up ?? (one.enabled ? false : null),
   lastSuccessAt: lastSuccessAt ?? null,
@@ -112,29 +113,29 @@ const toldOf = ({ up, lastSuccessAt, error, reading, ...one }: Standing): Told =
   reading: redactAll(toApiJson(reading)),
 })
 
-const LOOK_EVERY_MS = 50
-const LONGEST_MS = 20 * second
+const POLL_INTERVAL_MS = 50
+const MAX_WAIT_MS = 20 * second
 
-interface Patience {
+interface WaitOptions {
   readonly board: Board
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly onWaiting: (names: readonly string[]) => void
 }
 
-/** Until each has ended an attempt, or should have. */
-const settled = async (wave: readonly Offered[], patience: Patience): Promise<void> => {
+/** Waits until each collector has finished an attempt, or timed out. */
+const waitForAttempts = async (wave: readonly Offered[], patience: WaitOptions): Promise<void> => {
   const { board, clock, signal, onWaiting } = patience
   const names = new Set(wave.map(({ collector }) => collector.name))
   const longest = Math.max(0, ...wave.map(({ collector }) => collector.timing.timeout))
-  // A tool may take a minute when nobody waits for it; somebody does.
-  const until = clock.elapsed() + Math.min(longest + 2 * second, LONGEST_MS)
+  // In the agent a tool may take a minute; here the operator is waiting.
+  const until = clock.elapsed() + Math.min(longest + 2 * second, MAX_WAIT_MS)
   while (!signal.aborted && clock.elapsed() < until) {
     const waiting = [...board.standings()].filter(
       ({ name, up }) => names.has(name) && up === undefined,
     )
     if (waiting.length === 0) return
     onWaiting(waiting.map(({ name }) => name))
-    await clock.sleep(LOOK_EVERY_MS, signal)
+    await clock.sleep(POLL_INTERVAL_MS, signal)
   }
 }

@@ -6,13 +6,13 @@ import type {
   Timeout,
 } from '../../parsers/ledger-tail.ts'
 
-interface Owned {
-  /** Null where the node's own key is not known. */
+interface Ownership {
+  /** Null if the key of the node is unknown. */
   readonly isOwn: boolean | null
 }
 
 /** Rounds from one to another, both inclusive. */
-interface Rounds {
+interface RoundRange {
   readonly kind: 'skipped' | 'unseen'
   readonly from: bigint
   readonly to: bigint
@@ -21,10 +21,10 @@ interface Rounds {
 }
 
 /**
- * What a reader of the ledger sees: the events of the stream, rounds that gave no block and of which
- * the stream has said nothing, and rounds that the stream at hand does not have.
+ * A row of the ledger: an event of the stream, skipped rounds without a timeout event, or rounds that are not in
+ * the log.
  */
-export type LedgerRow = ((ProposedBlock | FinalizedBlock | Timeout) & Owned) | Rounds
+export type LedgerRow = ((ProposedBlock | FinalizedBlock | Timeout) & Ownership) | RoundRange
 
 export interface LedgerSummary {
   readonly blocks: number
@@ -34,20 +34,20 @@ export interface LedgerSummary {
   readonly firstBlock: bigint | null
   readonly lastBlock: bigint | null
   readonly transactions: bigint
-  /** Rounds without a block, whether the stream has told of their timeout or not. */
+  /** Rounds without a block, with or without a timeout event. */
   readonly skipped: bigint
   readonly unseen: bigint
-  /** Null where the node's own key is not known. */
+  /** Null if the key of the node is unknown. */
   readonly own: { readonly blocks: number; readonly timeouts: number } | null
 }
 
-/** As many as a program tells again when it starts, with room. */
-const REMEMBERED = 512
+/** More events than the program repeats when it starts. */
+const MAX_REMEMBERED = 512
 
-/** Folds the stream into rows, each block once however often the program tells of it. */
+/** Folds the stream into rows. Repeated events are dropped. */
 export const createRounds = (ownKey: string | null) => {
-  const known = createRecent(REMEMBERED)
-  /** Timeouts of rounds that no block has yet come after. */
+  const known = createRecent(MAX_REMEMBERED)
+  /** Timeouts of rounds after the newest block. */
   const timeouts = new Set<bigint>()
   let settled: bigint | null = null
   let lastSeq: bigint | null = null
@@ -62,13 +62,13 @@ export const createRounds = (ownKey: string | null) => {
   }
   const range = { firstRound: NO, lastRound: NO, firstBlock: NO, lastBlock: NO }
 
-  const before = (block: ProposedBlock): readonly Rounds[] => {
+  const before = (block: ProposedBlock): readonly RoundRange[] => {
     const { round, parentRound, seqNum, writtenAt: at } = block
     const previous = settled
     const isNext = lastSeq !== null && seqNum === lastSeq + 1n
     settled = larger(previous, round)
     lastSeq = larger(lastSeq, seqNum)
-    // Versions that leave the parent out: it is the block before where the numbers follow one another.
+    // Some versions omit the parent: it is the previous block if the numbers are consecutive.
     const parent = parentRound ?? (isNext ? previous : null)
     if (parent === null) {
       return previous === null ? [] : runs(previous + 1n, round - 1n, { kind: 'unseen', at })
@@ -80,18 +80,20 @@ export const createRounds = (ownKey: string | null) => {
     ]
   }
 
-  /** Those of the rounds of which the stream has said nothing itself; all of them are counted. */
+  /** Counts all rounds of the range, and returns those without an event as rows. */
   const runs = (
     from: bigint,
     to: bigint,
-    { kind, at }: Pick<Rounds, 'kind' | 'at'>,
-  ): readonly Rounds[] => {
+    { kind, at }: Pick<RoundRange, 'kind' | 'at'>,
+  ): readonly RoundRange[] => {
     if (to < from) return []
     total = { ...total, [kind]: total[kind] + to - from + 1n }
-    const told = [...timeouts].filter((round) => round >= from && round <= to).toSorted(ascending)
-    const rows: Rounds[] = []
+    const timedOut = [...timeouts]
+      .filter((round) => round >= from && round <= to)
+      .toSorted(ascending)
+    const rows: RoundRange[] = []
     let next = from
-    for (const round of [...told, to + 1n]) {
+    for (const round of [...timedOut, to + 1n]) {
       timeouts.delete(round)
       if (round > next) rows.push({ kind, from: next, to: round - 1n, at })
       next = round + 1n

@@ -4,19 +4,19 @@ import type { Events } from './events.ts'
 import { wrap } from '../../cli/terminal/layout.ts'
 import type { Style } from '../../cli/terminal/style.ts'
 
-interface Shown extends Omit<Events, 'events'> {
-  /** All that were asked for, and the newest of them, which are shown. */
+interface EventPage extends Omit<Events, 'events'> {
+  /** All matching events, and the newest of them, which are shown. */
   readonly wanted: readonly Event[]
   readonly shown: readonly Event[]
   readonly since?: number
   readonly collector?: string
-  /** Which first readings are left out. */
+  /** The number of first readings that are left out. */
   readonly hidden: number
 }
 
-/** How many there are, since when, and who tells it. */
-export const headline = (told: Shown, directory: string, style: Style): readonly string[] => {
-  const { wanted, shown, since, oldestAt, origin, collector, hidden } = told
+/** The number of changes, their start and their source. */
+export const headline = (page: EventPage, directory: string, style: Style): readonly string[] => {
+  const { wanted, shown, since, oldestAt, origin, collector, hidden } = page
   const count =
     shown.length === 0 ? 'No change' : shown.length === 1 ? '1 change' : `${shown.length} changes`
   const of = collector === undefined ? '' : ` of ${collector}`
@@ -25,7 +25,7 @@ export const headline = (told: Shown, directory: string, style: Style): readonly
   const from = isCut ? (shown[0]?.at ?? null) : (since ?? oldestAt)
   const reach = from === null ? '' : ` since ${utc(from)}`
   const by =
-    origin === 'agent' ? ', told by the running agent' : `, from ${directory}: no agent runs here`
+    origin === 'agent' ? ', from the running agent' : `, from ${directory}: no agent is running`
   const rest =
     hidden === 0
       ? ''
@@ -37,7 +37,7 @@ export const headline = (told: Shown, directory: string, style: Style): readonly
 
 const TONES = { critical: 'bad', warning: 'notice', info: undefined } as const
 
-/** Time, mark, collector, what, from → to: a line each. */
+/** Time, mark, collector, subject, from → to: one line per event. */
 export const eventLines = (events: readonly Event[], style: Style): readonly string[] =>
   events.flatMap((event) => {
     const { at, severity, collector, subject, from, to } = event
@@ -58,5 +58,5 @@ export const eventLines = (events: readonly Event[], style: Style): readonly str
     return [`${style.paint('quiet', head)}${first}`, ...rest.map(indent)]
   })
 
-/** To the millisecond, as the file has it. */
+/** To the millisecond, as in the file. */
 const utc = (at: number): string => new Date(at).toISOString()

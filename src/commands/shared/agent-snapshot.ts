@@ -9,7 +9,7 @@ import { knownFrom } from '../../health/known-from.ts'
 import { type Picture, timestamp } from '../../health/picture.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
-export interface AskAgentOptions extends SourceOverrides {
+export interface FetchSnapshotOptions extends SourceOverrides {
   readonly config: Pick<Config, 'listen'>
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -31,10 +31,10 @@ const statusSchema = z.object({
 })
 
 /**
- * What the agent that runs on this host knows; null where none listens. Throws a SourceError when
- * somebody else answers in its place, and a ParseError when the answer is none of an agent.
+ * Reads the snapshot of the running agent; null if no agent listens. Throws a SourceError if another program
+ * answers, and a ParseError if the response is not valid.
  */
-export const askAgent = async (options: AskAgentOptions): Promise<Picture | null> => {
+export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<Picture | null> => {
   const { config, clock, signal, ask = createAsk(clock) } = options
   const api = createAgentApi(ask, config.listen)
   const status = await api.get('/api/v1/status', signal)
@@ -46,7 +46,7 @@ export const askAgent = async (options: AskAgentOptions): Promise<Picture | null
     origin: 'agent',
     version: agent.version,
     prefix: agent.prefix,
-    collectors: Object.entries(collectors).map(([name, told]) => ({ name, ...told })),
+    collectors: Object.entries(collectors).map(([name, collector]) => ({ name, ...collector })),
     known: knownFrom(parsePrometheusText(metrics).samples),
     metrics,
   }

@@ -4,40 +4,40 @@ import { createLineJoiner, isCut, streamOf } from '../../parsers/journal-lines.t
 import type { Exec } from '../../sources/exec.ts'
 import { createReadPast } from '../../sources/past-journal.ts'
 
-/** So soon, the rest of a line that journald has cut comes behind its beginning. */
-export const BEFORE_MS = 2 * second
+/** The parts of a line that journald has split arrive within this time. */
+export const MAX_LINE_MS = 2 * second
 
 interface Range {
   readonly since?: number | undefined
   readonly until?: number | undefined
 }
 
-interface Parts {
+interface SplitLineOptions {
   readonly exec: Exec
   readonly signal: AbortSignal
-  readonly asked: Range & { readonly unit: string; readonly newest?: number | undefined }
+  readonly query: Range & { readonly unit: string; readonly newest?: number | undefined }
 }
 
 type Entries = readonly JournalEntry[]
 
 /**
- * What journalctl has found by a pattern, parts of lines made whole: it looks at each part by itself,
- * and in a part a secret may stand apart from what calls it one.
+ * Joins the parts of split lines in the results of `journalctl --grep`, which matches each part separately: in a
+ * part, a secret may be separated from the label by which it is redacted.
  */
-export async function* withWholeLines(
-  parts: Parts,
+export async function* joinSplitLines(
+  parts: SplitLineOptions,
   found: AsyncIterable<Entries>,
 ): AsyncGenerator<Entries> {
-  const { asked } = parts
-  let cuts: Cuts | undefined
+  const { query: asked } = parts
+  let cuts: IsPart | undefined
   const shown = new Set<JournalEntry['cursor']>()
   for await (const entries of found) {
     const [first] = entries
     if (!first) continue
-    // The newest come all at once.
+    // With `newest`, all entries come in one batch.
     const range =
       asked.newest === undefined ? asked : { since: first.at, until: entries.at(-1)?.at }
-    cuts ??= await readCuts(parts, range)
+    cuts ??= await findSplits(parts, range)
     const suspects = entries.filter(cuts)
     const whole = new Map<string, JournalEntry>()
     for (const around of rangesOf(suspects)) await readLines(parts, around, whole)
@@ -52,11 +52,11 @@ export async function* withWholeLines(
 }
 
 /** Whether an entry may be a part of a line. */
-type Cuts = (entry: JournalEntry) => boolean
+type IsPart = (entry: JournalEntry) => boolean
 
-/** Where journald has cut lines of the unit. */
-const readCuts = async (parts: Parts, { since, until }: Range): Promise<Cuts> => {
-  // By stream and second: how many there are is nobody's to say.
+/** Finds where journald has split lines of the unit. */
+const findSplits = async (parts: SplitLineOptions, { since, until }: Range): Promise<IsPart> => {
+  // By stream and second, since the number of splits is not bounded.
   const seconds = new Set<string>()
   for await (const { entries } of read(parts, { since, until }, ['_LINE_BREAK=line-max'])) {
     for (const cut of entries.filter(isCut)) {
@@ -68,9 +68,9 @@ const readCuts = async (parts: Parts, { since, until }: Range): Promise<Cuts> =>
     isCut(entry) || seconds.has(`${Math.floor(entry.at / second)} ${streamOf(entry)}`)
 }
 
-/** Each line by the cursors of all its parts. */
+/** Maps the cursors of all parts to the joined line. */
 const readLines = async (
-  parts: Parts,
+  parts: SplitLineOptions,
   range: Range,
   whole: Map<string, JournalEntry>,
 ): Promise<void> => {
@@ -87,26 +87,26 @@ const readLines = async (
   }
 }
 
-/** All that was written around these, in as few stretches as need be. */
+/** The time ranges around entries, merged. */
 const rangesOf = (entries: Entries): readonly Required<Range>[] => {
   const ranges: { since: number; until: number }[] = []
   for (const { at } of entries) {
     const last = ranges.at(-1)
-    if (last && at <= last.until) last.until = at + BEFORE_MS
-    else ranges.push({ since: at, until: at + BEFORE_MS })
+    if (last && at <= last.until) last.until = at + MAX_LINE_MS
+    else ranges.push({ since: at, until: at + MAX_LINE_MS })
   }
   return ranges
 }
 
 const read = (
-  { exec, signal, asked }: Parts,
+  { exec, signal, query: asked }: SplitLineOptions,
   { since, until }: Range,
   match: readonly string[] = [],
 ) =>
   createReadPast({ exec, parse: parseJournalEntry })(
     {
       match: ['-u', asked.unit, ...match],
-      ...(since === undefined ? {} : { since: since - BEFORE_MS }),
+      ...(since === undefined ? {} : { since: since - MAX_LINE_MS }),
       ...(until === undefined ? {} : { until }),
     },
     signal,
