@@ -138,7 +138,7 @@ const PATHS: Readonly<Record<string, 'file' | 'directory'>> = {
 }
 
 /** Derives the kind from the choices, or else from the placeholder in the help: `<file>`. */
-export const argumentKindOf = (
+const argumentKindOf = (
   placeholder: string,
   choices: readonly string[] | undefined,
 ): ArgumentKind => {

@@ -168,10 +168,7 @@ const MAX_BYTES = 2 * 1024 * 1024
 const MAX_LINE_LENGTH = 16 * 1024
 
 /** Adds the newest lines of a service's log, with secrets redacted. An error becomes an entry of the manifest. */
-export const gatherLog = async (
-  parts: GatherLogDependencies,
-  { label, stretch, members }: LogRequest,
-) => {
+const gatherLog = async (parts: GatherLogDependencies, { label, stretch, members }: LogRequest) => {
   const name = `logs/${label}.log`
   const redacted: RedactionCounts = {}
   const lines: string[] = []
@@ -204,7 +201,7 @@ export const gatherLog = async (
 }
 
 /** Unit properties in the bundle. Commands and environment are left out: units pass passwords there. */
-export const UNIT_FACTS = [
+const UNIT_FACTS = [
   ...UNIT_PROPERTIES,
   'Description',
   'FragmentPath',

@@ -174,7 +174,7 @@ const unreadAspects = (view: View): readonly Fact[] =>
       fact<string>(['notSeen', aspect], state, { label: aspect, tone: () => 'quiet' }),
     )
 
-export const spaceFacts = ({ known, at }: View): readonly Fact[] => [
+const spaceFacts = ({ known, at }: View): readonly Fact[] => [
   ...known.series('chain_host_filesystem_size_bytes').map(({ labels, value: sizeBytes }) => {
     const directory = labels['directory'] ?? ''
     const free = known.value('chain_host_filesystem_available_bytes', { directory })
@@ -203,7 +203,7 @@ export const spaceFacts = ({ known, at }: View): readonly Fact[] => [
   ),
 ]
 
-export const driveFacts = ({ known }: View): readonly Fact[] =>
+const driveFacts = ({ known }: View): readonly Fact[] =>
   known.series('chain_host_nvme_info').map(({ labels }) => {
     const device = labels['device'] ?? ''
     const drive = {

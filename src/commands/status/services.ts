@@ -193,10 +193,8 @@ export const unitReadings = (view: View) => view.reading('services', schema)
 export type Service = z.output<typeof schema>['services'][number]
 
 /** `chain-bft` for chain-bft.service, and for a unit whose name is not known. */
-export const nameOf = (
-  { unit: name, service }: Service,
-  { prefix }: Pick<View, 'prefix'>,
-): string => (name === null ? `${prefix}-${service ?? ''}` : name.replace(/\.service$/, ''))
+const nameOf = ({ unit: name, service }: Service, { prefix }: Pick<View, 'prefix'>): string =>
+  name === null ? `${prefix}-${service ?? ''}` : name.replace(/\.service$/, '')
 
 /** The sub-state of an active unit, else its active state, in the terms of systemd. */
 export const stateOf = ({ loadState, activeState, subState }: Service): string | null => {

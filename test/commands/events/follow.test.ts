@@ -1,5 +1,7 @@
 import { Readable, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
+// Loaded before the clock moves: runCli imports a command when it is used.
+import '../../../src/commands/events/command.ts'
 import { runCli } from '../../../src/cli/program.ts'
 import type { Event } from '../../../src/core/event.ts'
 import { readEventsQuery, renderEvents } from '../../../src/exporter/events-page.ts'
