@@ -1,4 +1,3 @@
-/* oxlint-disable typescript/no-deprecated -- the SDK would have us write v2, which Grafana before 12 does not read */
 import {
   DashboardBuilder,
   DashboardCursorSync,

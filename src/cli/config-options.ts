@@ -3,7 +3,7 @@ import { type LoadedConfig, readConfig } from '../config/index.ts'
 import type { Inputs } from '../config/load.ts'
 import type { Io } from './io.ts'
 
-/** The options that every command with a configuration takes. */
+/** The options of every command that reads the configuration. */
 export interface ConfigOptions {
   readonly config?: string
   readonly prefix?: string
@@ -20,17 +20,17 @@ const SHORTHANDS = [
   { option: 'logLevel', typed: '--log-level', path: 'log.level' },
 ] as const
 
-const NONE: readonly string[] = []
+const NO_SETTINGS: readonly string[] = []
 
 export const configOptions = (command: Command) =>
   withSettings(
     withFile(command.optionsGroup('Configuration:'))
-      .option('--prefix <word>', "the maker's word before units and tools, or auto")
-      .option('--listen <host:port>', 'where to serve /metrics'),
+      .option('--prefix <word>', 'name prefix of the units and tools of the node, or auto')
+      .option('--listen <host:port>', 'address that serves /metrics'),
   ).optionsGroup('')
 
-/** Those that a command takes which does not watch the node. */
-export const fewConfigOptions = (command: Command) => withSettings(withFile(command))
+/** The subset for commands that do not monitor the node. */
+export const fileAndSettingOptions = (command: Command) => withSettings(withFile(command))
 
 const withFile = (command: Command) =>
   command.option(
@@ -40,18 +40,18 @@ const withFile = (command: Command) =>
 
 const withSettings = (command: Command) =>
   command
-    .option('--rpc-url <url>', "the node's JSON-RPC")
+    .option('--rpc-url <url>', 'URL of the JSON-RPC of the node')
     .option('--log-level <level>', 'trace, debug, info, warn, error or silent')
     .option(
       '--set <key=value>',
-      'set any key of the configuration, as in --set rpc.interval=1s; repeatable',
+      'set any configuration key, as in --set rpc.interval=1s; repeatable',
       (value: string, before: readonly string[]) => {
         if (!/^[^=]+=/.test(value)) {
           throw new InvalidArgumentError('expected KEY=VALUE, like rpc.interval=1s')
         }
         return [...before, value]
       },
-      NONE,
+      NO_SETTINGS,
     )
 
 /** The configuration of a command: file, environment, flags. Throws a ConfigError. */
@@ -61,13 +61,13 @@ export const loadFor = (
   flags: Inputs['flags'] = [],
 ): LoadedConfig => readConfig(file, { env, flags, installed: installedConfig })
 
-/** The same for a command with `configOptions`. */
+/** The same for a command with `configOptions`. Throws a ConfigError. */
 export const configOf = (
   io: Pick<Io, 'env' | 'installedConfig'>,
   options: ConfigOptions,
 ): LoadedConfig => loadFor(io, options.config, flagsOf(options))
 
-/** What was said on the command line, as the configuration takes it. */
+/** The command-line options as configuration values. */
 export const flagsOf = (options: ConfigOptions): Inputs['flags'] => [
   ...SHORTHANDS.flatMap(({ option, typed, path }) => {
     const value = options[option]

@@ -1,8 +1,9 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../core/clock.ts'
-import type { StandIns } from '../commands/shared/stand-ins.ts'
+import type { Exec } from '../sources/exec.ts'
+import type { Ask } from '../sources/http.ts'
 
-/** The world as a command sees it, so that a test can hand in another. */
+/** The process environment of a command: streams, variables, clock and signals. Tests pass their own. */
 export interface Io {
   readonly stdin: Readable
   readonly stdout: Writable
@@ -14,18 +15,77 @@ export interface Io {
    * The command then shuts down cleanly.
    */
   readonly signal: AbortSignal
-  /** The configuration file to read where none is named, if it exists. */
+  /** The default configuration file, read if it exists. */
   readonly installedConfig?: string
   /** Makes SIGHUP call the listener instead of aborting `signal`. */
   readonly onHangup?: (listener: () => void) => void
-  readonly standIns?: StandIns
+  readonly overrides?: SourceOverrides
 }
 
-/** Why the signal aborts where nobody has asked for it: the reader of our output (`head`) has had enough. */
+/** Replacements for the programs and HTTP endpoints of the host: in tests and in a simulation. */
+export interface SourceOverrides {
+  readonly exec?: Exec
+  readonly ask?: Ask
+}
+
+/** The abort reason when the reader of stdout (`head`) has closed the pipe: no interruption by the operator. */
 export const READER_GONE = 'the reader has gone'
 
 /**
- * 0 all is well, 1 the thing asked for could not be done, 2 it was asked for in a wrong way. Of a query:
- * 3 the key was not accepted, 4 what was written is not all, 5 the service cannot be followed, 130 Ctrl-C.
+ * 0 success, 1 failure, 2 usage error. Of a query: 3 the key was rejected, 4 the output is incomplete, 5 a
+ * protocol error or no progress, 130 Ctrl-C.
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 130
+
+/** A usage error that is found after the options were parsed. Exit code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/** Whether the operator or systemd interrupted the command; a reader that closed the pipe does not count. */
+export const isInterrupted = ({ signal }: Pick<Io, 'signal'>): boolean =>
+  signal.aborted && signal.reason !== READER_GONE
+
+/**
+ * Runs `gather`. If it is interrupted, prints a message, sets the exit code and returns undefined: a partial
+ * result would look complete.
+ */
+export const unlessInterrupted = async <T>(
+  io: Io,
+  exit: (code: ExitCode) => void,
+  gather: () => Promise<T>,
+): Promise<T | undefined> => {
+  try {
+    const result = await gather()
+    if (!io.signal.aborted) return result
+  } catch (error) {
+    // An aborted operation may throw any error.
+    if (!io.signal.aborted) throw error
+  }
+  reportInterrupted(io, exit, { hasOutput: false })
+  return undefined
+}
+
+/** `hasOutput`: a part of the output was printed before the interruption. */
+export const reportInterrupted = (
+  io: Io,
+  exit: (code: ExitCode) => void,
+  { hasOutput }: { readonly hasOutput: boolean },
+): void => {
+  io.stderr.write(
+    hasOutput
+      ? 'Interrupted; the output is incomplete.\n'
+      : 'Interrupted before there was a result.\n',
+  )
+  exit(1)
+}
+
+/** Writes to stdout and waits until the reader has taken it. Does nothing after the reader has closed the pipe. */
+export const writeAll = async ({ stdout }: Pick<Io, 'stdout'>, text: string): Promise<void> => {
+  if (text === '' || stdout.destroyed) return
+  await new Promise<void>((resolve) => {
+    stdout.write(text, () => {
+      resolve()
+    })
+  })
+}

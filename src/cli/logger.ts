@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Config } from '../config/schema.ts'
 import type { Io } from './io.ts'
 
-/** The log of a command that runs until it is stopped: one line of JSON per entry. */
+/** The log of a long-running command: one JSON object per line. */
 export const createLog = ({ log }: Config, io: Pick<Io, 'stdout' | 'env'>): Logger =>
   pino(
     {
@@ -23,7 +23,7 @@ const isJournal = ({ stdout, env }: Pick<Io, 'stdout' | 'env'>): boolean => {
   return stream === `${dev}:${ino}`
 }
 
-/** The priorities of sd-daemon(3) by the levels of pino; journald removes the prefix from the line. */
+/** The priorities of sd-daemon(3) by pino level; journald removes the prefix from the line. */
 const PRIORITIES: Readonly<Record<number, number>> = { 10: 7, 20: 7, 30: 6, 40: 4, 50: 3, 60: 2 }
 
 const withPriority = (stdout: Io['stdout']): DestinationStream => {

@@ -2,14 +2,12 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError, ParseError, SourceError } from '../core/errors.ts'
 import { asError } from '../core/outcome.ts'
 import { version } from '../core/version.ts'
-import type { ExitCode, Io } from './io.ts'
-import { UsageError } from './usage-error.ts'
-import { dress } from './help/dress.ts'
-import { inOrder } from './help/groups.ts'
+import { type ExitCode, type Io, UsageError } from './io.ts'
+import { applyHelpFormat } from './help/help-format.ts'
 
 type CreateCommand = (io: Io, exit: (code: ExitCode) => void) => Command
 
-/** Each command is loaded when it is used: the modules of all of them take a second of CPU. */
+/** Each command is loaded when it is used: loading all modules takes a second of CPU time. */
 const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   run: async () => (await import('../commands/run/command.ts')).runCommand,
   check: async () => (await import('../commands/check/command.ts')).checkCommand,
@@ -33,15 +31,15 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   'keys-report': async () => (await import('../commands/keys-report/command.ts')).keysReportCommand,
   demo: async () => (await import('../commands/demo/command.ts')).demoCommand,
   simulate: async () => (await import('../commands/simulate/command.ts')).simulateCommand,
-  help: async () => (await import('./help/command.ts')).helpCommand,
-  completion: async () => (await import('./help/completion-command.ts')).completionCommand,
-  man: async () => (await import('./help/man-command.ts')).manCommand,
+  help: async () => (await import('./help/commands.ts')).helpCommand,
+  completion: async () => (await import('./help/commands.ts')).completionCommand,
+  man: async () => (await import('./help/commands.ts')).manCommand,
 }
 
 /** Commands that describe the whole program. */
 const DESCRIBE_ALL = new Set(['help', 'completion', 'man'])
 
-/** The commands that a command line can reach; all where the first word is none, so that help lists them. */
+/** The commands to load for a command line; all if the first word is not a command, so that help lists them. */
 const reachable = ([first = '']: readonly string[]): readonly string[] => {
   if (first === '-V' || first === '--version') return []
   return Object.hasOwn(COMMANDS, first) && !DESCRIBE_ALL.has(first)
@@ -60,7 +58,7 @@ export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode>
     await program.parseAsync([...argv], { from: 'user' })
     return code
   } catch (thrown) {
-    return explain(asError(thrown), io)
+    return printError(asError(thrown), io)
   }
 }
 
@@ -73,33 +71,33 @@ export const loadProgram = async (
   const creates = await Promise.all(names.flatMap((name) => COMMANDS[name]?.() ?? []))
   const program = new Command('chain-agent')
     .description(
-      'Watches a blockchain node from its own host and tells Prometheus and the operator.',
+      'Monitoring agent for blockchain nodes: runs on the host of the node and exports Prometheus metrics, with an operator CLI.',
     )
     .version(version, '-V, --version', 'print the version')
     .helpCommand(false)
     .addHelpText('after', NOTES)
-  for (const command of inOrder(creates.map((create) => create(io, exit)))) {
+  for (const command of inGroups(creates.map((create) => create(io, exit)))) {
     program.addCommand(command)
   }
-  dress(program, io)
+  applyHelpFormat(program, io)
   return program
 }
 
 const NOTES = `
-Exit codes: check and monlog end with 0 when the node is well, 1 when something asks for attention, and
-2 when the node does not do its work or that cannot be told. The others end with 0 when it is done, 1
-when it could not be done, and 2 when it was asked for in a wrong way; where one differs, its help says so.
+Exit codes: check and monlog exit with 0 if the node is healthy, 1 if something needs attention, and 2 if the
+node does not work or its status is unknown. The other commands exit with 0 on success, 1 on failure, and 2 on
+a usage error; the help of a command lists its exceptions.
 
 Examples:
-  chain-agent check                        # verdict, evidence, what to do
-  chain-agent status --watch               # the node at a glance, refreshed
+  chain-agent check                        # health verdict, evidence, what to do
+  chain-agent status --watch               # overview of the node, refreshed
   chain-agent monlog --watch               # the last minute of consensus, refreshed
-  chain-agent logs bft -f                  # what consensus writes, secrets redacted
+  chain-agent logs bft -f                  # log of consensus, secrets redacted
   chain-agent maintenance start 30m --reason upgrade
-  chain-agent help status                  # how a command is used`
+  chain-agent help status                  # usage of a command`
 
-const explain = (error: Error, io: Io): ExitCode => {
-  // Commander has already said what was wrong; help and version end this way, too.
+const printError = (error: Error, io: Io): ExitCode => {
+  // Commander has already printed the error. It also throws for --help and --version, with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof UsageError) {
     io.stderr.write(`error: ${error.message}\n`)
@@ -116,4 +114,32 @@ const explain = (error: Error, io: Io): ExitCode => {
       : `This is a bug of chain-agent: ${error.stack ?? error.message}\n`,
   )
   return 1
+}
+
+/** The commands by heading, the most urgent first. */
+const GROUPS: Readonly<Record<string, readonly string[]>> = {
+  'Diagnose: current status and what to do': ['check', 'status', 'monlog', 'recover', 'runbook'],
+  'Inspect: logs and history': ['ledger', 'logs', 'events', 'replay'],
+  'Query: contract events from a query service': ['balances', 'query', 'height', 'serve-query'],
+  'Operate: maintenance, support and keys': ['maintenance', 'bundle', 'keys', 'keys-report'],
+  'Run: the agent': ['run', 'config'],
+  'Simulate: without a node': ['demo', 'simulate', 'parse'],
+  'Help:': ['help', 'completion', 'man'],
+}
+
+const ORDER = Object.values(GROUPS).flat()
+
+const rank = (command: Command): number => {
+  const at = ORDER.indexOf(command.name())
+  return at < 0 ? ORDER.length : at
+}
+
+const inGroups = (commands: readonly Command[]): readonly Command[] =>
+  commands
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map((command) => command.helpGroup(headingOf(command.name())))
+
+const headingOf = (name: string): string => {
+  const [heading = 'More:'] = Object.entries(GROUPS).find(([, names]) => names.includes(name)) ?? []
+  return heading.endsWith(':') ? heading : `${heading}:`
 }

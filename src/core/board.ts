@@ -1,8 +1,7 @@
-import { FAILURE_KINDS } from './errors.ts'
+import { FAILURE_KINDS, type FailureKind, kindOf, summaryOf } from './errors.ts'
 import { type Sample, sample, sampleIfKnown } from './metric.ts'
 import type { Clock } from './clock.ts'
 import { type Collector, type Report, staleAfter, type Timing } from './collector.ts'
-import { type FailureKind, kindOf, summaryOf } from './errors.ts'
 import { asError, type Outcome } from './outcome.ts'
 
 /** Something that is different now from what it was: one line in the log. */

@@ -2,7 +2,7 @@ import { armor, Decrypter, Encrypter } from 'age-encryption'
 import { SourceError } from '../core/errors.ts'
 import { Secret } from '../core/secret.ts'
 
-/** Encrypted files that `age` (https://age-encryption.org/v1) opens without us. */
+/** Whether a file is in the format of `age` (https://age-encryption.org/v1), which other programs can decrypt. */
 export const isAge = (bytes: Uint8Array): boolean => {
   const beginning = Buffer.from(bytes.subarray(0, 64)).toString('latin1').trimStart()
   return beginning.startsWith('age-encryption.org/') || beginning.startsWith(ARMOR)
@@ -10,7 +10,7 @@ export const isAge = (bytes: Uint8Array): boolean => {
 
 const ARMOR = '-----BEGIN AGE ENCRYPTED FILE-----'
 
-/** `place` is where the recipient was given: an error names it instead of a text that may be a secret. */
+/** `place` is the option or the line of the file: errors name it, since the text itself may be a secret. */
 export interface Recipient {
   readonly text: string
   readonly place: string
@@ -20,7 +20,7 @@ export interface Recipient {
  * Recipients printed in public documentation. Operators copy them from there, and then only the authors of
  * those pages, or every reader of them, can decrypt the file.
  */
-const EXAMPLES: ReadonlyMap<string, string> = new Map([
+const PUBLIC_EXAMPLES: ReadonlyMap<string, string> = new Map([
   // https://github.com/FiloSottile/age, README.md
   ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p', "age's README"],
   ['age1lggyhqrw2nlhcxprm67z43rta597azn8gknawjehu9d9dl0jq3yqqvfafg', "age's README"],
@@ -38,11 +38,11 @@ const EXAMPLES: ReadonlyMap<string, string> = new Map([
 
 export type Encrypt = (text: Secret, isArmored: boolean) => Promise<Uint8Array | string>
 
-/** Throws a SourceError that names the place of an invalid recipient, and not its text. */
+/** Throws a SourceError that names the place of an invalid recipient but does not contain its text. */
 export const createEncrypt = (recipients: readonly Recipient[]): Encrypt => {
   const encrypter = new Encrypter()
   for (const { text, place } of recipients) {
-    const example = EXAMPLES.get(text.toLowerCase())
+    const example = PUBLIC_EXAMPLES.get(text.toLowerCase())
     if (example !== undefined) {
       const happened = `it is the public example of ${example}; you do not have its identity`
       throw rejectRecipient(place, happened)
@@ -68,10 +68,10 @@ const rejectRecipient = (place: string, happened: string): SourceError =>
     doing: `encrypt for the recipient in ${place}`,
     happened,
     advice:
-      'create a key pair where the vault is: `age-keygen -o KEYFILE` prints its recipient, `age-keygen -y KEYFILE` prints it again',
+      'create a key pair on the host of the vault: `age-keygen -o KEYFILE` prints its recipient, `age-keygen -y KEYFILE` prints it again',
   })
 
-/** `identities`: the file that `age-keygen` writes. Throws a SourceError that shows nothing of either. */
+/** `identities` is the content of a file from `age-keygen`. Throws a SourceError without content of either file. */
 export const decryptWith = async (
   { path, bytes }: { readonly path: string; readonly bytes: Uint8Array },
   identities: Secret,
@@ -85,8 +85,8 @@ export const decryptWith = async (
   if (words.length === 0) {
     throw new SourceError({
       doing,
-      happened: 'the identity file holds no line that begins with AGE-SECRET-KEY-',
-      advice: `decrypt it yourself, into a pipe: --from <(age -d ${path})`,
+      happened: 'the identity file has no line that begins with AGE-SECRET-KEY-',
+      advice: `decrypt it with age and pass a pipe: --from <(age -d ${path})`,
     })
   }
   const decrypter = new Decrypter()
@@ -94,12 +94,12 @@ export const decryptWith = async (
     for (const word of words) decrypter.addIdentity(word)
     return new Secret(await decrypter.decrypt(binary(bytes), 'text'))
   } catch {
-    // The library's own words may quote a line of either file.
+    // The message of the library may quote a line of either file.
     throw new SourceError({
       doing,
-      happened: 'none of the identities opens it, or it is damaged',
+      happened: 'none of the identities can decrypt it, or it is damaged',
       advice:
-        'name the identity whose recipient it was made for; with a passphrase or a plugin, decrypt it yourself, into a pipe: --from <(age -d FILE)',
+        'pass the identity of its recipient; if it needs a passphrase or a plugin, decrypt it with age and pass a pipe: --from <(age -d FILE)',
     })
   }
 }

@@ -3,48 +3,50 @@ import { backupOf, KEY_TYPES, type KeyType } from '../core/key-places.ts'
 import { Secret } from '../core/secret.ts'
 import { readKeyMaterial } from '../parsers/keystore-output.ts'
 import { renderPasswordBackup } from '../parsers/keystore-password.ts'
-import { copiesOf, keepCopy, lyingAt } from './copies.ts'
-import { type Kit, readNodePassword, recoverKey } from './kit.ts'
-import { findUnfinished, isRemoved, putInPlace } from './unfinished.ts'
+import { copiesOf, keep, regularFileAt } from './rotation.ts'
+import { type KeyContext, readNodePassword, recoverKey } from './key-context.ts'
+import { findTemporaryFiles, replaceFile, tryRemove } from './temporary-files.ts'
 
-/** What `keys backup` did for one file. Paths and public keys alone. */
-export interface BackedUp {
+/** The result of `keys backup` for one file: paths and public keys, no secrets. */
+export interface BackupResult {
   readonly key: KeyType | 'password'
   readonly file: string
   readonly publicKey: string | null
-  /** Whether the key is one that `import` cannot make anew from this. */
+  /** True for a keystore of version 1: `import` cannot restore this key from the backup. */
   readonly isLegacy: boolean
-  /** Where the backup lies that was there before; null where there was none. */
+  /** The path of the previous backup; null if there was none. */
   readonly kept: string | null
-  /** Whether others than its owner may read that copy, as they could read the backup. */
+  /** Whether other users can read the previous backup. */
   readonly isKeptExposed: boolean
-  /** How many earlier ones lie beside it. */
+  /** The number of earlier backups in the folder. */
   readonly copies: number
-  /** What an interrupted run had left, and is of no use beside the new backup. */
+  /** Removed files of interrupted runs: the new backup contains everything that they did. */
   readonly removed: readonly string[]
-  /** What an interrupted run had left, with another secret or unread: somebody has to look. */
+  /** Files of interrupted runs with another secret, or unreadable: the operator must check them. */
   readonly left: readonly string[]
 }
 
 /**
- * Writes the backup of one key: whole, for its owner alone and on the disk under a name of its own, before
- * the one that is there gets a second name, and gives its first name away. Throws a SourceError; the old
- * backup is then still in its place.
+ * Writes the backup of one key to a temporary file that only its owner can read and syncs it, then links the
+ * existing backup to a dated name, then replaces it. Throws a SourceError; the existing backup is then still
+ * in its place.
  */
 export const backUp = async (
-  kit: Kit,
-  key: BackedUp['key'],
+  context: KeyContext,
+  key: BackupResult['key'],
   signal: AbortSignal,
-): Promise<BackedUp> => {
-  const path = backupOf(kit.folders, key)
-  // Before the password is shown to anybody.
-  await lyingAt(kit, path)
-  const { text, publicKey, isLegacy } = await contentOf(kit, key, signal)
+): Promise<BackupResult> => {
+  const path = backupOf(context.folders, key)
+  // Fail before the tool runs, which shows the password in the process list.
+  await regularFileAt(context, path)
+  const { text, publicKey, isLegacy } = await contentOf(context, key, signal)
   signal.throwIfAborted()
-  await kit.files.createFolder(dirname(path))
-  const unfinished = await findUnfinished(kit, path)
-  const kept = await putInPlace(kit, { path, content: text.reveal() }, () => keepCopy(kit, path))
-  const { removed, left } = await clear(kit, unfinished, text)
+  await context.files.createFolder(dirname(path))
+  const temporary = await findTemporaryFiles(context, path)
+  const kept = await replaceFile(context, { path, content: text.reveal() }, () =>
+    keep(context, path),
+  )
+  const { removed, left } = await clear(context, temporary, text)
   return {
     key,
     file: path,
@@ -52,7 +54,7 @@ export const backUp = async (
     isLegacy,
     kept: kept?.file ?? null,
     isKeptExposed: kept?.isExposed ?? false,
-    copies: (await copiesOf(kit, path)).length,
+    copies: (await copiesOf(context, path)).length,
     removed,
     left,
   }
@@ -64,26 +66,30 @@ interface Content {
   readonly isLegacy: boolean
 }
 
-const contentOf = async (kit: Kit, key: BackedUp['key'], signal: AbortSignal): Promise<Content> => {
-  const password = await readNodePassword(kit)
+const contentOf = async (
+  context: KeyContext,
+  key: BackupResult['key'],
+  signal: AbortSignal,
+): Promise<Content> => {
+  const password = await readNodePassword(context)
   const [type] = key === 'password' ? KEY_TYPES : [key]
-  kit.say(`Recovering the ${type} key`)
-  // A password that opens nothing would take the place of one that does.
-  const recovered = await recoverKey(kit, { type, password }, signal)
+  context.reportProgress(`Recovering the ${type} key`)
+  // Verify the password: a wrong one must not replace the backup of a correct one.
+  const recovered = await recoverKey(context, { type, password }, signal)
   if (key !== 'password') return recovered
   const text = new Secret(renderPasswordBackup(password.reveal()))
   return { text, publicKey: null, isLegacy: false }
 }
 
-/** A file that holds nothing which the new backup has not goes; one that might stays, and is told of. */
-const clear = async (kit: Kit, unfinished: readonly string[], text: Secret) => {
+/** Removes temporary files whose content is in the new backup; the others stay and are reported. */
+const clear = async (context: KeyContext, temporary: readonly string[], text: Secret) => {
   const removed: string[] = []
   const left: string[] = []
-  for (const path of unfinished) {
-    const found = await kit.files.read(path).catch(() => undefined)
-    const isOfNoUse = found !== undefined && isContained(new Secret(found.toString('utf8')), text)
-    const isGone = isOfNoUse && (await isRemoved(kit, path))
-    ;(isGone ? removed : left).push(path)
+  for (const path of temporary) {
+    const found = await context.files.read(path).catch(() => undefined)
+    const isRedundant = found !== undefined && isContained(new Secret(found.toString('utf8')), text)
+    const isRemoved = isRedundant && (await tryRemove(context, path))
+    ;(isRemoved ? removed : left).push(path)
   }
   return { removed, left }
 }

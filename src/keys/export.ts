@@ -4,22 +4,22 @@ import { backupOf, type KeyType } from '../core/key-places.ts'
 import { Secret } from '../core/secret.ts'
 import { findPasswordProblem } from '../parsers/keystore-password.ts'
 import type { Encrypt } from './age.ts'
-import { type KnownKeys, refuseOtherKey } from './identity.ts'
-import { keyIn, type Kit } from './kit.ts'
-import { unfinishedName } from './unfinished.ts'
+import { assertSameKey, type KnownKeys } from './identity.ts'
+import { type KeyContext, parseKey } from './key-context.ts'
+import { temporaryName } from './temporary-files.ts'
 
 /** An encrypted copy that was written. */
-export interface Exported {
+export interface ExportResult {
   readonly key: KeyType | 'password'
   readonly from: string
   readonly file: string
   readonly publicKey: string | null
-  /** Whether the key is one that `import` cannot make anew from this. */
+  /** True for a keystore of version 1: `import` cannot restore this key from the backup. */
   readonly isLegacy: boolean
 }
 
-interface Order {
-  readonly keys: readonly Exported['key'][]
+interface ExportRequest {
+  readonly keys: readonly ExportResult['key'][]
   readonly encrypt: Encrypt
   readonly known: KnownKeys
   readonly folder: string
@@ -27,73 +27,77 @@ interface Order {
 }
 
 /**
- * Encrypts backups as they are, if each contains a key, and the key of this node as far as that is known.
- * Throws a SourceError otherwise, and writes nothing then. No file is overwritten.
+ * Encrypts backups unchanged. Throws a SourceError and writes nothing if one of them contains no key, or a key
+ * that is known not to be the node's. Never overwrites a file.
  */
 export const exportKeys = async (
-  kit: Kit,
-  { keys, encrypt, known, folder, isArmored }: Order,
-): Promise<readonly Exported[]> => {
-  const { files } = kit
-  const sealed = []
+  context: KeyContext,
+  { keys, encrypt, known, folder, isArmored }: ExportRequest,
+): Promise<readonly ExportResult[]> => {
+  const { files } = context
+  const encrypted = []
   for (const key of keys) {
-    const from = backupOf(kit.folders, key)
+    const from = backupOf(context.folders, key)
     const file = join(folder, `${basename(from)}.age`)
-    if (await files.look(file)) throw isThere(file)
+    if (await files.look(file)) throw fileExists(file)
     const text = new Secret((await files.read(from)).toString('utf8'))
-    const told = whatIsIn(text, key, from)
+    const identity = identityIn(text, key, from)
     if (key !== 'password') {
       const doing = `export the ${key} backup ${from}`
-      refuseOtherKey(known[key], told.publicKey, { doing, advice: OTHER_ADVICE })
+      assertSameKey(known[key], identity.publicKey, { doing, advice: OTHER_ADVICE })
     }
     const content = await encrypt(text, isArmored)
-    sealed.push({ exported: { key, from, file, ...told }, content })
+    encrypted.push({ exported: { key, from, file, ...identity }, content })
   }
   const written: string[] = []
   try {
-    for (const { exported, content } of sealed) {
-      await writeNew(kit, exported.file, content)
+    for (const { exported, content } of encrypted) {
+      await writeNew(context, exported.file, content)
       written.push(exported.file)
     }
   } catch (error) {
     for (const file of written) await files.remove(file)
     throw error
   }
-  return sealed.map(({ exported }) => exported)
+  return encrypted.map(({ exported }) => exported)
 }
 
-/** Cut off, it must not have the name of one that is whole. */
-const writeNew = async (kit: Kit, file: string, content: string | Uint8Array): Promise<void> => {
-  const { files } = kit
-  const fresh = unfinishedName(file, kit)
-  await files.create(fresh, content)
+/** Writes a temporary file first: an incomplete file must not have the final name. */
+const writeNew = async (
+  context: KeyContext,
+  file: string,
+  content: string | Uint8Array,
+): Promise<void> => {
+  const { files } = context
+  const temporary = temporaryName(file, context)
+  await files.create(temporary, content)
   try {
-    if (!(await files.keepAs(fresh, file))) throw isThere(file)
+    if (!(await files.keepAs(temporary, file))) throw fileExists(file)
   } finally {
-    await files.remove(fresh)
+    await files.remove(temporary)
   }
 }
 
 const OTHER_ADVICE =
-  'check it with `chain-agent keys verify`; `chain-agent keys backup` writes the key that the node has now; to encrypt this file all the same, use `age` itself'
-const ADVICE = 'make one: `chain-agent keys backup`'
+  'check it with `chain-agent keys verify`; `chain-agent keys backup` writes the current key of the node; to encrypt this file anyway, use `age` itself'
+const ADVICE = 'create one: `chain-agent keys backup`'
 
-const whatIsIn = (text: Secret, key: Exported['key'], from: string) => {
+const identityIn = (text: Secret, key: ExportResult['key'], from: string) => {
   const doing = `read the backup ${from}`
-  if (key !== 'password') return pick(keyIn({ text, type: key }, doing, ADVICE))
+  if (key !== 'password') return pick(parseKey({ text, type: key }, doing, ADVICE))
   const problem = findPasswordProblem(text.reveal())
   if (problem !== null) throw new SourceError({ doing, happened: problem, advice: ADVICE })
   return { publicKey: null, isLegacy: false }
 }
 
-const pick = ({ publicKey, isLegacy }: Pick<Exported, 'publicKey' | 'isLegacy'>) => ({
+const pick = ({ publicKey, isLegacy }: Pick<ExportResult, 'publicKey' | 'isLegacy'>) => ({
   publicKey,
   isLegacy,
 })
 
-const isThere = (file: string): SourceError =>
+const fileExists = (file: string): SourceError =>
   new SourceError({
     doing: `write ${file}`,
-    happened: 'there is such a file already, and none is overwritten',
-    advice: 'move it away, or name another folder: --output-directory FOLDER',
+    happened: 'the file exists, and files are not overwritten',
+    advice: 'move it away, or use another directory: --output-directory DIRECTORY',
   })

@@ -29,7 +29,7 @@ export const compareKeys = (
     return { ...one, isSame: null, whyUnknown: 'the public key of the backup is not known' }
   })
 
-/** The mismatch in words: both keys, and what to check. */
+/** Describes the mismatch: both keys, and what to check. */
 export const describeMismatch = (
   { source, publicKey: other, isConfigured }: Comparison,
   publicKey: string | null,
@@ -40,16 +40,16 @@ export const describeMismatch = (
       : "that this is the right host, and that node.directory is the running node's"
   }`
 
-interface Refusal {
+interface MismatchError {
   readonly doing: string
   readonly advice: string
 }
 
 /** Throws a SourceError if a source has another key. Unknown is not a mismatch. */
-export const refuseOtherKey = (
+export const assertSameKey = (
   known: readonly KnownKey[],
   publicKey: string | null,
-  { doing, advice }: Refusal,
+  { doing, advice }: MismatchError,
 ): void => {
   const other = compareKeys(known, publicKey).find(({ isSame }) => isSame === false)
   if (other === undefined) return

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { KEY_TYPES, type KeyType } from '../core/key-places.ts'
-import type { Kit } from './kit.ts'
-import { findUnfinished, putInPlace } from './unfinished.ts'
+import type { KeyContext } from './key-context.ts'
+import { findTemporaryFiles, replaceFile } from './temporary-files.ts'
 
-/** That a copy of a key lies off the node, as somebody has said. */
+/** The operator's note that a copy of a key exists off the node. */
 export interface OffNode {
   readonly key: KeyType
   /** Of the key that was copied. */
   readonly publicKey: string
-  /** In his own words: "safe in the office". */
+  /** Free text of the operator: "safe in the office". */
   readonly where: string
   readonly at: string
 }
@@ -27,28 +27,32 @@ const schema = z.object({
 })
 
 const NAME = 'off-node.json'
-const fileOf = ({ folders }: Pick<Kit, 'folders'>): string => `${folders.backupDirectory}/${NAME}`
+const fileOf = ({ folders }: Pick<KeyContext, 'folders'>): string =>
+  `${folders.backupDirectory}/${NAME}`
 
-/** What was noted; nothing where nothing was. Throws a ParseError where the note is none. */
+/** The notes; empty if there is no file. Throws a ParseError if the file is not valid. */
 export const readOffNode = async (
-  kit: Pick<Kit, 'files' | 'folders'>,
+  context: Pick<KeyContext, 'files' | 'folders'>,
 ): Promise<readonly OffNode[]> => {
-  const file = fileOf(kit)
-  if ((await kit.files.look(file)) === undefined) return []
-  const text = (await kit.files.read(file)).toString('utf8')
+  const file = fileOf(context)
+  if ((await context.files.look(file)) === undefined) return []
+  const text = (await context.files.read(file)).toString('utf8')
   const note = schema.safeParse(readJson(text)).data
   if (note) return note.copies
   throw new ParseError(`the note ${file}`, 'what `chain-agent keys off-node` writes', '')
 }
 
-/** Notes copies, in the place of what was noted of the same keys. Throws a ParseError where the note is none. */
-export const noteOffNode = async (kit: Kit, copies: readonly OffNode[]): Promise<void> => {
-  const file = fileOf(kit)
-  const before = await readOffNode(kit)
+/** Writes notes, replacing earlier ones of the same keys. Throws a ParseError if the existing file is not valid. */
+export const noteOffNode = async (
+  context: KeyContext,
+  copies: readonly OffNode[],
+): Promise<void> => {
+  const file = fileOf(context)
+  const before = await readOffNode(context)
   const others = before.filter(({ key }) => copies.every((copy) => copy.key !== key))
   const text = `${JSON.stringify({ version: 1, copies: [...others, ...copies] }, undefined, 2)}\n`
-  for (const path of await findUnfinished(kit, file)) await kit.files.remove(path)
-  await putInPlace(kit, { path: file, content: text }, () => Promise.resolve())
+  for (const path of await findTemporaryFiles(context, file)) await context.files.remove(path)
+  await replaceFile(context, { path: file, content: text }, () => Promise.resolve())
 }
 
 const readJson = (text: string): unknown => {

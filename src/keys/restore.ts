@@ -1,84 +1,88 @@
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { type KeyType, keystoreOf } from '../core/key-places.ts'
+import { keystoreOf, type KeyType } from '../core/key-places.ts'
 import type { Secret } from '../core/secret.ts'
 import type { Lying, Owner } from '../sources/secret-files.ts'
-import { copiesOf, keepCopy, lyingAt } from './copies.ts'
-import { isSameKey, type Key, type Kit, recoverKey } from './kit.ts'
-import { type Found, readBackup, type Source } from './source.ts'
-import { findUnfinished, isRemoved, putInPlace } from './unfinished.ts'
-import { inWorkshop } from './workshop.ts'
+import { copiesOf, keep, regularFileAt } from './rotation.ts'
+import { isSameKey, type Key, type KeyContext, recoverKey } from './key-context.ts'
+import { type BackupFile, type BackupLocation, readBackup } from './find-backup.ts'
+import {
+  findTemporaryFiles,
+  replaceFile,
+  tryRemove,
+  withStagingDirectory,
+} from './temporary-files.ts'
 
-/** What a restore would do, found out without writing anything. */
-export interface Plan {
+/** What a restore would do. Making the plan writes nothing. */
+export interface RestorePlan {
   readonly type: KeyType
-  readonly source: Found
+  readonly source: BackupFile
   readonly keystore: string
   readonly before: Lying | undefined
-  /** Which key the keystore holds now; null where there is none, or where it cannot be opened. */
+  /** The key of the existing keystore; null if there is no keystore or it cannot be opened. */
   readonly held: { readonly isSame: boolean; readonly publicKey: string | null } | null
-  /** Why that is not known. */
+  /** Why the existing keystore cannot be opened. */
   readonly whyUnknown: string | null
 }
 
-/** The public key of the backup, as far as it is known before its keystore is made. */
-export const publicKeyOf = ({ source, held }: Plan): string | null =>
+/** The public key of the backup, if it is known before the new keystore is made. */
+export const publicKeyOf = ({ source, held }: RestorePlan): string | null =>
   source.key.publicKey ?? (held?.isSame === true ? held.publicKey : null)
 
-/** A keystore that was made and proven, and is in no place yet. */
-export interface Prepared {
-  readonly plan: Plan
+/** A new keystore that was made and verified, and is not yet in its place. */
+export interface PreparedKeystore {
+  readonly plan: RestorePlan
   readonly content: Buffer
   readonly owner: Owner
   readonly publicKey: string | null
 }
 
-/** What was done. */
-export interface Restored {
+/** The result of a restore. */
+export interface RestoreResult {
   readonly type: KeyType
   readonly keystore: string
   readonly from: string
   readonly publicKey: string | null
-  /** Where the keystore lies that was there before. */
+  /** The path of the previous keystore; null if there was none. */
   readonly kept: string | null
   readonly copies: number
   readonly removed: readonly string[]
 }
 
-interface Wanted {
+interface RestoreRequest {
   readonly type: KeyType
-  readonly source: Source
+  readonly source: BackupLocation
   readonly password: Secret
 }
 
-/** Reads the backup and looks at what it would replace. Throws a SourceError where it cannot be restored from. */
+/** Reads the backup and the existing keystore. Throws a SourceError if the backup cannot be restored. */
 export const planRestore = async (
-  kit: Kit,
-  { type, source, password }: Wanted,
+  context: KeyContext,
+  { type, source, password }: RestoreRequest,
   signal: AbortSignal,
-): Promise<Plan> => {
-  const found = await readBackup(kit, type, source)
+): Promise<RestorePlan> => {
+  const found = await readBackup(context, type, source)
   if (found.key.isLegacy) throw cannotRestore(found, LEGACY)
-  const keystore = keystoreOf(kit.folders, type)
-  const before = await lyingAt(kit, keystore)
+  const keystore = keystoreOf(context.folders, type)
+  const before = await regularFileAt(context, keystore)
   const plan = { type, source: found, keystore, before }
   if (before === undefined) return { ...plan, held: null, whyUnknown: null }
-  kit.say(`Opening the ${type} keystore that is there`)
-  const held = await attemptToOpen(kit, { type, password }, signal)
+  context.reportProgress(`Opening the existing ${type} keystore`)
+  const held = await tryOpen(context, { type, password }, signal)
   if ('whyUnknown' in held) return { ...plan, held: null, whyUnknown: held.whyUnknown }
   if (held.isLegacy && held.secret.isSameAs(found.key.secret)) throw cannotRestore(found, LEGACY)
   const { publicKey } = held
   return { ...plan, held: { isSame: isSameKey(held, found.key), publicKey }, whyUnknown: null }
 }
 
-/** That it cannot be opened may be the very reason for restoring it. */
-const attemptToOpen = async (
-  kit: Kit,
+/** A keystore that cannot be opened is no error: it may be the reason for the restore. */
+const tryOpen = async (
+  context: KeyContext,
   one: { readonly type: KeyType; readonly password: Secret },
   signal: AbortSignal,
 ): Promise<Key | { readonly whyUnknown: string }> => {
   try {
-    return await recoverKey(kit, one, signal)
+    return await recoverKey(context, one, signal)
   } catch (error) {
     if (!(error instanceof SourceError) || signal.aborted) throw error
     return { whyUnknown: error.summary }
@@ -86,30 +90,27 @@ const attemptToOpen = async (
 }
 
 /**
- * Makes the new keystore where nothing of the node is, and proves it: the same key must be recovered from
- * it. Nothing of the node's is changed. Throws a SourceError.
+ * Makes the new keystore in a staging directory and verifies that the same key can be recovered from it.
+ * Does not change the node's files. Throws a SourceError.
  */
-export const prepare = async (
-  kit: Kit,
-  { plan, password }: { readonly plan: Plan; readonly password: Secret },
+export const prepareKeystore = async (
+  context: KeyContext,
+  { plan, password }: { readonly plan: RestorePlan; readonly password: Secret },
   signal: AbortSignal,
-): Promise<Prepared> => {
+): Promise<PreparedKeystore> => {
   const { type, source, keystore, before } = plan
-  const owner = before ?? (await ownerOfFolder(kit, dirname(keystore)))
-  return inWorkshop(kit, keystore, async (fresh) => {
-    kit.say(`Importing the ${type} key`)
-    await kit.tool.import({ path: fresh, type, password }, source.key.secret, signal)
-    if ((await kit.files.look(fresh))?.kind !== 'file') {
-      throw cannotRestore(
-        source,
-        'the keystore tool says that it is done, and has written no keystore',
-      )
+  const owner = before ?? (await ownerOfFolder(context, dirname(keystore)))
+  return withStagingDirectory(context, keystore, async (staged) => {
+    context.reportProgress(`Importing the ${type} key`)
+    await context.tool.import({ path: staged, type, password }, source.key.secret, signal)
+    if ((await context.files.look(staged))?.kind !== 'file') {
+      throw cannotRestore(source, 'the keystore tool reported success but has written no keystore')
     }
-    const content = await kit.files.read(fresh)
-    kit.say(`Proving the ${type} keystore`)
-    const key = await recoverKey(kit, { type, password, path: fresh }, signal)
+    const content = await context.files.read(staged)
+    context.reportProgress(`Verifying the ${type} keystore`)
+    const key = await recoverKey(context, { type, password, path: staged }, signal)
     if (!key.secret.isSameAs(source.key.secret)) {
-      throw cannotRestore(source, 'another secret comes out of the new keystore than went in')
+      throw cannotRestore(source, 'the new keystore contains another secret than the backup')
     }
     if (!isSameKey(key, source.key)) throw cannotRestore(source, LEGACY)
     signal.throwIfAborted()
@@ -118,72 +119,75 @@ export const prepare = async (
 }
 
 /**
- * Gives the old keystore a second name and the new one its place. Throws a SourceError; the old keystore is
- * then still, or again, in its place.
+ * Links the old keystore to a dated name and replaces it with the new one. Throws a SourceError; the old
+ * keystore is then in its place.
  */
-export const place = async (
-  kit: Kit,
-  { plan, content, owner, publicKey }: Prepared,
-): Promise<Restored> => {
+export const replaceKeystore = async (
+  context: KeyContext,
+  { plan, content, owner, publicKey }: PreparedKeystore,
+): Promise<RestoreResult> => {
   const { type, source, keystore } = plan
-  const unfinished = await findUnfinished(kit, keystore)
+  const temporary = await findTemporaryFiles(context, keystore)
   let kept: string | null = null
   try {
-    await putInPlace(kit, { path: keystore, content, owner }, async () => {
-      await refuseIfChanged(kit, plan)
-      kept = (await keepCopy(kit, keystore))?.file ?? null
+    await replaceFile(context, { path: keystore, content, owner }, async () => {
+      await assertUnchanged(context, plan)
+      kept = (await keep(context, keystore))?.file ?? null
     })
   } catch (error) {
-    await putBack(kit, plan, kept)
+    await rollBack(context, plan, kept)
     throw error
   }
   const removed: string[] = []
-  for (const path of unfinished) {
-    // A keystore that was never put in its place is of no use: its backup is there.
-    if (await isRemoved(kit, path)) removed.push(path)
+  for (const path of temporary) {
+    // Temporary keystores of interrupted runs can be made again from the backup.
+    if (await tryRemove(context, path)) removed.push(path)
   }
-  const copies = (await copiesOf(kit, keystore)).length
+  const copies = (await copiesOf(context, keystore)).length
   return { type, keystore, from: source.file, publicKey, kept, copies, removed }
 }
 
-/** Somebody may have answered a question meanwhile, and somebody else have made a keystore. */
-const refuseIfChanged = async (kit: Kit, { keystore, before, source }: Plan): Promise<void> => {
-  const now = await lyingAt(kit, keystore)
+/** While the operator was asked to confirm, another program may have written a keystore. */
+const assertUnchanged = async (
+  context: KeyContext,
+  { keystore, before, source }: RestorePlan,
+): Promise<void> => {
+  const now = await regularFileAt(context, keystore)
   if (now?.inode === before?.inode) return
-  throw cannotRestore(source, `${keystore} has changed since it was looked at`)
+  throw cannotRestore(source, `${keystore} has changed since it was read`)
 }
 
-/** The name may have changed already, and only its way to the disk have failed. */
-const putBack = async (
-  kit: Kit,
-  { keystore, before }: Plan,
+/** Puts the old keystore back: the rename may have succeeded, and only the sync failed. */
+const rollBack = async (
+  context: KeyContext,
+  { keystore, before }: RestorePlan,
   kept: string | null,
 ): Promise<void> => {
   if (kept === null || before === undefined) return
-  if ((await kit.files.look(keystore))?.inode === before.inode) return
-  const content = await kit.files.read(kept)
-  await putInPlace(kit, { path: keystore, content, owner: before }, () => Promise.resolve())
+  if ((await context.files.look(keystore))?.inode === before.inode) return
+  const content = await context.files.read(kept)
+  await replaceFile(context, { path: keystore, content, owner: before }, () => Promise.resolve())
 }
 
 const LEGACY =
-  'it is of a keystore of the first version, and import would make another key of its secret'
+  'it belongs to a keystore of version 1, and import would derive another key from its secret'
 
-const cannotRestore = ({ file }: Found, happened: string): SourceError =>
+const cannotRestore = ({ file }: BackupFile, happened: string): SourceError =>
   new SourceError({
     doing: `restore a keystore from ${file}`,
     happened,
     advice:
       happened === LEGACY
-        ? 'put a copy of the old keystore file itself in its place; its password opens it'
-        : 'nothing was replaced; run it again, and compare the version of the keystore tool with that of the node',
+        ? 'copy the old keystore file itself to its place; its password opens it'
+        : 'nothing was replaced; run the command again, and compare the version of the keystore tool with that of the node',
   })
 
-const ownerOfFolder = async ({ files }: Kit, folder: string): Promise<Owner> => {
-  const lying = await files.look(folder)
-  if (lying?.kind === 'folder') return lying
+const ownerOfFolder = async ({ files }: KeyContext, folder: string): Promise<Owner> => {
+  const info = await files.look(folder)
+  if (info?.kind === 'folder') return info
   throw new SourceError({
     doing: `restore a keystore into ${folder}`,
-    happened: lying === undefined ? 'there is no such folder' : 'it is no folder',
-    advice: 'install the node first, or name its folder: `--set node.directory=FOLDER`',
+    happened: info === undefined ? 'the directory does not exist' : 'it is not a directory',
+    advice: 'install the node first, or set its directory: `--set node.directory=DIRECTORY`',
   })
 }

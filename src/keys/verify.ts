@@ -1,37 +1,43 @@
 import { asError } from '../core/outcome.ts'
 import { summaryOf } from '../core/errors.ts'
-import { backupOf, exposureOf, type KeyType, keystoreOf } from '../core/key-places.ts'
+import { backupOf, exposureOf, keystoreOf, type KeyType } from '../core/key-places.ts'
 import { Secret } from '../core/secret.ts'
 import { readKeyMaterial } from '../parsers/keystore-output.ts'
-import { copiesOf } from './copies.ts'
-import { isSameKey, type Key, keyIn, type Kit, readNodePassword, recoverKey } from './kit.ts'
+import { copiesOf } from './rotation.ts'
+import {
+  isSameKey,
+  type Key,
+  type KeyContext,
+  parseKey,
+  readNodePassword,
+  recoverKey,
+} from './key-context.ts'
 import { type OffNode, readOffNode } from './off-node.ts'
-import { findUnfinished } from './unfinished.ts'
-import { workshopsOf } from './workshop.ts'
+import { findStagingDirectories, findTemporaryFiles } from './temporary-files.ts'
 
-/** How it stands with the backup of one key. No secret, and none can be had of it. */
-export interface Verified {
+/** The status of the backup of one key. Contains no secret. */
+export interface VerifyResult {
   readonly key: KeyType
   readonly backup: string
   readonly keystore: string
-  /** Why nothing could be restored from the backup; null where it is whole. */
+  /** Why the key could not be restored from the backup; null if the backup is intact. */
   readonly problem: string | null
-  /** Who beside its owner may read it; null where nobody may, or where it is not there. */
+  /** Why users other than its owner can read it; null if they cannot, or if there is no backup. */
   readonly exposure: string | null
-  /** Whether the keystore holds the same key; null where that is not known. */
+  /** Whether the keystore contains the same key; null if that is unknown. */
   readonly isSame: boolean | null
   readonly whyUnknown: string | null
   readonly publicKey: string | null
-  /** Whether the key is one that `import` cannot make anew from the backup. */
+  /** True for a keystore of version 1: `import` cannot restore this key from the backup. */
   readonly isLegacy: boolean
-  /** Earlier backups and keystores that were kept, and whether a key can be restored from each of the former. */
+  /** Earlier backups, and whether a key can be restored from each; earlier keystores. */
   readonly copies: readonly Copy[]
   readonly keystoreCopies: readonly string[]
-  /** What an interrupted run has left. */
+  /** Temporary files of interrupted runs. */
   readonly unfinished: readonly Copy[]
-  /** Whether the backup is not here, and a copy of this very key lies off the node, as was noted. */
+  /** Whether there is no backup on this host, but a note of a copy of the same key off the node. */
   readonly isAway: boolean
-  /** That a copy lies off the node; null where nobody has said so, or of another key. */
+  /** The note of a copy off the node; null if there is none, or it is of another key. */
   readonly offNode: OffNode | null
 }
 
@@ -41,61 +47,61 @@ interface Copy {
   readonly exposure: string | null
 }
 
-interface Question {
+interface VerifyRequest {
   readonly key: KeyType
   /** Whether the keystore tool may be run, which shows the password in the process list for a second. */
   readonly mayRecover: boolean
 }
 
-/** Looks, compares and shows nothing. What cannot be found out is told, not thrown. */
+/** Compares the backup with the keystore. What cannot be read is reported in the result, not thrown. */
 export const verify = async (
-  kit: Kit,
-  { key, mayRecover }: Question,
+  context: KeyContext,
+  { key, mayRecover }: VerifyRequest,
   signal: AbortSignal,
-): Promise<Verified> => {
-  const { folders } = kit
+): Promise<VerifyResult> => {
+  const { folders } = context
   const [backup, keystore] = [backupOf(folders, key), keystoreOf(folders, key)]
-  const [held, problem] = await attemptTo(() => readIt(kit, key))
+  const [held, problem] = await attempt(() => readKeyBackup(context, key))
   const [recovered, whyUnknown] = mayRecover
-    ? await attemptTo(async () => {
-        kit.say(`Opening the ${key} keystore`)
-        return recoverKey(kit, { type: key, password: await readNodePassword(kit) }, signal)
+    ? await attempt(async () => {
+        context.reportProgress(`Opening the ${key} keystore`)
+        return recoverKey(context, { type: key, password: await readNodePassword(context) }, signal)
       })
-    : [null, 'the keystore was not opened, as asked for']
+    : [null, 'the keystore was not opened (--files-only)']
   signal.throwIfAborted()
   const publicKey = recovered?.publicKey ?? held?.publicKey ?? null
-  const offNode = await offNodeOf(kit, key, publicKey)
-  const isHere = (await kit.files.look(backup)) !== undefined
+  const offNode = await offNodeOf(context, key, publicKey)
+  const isHere = (await context.files.look(backup)) !== undefined
   return {
     key,
     backup,
     keystore,
     problem,
-    exposure: await exposureAt(kit, backup),
+    exposure: await exposureAt(context, backup),
     isSame: held && recovered ? isSameKey(held, recovered) : null,
     whyUnknown,
     publicKey,
     isLegacy: recovered?.isLegacy ?? held?.isLegacy ?? false,
-    copies: await examineAll(kit, await copiesOf(kit, backup)),
-    keystoreCopies: await copiesOf(kit, keystore),
+    copies: await examineAll(context, await copiesOf(context, backup)),
+    keystoreCopies: await copiesOf(context, keystore),
     unfinished: [
-      ...(await examineAll(kit, await findUnfinished(kit, backup))),
-      ...(await examineAll(kit, await findUnfinished(kit, keystore))),
-      ...(await examineAll(kit, await workshopsOf(kit, keystore))),
+      ...(await examineAll(context, await findTemporaryFiles(context, backup))),
+      ...(await examineAll(context, await findTemporaryFiles(context, keystore))),
+      ...(await examineAll(context, await findStagingDirectories(context, keystore))),
     ],
     isAway: !isHere && offNode !== null,
     offNode,
   }
 }
 
-const readIt = async ({ files, folders }: Kit, type: KeyType): Promise<Key> => {
+const readKeyBackup = async ({ files, folders }: KeyContext, type: KeyType): Promise<Key> => {
   const path = backupOf(folders, type)
   const bytes = await files.read(path)
-  return keyIn({ text: new Secret(bytes.toString('utf8')), type }, `read ${path}`, '')
+  return parseKey({ text: new Secret(bytes.toString('utf8')), type }, `read ${path}`, '')
 }
 
-/** What came of it, or why nothing did. */
-const attemptTo = async <T>(
+/** The result, or the summary of the error. */
+const attempt = async <T>(
   work: () => Promise<T>,
 ): Promise<readonly [T, null] | readonly [null, string]> => {
   try {
@@ -105,33 +111,33 @@ const attemptTo = async <T>(
   }
 }
 
-const exposureAt = async ({ files, folders }: Kit, path: string): Promise<string | null> => {
-  const lying = await files.look(path)
-  if (lying === undefined) return null
-  if (lying.kind !== 'file') return 'it is a link or no file: put the file itself there'
-  return exposureOf(lying, (await files.look(folders.directory))?.uid ?? null)
+const exposureAt = async ({ files, folders }: KeyContext, path: string): Promise<string | null> => {
+  const info = await files.look(path)
+  if (info === undefined) return null
+  if (info.kind !== 'file') return 'it is not a regular file: replace the link with the file itself'
+  return exposureOf(info, (await files.look(folders.directory))?.uid ?? null)
 }
 
-const examineAll = (kit: Kit, paths: readonly string[]): Promise<readonly Copy[]> =>
+const examineAll = (context: KeyContext, paths: readonly string[]): Promise<readonly Copy[]> =>
   Promise.all(
     paths.map(async (file) => ({
       file,
-      isWhole: await isWhole(kit, file),
-      exposure: await exposureAt(kit, file),
+      isWhole: await isWhole(context, file),
+      exposure: await exposureAt(context, file),
     })),
   )
 
-const isWhole = async ({ files }: Kit, path: string): Promise<boolean> => {
+const isWhole = async ({ files }: KeyContext, path: string): Promise<boolean> => {
   const bytes = await files.read(path).catch(() => undefined)
   return bytes !== undefined && readKeyMaterial(bytes.toString('utf8')).problem === null
 }
 
 const offNodeOf = async (
-  kit: Kit,
+  context: KeyContext,
   key: KeyType,
   publicKey: string | null,
 ): Promise<OffNode | null> => {
-  const [notes] = await attemptTo(() => readOffNode(kit))
+  const [notes] = await attempt(() => readOffNode(context))
   const note = notes?.find((one) => one.key === key)
   const isOther = note !== undefined && publicKey !== null && note.publicKey !== publicKey
   return note === undefined || isOther ? null : note

@@ -16,7 +16,6 @@ type StandInAsk = (request: Request) => Promise<{ readonly status: number; reado
  */
 export const createStandInAsk =
   (endpoints: ReadonlyMap<string, Endpoint>): StandInAsk =>
-  // oxlint-disable-next-line typescript/require-await -- what it throws must be a rejection
   async ({ url, init }) => {
     const { origin, pathname: path } = new URL(url)
     const endpoint = endpoints.get(origin)

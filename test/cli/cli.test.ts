@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/directory.ts'
 
 const directory = await temporaryFolder()
 
-describe('what is asked in a wrong way: exit code 2, nothing on standard output', () => {
+describe('usage errors: exit code 2, nothing on stdout', () => {
   test.each([
     [['runn'], 'Did you mean run?'],
     [['run', '--confg', 'x'], 'Did you mean --config?'],
@@ -27,7 +27,7 @@ describe('what is asked in a wrong way: exit code 2, nothing on standard output'
     const { code, out, err } = await cli(argv)
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(expected)
-    expect(err).not.toMatch(/\n\s+at /) // no stack trace at an operator
+    expect(err).not.toMatch(/\n\s+at /) // no stack trace
   })
 })
 
@@ -38,7 +38,7 @@ describe('help', () => {
     [['config', '--help']],
     [['parse', '--help']],
     [['demo', '--help']],
-  ])('%j is an answer, with examples where there is something to show', async (argv) => {
+  ])('%j prints help on stdout, with examples', async (argv) => {
     const { code, out, err } = await cli(argv)
     expect({ code, err }).toEqual({ code: 0, err: '' })
     if (argv.length > 1) expect(out).toContain('Examples:')
@@ -109,7 +109,7 @@ describe('config', () => {
     expect(code).toBe(2)
     expect(err).toContain('expected KEY=VALUE, like rpc.interval=1s')
   })
-  test('several mistakes are told at once, and that nothing was started', async () => {
+  test('several mistakes are reported at once', async () => {
     const file = join(directory, 'bad.yaml')
     await writeFile(file, 'prefx: x\nrpc:\n  interval: soon\n')
     const { code, err } = await cli(['run', '--config', file])
@@ -131,7 +131,7 @@ describe('parse', () => {
     fields: { message: 'timeout', round: '9223372036854775809', author: AUTHOR, now_ts_ms: '5' },
   })
 
-  test('lines: one result a line; what was not understood goes to standard error with its number', async () => {
+  test('lines: one result per line; lines that cannot be parsed go to stderr with their number', async () => {
     const { code, out, err } = await cli(['parse', 'ledger-tail'], {
       stdin: `${timeout}\n\nhello\n{"cut\n`,
     })
@@ -140,13 +140,13 @@ describe('parse', () => {
       `{"event":"timeout","timestamp":null,"level":"INFO","round":"9223372036854775809","author":"${AUTHOR}","authorAddress":null,"writtenAt":5}\n`,
     )
     expect(err).toMatchInlineSnapshot(`
-      "line 3: not of this format, passed over
+      "line 3: not in this format, skipped
       line 4: Could not understand a line of the ledger stream: expected a whole JSON object
         it said: {"cut
       "
     `)
   })
-  test('nothing understood is exit code 1', async () => {
+  test('no parsed line is exit code 1', async () => {
     const { code, out, err } = await cli(['parse', 'ledger-tail'], { stdin: 'hello\n' })
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toContain('1 line was read, and it is not in the format ledger-tail.')
@@ -165,7 +165,7 @@ describe('parse', () => {
       },
     ])
   })
-  test('a document that is none, and a file that is not there', async () => {
+  test('an invalid document, and a missing file', async () => {
     const none = await cli(['parse', 'rpc'], { stdin: '<html>' })
     expect({ code: none.code, out: none.out }).toEqual({ code: 1, out: '' })
     expect(none.err).toContain('Could not understand an answer of JSON-RPC: expected JSON')

@@ -1,32 +1,33 @@
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { describeCommand, keepNotes } from '../../src/cli/help/describe.ts'
+import {
+  describeCommand,
+  readNotes,
+  setNotes,
+  withSubcommands,
+} from '../../src/cli/help/command-model.ts'
 import { renderHelp } from '../../src/cli/help/help-page.ts'
 import { renderCliPage } from '../../src/cli/help/cli-page.ts'
-import { withBelow } from '../../src/cli/help/shared.ts'
-import { readNotes } from '../../src/cli/help/notes.ts'
 import { createStyle } from '../../src/cli/terminal/style.ts'
 import { cli } from '../support/cli.ts'
 import { namesIn, programWords } from '../support/words.ts'
 
 const program = await programWords()
-const all = withBelow(program)
+const all = withSubcommands(program)
 const LEAVES = all.filter(({ commands }) => commands.length === 0)
 
 describe('the program', () => {
-  it('lists every command under a heading of its group, the urgent ones first', async () => {
+  it('lists every command under the heading of its group, the most urgent first', async () => {
     const { code, out, err } = await cli(['--help'])
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    const headings = out
-      .split('\n')
-      .filter((line) => /^[A-Z][a-z]+:( what|$| the| with)/.test(line))
+    const headings = out.split('\n').filter((line) => /^[A-Z][a-z]+:(?:.*:)?$/.test(line))
     expect(headings.map((line) => line.split(':')[0])).toEqual([
-      'Now',
-      'Look',
+      'Diagnose',
+      'Inspect',
       'Query',
-      'Keep',
+      'Operate',
       'Run',
-      'Rehearse',
+      'Simulate',
       'Help',
       'Options',
       'Examples',
@@ -40,15 +41,15 @@ describe('the program', () => {
     expect(lost.map(({ name }) => name)).toEqual([])
   })
 
-  // `chain-agent $WHAT && echo well` with WHAT unset must not say that all is well.
-  it('called with nothing shows its help, on standard error, and ends with 2', async () => {
+  // `chain-agent $COMMAND && echo ok` with COMMAND unset must not print ok.
+  it('without arguments prints its help on stderr and exits with 2', async () => {
     const { code, out, err } = await cli([])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toBe((await cli(['--help'])).out)
     expect((await cli(['maintenance'])).code).toBe(2)
   })
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     const { code, out } = await cli(['--version'])
     expect(code).toBe(0)
     expect(out).toMatch(/^\d+\.\d/)
@@ -56,7 +57,7 @@ describe('the program', () => {
 })
 
 describe.each(all.filter(({ path }) => path !== '').map(({ path }) => [path]))('%s', (path) => {
-  it('says the same by help and by --help', async () => {
+  it('prints the same for help and --help', async () => {
     const asked = await cli(['help', ...path.split(' ')])
     expect(asked).toEqual(await cli([...path.split(' '), '--help']))
     expect(asked).toMatchObject({ code: 0, err: '' })
@@ -64,7 +65,7 @@ describe.each(all.filter(({ path }) => path !== '').map(({ path }) => [path]))('
   })
 })
 
-it('every command says what it does, and every option and argument what it means', () => {
+it('every command, option and argument has a description', () => {
   const silent = all.flatMap(({ path, description, options, arguments: taken }) => [
     ...(description === '' ? [path] : []),
     ...[...options, ...taken]
@@ -74,7 +75,7 @@ it('every command says what it does, and every option and argument what it means
   expect(silent).toEqual([])
 })
 
-it('every command shows examples, at least above those that are below it', () => {
+it('every command has examples, itself or in a parent command', () => {
   const shown = (words: (typeof all)[number]): boolean =>
     words.notes.some(({ title }) => title === 'Examples')
   const without = LEAVES.filter(
@@ -85,7 +86,7 @@ it('every command shows examples, at least above those that are below it', () =>
   expect(without.map(({ path }) => path)).toEqual([])
 })
 
-it('examples are command lines that there are', () => {
+it('examples are valid command lines', () => {
   const options = new Set(all.flatMap((words) => words.options.flatMap(({ names }) => names)))
   const lines = all
     .flatMap(({ notes }) => notes.filter(({ title }) => title === 'Examples'))
@@ -109,12 +110,12 @@ it('examples are command lines that there are', () => {
   }
 })
 
-describe('a word that is misspelt', () => {
+describe('a misspelt word', () => {
   it.each([
     [['statsu'], 'Did you mean status?'],
     [['help', 'statsus'], 'Did you mean status?'],
     [['help', 'maintenance', 'sart'], 'Did you mean start?'],
-    [['help', 'xyzzy'], 'There are: check, '],
+    [['help', 'xyzzy'], 'Commands: check, '],
     [['maintenance', 'ended'], 'Did you mean end?'],
     [['check', '--jsn'], 'Did you mean --json?'],
     [
@@ -125,24 +126,24 @@ describe('a word that is misspelt', () => {
       ['status', '--section'],
       '(section is an argument, not an option: chain-agent status SECTION)',
     ],
-    // Near enough for commander, which suggests --version.
-    [['check', '--sektion'], "error: unknown option '--sektion'\nHow to use it"],
+    // Commander suggests --version for it.
+    [['check', '--sektion'], "error: unknown option '--sektion'\nUsage"],
     [['parse', 'ledger-tial'], 'Did you mean ledger-tail?'],
     [['maintenance', 'start', '1h', '--reason', 'upgrad'], 'Did you mean upgrade?'],
     [['completion', 'bsh'], 'Did you mean bash?'],
-  ])('%j is an error that says what was meant', async (argv, expected) => {
+  ])('%j is an error with a suggestion', async (argv, expected) => {
     const { code, out, err } = await cli(argv)
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(expected)
-    expect(err).toMatch(/How to use it: chain-agent( [a-z]+)* --help\n$/)
+    expect(err).toMatch(/Usage: chain-agent( [a-z]+)* --help\n$/)
   })
 })
 
-describe('the page of a help', () => {
+describe('the help page', () => {
   const style = (columns: number) =>
     createStyle({ stdout: process.stdout, env: { COLUMNS: String(columns), NO_COLOR: '1' } })
 
-  it('keeps the column of comments where a line is too long', () => {
+  it('keeps the column of comments if a line is too long', () => {
     const notes = `
 Examples:
   one                        # is short
@@ -163,7 +164,7 @@ Examples:
     .description('do as it says')
     .option('-l, --long-option-of-mine <value>', 'what it is for')
     .option('--at <span>', 'when', '5m')
-  keepNotes(
+  setNotes(
     command,
     `\nWhat is told here is one paragraph, even\nwhere it was broken in the source.\n\nWords:\n  first   one that is long enough to be broken where it is narrow, so that more follows\n\nExamples:\n  try --long-option-of-mine something --at 10m | tee a-file-with-a-name  # keep it\n`,
   )
@@ -198,7 +199,7 @@ Examples:
     )
   })
 
-  it('tells prose, lists and examples apart', () => {
+  it('distinguishes prose, lists and examples', () => {
     expect(
       readNotes('\nOne\ntwo.\n\nExit codes: 0 yes,\n1 no.\n\nThese are many:\n  a\n    b\n'),
     ).toEqual([
@@ -209,7 +210,7 @@ Examples:
   })
 })
 
-it('docs/cli.md tells every command and every option', async () => {
+it('docs/cli.md contains every command and every option', async () => {
   const page = await renderCliPage()
   expect(namesIn(program).filter((name) => !page.includes(name))).toEqual([])
   const anchors = [...page.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor)

@@ -33,7 +33,7 @@ const ENTRY = JSON.stringify({
   MESSAGE: '{"level":"INFO","target":"ledger_tail","fields":{"message":"news"}}',
 })
 
-/** A command line on a host whose tools hang; `entries` stand in its journal before that. */
+/** Interrupts a command on a host whose tools hang after `entries` journal entries. */
 const interrupted = async (argv: readonly string[], { entries = 0, reason = 'Ctrl-C' } = {}) => {
   const stopping = new AbortController()
   const [out, err] = [listener(), listener()]
@@ -64,7 +64,7 @@ const interrupted = async (argv: readonly string[], { entries = 0, reason = 'Ctr
     env: {},
     clock: systemClock,
     signal: stopping.signal,
-    standIns: {
+    overrides: {
       exec,
       ask: ({ url }) => Promise.reject(new SilenceError('refused', url, 'ECONNREFUSED')),
     },
@@ -74,7 +74,7 @@ const interrupted = async (argv: readonly string[], { entries = 0, reason = 'Ctr
   return { code: await running, out: out.text(), err: err.text() }
 }
 
-const NOTHING = { code: 1, out: '', err: 'Interrupted; nothing was found out.\n' }
+const NOTHING = { code: 1, out: '', err: 'Interrupted before there was a result.\n' }
 
 test.each([
   [['check']],
@@ -84,22 +84,22 @@ test.each([
   [['ledger', '--json']],
   [['replay']],
   [['logs', 'bft']],
-])('%j has found out nothing when Ctrl-C comes, and says so', async (argv) => {
+])('%j reports that Ctrl-C came before a result', async (argv) => {
   expect(await interrupted(argv)).toEqual(NOTHING)
 })
 
-test('what stands on the page already is not all, and that is said', async () => {
+test('after a part of the output, Ctrl-C reports that it is incomplete', async () => {
   const told = await interrupted(['logs', 'bft', '--since', '2026-02-28'], { entries: 1 })
-  expect(told).toMatchObject({ code: 1, err: 'Interrupted; what was printed is not all.\n' })
+  expect(told).toMatchObject({ code: 1, err: 'Interrupted; the output is incomplete.\n' })
   expect(told.out).toContain('news')
 })
 
-test('who follows ends it so, in good order', async () => {
+test('Ctrl-C ends --follow with exit code 0', async () => {
   const told = await interrupted(['logs', 'bft', '-f'], { entries: 1 })
   expect(told).toMatchObject({ code: 0, err: '' })
 })
 
-test('a reader who has had enough has interrupted nothing', async () => {
+test('a reader that closes the pipe is no interruption', async () => {
   const told = await interrupted(['logs', 'bft', '--since', '2026-02-28'], {
     entries: 1,
     reason: READER_GONE,

@@ -62,7 +62,7 @@ const answerOf = ({ command, args }: Program): string => {
     evidence: `--keystore-password ${secret('Argument')} ${secret('Failure')} ${HEX}`,
   })
 }
-const standIns = {
+const overrides = {
   exec: {
     run: async (program: Program) => {
       const stdout = await Promise.resolve(program).then(answerOf)
@@ -106,7 +106,7 @@ references: [{ name: a, url: "https://me:${reference}@ref.example/${reference}",
   )
   const file = join(directory, 'out.tar.gz')
   const env = { CHAIN_AGENT_CONFIG: config, KEYSTORE_PASSWORD: secret('Environment'), PATH: '/x' }
-  const { code, out, err } = await cli(['bundle', '--output', file], { env, standIns })
+  const { code, out, err } = await cli(['bundle', '--output', file], { env, overrides })
   expect({ code, err }).toEqual({ code: 0, err: '' })
   expect(leaks(out)).toEqual([])
   await promisify(execFile)('tar', ['-xzf', file, '-C', directory])

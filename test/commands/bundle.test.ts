@@ -109,12 +109,12 @@ describe('the file', () => {
   })
   const bundle = async (...argv: readonly string[]) => host.run(['bundle', '--no-logs', ...argv])
 
-  test('is for nobody else, takes the place of nothing, and is whole or not there', async () => {
+  test('is readable only by its owner, overwrites nothing, and is written atomically', async () => {
     const file = join(directory, 'new.tar.gz')
     const { code, out } = await bundle('--output', file)
     expect(code).toBe(0)
     expect(out).toMatch(new RegExp(`^Wrote ${file}\n`))
-    expect(out).toContain('Look through it before you send it')
+    expect(out).toContain('Review it before you send it')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     const before = await readFile(file)
     const again = await bundle('--output', file)
@@ -141,10 +141,10 @@ describe('the file', () => {
     })
   })
 
-  test('is only told of with --list', async () => {
+  test('is not written with --list', async () => {
     const { code, out } = await bundle('--list')
     expect(code).toBe(0)
-    expect(out).toMatch(/^It would hold:\n {2}manifest\.json +[\d.]+ (?:bytes|KiB)\n/)
+    expect(out).toMatch(/^Contents:\n {2}manifest\.json +[\d.]+ (?:bytes|KiB)\n/)
     expect(out).toContain('events.json')
   })
 })

@@ -8,14 +8,14 @@ const start = async (options: Partial<Parameters<typeof openHost>[0]> = {}): Pro
   openHost({ scenario: 'healthy', second: 60, ...options })
 
 describe('while the agent runs', () => {
-  test('it tells what has changed, how many and since when first', async () => {
+  test('prints the number of changes and their start, then the changes', async () => {
     const { run } = await start()
     const told = await eventually(
       () => run(['events', '--all']),
       ({ out }) => out.includes('bft: active') && out.includes(' rpc '),
     )
     const [first = '', second = ''] = told.out.split('\n')
-    expect(first).toMatch(/^\d+ changes since 20\d\d-\S+Z, told by the running agent$/)
+    expect(first).toMatch(/^\d+ changes since 20\d\d-\S+Z, from the running agent$/)
     expect(second).toMatch(
       /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {3}agent {8}started, version \S+$/,
     )
@@ -65,14 +65,14 @@ describe('where no agent runs', () => {
   const LINE =
     '{"id":1,"at":"2026-03-01T10:00:00.000Z","collector":"services","subject":"bft","from":"active","to":"failed (core-dump)\\u001b[2J"}'
 
-  test('the file that one has left tells, and it is said', async () => {
+  test('reads the file of the agent, and names it as the source', async () => {
     const { run, directory } = await start({ agent: false })
     const state = join(directory, 'state')
     await mkdir(state, { recursive: true })
     await writeFile(join(state, 'events.jsonl'), `${LINE}\n`)
     const { out, code } = await run(['events', '--set', `state.directory=${state}`])
     expect(out).toBe(
-      `1 change since 2026-03-01T10:00:00.000Z, from ${state}: no agent runs here\n` +
+      `1 change since 2026-03-01T10:00:00.000Z, from ${state}: no agent is running\n` +
         '2026-03-01T10:00:00.000Z   services     bft: active -> failed (core-dump)\n',
     )
     expect(code).toBe(0)

@@ -63,14 +63,14 @@ describe('a file', () => {
     expect(out.split('\n')).toEqual([
       '  seen (UTC)                event            round       block   txs author           after    author address',
       '  2026-03-01T12:01:41.085Z  proposed           101          51    12 03bb..bbbb       85 ms    192.0.2.7:8000',
-      'x 2026-03-01T12:01:43.000Z  round 102 timed out: 02aa..aaaa own, our own turn',
+      'x 2026-03-01T12:01:43.000Z  round 102 timed out: 02aa..aaaa own, own turn',
       '! 2026-03-01T12:01:45.085Z  rounds 103-104 skipped',
       '* 2026-03-01T12:01:45.085Z  proposed           105          52    12 02aa..aaaa own   85 ms',
       '! 2026-03-01T12:01:47.085Z  round 106 not in the log',
       '  2026-03-01T12:01:47.085Z  proposed           107          60    12 03bb..bbbb       85 ms    192.0.2.7:8000',
       '3 blocks (51 to 60) with 36 transactions in rounds 101 to 107; 3 rounds skipped; 1 own block, 1 own timeout; 1 finalized.',
       '1 round not in the log: it has gaps.',
-      '1 line not understood.',
+      '1 line could not be parsed.',
       '',
     ])
   })
@@ -148,13 +148,13 @@ describe('a file', () => {
     expect(colored.out.replaceAll(/\u001B\[\d+m/g, '')).toBe((await read([])).out)
   })
 
-  test('that is not there, is empty, or is asked for in a wrong way', async () => {
+  test('missing, empty, or with a usage error', async () => {
     const missing = await cli(['ledger', '--file', '/nowhere/at/all'])
     expect(missing).toMatchObject({ code: 1, out: '' })
     expect(missing.err).toContain('Could not read the recording /nowhere/at/all')
     expect((await read([], {}, '')).code).toBe(1)
     expect((await read(['-n', '0'])).code).toBe(2)
-    expect((await read(['--since', 'soon'])).err).toContain('expected a moment')
+    expect((await read(['--since', 'soon'])).err).toContain('expected a time')
     expect((await read(['-f'])).code).toBe(2)
   })
 })

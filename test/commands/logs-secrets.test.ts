@@ -10,7 +10,7 @@ const cut = { ...own, _LINE_BREAK: 'line-max' }
 const read = async (said: readonly Said[], argv: readonly string[]) =>
   cli(['logs', '--prefix', 'chain', 'bft', ...argv], {
     env: { LANG: 'C.UTF-8' },
-    standIns: { exec: hostWith(said).exec },
+    overrides: { exec: hostWith(said).exec },
   })
 
 describe('a line that is JSON', () => {
@@ -78,8 +78,8 @@ describe('a line that journald has cut', () => {
       text: 'next',
       fields: own,
     }))
-    const standIns = { exec: hostWith([...said.slice(0, 3), ...more]).exec }
-    const { out } = await cli(monlog, { standIns })
+    const overrides = { exec: hostWith([...said.slice(0, 3), ...more]).exec }
+    const { out } = await cli(monlog, { overrides })
     expect(out).toContain('keystore_password')
     expect(out).not.toContain('hunter2')
   })

@@ -43,10 +43,10 @@ const journal = (lines: readonly string[], heard: Program[] = []) => {
   }
 }
 const read = async (argv: readonly string[], env: Record<string, string> = {}) =>
-  cli(['logs', '--prefix', 'zephyr', 'bft', ...argv], { env, standIns: journal(SAID) })
+  cli(['logs', '--prefix', 'zephyr', 'bft', ...argv], { env, overrides: journal(SAID) })
 
 describe('lines', () => {
-  test('are shown as a reader reads them, without secrets', async () => {
+  test('are formatted for reading, with secrets redacted', async () => {
     const { code, out, err } = await read([])
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.split('\n').slice(0, 5)).toEqual([
@@ -56,7 +56,7 @@ describe('lines', () => {
       '2026-03-01T12:00:00.126Z       systemd: two | lines red?',
       '2026-03-01T12:00:00.127Z INFO  sent password=(redacted) (x)',
     ])
-    expect(out).toMatch(/ so? ?l?o?n?g? ? \.\.\. \(\d+ more signs: -o raw shows them\)\n$/)
+    expect(out).toMatch(/ so? ?l?o?n?g? ? \.\.\. \(\d+ more characters: -o raw shows them\)\n$/)
   })
 
   test('stand as they are with -o raw, but for their secrets', async () => {
@@ -104,8 +104,8 @@ describe('lines', () => {
 describe('what is asked of the journal', () => {
   const asked = async (argv: readonly string[]): Promise<string> => {
     const heard: Program[] = []
-    const standIns = journal(SAID, heard)
-    await cli(['logs', '--prefix', 'zephyr', ...argv], { standIns })
+    const overrides = journal(SAID, heard)
+    await cli(['logs', '--prefix', 'zephyr', ...argv], { overrides })
     const looks = heard.filter(({ args }) => !args.includes('_LINE_BREAK=line-max'))
     return (looks.at(-1)?.args ?? [])
       .filter((word) => !word.startsWith('--output-fields'))
@@ -131,16 +131,16 @@ describe('what is asked of the journal', () => {
   test.each([
     [['blt'], 'Did you mean bft?'],
     [['zephyr-exection'], 'Did you mean zephyr-execution?'],
-    [['sshd'], 'there are bft, execution, rpc, ledger-tail, otelcol, cruft, agent'],
-    [['bft', '-n', '0'], 'expected a number of at least 1'],
-    [['bft', '-n', '20001'], 'at most 20000; --since gives more lines'],
-    [['bft', '--since', 'soon'], 'expected a moment'],
+    [['sshd'], 'services: bft, execution, rpc, ledger-tail, otelcol, cruft, agent'],
+    [['bft', '-n', '0'], 'expected a number from 1 to 20000'],
+    [['bft', '-n', '20001'], 'from 1 to 20000; use --since for more lines'],
+    [['bft', '--since', 'soon'], 'expected a time'],
     [['bft', '-o', 'xml'], 'expected one of short, raw, json'],
-    [['bft', '-f', '--until', 'now'], '--follow goes on, and --until ends'],
+    [['bft', '-f', '--until', 'now'], '--follow and --until exclude each other'],
     [[], "missing required argument 'service'"],
   ])('%j is refused', async (argv, expected) => {
-    const standIns = journal(SAID)
-    const { code, out, err } = await cli(['logs', '--prefix', 'zephyr', ...argv], { standIns })
+    const overrides = journal(SAID)
+    const { code, out, err } = await cli(['logs', '--prefix', 'zephyr', ...argv], { overrides })
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(expected)
   })
@@ -170,12 +170,12 @@ describe('a node', () => {
     }
   })
 
-  test('is silent of a service: that is said, and is no failure', async () => {
+  test('no lines of a service: a message on stderr and exit code 0', async () => {
     const { code, out, err } = await host.run(['logs', 'agent'])
     expect({ code, out, err }).toEqual({
       code: 0,
       out: '',
-      err: 'The journal has no such lines of chain-agent.service.\n',
+      err: 'The journal has no matching lines of chain-agent.service.\n',
     })
   })
 

@@ -208,7 +208,7 @@ describe('the journal of this host', () => {
 test.each([
   [['--services', 'bft,exekution'], 2, "no service 'exekution'\n(Did you mean execution?)"],
   [['--since', '1h', '--until', '2h'], 2, '--since is not before --until'],
-  [['--since', 'soon'], 2, 'expected a moment'],
+  [['--since', 'soon'], 2, 'expected a time'],
   [['--file', '/nowhere/night.jsonl'], 1, 'Could not read the recording /nowhere/night.jsonl'],
   [['--file', '-'], 1, 'it has no entry of a journal in that time'],
 ] as const)('replay %j ends with %i', async (argv, expected, says) => {

@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { watch } from '../../src/cli/terminal/refresh.ts'
+import { watch } from '../../src/cli/terminal/watch.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { World } from '../support/cli.ts'
 import { type Host, startHost } from '../support/host.ts'
@@ -57,13 +57,13 @@ describe('--watch', () => {
     expect(text.endsWith('\u001b[J\u001b[?25h')).toBe(true)
     const pages = text.split('\u001b[H').slice(1)
     for (const page of pages) expect(page.split('\n').length - 1).toBe(9)
-    expect(pages[0]).toMatch(/\(\d+ lines more\)/)
+    expect(pages[0]).toMatch(/\(\d+ more lines\)/)
   })
 })
 
 describe('how often', () => {
   /** Looks on a clock moved by hand, and how many there were after each step. */
-  const looksAfter = async (steps: readonly number[], isOfNode: boolean) => {
+  const looksAfter = async (steps: readonly number[], isFromNode: boolean) => {
     const clock = manualClock()
     const ending = new AbortController()
     let looks = 0
@@ -79,9 +79,9 @@ describe('how often', () => {
     const look = async () => {
       looks += 1
       if (looks === 2) throw new SourceError({ doing: 'ask the agent', happened: 'it hangs' })
-      return Promise.resolve({ lines: [`look ${looks}`], isOfNode })
+      return Promise.resolve({ lines: [`look ${looks}`], isFromNode })
     }
-    const ended = watch(io, { look, seconds: 5 })
+    const ended = watch(io, { render: look, seconds: 5 })
     const seen: number[] = []
     for (const step of [0, ...steps]) {
       await clock.advance(step)

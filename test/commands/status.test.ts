@@ -38,7 +38,7 @@ describe('a healthy node, with an agent', () => {
     expect(lines.length).toBeLessThanOrEqual(24)
     expect(lines).toContain('  services     running: bft, execution, rpc, ledger-tail, otelcol')
     expect(lines).toContain('  storage      21.53% of 1.81 TiB used, history of 642,000 blocks')
-    expect(lines).toContain('  agent        16 of 16 collectors work')
+    expect(lines).toContain('  agent        16 of 16 collectors ok')
   })
 
   test('heights are those of the chain', async () => {
@@ -223,7 +223,7 @@ describe('what befell the node', () => {
       expect(await see(host)).toMatch(/^ {2}storage +unknown$/m)
       const storage = await see(host, 'storage')
       const [, facts = '', reason = ''] =
-        /by the storage tool:\n([^]*?)\n {2}by its growth[^]*\n {2}(storage: .*)\n$/.exec(
+        /from the storage tool:\n([^]*?)\n {2}from its growth rate[^]*\n {2}(storage: .*)\n$/.exec(
           storage,
         ) ?? []
       expect(facts.split('\n').length).toBeGreaterThan(10)
@@ -246,10 +246,8 @@ describe('without an agent', () => {
     try {
       const out = await see(host)
       const lines = out.split('\n')
-      expect(lines[1]).toBe(`Asked the node itself: no agent answers at 127.0.0.1:${host.port}`)
-      expect(out).toMatch(
-        /^ {2}agent +! none runs here; asked directly, 16 of 16 collectors work$/m,
-      )
+      expect(lines[1]).toBe(`Read from the node: no agent answers at 127.0.0.1:${host.port}`)
+      expect(out).toMatch(/^ {2}agent +! not running; read from the node, 16 of 16 collectors ok$/m)
     } finally {
       await host.close()
     }

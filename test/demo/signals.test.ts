@@ -44,7 +44,7 @@ describe('a command whose terminal is closed', () => {
       ),
     )
     await command.stop('SIGHUP')
-    expect(command.output()).toContain('Interrupted; nothing was found out.')
+    expect(command.output()).toContain('Interrupted before there was a result.')
     await eventually(
       () => isAlive(pid),
       (alive) => !alive,

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { age, createIdentity, encryptWithPassphrase, probeAge } from '../support/age.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { type Bench, createBench, KEY_TYPES, secretOf } from './bench.ts'
-import { keysHere } from './here.ts'
+import { runKeys } from './in-process.ts'
 
 const describe = await requireRealPart('age', probeAge)
 
@@ -22,10 +22,10 @@ describe('encrypted copies', () => {
     await bench.remove()
   })
   const restoreFrom = async (...more: readonly string[]) =>
-    keysHere(bench, ['restore', '--type=secp', '--yes', '--while-running', ...more])
+    runKeys(bench, ['restore', '--type=secp', '--yes', '--while-running', ...more])
 
   it.each([{ armor: [] }, { armor: ['--armor'] }])(
-    'are opened by age, and hold the backup byte for byte $armor',
+    'can be decrypted by age and contain the backup byte for byte $armor',
     async ({ armor }) => {
       const to = ['--output-directory', bench.folder]
       const ended = await bench.keys('export', '--recipient', recipient, ...to, ...armor)
@@ -44,7 +44,7 @@ describe('encrypted copies', () => {
   )
 
   it.each([{ armor: [] }, { armor: ['-a'] }])(
-    'that age has made are restored $armor',
+    'made by age can be restored $armor',
     async ({ armor }) => {
       const from = join(bench.folder, 'secp-backup.age')
       await age(...armor, '-r', recipient, '-o', from, bench.backup('secp'))
@@ -63,13 +63,13 @@ describe('encrypted copies', () => {
     },
   )
 
-  it('that we have made ourselves are restored, of both types, from their folder', async () => {
+  it('made by `keys export` can be restored, of both types, from a directory', async () => {
     const folder = join(bench.folder, 'vault')
     await mkdir(folder)
     const to = ['--output-directory', folder]
-    const exported = await keysHere(bench, ['export', '--recipient', recipient, ...to])
+    const exported = await runKeys(bench, ['export', '--recipient', recipient, ...to])
     expect(exported, exported.err).toMatchObject({ code: 0 })
-    const ended = await keysHere(bench, [
+    const ended = await runKeys(bench, [
       'restore',
       '--yes',
       '--while-running',
@@ -84,22 +84,22 @@ describe('encrypted copies', () => {
 
   const wrong: readonly {
     readonly name: string
-    readonly spoil: (from: string) => Promise<readonly string[]> | readonly string[]
+    readonly damage: (from: string) => Promise<readonly string[]> | readonly string[]
     readonly says: RegExp
   }[] = [
     {
       name: 'for another identity',
-      spoil: async () => {
+      damage: async () => {
         const other = join(bench.folder, 'other')
         await createIdentity(other)
         return ['--identity', other]
       },
-      says: /decrypt .*none of the identities opens it.*what to do: name the identity/s,
+      says: /decrypt .*none of the identities can decrypt it.*what to do: pass the identity/s,
     },
-    { name: 'without an identity', spoil: () => [], says: /--identity/ },
+    { name: 'without an identity', damage: () => [], says: /--identity/ },
     {
       name: 'damaged',
-      spoil: async (from) => {
+      damage: async (from) => {
         const bytes = await readFile(from)
         await writeFile(from, bytes.fill(0x41, bytes.length - 1))
         return ['--identity', identity]
@@ -108,7 +108,7 @@ describe('encrypted copies', () => {
     },
     {
       name: 'cut',
-      spoil: async (from) => {
+      damage: async (from) => {
         await writeFile(from, (await readFile(from)).subarray(0, 100))
         return ['--identity', identity]
       },
@@ -116,15 +116,15 @@ describe('encrypted copies', () => {
     },
     {
       name: 'encrypted with a passphrase',
-      spoil: async (from) => {
+      damage: async (from) => {
         await encryptWithPassphrase(bench.backup('secp'), from)
         return ['--identity', identity]
       },
       says: /passphrase.*age -d/s,
     },
     {
-      name: 'with an identity file that is none',
-      spoil: async () => {
+      name: 'with an invalid identity file',
+      damage: async () => {
         const none = join(bench.folder, 'none')
         await copyFile(bench.environmentFile, none)
         return ['--identity', none]
@@ -132,22 +132,25 @@ describe('encrypted copies', () => {
       says: /AGE-SECRET-KEY-/,
     },
   ]
-  it.each(wrong)('$name: nothing is changed, and it is said why', async ({ spoil, says }) => {
-    const from = join(bench.folder, 'secp-backup.age')
-    await age('-r', recipient, '-o', from, bench.backup('secp'))
-    const more = await spoil(from)
-    const before = await bench.look()
-    const { code, err } = await restoreFrom('--from', from, ...more)
-    expect(code, err).toBe(1)
-    expect(err).toMatch(says)
-    expect(await bench.look()).toEqual(before)
-  })
+  it.each(wrong)(
+    '$name: nothing is changed, and the error has the reason',
+    async ({ damage, says }) => {
+      const from = join(bench.folder, 'secp-backup.age')
+      await age('-r', recipient, '-o', from, bench.backup('secp'))
+      const more = await damage(from)
+      const before = await bench.look()
+      const { code, err } = await restoreFrom('--from', from, ...more)
+      expect(code, err).toBe(1)
+      expect(err).toMatch(says)
+      expect(await bench.look()).toEqual(before)
+    },
+  )
 
-  it('a recipient that is none, or is an identity: nothing is written, and no secret said', async () => {
+  it('an invalid recipient, or an identity: nothing is written, and no secret is printed', async () => {
     const [, secret = '?'] = /(AGE-SECRET-KEY-\w+)/.exec(await readFile(identity, 'utf8')) ?? []
     const before = await bench.look()
     for (const word of ['age1none', secret]) {
-      const { code, out, err } = await keysHere(bench, [
+      const { code, out, err } = await runKeys(bench, [
         'export',
         '--recipient',
         word,

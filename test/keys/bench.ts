@@ -14,23 +14,23 @@ export const PASSWORD = 'Canary passphrase7Q2w9ZxK4mV8'
 export const KEY_TYPES = ['secp', 'bls'] as const
 export type KeyType = (typeof KEY_TYPES)[number]
 
-/** The node's own, and another: of a host that was set up anew, or of the last node on this one. */
+/** The secret of the node, or another one: of a reinstalled host, or of an earlier node on this host. */
 export const secretOf = (type: KeyType, whose: 'own' | 'other' = 'own'): string =>
   createHash('sha256').update(`${whose} ${type}`).digest('hex')
 
-/** Path below the bench → what lies there. */
+/** Path below the bench → mode and content. */
 export type Files = Readonly<Record<string, { readonly mode: string; readonly content: string }>>
 
 export type Bench = Awaited<ReturnType<typeof createBench>>
 
 interface Options {
   readonly version?: string
-  /** Of tools that seal nothing, and are quick. */
+  /** Uses a fast tool that does not encrypt. */
   readonly isPlain?: boolean
   readonly behaviour?: NonNullable<Parameters<typeof placeKeystoreTool>[0]['behaviour']>
 }
 
-/** A node's keystores, its environment file, older backups of the same keys, and the tool on PATH. */
+/** Creates a node's keystores, its environment file, older backups of the same keys, and the tool on PATH. */
 export const createBench = async (options: Options = {}) => {
   const { version, isPlain = false, behaviour = 'normal' } = options
   const folder = await mkdtemp(join(tmpdir(), 'chain-agent-keys-'))
@@ -48,7 +48,7 @@ export const createBench = async (options: Options = {}) => {
     },
   }
   const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: folder }
-  /** As the tool of this version writes it. */
+  /** Writes a keystore in the format of this version of the tool. */
   const putKeystore = async (type: KeyType, whose: 'own' | 'other' = 'own'): Promise<void> => {
     const secret = secretOf(type, whose)
     const sealed = isPlain
@@ -93,12 +93,12 @@ export const createBench = async (options: Options = {}) => {
       Promise.all(
         paths.map(async (path) => ((await lstat(join(folder, path))).mode & 0o7777).toString(8)),
       ),
-    /** The secret that the node would find in its keystore; undefined where it is none. */
+    /** The secret that the node would read from its keystore; undefined if the keystore is not valid. */
     opens: async (type: KeyType): Promise<string | undefined> =>
       secretIn(await readFile(keystore(type), 'utf8').catch(() => '')),
     remove: async () => {
       await rm(folder, { recursive: true })
-      // What a run that could not clear it away has left where root makes keystores.
+      // Staging directories that a killed run has left in /run.
       const left = (await readdir('/run')).filter((name) =>
         name.includes(encodeURIComponent(folder)),
       )
@@ -107,7 +107,7 @@ export const createBench = async (options: Options = {}) => {
   }
 }
 
-/** Of a keystore that the password opens. */
+/** The secret in a keystore; undefined if the password does not open it. */
 export const secretIn = (keystore = ''): string | undefined => {
   const [, plain] = /^\{"plain":"([0-9a-f]{64})","password":"[^"]*"\}\n$/.exec(keystore) ?? []
   if (plain !== undefined) return plain
@@ -118,7 +118,7 @@ export const secretIn = (keystore = ''): string | undefined => {
   }
 }
 
-/** Of the same secret, and told from a new one by its label. */
+/** A backup of the same secret; its label differs from that of a new one. */
 const olderBackup = (type: KeyType): string =>
   [
     'It is recommended to generate key in air-gapped machine to be secure.',
@@ -143,6 +143,6 @@ const filesBelow = async (root: string, folders: readonly string[]): Promise<Fil
   return found
 }
 
-/** Files of ours that were under way: none may lie about when a command says that it is over. */
-export const underWay = (files: Files): readonly string[] =>
+/** Temporary files: none may be left when a command has ended. */
+export const temporaryFilesIn = (files: Files): readonly string[] =>
   Object.keys(files).filter((name) => /\/\.[^/]*$/.test(name))

@@ -7,7 +7,7 @@ import { createIdentity, probeAge } from '../support/age.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Bench, createBench, KEY_TYPES, MAIN, PASSWORD, secretOf } from './bench.ts'
 
-/** What must not be found, in any form: secrets, and the password, of which a word is too much. */
+/** What must not be found in any form: secrets, the password, and words of the password. */
 const CANARIES = [
   ...KEY_TYPES.map((type) => secretOf(type)),
   PASSWORD,
@@ -61,7 +61,7 @@ afterEach(async () => {
   await bench.remove()
 })
 
-/** The tool, which first writes down its environment, and environment and arguments of all above it. */
+/** Wraps the tool: it first records its environment, and the environment and arguments of all its parents. */
 const watched = async (bin: string): Promise<void> => {
   await rename(join(bin, 'chain-keystore'), join(bin, 'behind'))
   const script = `#!/bin/sh
@@ -82,7 +82,7 @@ exec ${join(bin, 'behind')} "$@"
 const start = (argv: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   execa(
     'sh',
-    // As much of a core as there may be, and a place for it.
+    // Allow core dumps of any size, and a working directory to write them to.
     ['-c', 'ulimit -c unlimited; cd "$0" && exec "$@"', bench.folder, ...commandLine(argv)],
     {
       env: { ...bench.env, HOME: join(bench.folder, 'home'), ...env },
@@ -104,7 +104,7 @@ const commandLine = (argv: readonly string[]): readonly string[] => [
   'trace',
 ]
 
-/** Where a secret may be: keystores' backups, their earlier ones, and what holds the password. */
+/** The files that may contain a secret: backups, earlier backups, and the files with the password. */
 const MEANT = /^(?:backup\/(?:secp|bls|keystore-password)-backup(?:\.\d{14}\.bak)?|\.env)$/
 
 const leakyFiles = async (): Promise<readonly string[]> => {
@@ -125,14 +125,14 @@ it('the search itself finds a canary in every form', () => {
   expect(isLeaky('nothing of the kind')).toBe(false)
 })
 
-/** Some twenty commands, one after another. */
-const PATIENCE = 180_000
+/** About twenty commands, one after another. */
+const TIMEOUT_MS = 180_000
 
 const RESTORE = ['restore', '--yes', '--while-running']
 const hasAge = 'version' in (await probeAge())
 
 it(
-  'nothing is found of commands that work, and of such that fail',
+  'no canary is found after commands that succeed and commands that fail',
   async () => {
     const identity = join(bench.folder, 'identity')
     const recipient = hasAge ? await createIdentity(identity) : `age1${'q'.repeat(58)}`
@@ -159,14 +159,14 @@ it(
       const env = at % 2 === 0 ? { NO_COLOR: '1' } : { FORCE_COLOR: '1', NODE_DEBUG: 'fs' }
       expect(await run(argv, env), argv.join(' ')).toBe(0)
     }
-    const spoilt = join(bench.folder, 'backup/secp-backup')
-    await writeFile(spoilt, `Keystore secret: ${secretOf('secp')} ${secretOf('bls')} x\n`)
-    expect(await run([...RESTORE, '--from', spoilt, '--type', 'secp'], {})).toBe(1)
+    const damaged = join(bench.folder, 'backup/secp-backup')
+    await writeFile(damaged, `Keystore secret: ${secretOf('secp')} ${secretOf('bls')} x\n`)
+    expect(await run([...RESTORE, '--from', damaged, '--type', 'secp'], {})).toBe(1)
     expect(await run(['verify'], {})).toBe(1)
     await writeFile(bench.keystore('secp'), `{"ciphertext": "${secretOf('secp')}`)
     expect(await run(['backup'], {})).toBe(1)
     await writeFile(bench.keystore('secp'), '{}')
-    // A tool that fails, and says all that it was told, and all that it knows.
+    // A tool that fails and prints its arguments and a secret.
     const talk = `"${bench.folder}/bin/told" "$@"; echo "error: $*" >&2; echo "${secretOf('bls')}" >&2; exit 1`
     await rename(join(bench.folder, 'bin/behind'), join(bench.folder, 'bin/told'))
     await writeFile(join(bench.folder, 'bin/behind'), `#!/bin/sh\n${talk}\n`, { mode: 0o755 })
@@ -175,22 +175,22 @@ it(
     }
     await rename(join(bench.folder, 'bin/told'), join(bench.folder, 'bin/behind'))
     expect(await leakyFiles()).toEqual([])
-    // They were looked at: each call of the tool has left what it saw.
+    // Each call of the tool has recorded its environment.
     const looked = await readdir(seen)
     expect(looked.filter((name) => name.startsWith('environment')).length).toBeGreaterThan(10)
     const environments = looked.filter((name) => name.startsWith('environment'))
     for (const name of environments) {
       const names = (await readFile(join(seen, name), 'utf8')).match(/^[^=\n]+(?==)/gm) ?? []
-      // What a shell sets for itself is no gift of ours.
+      // Ignore the variables that a shell sets itself.
       expect(
         names.filter((one) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(one)).toSorted(),
       ).toEqual(['HOME', 'LANG', 'PATH', 'SYSTEMD_COLORS', 'TZ'])
     }
   },
-  PATIENCE,
+  TIMEOUT_MS,
 )
 
-/** Every process but the tool, which has no other way. */
+/** Processes other than the tool, which takes the secret as an argument. */
 const leakyProcesses = (): readonly string[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -203,13 +203,13 @@ const leakyProcesses = (): readonly string[] =>
         if (text.includes('--keystore-path')) return isLeaky(environment ?? '') ? [pid] : []
         return isLeaky(words ?? '') || isLeaky(environment ?? '') ? [`${pid} ${text}`] : []
       } catch {
-        // It has ended.
+        // The process has ended.
         return []
       }
     })
 
-it('nothing is found of one that crashes while it holds a secret: no core, no process, no file', async () => {
-  // It has the secret, and waits for the tool to take it.
+it('no canary is found after a crash with a secret in memory: no core, no process, no file', async () => {
+  // The command has the secret and waits for the tool.
   const behind = join(bench.folder, 'bin/behind')
   await rename(behind, `${behind}.real`)
   const waiting = `case $1 in import) : > ${seen}/waiting; exec sleep 30;; esac`
@@ -227,7 +227,7 @@ it('nothing is found of one that crashes while it holds a secret: no core, no pr
   expect(isLeaky(stdout + stderr)).toBe(false)
   const names = await readdir(bench.folder)
   expect(names.filter((name) => name.startsWith('core'))).toEqual([])
-  // Wherever this machine has its cores go: of its own limits the command is told first.
+  // Independent of where this machine writes cores: the command sets its own limits first.
   const limits = (await readdir(seen)).filter((one) => one.startsWith('limits'))
   expect(limits.length).toBeGreaterThan(0)
   for (const name of limits) {
@@ -237,7 +237,7 @@ it('nothing is found of one that crashes while it holds a secret: no core, no pr
   expect(await leakyFiles()).toEqual([])
 })
 
-it('an inherited environment with the password in it goes to nobody', async () => {
+it('an inherited environment with the password is not passed to child processes', async () => {
   const { exitCode } = await start(['verify'], { KEYSTORE_PASSWORD: 'Other canary 5Kx' })
   expect(exitCode).toBe(0)
   const environments = (await readdir(seen)).filter((one) => one.startsWith('environment'))

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sealKeystore } from '../../src/simulator/keystore/keystore-file.ts'
 import { type Bench, createBench, PASSWORD, secretOf } from './bench.ts'
-import { keysHere } from './here.ts'
+import { runKeys } from './in-process.ts'
 
 const RESTORE = ['restore', '--type', 'secp', '--yes', '--while-running']
 
@@ -24,7 +24,7 @@ afterEach(async () => {
   await bench.remove()
 })
 
-/** Does something before the tool does its work, or in its place. */
+/** Runs a script before, or instead of, the tool. */
 const putTool = async (script: string): Promise<void> => {
   const tool = join(bench.folder, 'bin/chain-keystore')
   await rename(tool, `${tool}.real`)
@@ -37,12 +37,12 @@ const expectNoSecret = (text: string): void => {
   }
 }
 
-describe('a tool that dies with its arguments on its lips', () => {
+describe('a tool that prints its arguments and dies', () => {
   it.each(['SEGV', 'ABRT', 'KILL'])(
-    'SIG%s: who died is told, and no word of it',
+    'SIG%s: the error names the signal and contains no output of the tool',
     async (signal) => {
       await putTool(`echo "cannot use [$3] with [$5] $*" >&2; kill -${signal} $$; sleep 5`)
-      const { code, out, err } = await keysHere(bench, ['backup', '--json'])
+      const { code, out, err } = await runKeys(bench, ['backup', '--json'])
       expect(code).toBe(1)
       expect(out).toContain(`killed by SIG${signal}`)
       expectNoSecret(out + err)
@@ -50,19 +50,19 @@ describe('a tool that dies with its arguments on its lips', () => {
   )
 })
 
-describe('two keys, and one of them fails', () => {
-  it('restore: nothing at all is replaced', async () => {
+describe('two keys, one of which fails', () => {
+  it('restore: nothing is replaced', async () => {
     await bench.putKeystore('secp', 'other')
     await putTool('[ "$1-$9" = import-bls ] && { echo "error: KDFError" >&2; exit 1; }')
-    const { code, err } = await keysHere(bench, ['restore', '--yes', '--while-running'])
+    const { code, err } = await runKeys(bench, ['restore', '--yes', '--while-running'])
     expect(code).toBe(1)
     expect(err).toContain('import for the bls key')
     expect(await bench.opens('secp')).toBe(secretOf('secp', 'other'))
   })
 
-  it('backup: what was done is told, in JSON, too', async () => {
+  it('backup: --json reports the completed key', async () => {
     await putTool('[ "$7" = bls ] && { echo "error: KDFError" >&2; exit 1; }')
-    const { code, out } = await keysHere(bench, ['backup', '--json'])
+    const { code, out } = await runKeys(bench, ['backup', '--json'])
     expect(code).toBe(1)
     expect(JSON.parse(out)).toMatchObject({
       done: [{ key: 'secp', file: bench.backup('secp') }],
@@ -71,110 +71,110 @@ describe('two keys, and one of them fails', () => {
   })
 })
 
-describe('somebody else in the folder', () => {
-  it('a keystore that was changed meanwhile is not replaced', async () => {
+describe('another program in the directory', () => {
+  it('a keystore that it has changed is not replaced', async () => {
     const keystore = bench.keystore('secp')
     await putTool(
       `[ "$1" = import ] && { echo precious > ${keystore}.new; mv ${keystore}.new ${keystore}; }`,
     )
-    const { code, err } = await keysHere(bench, RESTORE)
+    const { code, err } = await runKeys(bench, RESTORE)
     expect(code).toBe(1)
-    expect(err).toContain('has changed since it was looked at')
+    expect(err).toContain('has changed since it was read')
     expect(await readFile(keystore, 'utf8')).toBe('precious\n')
   })
 
-  it('what lies there is kept, and not what another name of it was', async () => {
+  it('the existing backup is kept, not an earlier file with the same link', async () => {
     const [file, copy] = [bench.backup('secp'), `${bench.backup('secp')}.20200101000000.bak`]
     await link(file, copy)
     await writeFile(`${file}.new`, 'precious')
     await rename(`${file}.new`, file)
     await link(file, `${file}.elsewhere`)
-    const { code, out } = await keysHere(bench, ['backup', '--type', 'secp', '--json'])
+    const { code, out } = await runKeys(bench, ['backup', '--type', 'secp', '--json'])
     expect(code).toBe(0)
     const [, kept = ''] = /"kept": "([^"]+)"/.exec(out) ?? []
     expect(await readFile(kept, 'utf8')).toBe('precious')
   })
 
-  it('a backup that is a link is not followed, and not called whole', async () => {
+  it('a backup that is a symbolic link is not followed and not ok', async () => {
     const file = bench.backup('secp')
     await rename(file, `${file}.elsewhere`)
     await symlink(`${file}.elsewhere`, file)
-    expect((await keysHere(bench, ['backup', '--type', 'secp'])).err).toContain('it is a link')
-    const { code, out } = await keysHere(bench, ['verify', '--type', 'secp'])
+    expect((await runKeys(bench, ['backup', '--type', 'secp'])).err).toContain('it is a link')
+    const { code, out } = await runKeys(bench, ['verify', '--type', 'secp'])
     expect(code).toBe(1)
-    expect(out).toContain('put the file itself there')
+    expect(out).toContain('replace the link with the file itself')
   })
 })
 
-describe('files that are not what they are taken for', () => {
+describe('files with unexpected content', () => {
   it.each([`Keystore secret: ${secretOf('secp')}`, `KEYSTORE_PASSWORD='${PASSWORD}'`])(
-    '%s in the list of recipients: its place is told, and nothing of it',
+    '%s in the list of recipients: the error has its line number but not its text',
     async (line) => {
       const file = join(bench.folder, 'recipients')
       await writeFile(file, `# ours\n${line}\n`)
       const argv = ['export', '-R', file, '-o', bench.folder]
-      const { code, out, err } = await keysHere(bench, argv)
+      const { code, out, err } = await runKeys(bench, argv)
       expect(code).toBe(1)
       expect(err).toContain(`the recipient in ${file}:2`)
       expectNoSecret(out + err)
     },
   )
 
-  it('the backup of the other type: refused by its public key', async () => {
+  it('the backup of the other type is rejected by its public key', async () => {
     await bench.remove()
     bench = await createBench()
-    await keysHere(bench, ['backup'])
+    await runKeys(bench, ['backup'])
     const argv = [...RESTORE, '--from', bench.backup('bls')]
-    const { code, err } = await keysHere(bench, argv)
+    const { code, err } = await runKeys(bench, argv)
     expect(code).toBe(1)
-    expect(err).toContain('it is not a secp key, by its public key')
+    expect(err).toContain('the length of its public key is not that of a secp key')
   })
 
-  it('an earlier backup that others may read: not good', async () => {
+  it('an earlier backup that other users can read is not ok', async () => {
     const copy = `${bench.backup('secp')}.20200101000000.bak`
     await copyFile(bench.backup('secp'), copy)
     await chmod(copy, 0o644)
-    const { code, out } = await keysHere(bench, ['verify', '--type', 'secp'])
+    const { code, out } = await runKeys(bench, ['verify', '--type', 'secp'])
     expect(code).toBe(1)
-    expect(out).toContain(`others may read ${copy}`)
+    expect(out).toContain(`other users can read ${copy}`)
   })
 
-  it('a note that is none: told, and not written over', async () => {
+  it('an invalid note is an error and is not overwritten', async () => {
     const note = join(bench.folder, 'backup/off-node.json')
     await writeFile(note, '{"version":2}')
-    expect((await keysHere(bench, ['off-node', 'safe'])).code).toBe(1)
+    expect((await runKeys(bench, ['off-node', 'safe'])).code).toBe(1)
     expect(await readFile(note, 'utf8')).toBe('{"version":2}')
   })
 })
 
-it('backups that are noted off this host, and are not here: well, as long as the node has that key', async () => {
+it('backups that are recorded off this host and are not here are ok while the node has that key', async () => {
   await bench.remove()
   bench = await createBench()
-  await keysHere(bench, ['backup'])
-  expect((await keysHere(bench, ['off-node', 'safe'])).code).toBe(0)
+  await runKeys(bench, ['backup'])
+  expect((await runKeys(bench, ['off-node', 'safe'])).code).toBe(0)
   for (const type of ['secp', 'bls'] as const)
     await rename(bench.backup(type), `${bench.folder}/${type}`)
-  const away = await keysHere(bench, ['verify'])
+  const away = await runKeys(bench, ['verify'])
   expect(away.code).toBe(0)
   expect(away.out).toContain('secp: the backup is off this host')
   await bench.putKeystore('secp', 'other')
-  const { code, out } = await keysHere(bench, ['verify'])
+  const { code, out } = await runKeys(bench, ['verify'])
   expect(code).toBe(1)
-  expect(out).toContain('secp: the backup is NOT good')
+  expect(out).toContain('secp: the backup is NOT ok')
   expect(out).toContain('bls: the backup is off this host')
-  expect((await keysHere(bench, ['off-node', 'safe'])).err).toContain(
-    'while the backup is still here',
+  expect((await runKeys(bench, ['off-node', 'safe'])).err).toContain(
+    'while the backup is still on this host',
   )
 })
 
-it('a backup of another secret is not good, though no public key tells it', async () => {
+it('a backup of another secret without a public key is not ok', async () => {
   await bench.putKeystore('secp', 'other')
-  const { code, out } = await keysHere(bench, ['verify', '--type', 'secp'])
+  const { code, out } = await runKeys(bench, ['verify', '--type', 'secp'])
   expect(code).toBe(1)
   expect(out).toContain('ANOTHER key than in')
 })
 
-describe('a keystore of the first version', () => {
+describe('a keystore of version 1', () => {
   beforeEach(async () => {
     await bench.remove()
     bench = await createBench()
@@ -183,40 +183,40 @@ describe('a keystore of the first version', () => {
       bench.keystore('secp'),
       sealKeystore({ secret, version: 1, password: PASSWORD }),
     )
-    await keysHere(bench, ['backup', '--type', 'secp'])
+    await runKeys(bench, ['backup', '--type', 'secp'])
   })
 
-  it('its backup is not good: import would make another key of it', async () => {
-    const { code, out } = await keysHere(bench, ['verify', '--type', 'secp'])
+  it('its backup is not ok: import would derive another key from it', async () => {
+    const { code, out } = await runKeys(bench, ['verify', '--type', 'secp'])
     expect(code).toBe(1)
-    expect(out).toContain('a keystore of the first version')
+    expect(out).toContain('a keystore of version 1')
   })
 
-  it('and it is not restored, whether the backup tells it or only the keystore that is there', async () => {
+  it('is not restored, whether the version is in the backup or only in the existing keystore', async () => {
     const before = await readFile(bench.keystore('secp'))
-    expect((await keysHere(bench, RESTORE)).err).toContain('import would make another key')
+    expect((await runKeys(bench, RESTORE)).err).toContain('import would derive another key')
     await writeFile(bench.backup('secp'), `Keystore secret: ${secretOf('secp')}\n`)
-    expect((await keysHere(bench, RESTORE)).err).toContain('import would make another key')
+    expect((await runKeys(bench, RESTORE)).err).toContain('import would derive another key')
     expect(await readFile(bench.keystore('secp'))).toStrictEqual(before)
   })
 })
 
-describe('where files lie', () => {
-  it('a folder that is missing is made, closed, and those above it as folders are', async () => {
+describe('directories', () => {
+  it('a missing backup directory is created with mode 700, its parents with 755', async () => {
     const folder = join(bench.folder, 'opt/chain/backup')
     const config = { ...bench.config.node, backupDirectory: folder }
     const moved = { ...bench, config: { ...bench.config, node: config } }
-    expect((await keysHere(moved, ['backup'])).code).toBe(0)
+    expect((await runKeys(moved, ['backup'])).code).toBe(0)
     const modes = await moved.modes('opt', 'opt/chain', 'opt/chain/backup')
     expect(modes).toStrictEqual(['755', '755', '700'])
   })
 
-  it('of all that is gone but what was kept, the newest is named', async () => {
+  it('if only earlier backups exist, the error names the newest', async () => {
     const file = bench.backup('secp')
     await rename(file, `${file}.20200101000000.bak`)
-    expect((await keysHere(bench, RESTORE)).err).toContain(`--from ${file}.20200101000000.bak`)
+    expect((await runKeys(bench, RESTORE)).err).toContain(`--from ${file}.20200101000000.bak`)
     await mkdir(join(bench.folder, 'empty'))
-    const { err } = await keysHere(bench, [...RESTORE, '--from', join(bench.folder, 'empty')])
-    expect(err).toContain('name the file or its folder with --from')
+    const { err } = await runKeys(bench, [...RESTORE, '--from', join(bench.folder, 'empty')])
+    expect(err).toContain('pass the file or its directory with --from')
   })
 })

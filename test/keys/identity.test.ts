@@ -4,13 +4,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { keyPairOf } from '../../src/simulator/keystore/key-pair.ts'
 import { type Bench, createBench, KEY_TYPES, type KeyType, secretOf } from './bench.ts'
-import { keysHere } from './here.ts'
+import { runKeys } from './in-process.ts'
 
 let bench: Bench
 beforeEach(async () => {
   bench = await createBench()
   // Earlier backups of the bench have no public key; these have one.
-  const { code, err } = await keysHere(bench, ['backup'])
+  const { code, err } = await runKeys(bench, ['backup'])
   if (code !== 0) throw new Error(err)
 })
 afterEach(async () => {
@@ -45,7 +45,7 @@ const RESTORE = ['restore', '--yes', '--while-running']
 
 it('verify: the keys of the configuration and of the status report match, and the tool runs once', async () => {
   await placeStatus(OWN)
-  const { code, out } = await keysHere(bench, ['verify', configured(OWN.secp)])
+  const { code, out } = await runKeys(bench, ['verify', configured(OWN.secp)])
   expect(code, out).toBe(0)
   expect(out).toContain('the same as node.publicKey in the configuration')
   expect(out.match(/the same as the key that chain-status reports/g)).toHaveLength(2)
@@ -53,19 +53,19 @@ it('verify: the keys of the configuration and of the status report match, and th
 })
 
 it('verify: another key in the configuration fails and is named with ours', async () => {
-  const { code, out } = await keysHere(bench, ['verify', configured(OTHER.secp)])
+  const { code, out } = await runKeys(bench, ['verify', configured(OTHER.secp)])
   expect(code, out).toBe(1)
   const text = out.replaceAll(/\s+/g, ' ')
   expect(text).toContain(
     `the public key is ${OWN.secp}, but node.publicKey in the configuration is ${OTHER.secp}; check`,
   )
-  expect(text).toContain('secp: the backup is NOT good')
-  expect(text).toContain('bls: the backup is good')
+  expect(text).toContain('secp: the backup is NOT ok')
+  expect(text).toContain('bls: the backup is ok')
 })
 
 it.each(KEY_TYPES)('verify: another %s key in the status report fails', async (type) => {
   await placeStatus({ ...OWN, [type]: OTHER[type] })
-  const { code, out } = await keysHere(bench, ['verify', '--json'])
+  const { code, out } = await runKeys(bench, ['verify', '--json'])
   expect(code, out).toBe(1)
   const told = judged
     .parse(JSON.parse(out))
@@ -91,7 +91,7 @@ it.each([
   ],
 ])('verify: a status tool that %s is not compared', async (_, prepare, why) => {
   await prepare()
-  const { code, out } = await keysHere(bench, ['verify'])
+  const { code, out } = await runKeys(bench, ['verify'])
   expect(code, out).toBe(0)
   const text = out.replaceAll(/\s+/g, ' ')
   expect(text).toContain('not compared with node.publicKey in the configuration: it is not set')
@@ -101,9 +101,9 @@ it.each([
 
 it('verify --files-only runs no status tool, and compares with the configuration', async () => {
   await placeStatus(OTHER)
-  const same = await keysHere(bench, ['verify', '--files-only', configured(OWN.secp)])
+  const same = await runKeys(bench, ['verify', '--files-only', configured(OWN.secp)])
   expect(same.code, same.out).toBe(0)
-  const other = await keysHere(bench, ['verify', '--files-only', configured(OTHER.secp)])
+  const other = await runKeys(bench, ['verify', '--files-only', configured(OTHER.secp)])
   expect(other.code, other.out).toBe(1)
   expect(await runsOf()).toBe('')
 })
@@ -115,7 +115,7 @@ it.each([
   await prepare()
   const before = await bench.look()
   for (const argv of [['restore', '--dry-run'], RESTORE]) {
-    const { code, out, err } = await keysHere(bench, [...argv, '--type', 'secp', ...more])
+    const { code, out, err } = await runKeys(bench, [...argv, '--type', 'secp', ...more])
     expect(code, out + err).toBe(1)
     expect(out.replaceAll(/\s+/g, ' ')).toContain('MISMATCH')
     expect(err).toContain(OWN.secp)
@@ -130,7 +130,7 @@ it('restore: a backup without a public key is compared before anything is replac
   await writeFile(bench.backup('secp'), `Keep your IKM secure: ${secretOf('secp')}\n`)
   await rm(bench.keystore('secp'))
   const before = await bench.look()
-  const { code, err } = await keysHere(bench, [...RESTORE, '--type', 'secp'])
+  const { code, err } = await runKeys(bench, [...RESTORE, '--type', 'secp'])
   expect(code).toBe(1)
   expect(err).toContain(`the public key is ${OWN.secp}, but`)
   expect(await bench.look()).toEqual(before)
@@ -140,11 +140,11 @@ it('restore --replace-identity overrides the status report, and not the configur
   await placeStatus(OTHER)
   await bench.putKeystore('secp', 'other')
   const argv = [...RESTORE, '--type', 'secp', '--replace-identity']
-  const refused = await keysHere(bench, [...argv, configured(OTHER.secp)])
+  const refused = await runKeys(bench, [...argv, configured(OTHER.secp)])
   expect(refused.code, refused.err).toBe(1)
   expect(refused.err).toContain('set node.publicKey')
   expect(await bench.opens('secp')).toBe(secretOf('secp', 'other'))
-  const restored = await keysHere(bench, [...argv, configured(OWN.secp)])
+  const restored = await runKeys(bench, [...argv, configured(OWN.secp)])
   expect(restored.code, restored.err).toBe(0)
   expect(await bench.opens('secp')).toBe(secretOf('secp'))
 })
@@ -154,12 +154,12 @@ const exportTo = (recipient: string) => ['export', '--recipient', recipient, '-o
 
 it('export: a backup of another key is not exported', async () => {
   await placeStatus(OTHER)
-  const { code, err } = await keysHere(bench, exportTo(RECIPIENT))
+  const { code, err } = await runKeys(bench, exportTo(RECIPIENT))
   expect(code).toBe(1)
   expect(err).toContain(`the public key is ${OWN.secp}, but`)
   await expect(readFile(join(bench.folder, 'secp-backup.age'))).rejects.toThrow('ENOENT')
   await placeStatus(OWN)
-  expect(await keysHere(bench, exportTo(RECIPIENT))).toMatchObject({ code: 0 })
+  expect(await runKeys(bench, exportTo(RECIPIENT))).toMatchObject({ code: 0 })
 })
 
 it.each([
@@ -174,7 +174,7 @@ it.each([
     "the public example of sops' README",
   ],
 ])('export: the recipient %s is rejected, with how to create one', async (recipient, why) => {
-  const { code, err } = await keysHere(bench, exportTo(recipient))
+  const { code, err } = await runKeys(bench, exportTo(recipient))
   expect(code).toBe(1)
   expect(err).toContain(why)
   expect(err).toContain('`age-keygen -o KEYFILE`')

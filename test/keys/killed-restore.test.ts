@@ -1,20 +1,20 @@
 import { expect, it } from 'vitest'
 import { requireRealPart } from '../support/real-parts.ts'
 import { probeStrace } from '../support/strace.ts'
-import { killEverywhere } from './kill.ts'
-import { SCENES } from './scenes.ts'
+import { killAtEachCall } from './kill-at-each-call.ts'
+import { SCENARIOS } from './scenarios.ts'
 
 const describe = await requireRealPart('strace', probeStrace)
 
-/** Some thirty runs a scene. */
-const PATIENCE = 180_000
+/** About thirty runs per scenario. */
+const TIMEOUT_MS = 180_000
 
 describe('a restore that is killed', () => {
-  it.each(SCENES.restore)(
-    '$name: at each call on the files a good key is left, and the next run completes it',
-    async (scene) => {
-      expect(await killEverywhere(scene)).toBeGreaterThan(10)
+  it.each(SCENARIOS.restore)(
+    '$name: at each call an intact key is left, and the next run completes the command',
+    async (scenario) => {
+      expect(await killAtEachCall(scenario)).toBeGreaterThan(10)
     },
-    PATIENCE,
+    TIMEOUT_MS,
   )
 })

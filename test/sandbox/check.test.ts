@@ -89,7 +89,7 @@ describe('check, status and recover on real systemd and journald', () => {
     expect((await run(ROOT, 'check')).stdout).not.toContain('No agent watches this node.')
     const { stdout } = await run(ROOT, 'status', '--json')
     expect(stdout).toContain('"agent"')
-    expect(stdout).not.toContain('Asked the node itself')
+    expect(stdout).not.toContain('Read from the node')
   })
 
   it('consensus that was stopped: said first, with the way out and never consensus alone', async () => {

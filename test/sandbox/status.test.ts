@@ -105,7 +105,7 @@ describe('status on real systemd and journald', () => {
     await node.systemctl('stop', 'chain-agent.service')
     const lines = await status('services')
     expect(lines.split('\n')[1]).toBe(
-      `Asked the node itself: no agent answers at 127.0.0.1:${node.port}`,
+      `Read from the node: no agent answers at 127.0.0.1:${node.port}`,
     )
     expect(lines).toMatch(
       /^ {2}maker-bft +x failed, ended \S+Z \(.* ago\), 0 restarts, killed by SIGABRT$/m,

@@ -25,7 +25,7 @@ test.each([
     elapsedMs: 60_000,
   })
   const exec = createStandInExec(tools)
-  const seen = await cli([...command, '--prefix', 'zephyr'], { clock, standIns: { exec } })
+  const seen = await cli([...command, '--prefix', 'zephyr'], { clock, overrides: { exec } })
   expect(seen.code).toBe(code)
   expect(`${seen.out}${seen.err}`).toContain('systemd-journal')
 })

@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream'
 import { runCli } from '../../src/cli/program.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import type { StandIns } from '../../src/commands/shared/stand-ins.ts'
+import type { SourceOverrides } from '../../src/cli/io.ts'
 
 export interface World {
   readonly stdin?: string
@@ -9,7 +9,7 @@ export interface World {
   /** In the place of /etc/chain-agent/config.yaml. */
   readonly installedConfig?: string
   readonly clock?: Clock
-  readonly standIns?: StandIns
+  readonly overrides?: SourceOverrides
   /** Interrupts the command, as Ctrl-C does, as soon as its output satisfies this. */
   readonly until?: (out: string) => boolean
   /** What standard output has beyond a pipe: that it is a terminal, and its size. */
@@ -18,7 +18,7 @@ export interface World {
 
 /** Runs one command line and returns its exit code and output. */
 export const cli = async (argv: readonly string[], world: World = {}) => {
-  const { stdin = '', env = {}, clock = systemClock, standIns = {}, installedConfig } = world
+  const { stdin = '', env = {}, clock = systemClock, overrides = {}, installedConfig } = world
   const { until, terminal = {} } = world
   const interrupt = new AbortController()
   const out = listener((text) => {
@@ -33,7 +33,7 @@ export const cli = async (argv: readonly string[], world: World = {}) => {
     clock,
     signal: interrupt.signal,
     ...(installedConfig === undefined ? {} : { installedConfig }),
-    standIns,
+    overrides,
   })
   return { code, out: out.text(), err: err.text() }
 }

@@ -16,7 +16,7 @@ import { createSimulatedHost } from '../../src/simulator/simulated-host.ts'
 import { createStandInAsk } from '../../src/simulator/stand-in-ask.ts'
 import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
 import { createAsk } from '../../src/sources/http.ts'
-import { openAnnouncements } from '../../src/commands/maintenance/maintenance.ts'
+import { openAnnouncements } from '../../src/commands/maintenance/command.ts'
 import type { Connect } from '../../src/agent/runtime.ts'
 import { cli, type World } from './cli.ts'
 import { freePort } from './free-port.ts'
@@ -127,7 +127,7 @@ export const startHost = async (options: Options): Promise<Host> => {
       Object.entries(simulated.tools).filter(([name]) => hasNode || !name.startsWith('chain-')),
     ),
   )
-  const standIns = {
+  const overrides = {
     exec: hasSecrets ? withSecrets(tools, clock) : tools,
     // The agent itself is asked over a real connection.
     ask: async (request: Parameters<typeof realAsk>[0]) =>
@@ -158,7 +158,7 @@ export const startHost = async (options: Options): Promise<Host> => {
         clock,
         log,
         path: directory,
-        ...standIns,
+        ...overrides,
         ...(hasSecrets && { connect }),
         ownsProcess: hasSecrets,
       })
@@ -185,7 +185,7 @@ export const startHost = async (options: Options): Promise<Host> => {
           ...more,
           env: { CHAIN_AGENT_CONFIG: configFile, PATH: directory, ...env, ...more?.env },
           clock,
-          standIns,
+          overrides,
         }),
       ),
     close: async () => {

@@ -1,11 +1,14 @@
 import { PassThrough } from 'node:stream'
 import { loadProgram } from '../../src/cli/program.ts'
-import { describeCommand, type Words } from '../../src/cli/help/describe.ts'
-import { withBelow } from '../../src/cli/help/shared.ts'
+import {
+  type CommandModel,
+  describeCommand,
+  withSubcommands,
+} from '../../src/cli/help/command-model.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 /** All that the program says of itself. */
-export const programWords = async (): Promise<Words> => {
+export const programWords = async (): Promise<CommandModel> => {
   const stream = new PassThrough()
   const streams = { stdin: stream, stdout: stream, stderr: stream }
   const { signal } = new AbortController()
@@ -15,9 +18,9 @@ export const programWords = async (): Promise<Words> => {
 }
 
 /** Every command by its whole path, and every option by its long name. */
-export const namesIn = (program: Words): readonly string[] => [
+export const namesIn = (program: CommandModel): readonly string[] => [
   ...new Set(
-    withBelow(program).flatMap(({ path, options }) => [
+    withSubcommands(program).flatMap(({ path, options }) => [
       path,
       ...options.flatMap(({ names }) => names.slice(-1)),
     ]),

@@ -2,11 +2,17 @@ import { PassThrough } from 'node:stream'
 import { systemClock } from '../../core/clock.ts'
 import { loadProgram } from '../program.ts'
 import { wrap } from '../terminal/layout.ts'
-import { describeCommand, type Term, type Words } from './describe.ts'
+import {
+  type CommandModel,
+  describeCommand,
+  ENVIRONMENT,
+  type Section,
+  sharedOptions,
+  type Term,
+  withSubcommands,
+} from './command-model.ts'
 import { capital, groupsOf } from './help-page.ts'
 import { renderManual } from './manual.ts'
-import type { Section } from './notes.ts'
-import { ENVIRONMENT, sharedOptions, withBelow } from './shared.ts'
 
 /** The text of docs/cli.md. */
 export const renderCliPage = async (): Promise<string> => {
@@ -15,10 +21,10 @@ export const renderCliPage = async (): Promise<string> => {
     '# The command line',
     '',
     ...paragraph(
-      'Generated from the commands themselves by `npm run generate`; `chain-agent help`, `chain-agent man` and the completion of bash and zsh say the same.',
+      'Generated from the commands by `npm run generate`, like `chain-agent help`, `chain-agent man` and the completion scripts for bash and zsh.',
     ),
     '',
-    '| when | command | what it does |',
+    '| group | command | what it does |',
     '|---|---|---|',
     ...groupsOf(program.commands, ({ group }) => group).flatMap(([heading, commands]) =>
       commands.map(
@@ -27,14 +33,14 @@ export const renderCliPage = async (): Promise<string> => {
       ),
     ),
     ...program.notes.flatMap(section),
-    ...program.commands.flatMap((command) => withBelow(command).flatMap(chapter)),
+    ...program.commands.flatMap((command) => withSubcommands(command).flatMap(chapter)),
     '',
     '## Options of the program',
     ...table('option', program.options),
     '',
     '## Options of the configuration',
     '',
-    'Every command that reads the configuration takes these.',
+    'Every command that reads the configuration has these options.',
     ...table('option', sharedOptions(program)),
     '',
     '## Environment',
@@ -48,7 +54,7 @@ export const renderCliPage = async (): Promise<string> => {
 /** The text of docs/chain-agent.1. */
 export const renderManualPage = async (): Promise<string> => renderManual(await allCommands())
 
-const allCommands = async (): Promise<Words> => {
+const allCommands = async (): Promise<CommandModel> => {
   const stream = new PassThrough()
   const streams = { stdin: stream, stdout: stream, stderr: stream }
   const { signal } = new AbortController()
@@ -57,10 +63,10 @@ const allCommands = async (): Promise<Words> => {
   )
 }
 
-const chapter = (words: Words): readonly string[] => {
+const chapter = (words: CommandModel): readonly string[] => {
   const own = words.options.filter(({ group }) => group === undefined)
   const hasShared = words.options.length > own.length
-  const taken = words.arguments.filter(({ description }) => description !== '')
+  const documented = words.arguments.filter(({ description }) => description !== '')
   return [
     '',
     `${'#'.repeat(words.path.split(' ').length + 1)} ${words.path}`,
@@ -70,13 +76,13 @@ const chapter = (words: Words): readonly string[] => {
     '```',
     '',
     `${capital(cell(words.description))}.`.replace(/\.\.$/, '.'),
-    ...(taken.length > 0 ? table('argument', taken) : []),
+    ...(documented.length > 0 ? table('argument', documented) : []),
     ...table(
       'option',
       own.filter(({ names }) => !names.includes('--help')),
     ),
     ...(hasShared
-      ? ['', 'It takes the [options of the configuration](#options-of-the-configuration), too.']
+      ? ['', 'It also has the [options of the configuration](#options-of-the-configuration).']
       : []),
     ...words.notes.flatMap(section),
   ]

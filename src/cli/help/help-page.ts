@@ -1,22 +1,21 @@
 import { wrap } from '../terminal/layout.ts'
 import type { Style } from '../terminal/style.ts'
-import type { OptionTerm, Term, Words } from './describe.ts'
-import type { Section } from './notes.ts'
+import type { CommandModel, OptionTerm, Section, Term } from './command-model.ts'
 
-/** A help that is read in a pipe is read in a pager. */
-const USUAL = 80
+/** Columns if the output is not a terminal: it is probably shown in a pager. */
+const DEFAULT_WIDTH = 80
 /** Longer lines are hard to read. */
-const WIDEST = 100
-/** A longer term stands on a line of its own. */
-const LONGEST_TERM = 26
-/** Where less is left for a description, it stands below its term. */
-const LEAST_BESIDE = 28
+const MAX_WIDTH = 100
+/** A longer term gets a line of its own. */
+const MAX_TERM = 26
+/** With fewer columns left for it, a description is printed below its term. */
+const MIN_DESCRIPTION = 28
 
-/** The help of a command, as wide as the reader's terminal. */
-export const renderHelp = (words: Words, terminal: Style): string => {
+/** The help of a command, as wide as the terminal. */
+export const renderHelp = (words: CommandModel, terminal: Style): string => {
   const style = {
     ...terminal,
-    width: Math.min(terminal.width ?? USUAL, WIDEST),
+    width: Math.min(terminal.width ?? DEFAULT_WIDTH, MAX_WIDTH),
     column: columnFor([...words.arguments, ...words.options, ...words.commands.map(asTerm)]),
   }
   const own = words.options.filter(({ group }) => group === undefined)
@@ -47,13 +46,13 @@ const describedOnly = (terms: readonly Term[]): readonly Term[] =>
 
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
-const asTerm = ({ name, summary, arguments: taken }: Words): Term => ({
+const asTerm = ({ name, summary, arguments: taken }: CommandModel): Term => ({
   term: [name, ...taken.map(({ term }) => term)].join(' '),
   description: summary,
-  takes: undefined,
+  argument: undefined,
 })
 
-/** In the order in which each heading comes first. */
+/** Groups items by heading, in the order of their first occurrence. */
 export const groupsOf = <Item>(
   all: readonly Item[],
   headingOf: (item: Item) => string,
@@ -63,22 +62,22 @@ export const groupsOf = <Item>(
     all.filter((item) => headingOf(item) === heading),
   ])
 
-interface Sized extends Style {
+interface HelpStyle extends Style {
   readonly width: number
-  /** Where descriptions begin. */
+  /** The column of the descriptions. */
   readonly column: number
 }
 
 const columnFor = (terms: readonly Pick<Term, 'term'>[]): number =>
-  4 + Math.max(0, ...terms.map(({ term }) => term.length).filter((size) => size <= LONGEST_TERM))
+  4 + Math.max(0, ...terms.map(({ term }) => term.length).filter((size) => size <= MAX_TERM))
 
 const items = (
   heading: string,
   terms: readonly Pick<OptionTerm, 'term' | 'description'>[],
-  style: Sized,
+  style: HelpStyle,
 ): readonly string[] => {
   if (terms.length === 0) return []
-  const isNarrow = style.width - style.column < LEAST_BESIDE
+  const isNarrow = style.width - style.column < MIN_DESCRIPTION
   const column = isNarrow ? 6 : style.column
   return [
     style.paint('strong', heading),
@@ -91,7 +90,7 @@ const items = (
   ]
 }
 
-const renderSection = ({ title, kind, lines }: Section, style: Sized): readonly string[] => {
+const renderSection = ({ title, kind, lines }: Section, style: HelpStyle): readonly string[] => {
   if (kind === 'prose') return wrap([...(title ? [`${title}:`] : []), ...lines].join(' '), style)
   return [
     ...(title === undefined ? [] : [style.paint('strong', `${title}:`)]),
@@ -101,14 +100,15 @@ const renderSection = ({ title, kind, lines }: Section, style: Sized): readonly 
   ]
 }
 
-/** Comments have one column; a comment that is too long continues in it. */
-const fitExamples = (lines: readonly string[], style: Sized): readonly string[] => {
+/** Aligns comments in one column; a long comment is wrapped in that column. */
+const fitExamples = (lines: readonly string[], style: HelpStyle): readonly string[] => {
   const examples = lines.map((line) => ({ line, parts: line.split(/\s{2,}#\s*/) }))
   const commented = examples.flatMap(({ parts: [command = '', remark] }) =>
     remark === undefined ? [] : [command.length],
   )
   const column = 4 + Math.max(0, ...commented)
-  if (style.width - column < LEAST_BESIDE) return lines.flatMap((line) => fitCommand(line, style))
+  if (style.width - column < MIN_DESCRIPTION)
+    return lines.flatMap((line) => fitCommand(line, style))
   return examples.flatMap(({ line, parts: [command = '', remark] }) => {
     if (remark === undefined) return fitCommand(line, style)
     return wrap(remark, style, `${' '.repeat(column)}# `).map((text, index) =>
@@ -117,8 +117,8 @@ const fitExamples = (lines: readonly string[], style: Sized): readonly string[] 
   })
 }
 
-/** A command line that is too long goes on after a backslash, so that it can still be copied. */
-const fitCommand = (line: string, style: Sized): readonly string[] => {
+/** A long command line is continued after a backslash, so that it can be copied. */
+const fitCommand = (line: string, style: HelpStyle): readonly string[] => {
   if (line.length + 2 <= style.width) return [`  ${line}`]
   const [command = '', remark] = line.split(/\s{2,}#\s*/)
   const closer = `  ${command}  # ${remark ?? ''}`
@@ -133,8 +133,8 @@ const fitCommand = (line: string, style: Sized): readonly string[] => {
   ]
 }
 
-/** A row of a list: what does not fit goes on below its second column, or a little indented. */
-const fitLine = (line: string, style: Sized): readonly string[] => {
+/** Wraps a row of a list below its second column, or with an indent. */
+const fitLine = (line: string, style: HelpStyle): readonly string[] => {
   if (line.length + 2 <= style.width) return [`  ${line}`]
   const column = /^\s*\S.*?\s{2,}/.exec(line)?.[0].length ?? 0
   const indent = column > 0 && column < style.width / 2 ? column : 4

@@ -2,23 +2,28 @@ import { PassThrough } from 'node:stream'
 import { version } from '../../core/version.ts'
 import { wrap } from '../terminal/layout.ts'
 import { createStyle } from '../terminal/style.ts'
-import type { Term, Words } from './describe.ts'
+import {
+  type CommandModel,
+  ENVIRONMENT,
+  type Section,
+  sharedOptions,
+  type Term,
+  withSubcommands,
+} from './command-model.ts'
 import { capital } from './help-page.ts'
-import type { Section } from './notes.ts'
-import { ENVIRONMENT, sharedOptions, withBelow } from './shared.ts'
 
-/** The page is of a version; the macro wants a day, and this is the day of the first page. */
+/** The page belongs to a version; `.TH` needs a date, and this is the date of the first page. */
 const DAY = '2026-11-21'
 
 /** The manual page, in the macros of man(7). */
-export const renderManual = (program: Words): string => {
-  const commands = withBelow(program).filter(({ path }) => path !== '')
+export const renderManual = (program: CommandModel): string => {
+  const commands = withSubcommands(program).filter(({ path }) => path !== '')
   const shared = sharedOptions(program)
   return `${[
     String.raw`.\" Written by "chain-agent man".`,
     `.TH CHAIN\\-AGENT 1 ${DAY} "chain\\-agent ${version}" "User Commands"`,
     '.SH NAME',
-    String.raw`chain\-agent \- watches a blockchain node from its own host`,
+    String.raw`chain\-agent \- monitoring agent for blockchain nodes`,
     '.SH SYNOPSIS',
     String.raw`.B chain\-agent`,
     '.I command',
@@ -29,7 +34,7 @@ export const renderManual = (program: Words): string => {
     '.SH COMMANDS',
     ...commands.flatMap((words) => commandOf(words, shared)),
     '.SH CONFIGURATION OPTIONS',
-    'Every command that reads the configuration takes these.',
+    'Every command that reads the configuration has these options.',
     ...shared.flatMap(tagged),
     '.SH OPTIONS',
     ...program.options.flatMap(tagged),
@@ -49,7 +54,7 @@ export const renderManual = (program: Words): string => {
   ].join('\n')}\n`
 }
 
-const commandOf = (words: Words, shared: readonly Term[]): readonly string[] => {
+const commandOf = (words: CommandModel, shared: readonly Term[]): readonly string[] => {
   const own = words.options.filter(({ group }) => group === undefined)
   const hasShared = words.options.length > own.length && shared.length > 0
   return [
@@ -57,7 +62,7 @@ const commandOf = (words: Words, shared: readonly Term[]): readonly string[] => 
     ...prose(words.usage).map((line) => `.B ${line}`),
     '.PP',
     ...prose(`${capital(words.description)}.`),
-    ...(hasShared ? ['It takes the options of the configuration, too.'] : []),
+    ...(hasShared ? ['It also has the options of the configuration.'] : []),
     ...words.arguments.filter(({ description }) => description !== '').flatMap(tagged),
     ...own.filter(({ names }) => !names.includes('--help')).flatMap(tagged),
     ...words.notes.flatMap(paragraph),
@@ -82,14 +87,14 @@ const body = ({ kind, lines }: Section): readonly string[] =>
     ? prose(lines.join(' '))
     : ['.RS 4', '.nf', ...lines.map((line) => guard(escape(line))), '.fi', '.RE']
 
-/** A sentence begins a line, as roff wants it. */
+/** Starts each sentence on a new line, as roff expects. */
 const prose = (text: string): readonly string[] =>
   text
     .split(/(?<=[.;:!?])\s+/)
     .flatMap((sentence) => wrap(sentence, { width: 72 }))
     .map((line) => guard(escape(line)))
 
-/** What a terminal without UTF-8 shows, too: one page serves all. */
+/** ASCII only: the page is the same for terminals with and without UTF-8. */
 const { plain } = createStyle({ stdout: new PassThrough(), env: {} })
 
 const escape = (text: string): string =>
@@ -97,5 +102,5 @@ const escape = (text: string): string =>
     .replaceAll('\\', String.raw`\e`)
     .replaceAll('-', String.raw`\-`)
 
-/** A line that begins with a dot or a quote would be a command of roff. */
+/** Escapes a leading dot or quote, which would start a roff request. */
 const guard = (line: string): string => (/^['.]/.test(line) ? `\\&${line}` : line)

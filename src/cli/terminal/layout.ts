@@ -1,6 +1,6 @@
 import type { Style } from './style.ts'
 
-/** Breaks a text at blanks into lines that fit; what has no blank is left long. */
+/** Wraps a text at blanks; a longer word is not broken. */
 export const wrap = (
   text: string,
   { width }: Pick<Style, 'width'>,
@@ -21,7 +21,7 @@ export const wrap = (
   return lines
 }
 
-/** `label  value` lines: labels in one column, values that are too long broken under themselves. */
+/** `label  value` lines: labels in one column, long values wrapped in the second column. */
 export const pairs = (
   rows: readonly (readonly [label: string, value: string])[],
   style: Style,
@@ -29,7 +29,7 @@ export const pairs = (
 ): readonly string[] => {
   const longest = Math.max(0, ...rows.map(([label]) => label.length))
   const column = indent.length + longest + 2
-  // Where the labels leave no room, each value stands below its label.
+  // If the labels leave no space, each value is printed below its label.
   const isNarrow = style.width !== undefined && style.width - column < 24
   return rows.flatMap(([label, value]) => {
     if (isNarrow && column + value.length > (style.width ?? 0)) {

@@ -1,23 +1,23 @@
 import { styleText } from 'node:util'
 import type { Io } from '../io.ts'
 
-/** How bad it is. */
+/** The severity or emphasis of a text. */
 export type Tone = 'good' | 'notice' | 'bad' | 'unknown' | 'quiet' | 'strong'
 
-/** What the reader's terminal can show. */
+/** What the terminal can show. */
 export interface Style {
-  /** Columns; undefined where lines may be of any length: in a pipe or a file. */
+  /** Columns; undefined if lines may have any length, in a pipe or a file. */
   readonly width: number | undefined
-  /** Whether signs beyond ASCII come out right. */
+  /** Whether the terminal shows characters other than ASCII. */
   readonly isUnicode: boolean
   paint(tone: Tone, text: string): string
-  /** A sign of one column; the word beside it says the same. */
+  /** A sign of one column; the text next to it has the same meaning. */
   sign(tone: Tone): string
-  /** A text of ours or of the node's as this terminal can show it. */
+  /** The text in ASCII if the terminal shows nothing else. */
   plain(text: string): string
 }
 
-const NARROWEST = 40
+const MIN_WIDTH = 40
 
 const FORMATS = {
   good: 'green',
@@ -38,8 +38,8 @@ const SIGNS = {
 } as const
 
 /**
- * By what the environment says: colour on a terminal without NO_COLOR (https://no-color.org), or
- * anywhere with FORCE_COLOR; signs beyond ASCII where the locale is UTF-8; lines as wide as the terminal.
+ * Derived from the environment: colour on a terminal without NO_COLOR (https://no-color.org), or anywhere with
+ * FORCE_COLOR; characters other than ASCII if the locale is UTF-8; lines as wide as the terminal.
  */
 export const createStyle = (
   { stdout, env }: Pick<Io, 'stdout' | 'env'>,
@@ -63,7 +63,7 @@ export const createStyle = (
 const widthOf = (stdout: Io['stdout'], env: Io['env'], isTerminal: boolean): number | undefined => {
   const columns =
     'columns' in stdout && isTerminal ? Number(stdout.columns) : Number(env['COLUMNS'])
-  return Number.isInteger(columns) && columns > 0 ? Math.max(NARROWEST, columns) : undefined
+  return Number.isInteger(columns) && columns > 0 ? Math.max(MIN_WIDTH, columns) : undefined
 }
 
 const ASCII: Readonly<Record<string, string>> = {

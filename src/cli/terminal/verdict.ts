@@ -19,7 +19,7 @@ const SEVERITIES: Readonly<Record<Severity, Tone>> = {
   info: 'quiet',
 }
 
-/** The first line: the word in its colour, and the sentence. One line however long: it is read by programs, too. */
+/** The first line: the coloured word and the sentence. It is not wrapped: programs read it, too. */
 export const verdictLine = (verdict: Pick<Verdict, 'word' | 'sentence'>, style: Style): string => {
   const line = style.plain(printable(firstLine(verdict)))
   return style.paint(TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
@@ -34,11 +34,11 @@ export const checkLines = (
   verdictLine(verdict, style),
   '',
   ...findingLines(verdict.findings, style),
-  'What was found',
+  'Facts',
   ...factLines(facts, style),
 ]
 
-/** Each finding with what shows it and what to do. */
+/** Each finding with its evidence and advice. */
 export const findingLines = (findings: readonly Finding[], style: Style): readonly string[] =>
   findings.flatMap((finding) => [...linesOf(finding, style), ''])
 
@@ -62,7 +62,7 @@ const linesOf = (
   ]
 }
 
-/** The facts, a line each; unknown is said. */
+/** The facts, one per line; a missing value is `unknown`. */
 export const factLines = (facts: readonly Fact[], style: Style): readonly string[] =>
   pairs(
     facts.map(({ matter, says }) => [matter, style.plain(printable(says ?? 'unknown'))]),
@@ -70,7 +70,7 @@ export const factLines = (facts: readonly Fact[], style: Style): readonly string
   )
 
 const capital = (text: string): string => {
-  // A unit's name is written as it is.
+  // Unit names are not capitalized.
   if (/^[a-z]+-/.test(text)) return text
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

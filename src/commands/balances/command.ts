@@ -46,7 +46,7 @@ Examples:
       const rpcUrl = rpcOf(io, options)
       const progress = createProgress(io)
       const showProgress = (text: string): void => {
-        if (!options.quiet) progress.say(text)
+        if (!options.quiet) progress.show(text)
       }
       try {
         if (output !== undefined) await checkOutput(output)
@@ -164,7 +164,7 @@ const verify = async (context: VerifyContext): Promise<Verification | null> => {
     block: rebuilt.through,
     clock: io.clock,
     signal: io.signal,
-    ...io.standIns,
+    ...io.overrides,
   })
 }
 

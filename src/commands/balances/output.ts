@@ -1,6 +1,6 @@
 import type { Io } from '../../cli/io.ts'
 import { pairs, wrap } from '../../cli/terminal/layout.ts'
-import { send } from '../../cli/terminal/send.ts'
+import { writeAll } from '../../cli/io.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
 import { formatUnits, toChecksumAddress } from '../../tokens/format.ts'
 import { openOutput, partialPathOf } from '../query/output.ts'
@@ -172,7 +172,7 @@ export const writeBalances = async (
     )
   } else {
     const out =
-      output === undefined ? { append: (text: string) => send(io, text) } : await openOutput(output)
+      output === undefined ? { append: (text: string) => writeAll(io, text) } : await openOutput(output)
     const page = () => tableOf(report, style, options.lines).map((line) => `${line}\n`)
     for (const text of inChunks(
       { csv: () => csvOf(report), json: () => jsonOf(report), table: page }[format](),

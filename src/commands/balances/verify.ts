@@ -6,10 +6,10 @@ import { createAsk } from '../../sources/http.ts'
 import { createRpc, type Rpc } from '../../sources/rpc.ts'
 import { topicOf } from '../../tokens/signatures.ts'
 import type { BalanceRow, LedgerResult } from '../../tokens/types.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 import type { TokenContract } from './rebuild.ts'
 
-interface VerifyOptions extends TokenContract, StandIns {
+interface VerifyOptions extends TokenContract, SourceOverrides {
   readonly ledger: Pick<LedgerResult, 'rows' | 'intervals' | 'supply'>
   /** The number of balances to compare. */
   readonly sample: number

@@ -6,37 +6,38 @@ import { toJson } from '../../core/json.ts'
 import { asError } from '../../core/outcome.ts'
 import { second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
-import { createExec } from '../../sources/exec.ts'
+import { createExec, type Exec } from '../../sources/exec.ts'
 import { createPatientExec } from '../../sources/patient-exec.ts'
 import type { Picture } from '../../health/picture.ts'
 import { revision, version } from '../../core/version.ts'
-import { gatherLog } from './log.ts'
-import { createMembers, type Members } from './members.ts'
-import { UNIT_FACTS } from './unit-facts.ts'
+import { createMembers, type Members, type RedactionCounts } from './members.ts'
 import { readEvents } from '../events/events.ts'
 import { findUnits } from '../shared/log-units.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
+import { readJournal } from '../shared/journal-reader.ts'
+import { redactEntry } from '../logs/logs.ts'
+import { UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Config
   readonly clock: Clock
   /** The search path for programs. */
   readonly path: string
   readonly signal: AbortSignal
-  /** What is known of the node; null where that could not be had. */
+  /** The state of the node; null if it could not be read. */
   readonly picture: Picture | null
-  /** Texts that are made elsewhere, by their names. */
+  /** Further documents, by name. */
   readonly texts: Readonly<Record<string, string>>
-  /** From when on logs are taken, in milliseconds since the epoch; null for none of them. */
+  /** The start of the logs, in milliseconds since the epoch; null for no logs. */
   readonly logsSince: number | null
-  /** Hears what is at hand. */
+  /** Receives the current step. */
   readonly onStep: (step: string) => void
 }
 
-/** The newest so many changes of state. */
-const EVENTS = 1000
+/** The number of newest events in the bundle. */
+const MAX_EVENTS = 1000
 
-/** What goes into the archive, all of it without secrets. */
+/** Gathers the members of the archive, with secrets redacted. Errors become entries of the manifest. */
 export const gatherBundle = async (options: Options): Promise<Members> => {
   const { config, clock, path, signal, picture, onStep } = options
   const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
@@ -82,7 +83,7 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
         origin,
         total,
         oldestAt: since,
-        events: events.slice(-EVENTS).map(eventAsJson),
+        events: events.slice(-MAX_EVENTS).map(eventAsJson),
       })
     })
     if (options.logsSince !== null) {
@@ -99,10 +100,10 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
   }
 }
 
-/** Whether the archive can be written there. Throws a SourceError. */
+/** Checks that the archive can be written. Throws a SourceError. */
 export const checkBundleFile = (file: string): Promise<void> => checkNewFile(file)
 
-/** Packs what was gathered and writes it, whole or not at all. The number of its bytes. */
+/** Compresses the members and writes the archive atomically. Returns its size in bytes; throws a SourceError. */
 export const writeBundle = async (
   file: string,
   members: Members,
@@ -115,7 +116,7 @@ export const writeBundle = async (
   return bytes.length
 }
 
-/** A moment as a part of a file's name, to the second. */
+/** A timestamp for a file name, to the second. */
 export const stampOf = (at: number): string =>
   new Date(at - (at % second)).toISOString().replaceAll(/[-:]|\.\d+/g, '')
 
@@ -143,8 +144,76 @@ const firstLineOf = (told: PromiseSettledResult<string>): string =>
     ? (told.value.split('\n')[0] ?? '')
     : (asError(told.reason).message.split('\n')[0] ?? '')
 
-/** The maker's word stands before the unit of consensus. */
+/** The timers, with the name prefix of the unit of consensus. */
 const timersOf = ({ services }: Config, units: ReadonlyMap<string, string>): readonly string[] => {
   const [word = 'chain'] = (units.get('cruft') ?? units.get('bft') ?? '').split('-')
   return Object.values(services.timers).map((unit) => unit.replaceAll('{prefix}', word))
 }
+
+interface GatherLogDependencies {
+  readonly exec: Exec
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+interface LogRequest {
+  readonly label: string
+  readonly stretch: { readonly unit: string; readonly since: number }
+  readonly members: Members
+}
+
+const MAX_LINES = 5000
+const MAX_BYTES = 2 * 1024 * 1024
+/** Longer lines are truncated. */
+const MAX_LINE_LENGTH = 16 * 1024
+
+/** Adds the newest lines of a service's log, with secrets redacted. An error becomes an entry of the manifest. */
+const gatherLog = async (parts: GatherLogDependencies, { label, stretch, members }: LogRequest) => {
+  const name = `logs/${label}.log`
+  const redacted: RedactionCounts = {}
+  const lines: string[] = []
+  let bytes = 0
+  try {
+    for await (const { entries } of readJournal(parts, { ...stretch, newest: MAX_LINES })) {
+      for (const entry of entries) {
+        const { at, by, raw } = redactEntry(entry, (kind) => {
+          redacted[kind] = (redacted[kind] ?? 0) + 1
+        })
+        const cut =
+          raw.length > MAX_LINE_LENGTH ? `${raw.slice(0, MAX_LINE_LENGTH)}\u2026 (truncated)` : raw
+        const line = `${new Date(at).toISOString()} ${by === null ? '' : `${by}: `}${cut}\n`
+        lines.push(line)
+        bytes += Buffer.byteLength(line)
+      }
+    }
+  } catch (error) {
+    parts.signal.throwIfAborted()
+    members.leaveOut(name, asError(error).message)
+    return
+  }
+  let first = 0
+  while (bytes > MAX_BYTES) {
+    bytes -= Buffer.byteLength(lines[first] ?? '')
+    first += 1
+  }
+  if (lines.length === 0) members.leaveOut(name, `the journal has no line of ${stretch.unit}`)
+  else members.log(name, lines.slice(first).join(''), redacted)
+}
+
+/** Unit properties in the bundle. Commands and environment are left out: units pass passwords there. */
+const UNIT_FACTS = [
+  ...UNIT_PROPERTIES,
+  'Description',
+  'FragmentPath',
+  'DropInPaths',
+  'NeedDaemonReload',
+  'Restart',
+  'RestartUSec',
+  'User',
+  'LimitNOFILE',
+  'LimitCORE',
+  'MemoryMax',
+  'MemoryPeak',
+  'ActiveEnterTimestamp',
+  'InactiveEnterTimestamp',
+] as const

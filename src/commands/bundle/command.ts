@@ -7,14 +7,13 @@ import { hour } from '../../core/units.ts'
 import { checkBundleFile, gatherBundle, stampOf, writeBundle } from './bundle.ts'
 import { preflight } from '../check/preflight.ts'
 import type { Picture } from '../../health/picture.ts'
-import { renderContents, renderWritten } from './render.ts'
-import { verdictText } from './verdict-text.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
+import { renderContents, renderWritten, verdictText } from './render.ts'
+import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { readMoment } from '../../cli/time-option.ts'
+import { readTime } from '../../cli/option-values.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
-import { askNodeWith, readPicture } from '../shared/read-node.ts'
+import { readFromNode, readSnapshot } from '../shared/read-snapshot.ts'
 
 interface Options extends ConfigOptions {
   readonly output?: string
@@ -23,26 +22,29 @@ interface Options extends ConfigOptions {
   readonly list?: true
 }
 
-/** `chain-agent bundle`: what somebody who helps needs to know, in one file, without secrets. */
+/** `chain-agent bundle`: one archive for support, with secrets redacted. */
 export const bundleCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('bundle'))
     .description('write an archive for support, with secrets redacted')
-    .option('-o, --output <file>', 'the archive; chain-agent-bundle-TIME.tar.gz here without it')
+    .option(
+      '-o, --output <file>',
+      'the archive; default: chain-agent-bundle-TIME.tar.gz in the current directory',
+    )
     .option(
       '-S, --since <time>',
-      'logs from then on, at most 5,000 lines or 2 MiB per service; an hour without it',
-      readMoment(io.clock),
+      'start of the logs, at most 5,000 lines or 2 MiB per service; default: an hour ago',
+      readTime(io.clock),
     )
     .option('--no-logs', 'without the logs of the services')
-    .option('--list', 'only print what would be in it, and write nothing')
+    .option('--list', 'print the contents, and write nothing')
     .addHelpText(
       'after',
       `
-In it: the verdict with its evidence, what every collector has read, the metrics, the configuration
-in force, versions, what systemd says of the units, the agent's events, and the newest lines of each
-service's log. Never in it: key files, the environment file, commands and environment of units.
-Whatever looks like a secret is redacted, and the manifest counts the redactions of each class. Nothing is
-sent: look through it before you send it. Only you may read the file, and no file is overwritten.
+Contains the health verdict with its evidence, the readings of all collectors, the metrics, the effective
+configuration, versions, the state of the systemd units, the agent's events, and the newest lines of each
+service's log. Never contains key files, the environment file, or commands and environment of units.
+Everything that looks like a secret is redacted, and the manifest counts the redactions of each class. Nothing is
+sent: review the archive before you send it. Only you can read the file, and no file is overwritten.
 
 Examples:
   chain-agent bundle
@@ -51,17 +53,17 @@ Examples:
     )
     .action(async (options: Options) => {
       const { config, settings } = configOf(io, options)
-      const { clock, signal, standIns } = io
+      const { clock, signal, overrides } = io
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
       const fileAt = (at: number): string =>
         resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
-      // Before it collects for seconds.
+      // Fail early: gathering takes seconds.
       if (!options.list) await checkBundleFile(fileAt(clock.now()))
       const picture = await pictureOf(io, options, config)
       const progress = createProgress(io)
       try {
-        progress.say('Looking at the host')
-        const more = await preflight({ config, clock, path, signal, picture, ...standIns })
+        progress.show('Checking the host')
+        const more = await preflight({ config, clock, path, signal, picture, ...overrides })
         const members = await gatherBundle({
           config,
           clock,
@@ -74,9 +76,9 @@ Examples:
           },
           logsSince: options.logs ? (options.since ?? clock.now() - hour) : null,
           onStep: (step) => {
-            progress.say(`Gathering ${step}`)
+            progress.show(`Gathering ${step}`)
           },
-          ...standIns,
+          ...overrides,
         })
         progress.end()
         const style = createStyle(io)
@@ -90,19 +92,19 @@ Examples:
       } catch (error) {
         if (!signal.aborted) throw error
         progress.end()
-        io.stderr.write('Stopped before it was done: nothing was written.\n')
+        io.stderr.write('Interrupted; nothing was written.\n')
         exit(1)
       } finally {
         progress.end()
       }
     })
 
-/** Where the agent's port gives no answer of an agent, the node itself is asked. */
+/** Reads from the agent, or from the node if no agent answers. */
 const pictureOf = async (io: Io, options: Options, config: Config): Promise<Picture> => {
   try {
-    return (await readPicture(io, options)).picture
+    return (await readSnapshot(io, options)).picture
   } catch (error) {
-    if (error instanceof SourceError || error instanceof ParseError) return askNodeWith(io, config)
+    if (error instanceof SourceError || error instanceof ParseError) return readFromNode(io, config)
     throw error
   }
 }

@@ -4,25 +4,25 @@ import { sha256 } from '../../core/sum.ts'
 import { version } from '../../core/version.ts'
 
 /** How often each kind of secret was redacted. */
-export type Tally = Partial<Record<RedactionKind, number>>
+export type RedactionCounts = Partial<Record<RedactionKind, number>>
 
 interface Member {
   readonly name: string
   readonly text: string
-  readonly redacted: Tally
+  readonly redacted: RedactionCounts
 }
 
-/** What goes into the archive. Whatever comes in is redacted here, even if it was before. */
+/** The members of the archive. Every text is redacted here, even if it was redacted before. */
 export interface Members {
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   document(name: string, text: string): void
-  /** Lines of a log; what was redacted before is counted. */
-  log(name: string, text: string, redacted: Tally): void
+  /** Lines of a log, with the counts of earlier redactions. */
+  log(name: string, text: string, redacted: RedactionCounts): void
   leaveOut(name: string, why: string): void
-  /** All of them, the manifest first. */
+  /** All members, the manifest first. */
   all(): readonly Member[]
-  /** What is not in it, and why. */
+  /** Missing members, with the reason. */
   leftOut(): readonly { readonly name: string; readonly why: string }[]
 }
 
@@ -31,7 +31,7 @@ export const createMembers = (createdAt: number): Members => {
   const left: { name: string; why: string }[] = []
   const add = (
     name: string,
-    redacted: Tally,
+    redacted: RedactionCounts,
     apply: (count: (kind: RedactionKind) => void) => string,
   ): void => {
     const tally = { ...redacted }

@@ -4,6 +4,11 @@ import { figure, size } from '../../core/format.ts'
 import { list } from '../../health/words.ts'
 import { pairs, wrap } from '../../cli/terminal/layout.ts'
 import type { Style } from '../../cli/terminal/style.ts'
+import type { Finding } from '../../health/finding.ts'
+import type { Picture } from '../../health/picture.ts'
+import { survey } from '../../health/survey.ts'
+import { judge } from '../../health/verdict.ts'
+import { factLines, findingLines, verdictLine } from '../../cli/terminal/verdict.ts'
 
 interface Written {
   readonly file: string
@@ -11,7 +16,7 @@ interface Written {
   readonly members: Members
 }
 
-/** What was written, what is not in it, and what to do before it is sent. */
+/** The written file, missing members, and what to do before it is sent. */
 export const renderWritten = ({ file, bytes, members }: Written, style: Style): string =>
   lines([
     style.paint('strong', `Wrote ${file}`),
@@ -21,13 +26,13 @@ export const renderWritten = ({ file, bytes, members }: Written, style: Style): 
     ),
     ...redactionLines(members, style),
     ...leftOut(members, style),
-    ...wrap(`Look through it before you send it: tar -xzf ${file}`, style),
+    ...wrap(`Review it before you send it: tar -xzf ${file}`, style),
   ])
 
-/** The same, where nothing is written. */
+/** The same for --list, which writes nothing. */
 export const renderContents = (members: Members, style: Style): string =>
   lines([
-    style.paint('strong', 'It would hold:'),
+    style.paint('strong', 'Contents:'),
     ...pairs(
       members.all().map(({ name, text }) => [name, size(Buffer.byteLength(text))]),
       style,
@@ -50,7 +55,7 @@ const redactionLines = (members: Members, style: Style): readonly string[] => {
   return wrap(counts.length === 0 ? 'Nothing was redacted.' : `Redacted: ${list(counts)}.`, style)
 }
 
-/** The classes of redactions, one and several. */
+/** The classes of redactions, singular and plural. */
 const CLASSES: Readonly<Record<string, readonly [string, string]>> = {
   address: ['URL path, query or login', 'URL paths, queries or logins'],
   phrase: ['recovery phrase', 'recovery phrases'],
@@ -64,7 +69,7 @@ const leftOut = (members: Members, style: Style): readonly string[] => {
   const left = members.leftOut()
   if (left.length === 0) return []
   return [
-    'Not in it:',
+    'Missing:',
     ...pairs(
       left.map(({ name, why }) => [name, style.plain(why.split('\n')[0] ?? '')]),
       style,
@@ -73,3 +78,25 @@ const leftOut = (members: Members, style: Style): readonly string[] => {
 }
 
 const lines = (all: readonly string[]): string => all.map((line) => `${line}\n`).join('')
+
+/** For a file: no colour, lines of 100 columns. */
+const PAGE: Style = {
+  width: 100,
+  isUnicode: false,
+  paint: (_, text) => text,
+  sign: (tone) => (tone === 'bad' ? 'x' : '-'),
+  plain: (text) => text,
+}
+
+/** The output of `check` as a text. */
+export const verdictText = (picture: Picture, more: readonly Finding[]): string => {
+  const verdict = judge(picture, more)
+  return [
+    verdictLine(verdict, PAGE),
+    '',
+    ...findingLines(verdict.findings, PAGE),
+    'Facts',
+    ...factLines(survey(picture), PAGE),
+    '',
+  ].join('\n')
+}

@@ -4,12 +4,11 @@ import { toJson } from '../../core/json.ts'
 import { preflight } from './preflight.ts'
 import { type Fact, survey } from '../../health/survey.ts'
 import { judge, type Verdict } from '../../health/verdict.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
-import { gathered } from '../../cli/interrupted.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
+import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
 import { checkLines } from '../../cli/terminal/verdict.ts'
-import { askNodeWith } from '../shared/read-node.ts'
+import { readFromNode } from '../shared/read-snapshot.ts'
 
 type Options = ConfigOptions & { readonly json?: true }
 
@@ -37,10 +36,10 @@ Examples:
     .action(async (options: Options) => {
       const { config, source } = configOf(io, options)
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
-      const { clock, signal, standIns } = io
-      const found = await gathered(io, exit, async () => {
-        const picture = await askNodeWith(io, config)
-        const more = await preflight({ config, clock, path, signal, picture, ...standIns })
+      const { clock, signal, overrides } = io
+      const found = await unlessInterrupted(io, exit, async () => {
+        const picture = await readFromNode(io, config)
+        const more = await preflight({ config, clock, path, signal, picture, ...overrides })
         return { picture, more }
       })
       if (!found) return

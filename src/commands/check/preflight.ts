@@ -16,9 +16,9 @@ import { journalGroup } from './preflight/journal-group.ts'
 import { references } from './preflight/references.ts'
 import { state } from './preflight/state.ts'
 import { finding, type Look, type Visit } from './preflight/visit.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Config
   readonly clock: Clock
   /** The search path for programs. */

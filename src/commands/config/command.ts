@@ -9,7 +9,7 @@ interface Options extends ConfigOptions {
   readonly example?: true
 }
 
-/** `chain-agent config`: what is in force, and who set it. */
+/** `chain-agent config`: the effective configuration and its origin. */
 export const configCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('config'))
     .description('print the effective configuration and where each value comes from')
@@ -19,8 +19,8 @@ export const configCommand = (io: Io, exit: (code: ExitCode) => void): Command =
       'after',
       `
 The configuration file is the one of --config, else of CHAIN_AGENT_CONFIG, else /etc/chain-agent/config.yaml if it
-exists. --config /dev/null uses none. Environment variables override the file, flags override both. URLs are cut down
-to their host: the rest may carry a key.
+exists. --config /dev/null uses none. Environment variables override the file, flags override both. URLs are
+shortened to their host: the rest may contain a key.
 
 Examples:
   chain-agent config

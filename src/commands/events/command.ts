@@ -5,11 +5,10 @@ import { type Event, eventAsJson } from '../../core/event.ts'
 import { isAtLeast, SEVERITIES, type Severity } from '../../core/severity.ts'
 import { second } from '../../core/units.ts'
 import { type Events, readEvents } from './events.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
-import { eventLines, headline } from './page.ts'
-import { gathered } from '../../cli/interrupted.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { readMoment } from '../../cli/time-option.ts'
+import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
+import { eventLines, headline } from './render.ts'
+import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
+import { readTime } from '../../cli/option-values.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
 
 interface Options extends ConfigOptions {
@@ -23,27 +22,27 @@ interface Options extends ConfigOptions {
   readonly color: boolean
 }
 
-/** `chain-agent events`: what has changed, and when. */
+/** `chain-agent events`: the timeline of state changes. */
 export const eventsCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('events'))
-    .description('the timeline of state changes that the agent has seen')
-    .option('-S, --since <moment>', 'from when on: 1d, 2026-03-01', readMoment(io.clock))
-    .option('-n, --lines <count>', 'the newest so many', readCount, 100)
-    .option('-f, --follow', 'go on with those that come, until Ctrl-C')
-    .option('--collector <name>', 'of one collector alone; `agent` is the agent itself')
+    .description('print the timeline of state changes that the agent has recorded')
+    .option('-S, --since <moment>', 'start: 1d, 2026-03-01', readTime(io.clock))
+    .option('-n, --lines <count>', 'the newest N changes', readCount, 100)
+    .option('-f, --follow', 'print new changes until Ctrl-C')
+    .option('--collector <name>', 'only changes of this collector; `agent` is the agent itself')
     .addOption(
       new Option('--severity <severity>', 'only changes of at least this severity')
         .choices(SEVERITIES)
         .default('info'),
     )
     .option('--all', 'also the first reading of each subject that has no fault')
-    .option('--json', 'as JSON; with -f a line each')
+    .option('--json', 'as JSON; one line per change with -f')
     .option('--no-color', 'without colours')
     .addHelpText(
       'after',
       `
-Oldest first. The running agent tells them; where none runs, they come from the file that it has left in
-state.directory. It keeps the newest ten thousand (events.keep), and a restart of it repeats nothing.
+Oldest first. Read from the running agent, or from its file in state.directory if no agent is running. The agent
+keeps the newest 10,000 changes (events.keep); a restart of the agent adds no duplicates.
 
 The severity is that of the new state: critical (marked with a cross, or x in ASCII), warning (!) or info.
 A recovery is info.
@@ -57,13 +56,15 @@ Examples:
     )
     .action(async (options: Options) => {
       const { config } = configOf(io, options)
-      // Who follows ends it with Ctrl-C, however soon.
+      // With --follow, Ctrl-C is the normal end.
       const end = options.follow ? () => exit(0) : exit
-      const told = await gathered(io, end, () => readEvents(askWith(io, config, options)))
-      if (!told) return
-      const wanted = wantedOf(told.events, options)
+      const page = await unlessInterrupted(io, end, () =>
+        readEvents(readOptions(io, config, options)),
+      )
+      if (!page) return
+      const wanted = matching(page.events, options)
       const shown = wanted.slice(-options.lines)
-      const hidden = wantedOf(told.events, { ...options, all: true }).length - wanted.length
+      const hidden = matching(page.events, { ...options, all: true }).length - wanted.length
       const style = createStyle(io, { color: options.color })
       const print = (lines: readonly string[]): void => {
         if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`)
@@ -72,33 +73,33 @@ Examples:
         options.json
           ? events.map((event) => JSON.stringify(eventAsJson(event)))
           : eventLines(events, style)
-      if (options.json && !options.follow) print([asJson(told, shown)])
+      if (options.json && !options.follow) print([asJson(page, shown)])
       else {
         if (!options.json)
           print(
-            headline({ ...told, ...options, wanted, shown, hidden }, config.state.directory, style),
+            headline({ ...page, ...options, wanted, shown, hidden }, config.state.directory, style),
           )
         print(render(shown))
       }
       if (options.follow) {
-        await follow({ io, config, from: told.events.at(-1)?.id ?? 0 }, (events) => {
-          print(render(wantedOf(events, options)))
+        await follow({ io, config, from: page.events.at(-1)?.id ?? 0 }, (events) => {
+          print(render(matching(events, options)))
         })
       }
       exit(0)
     })
 
-const askWith = (io: Io, config: Config, { since }: Pick<Options, 'since'>) => ({
+const readOptions = (io: Io, config: Config, { since }: Pick<Options, 'since'>) => ({
   config,
   clock: io.clock,
   signal: io.signal,
   ...(since !== undefined && { since }),
-  ...io.standIns,
+  ...io.overrides,
 })
 
 type Filter = Pick<Options, 'collector' | 'severity'> & { readonly all?: boolean }
 
-const wantedOf = (
+const matching = (
   events: readonly Event[],
   { collector, severity, all = false }: Filter,
 ): readonly Event[] =>
@@ -109,44 +110,44 @@ const wantedOf = (
       (all || !isFirstReading(event)),
   )
 
-/** At the first start of an agent there is one for each subject. The agent's own events are no readings. */
+/** The first start of an agent records one change per subject. Events of the agent itself are no readings. */
 const isFirstReading = ({ collector, from, severity }: Event): boolean =>
   from === null && severity === 'info' && collector !== 'agent'
 
-const EVERY_MS = second
+const POLL_INTERVAL_MS = second
 
-interface Following {
+interface FollowOptions {
   readonly io: Io
   readonly config: Config
-  /** The last that was told. */
+  /** The id of the last printed event. */
   readonly from: number
 }
 
-/** Asks again and again, until the signal aborts. */
+/** Polls for new events until the signal aborts. */
 const follow = async (
-  { io, config, from }: Following,
+  { io, config, from }: FollowOptions,
   onMore: (events: readonly Event[]) => void,
 ): Promise<void> => {
   let after = from
-  const complaints = new Set<string>()
+  const reported = new Set<string>()
   while (!io.signal.aborted) {
-    await io.clock.sleep(EVERY_MS, io.signal)
+    await io.clock.sleep(POLL_INTERVAL_MS, io.signal)
     if (io.signal.aborted) return
     try {
-      const { events, newestId } = await readEvents({ ...askWith(io, config, {}), after })
+      const { events, newestId } = await readEvents({ ...readOptions(io, config, {}), after })
       if (newestId !== undefined && (newestId ?? 0) < after) {
-        io.stderr.write('The changes that were kept are gone; going on with those since then.\n')
+        io.stderr.write('The stored changes were deleted; continuing with newer ones.\n')
         after = 0
         continue
       }
       after = events.at(-1)?.id ?? after
-      complaints.clear()
+      reported.clear()
       onMore(events)
     } catch (error) {
       if (!(error instanceof SourceError)) throw error
-      // An agent that is started anew is away for a moment.
-      if (!complaints.has(error.message)) io.stderr.write(`${error.message}\n`)
-      complaints.add(error.message)
+      // A restarting agent is unreachable for a moment.
+      if (!reported.has(error.message)) io.stderr.write(`${error.message}\n`)
+      reported.add(error.message)
     }
   }
 }

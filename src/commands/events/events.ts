@@ -5,31 +5,31 @@ import { parseEvent, parseEventsPage } from '../../parsers/event.ts'
 import { createAgentApi } from '../../sources/agent-api.ts'
 import { readEventFile } from '../../sources/event-file.ts'
 import { createAsk } from '../../sources/http.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Pick<Config, 'listen' | 'state' | 'events'>
   readonly clock: Clock
   readonly signal: AbortSignal
   /** Milliseconds since the epoch. */
   readonly since?: number
-  /** Those behind this one alone. */
+  /** Only events with a greater id. */
   readonly after?: number
 }
 
-/** What has changed, oldest first. */
+/** State changes, oldest first. */
 export interface Events {
-  /** Who told it: the running agent, or the file that one has left. */
+  /** The source: the running agent, or the file of an agent. */
   readonly origin: 'agent' | 'file'
-  /** How many are kept, and how far they reach back. */
+  /** The number of stored events, and the time of the oldest. */
   readonly total: number
   readonly oldestAt: number | null
-  /** Undefined where an older agent does not tell it. */
+  /** Undefined if the agent is of an older version that does not report it. */
   readonly newestId: number | null | undefined
   readonly events: readonly Event[]
 }
 
-/** By the agent that runs here; where none does, what one has kept. Throws a SourceError or a ParseError. */
+/** Reads events from the running agent, or from its file. Throws a SourceError or a ParseError. */
 export const readEvents = async (options: Options): Promise<Events> => {
   const { config, clock, signal, since, after, ask = createAsk(clock) } = options
   const query = new URLSearchParams({

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { gathered } from '../../cli/interrupted.ts'
+import { unlessInterrupted } from '../../cli/io.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createRetryReporter } from '../query/progress.ts'
 import { exitWithError } from '../query/report.ts'
@@ -34,7 +34,7 @@ Examples:
         const interrupted = (): void => {
           exit(130)
         }
-        const height = await gathered(io, interrupted, () => client.height(io.signal))
+        const height = await unlessInterrupted(io, interrupted, () => client.height(io.signal))
         if (height === undefined) return
         io.stdout.write(options.json ? `${JSON.stringify({ height })}\n` : `${height}\n`)
         exit(0)

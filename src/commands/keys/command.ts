@@ -6,7 +6,7 @@ import { offNodeCommand } from './off-node.ts'
 import { restoreCommand } from './restore.ts'
 import { verifyCommand } from './verify.ts'
 
-/** `chain-agent keys`: the node's identity, kept so that it is neither lost nor given away. */
+/** `chain-agent keys`: protects the node's identity against loss and theft. */
 export const keysCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('keys')
     .description("back up, check, restore and export the node's keys")
@@ -18,17 +18,18 @@ export const keysCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
     .addHelpText(
       'after',
       `
-A backup holds the private key: who has it can take over the node. Without one a validator cannot be
-moved, and all delegations must be moved by hand. docs/keys.md tells what to keep where.
+A backup contains the private key: everyone who has it can take over the node. Without a backup a validator
+cannot be moved to another host, and all delegations must be moved by hand. docs/keys.md describes what to
+store where.
 
-What this protects against: a backup that is empty or cut, and looks like one; a crash or a full disk while
-one is written; a good backup overwritten by a bad one; a restore that does not come up; files that others
-may read; keys in logs, errors, metrics, core dumps and in the environment of other programs.
+Protects against: backups that are empty or truncated; a crash or a full disk during a write; an intact
+backup overwritten by a damaged one; a restored keystore that cannot be opened; files that other users can
+read; keys in logs, errors, metrics, core dumps and in the environment of other programs.
 
-What it does not: root on this host, who can read all of it; a backup that is read before it is brought
-off the host; memory that is swapped to disk; the process list, where the node's own tool shows the
-password, and in a restore the secret, for about a second (mount /proc with hidepid=2); an auditd that
-records the arguments of programs.
+Does not protect against: root on this host, which can read everything; a backup that is read before it is
+moved off the host; memory that is swapped to disk; the process list, where the keystore tool of the node
+shows the password, and in a restore the secret, for about a second (mount /proc with hidepid=2); an auditd
+that records the arguments of programs.
 
 Examples:
   sudo chain-agent keys backup

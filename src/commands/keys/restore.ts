@@ -1,29 +1,40 @@
+import {
+  assertSameKey,
+  compareKeys,
+  type Comparison,
+  describeMismatch,
+  type KnownKeys,
+} from '../../keys/identity.ts'
+import { createStyle, type Style } from '../../cli/terminal/style.ts'
+import {
+  asJson,
+  type KeyFailure,
+  page,
+  runKeyCommand,
+  typeOption,
+  warnOfExposure,
+  writeError,
+} from './key-command.ts'
 import { Command } from 'commander'
 import { SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-places.ts'
 import { asError } from '../../core/outcome.ts'
-import { compareKeys, type KnownKeys, refuseOtherKey } from '../../keys/identity.ts'
-import { readNodePassword } from '../../keys/kit.ts'
+import { readNodePassword } from '../../keys/key-context.ts'
 import {
-  place,
-  type Plan,
   planRestore,
-  type Prepared,
-  prepare,
+  type PreparedKeystore,
+  prepareKeystore,
   publicKeyOf,
-  type Restored,
+  replaceKeystore,
+  type RestorePlan,
+  type RestoreResult,
 } from '../../keys/restore.ts'
-import type { KeyDesk } from './keys.ts'
+import type { KeySession } from './session.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { askYes, mustBeAskable } from '../../cli/terminal/ask.ts'
+import { type ExitCode, type Io, UsageError } from '../../cli/io.ts'
+import { confirm, requireTerminal } from '../../cli/terminal/confirm.ts'
 import type { Progress } from '../../cli/terminal/progress.ts'
-import { createStyle } from '../../cli/terminal/style.ts'
-import { atDesk, typeOption, warn } from './desk.ts'
-import { asJson, complain, type Failed } from './outcome.ts'
-import { type Compared, renderPlan, renderRestored } from './restore-page.ts'
-import { UsageError } from '../../cli/usage-error.ts'
 
 interface Options extends ConfigOptions {
   readonly type?: readonly KeyType[]
@@ -38,15 +49,13 @@ interface Options extends ConfigOptions {
 
 export const restoreCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('restore'))
-    .description(
-      'make the keystores anew from their backups; what was there before is kept as .bak',
-    )
+    .description('restore the keystores from their backups; earlier keystores are kept as .bak')
     .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
-    .option('--from <path>', 'folder with the backups, or one file; plain or encrypted with age')
-    .option('--identity <file>', 'what opens an encrypted backup: the file that age-keygen wrote')
-    .option('-y, --yes', 'replace a keystore without asking')
-    .option('--dry-run', 'only say what would be done')
-    .option('--while-running', 'even while the consensus service runs')
+    .option('--from <path>', 'directory with the backups, or one file; plain or encrypted with age')
+    .option('--identity <file>', 'decrypts an encrypted backup: the file that age-keygen wrote')
+    .option('-y, --yes', 'replace keystores without confirmation')
+    .option('--dry-run', 'print what would be done, and change nothing')
+    .option('--while-running', 'restore even if the consensus service is running')
     .option(
       '--replace-identity',
       'restore even if the status report of the node has another public key',
@@ -55,17 +64,17 @@ export const restoreCommand = (io: Io, exit: (code: ExitCode) => void): Command 
     .addHelpText('after', NOTES)
     .action(async (options: Options) => {
       const types = options.type ?? KEY_TYPES
-      if (!options.yes && !options.dryRun) mustBeAskable(io, '--yes')
-      await atDesk({ io, exit, options }, async (desk, progress) => {
-        await refuseOneForTwo(desk, types, options)
-        if (!options.dryRun) await refuseWhileRunning(desk, options)
+      if (!options.yes && !options.dryRun) requireTerminal(io, '--yes')
+      await runKeyCommand({ io, exit, options }, async (session, progress) => {
+        await assertOneType(session, types, options)
+        if (!options.dryRun) await assertStopped(session, options)
         const isDry = options.dryRun === true
-        warn(
+        warnOfExposure(
           io,
-          desk,
+          session,
           isDry ? 'the keystore password' : 'the keystore password and the secret that is restored',
         )
-        const restoring = { io, desk, progress, options }
+        const restoring = { io, session, progress, options }
         exit(await restoreAll(restoring, types))
       })
     })
@@ -81,9 +90,9 @@ report still has a temporary key, use --replace-identity. It does not override n
 first. A source that is not set, not installed or does not answer within 20 seconds is "not compared"; then
 compare the public key that is printed with the one that your validator is registered with.
 
-The consensus service must not run: it would go on with the key that it has in its memory, and two nodes
-that sign with one key are punished. For the same reason: stop the old host for good before you restore
-its keys on another.
+The consensus service must be stopped: otherwise it keeps signing with the key in its memory, and two nodes
+that sign with the same key are penalized. For the same reason, stop the old host permanently before you
+restore its keys on another.
 
 A backup of another node is detected only if one of the two sources has the public key. The secret is an
 argument of the tool for about a second, and is readable in the process list unless /proc is mounted with
@@ -96,25 +105,26 @@ Examples:
   sudo chain-agent keys restore --type secp --from /mnt/stick/secp-backup
   sudo chain-agent keys restore --from /mnt/stick --identity /mnt/stick/identity.txt`
 
-interface Restoring {
+interface RestoreCommand {
   readonly io: Io
-  readonly desk: KeyDesk
+  readonly session: KeySession
   readonly progress: Progress
   readonly options: Options
 }
 
-/** All are planned before one is made, and all made and proven before one is put in its place. */
+/** Plans all keys before it makes a keystore, and makes and verifies all keystores before it replaces one. */
 const restoreAll = async (
-  { io, desk, progress, options }: Restoring,
+  { io, session, progress, options }: RestoreCommand,
   types: readonly KeyType[],
 ): Promise<ExitCode> => {
-  const { kit } = desk
+  const { context } = session
   const { signal } = io
-  const password = await readNodePassword(kit)
+  const password = await readNodePassword(context)
   const source = { from: options.from, identity: options.identity }
-  const plans: Plan[] = []
-  for (const type of types) plans.push(await planRestore(kit, { type, source, password }, signal))
-  const known = await desk.readKnownKeys({ mayRun: true })
+  const plans: RestorePlan[] = []
+  for (const type of types)
+    plans.push(await planRestore(context, { type, source, password }, signal))
+  const known = await session.readKnownKeys({ mayRun: true })
   const compared = plans.map((plan) => ({
     plan,
     identity: compareKeys(known[plan.type], publicKeyOf(plan)),
@@ -122,38 +132,39 @@ const restoreAll = async (
   progress.end()
   const side = options.json ? io.stderr : io.stdout
   const style = createStyle({ ...io, stdout: side })
-  if (options.dryRun && options.json) io.stdout.write(jsonOf(compared.map(planned)))
+  if (options.dryRun && options.json) io.stdout.write(jsonOf(compared.map(planAsJson)))
   else side.write(compared.map((one) => renderPlan(one, style)).join(''))
-  for (const plan of plans) refuseIdentity(plan, publicKeyOf(plan), { known, options })
+  for (const plan of plans) assertIdentity(plan, publicKeyOf(plan), { known, options })
   if (options.dryRun) {
     if (!options.json) io.stdout.write('Nothing was changed.\n')
     return 0
   }
   const isNew = plans.every(({ before }) => before === undefined)
-  if (!options.yes && !isNew && !(await askYes(io, 'Replace?', '--yes'))) {
+  if (!options.yes && !isNew && !(await confirm(io, 'Replace?', '--yes'))) {
     io.stderr.write('Nothing was changed.\n')
     return 1
   }
-  const prepared: Prepared[] = []
-  for (const plan of plans) prepared.push(await prepare(kit, { plan, password }, signal))
+  const prepared: PreparedKeystore[] = []
+  for (const plan of plans)
+    prepared.push(await prepareKeystore(context, { plan, password }, signal))
   // The key of a backup without a public key is known only now.
-  for (const { plan, publicKey } of prepared) refuseIdentity(plan, publicKey, { known, options })
-  // It may have been started meanwhile.
-  await refuseWhileRunning(desk, options)
-  const { done, failed } = await placeAll(desk, prepared)
+  for (const { plan, publicKey } of prepared) assertIdentity(plan, publicKey, { known, options })
+  // The service may have been started in the meantime.
+  await assertStopped(session, options)
+  const { done, failed } = await replaceAll(session, prepared)
   progress.end()
   if (options.json) io.stdout.write(asJson({ done, failed }))
   else io.stdout.write(done.map((one) => renderRestored(one, style)).join(''))
-  if (!options.json) for (const { error } of failed) complain(io, error)
+  if (!options.json) for (const { error } of failed) writeError(io, error)
   return failed.length === 0 ? 0 : 1
 }
 
-const placeAll = async ({ kit }: KeyDesk, prepared: readonly Prepared[]) => {
-  const done: Restored[] = []
-  const failed: Failed[] = []
+const replaceAll = async ({ context }: KeySession, prepared: readonly PreparedKeystore[]) => {
+  const done: RestoreResult[] = []
+  const failed: KeyFailure[] = []
   for (const one of prepared) {
     try {
-      done.push(await place(kit, one))
+      done.push(await replaceKeystore(context, one))
     } catch (thrown) {
       failed.push({ key: one.plan.type, error: asError(thrown) })
     }
@@ -163,16 +174,16 @@ const placeAll = async ({ kit }: KeyDesk, prepared: readonly Prepared[]) => {
 
 const jsonOf = (value: unknown): string => `${JSON.stringify(toJson(value), undefined, 2)}\n`
 
-interface Identity {
+interface IdentityCheck {
   readonly known: KnownKeys
   readonly options: Options
 }
 
 /** `--replace-identity` overrides the status report, never the configuration. */
-const refuseIdentity = (
-  { type, source }: Plan,
+const assertIdentity = (
+  { type, source }: RestorePlan,
   publicKey: string | null,
-  { known, options }: Identity,
+  { known, options }: IdentityCheck,
 ): void => {
   const doing = `restore the ${type} key from ${source.file}`
   const advice = 'nothing was changed; name the right backup with --from, or '
@@ -181,12 +192,12 @@ const refuseIdentity = (
     const otherwise = one.isConfigured
       ? 'set node.publicKey to the key that this node is to have'
       : 'use --replace-identity if this node is to get another identity'
-    refuseOtherKey([one], publicKey, { doing, advice: `${advice}${otherwise}` })
+    assertSameKey([one], publicKey, { doing, advice: `${advice}${otherwise}` })
   }
 }
 
 /** The plan without its secrets. */
-const planned = ({ plan, identity }: Compared) => {
+const planAsJson = ({ plan, identity }: Compared) => {
   const { type, source, keystore, before, held, whyUnknown } = plan
   return {
     type,
@@ -203,29 +214,68 @@ const planned = ({ plan, identity }: Compared) => {
 
 const STOPPED = new Set(['inactive', 'failed'])
 
-const refuseWhileRunning = async (desk: KeyDesk, { whileRunning }: Options): Promise<void> => {
+const assertStopped = async (session: KeySession, { whileRunning }: Options): Promise<void> => {
   if (whileRunning) return
-  const { unit, state, whyUnknown } = await desk.consensusState()
+  const { unit, state, whyUnknown } = await session.consensusState()
   if (state !== null && STOPPED.has(state)) return
   throw new SourceError({
     doing: 'restore keys',
     happened:
       state === null
-        ? `it cannot be told whether ${unit} runs: ${whyUnknown}`
-        : `${unit} is ${state}, and would go on with the key that it has in its memory`,
-    advice: `stop it: \`sudo systemctl stop ${unit}\`${state === null ? '; if it does not run' : '; or'}, say --while-running`,
+        ? `it is unknown whether ${unit} is running: ${whyUnknown}`
+        : `${unit} is ${state}, and would keep using the key in its memory`,
+    advice: `stop it: \`sudo systemctl stop ${unit}\`; ${state === null ? 'if it is not running' : 'or'}, use --while-running`,
   })
 }
 
-/** `--from FILE` names one key. */
-const refuseOneForTwo = async (
-  { kit }: KeyDesk,
+/** `--from FILE` is one backup, of one key. */
+const assertOneType = async (
+  { context }: KeySession,
   types: readonly KeyType[],
   { from }: Options,
 ): Promise<void> => {
   if (from === undefined || types.length === 1) return
-  if ((await kit.files.look(from)) === undefined || (await kit.files.isFolder(from))) return
+  if ((await context.files.look(from)) === undefined || (await context.files.isFolder(from))) return
   throw new UsageError(
-    `--from ${from} is one file, and would be restored as ${types.join(' and ')}. Say which key it holds: --type secp or --type bls`,
+    `--from ${from} is one file, and would be restored as ${types.join(' and ')}. Specify which key it contains: --type secp or --type bls`,
   )
 }
+
+interface Compared {
+  readonly plan: RestorePlan
+  /** The public key of the backup, compared with what else reports the key of this node. */
+  readonly identity: readonly Comparison[]
+}
+
+/** What a restore would do with one key; shown before the operator confirms it. */
+const renderPlan = ({ plan, identity }: Compared, style: Style): string => {
+  const { type, source, keystore } = plan
+  return page(`${type}: ${keystore}`, style, [
+    ['from', `${source.file}${source.isEncrypted ? ' (decrypted)' : ''}`],
+    ['public key', source.key.publicKey ?? 'not in the backup; shown when the keystore is made'],
+    ['now', nowOf(plan)],
+    ...identity.map((one) => ['compared', identityOf(one, publicKeyOf(plan))] as const),
+  ])
+}
+
+const identityOf = (comparison: Comparison, publicKey: string | null): string => {
+  const { source, isSame, whyUnknown } = comparison
+  if (isSame === false) return `MISMATCH: ${describeMismatch(comparison, publicKey)}`
+  if (isSame === true) return `the same as ${source}`
+  return `not compared with ${source}: ${whyUnknown ?? 'it is unknown'}`
+}
+
+const nowOf = ({ before, held, whyUnknown }: RestorePlan): string => {
+  if (before === undefined) return 'no keystore'
+  if (held === null) return `a keystore that cannot be opened: ${whyUnknown ?? ''}`
+  if (held.isSame) return 'a keystore with the same key'
+  return `a keystore with ANOTHER key, ${held.publicKey ?? 'public key unknown'}`
+}
+
+/** The result for one key. */
+const renderRestored = (one: RestoreResult, style: Style): string =>
+  page(`${style.paint('good', style.sign('good'))} ${one.type}: ${one.keystore}, verified`, style, [
+    ['public key', one.publicKey ?? 'the tool did not print it'],
+    ...(one.kept === null ? [] : [['previous', one.kept] as const]),
+    ...one.removed.map((file) => ['removed', `${file}, left by an interrupted run`] as const),
+  ])

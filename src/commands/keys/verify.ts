@@ -1,13 +1,13 @@
+import { compareKeys, type Comparison, describeMismatch } from '../../keys/identity.ts'
+import { verify, type VerifyResult } from '../../keys/verify.ts'
+import { wrap } from '../../cli/terminal/layout.ts'
+import { createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
+import { LEGACY, runKeyCommand, typeOption, warnOfExposure } from './key-command.ts'
 import { Command } from 'commander'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-places.ts'
-import { compareKeys } from '../../keys/identity.ts'
-import { verify } from '../../keys/verify.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { createStyle } from '../../cli/terminal/style.ts'
-import { atDesk, typeOption, warn } from './desk.ts'
-import { isWell, type Judged, renderVerified } from './verify-page.ts'
 
 interface Options extends ConfigOptions {
   readonly type?: readonly KeyType[]
@@ -17,9 +17,11 @@ interface Options extends ConfigOptions {
 
 export const verifyCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('verify'))
-    .description('check that the backups are intact, private and of the keys that the node has')
+    .description(
+      'check that the backups are intact, readable only by their owner, and of the keys of the node',
+    )
     .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
-    .option('--files-only', 'run no tool: the keystores stay closed, the status report is not read')
+    .option('--files-only', 'run no tool: do not open the keystores, do not read the status report')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
@@ -29,9 +31,10 @@ neither is printed. The public key is compared with node.publicKey in the config
 report of the node, so that the keystore and backup of another node fail. A source that is not set, not
 installed or does not answer within 20 seconds is reported as "not compared".
 
-Exit code 0 if all backups are intact, private and of the same keys as the keystores (with --files-only:
-intact and private), or recorded as off this host; if a keystore can be made from each, no earlier backup is
-readable by others, and no source reports another public key. Exit code 1 otherwise. Nothing is written.
+Exit code 0 if all backups are intact, readable only by their owner and of the same keys as the keystores
+(with --files-only: intact and readable only by their owner), or recorded as off this host; if a keystore can
+be restored from each, no earlier backup is readable by others, and no source reports another public key. Exit
+code 1 otherwise. Nothing is written.
 
 Copies off this host are not checked: record them with chain-agent keys off-node.
 
@@ -40,17 +43,17 @@ Examples:
   sudo chain-agent keys verify --files-only --json`,
     )
     .action(async (options: Options) => {
-      await atDesk({ io, exit, options }, async (desk, progress) => {
+      await runKeyCommand({ io, exit, options }, async (session, progress) => {
         const mayRecover = options.filesOnly !== true
-        if (mayRecover) warn(io, desk, 'the keystore password')
-        const known = await desk.readKnownKeys({ mayRun: mayRecover })
-        const found: Judged[] = []
+        if (mayRecover) warnOfExposure(io, session, 'the keystore password')
+        const known = await session.readKnownKeys({ mayRun: mayRecover })
+        const found: VerifiedBackup[] = []
         for (const key of options.type ?? KEY_TYPES) {
-          const one = await verify(desk.kit, { key, mayRecover }, io.signal)
+          const one = await verify(session.context, { key, mayRecover }, io.signal)
           found.push({ ...one, identity: compareKeys(known[key], one.publicKey) })
         }
         progress.end()
-        const judged = found.map((one) => ({ isWell: isWell(one, mayRecover), ...one }))
+        const judged = found.map((one) => ({ isWell: isReliable(one, mayRecover), ...one }))
         const style = createStyle(io)
         io.stdout.write(
           options.json
@@ -60,3 +63,121 @@ Examples:
         exit(judged.every((one) => one.isWell) ? 0 : 1)
       })
     })
+
+interface VerifiedBackup extends VerifyResult {
+  /** Its public key, compared with what else reports the key of this node. */
+  readonly identity: readonly Comparison[]
+}
+
+/** Whether the key can be restored from this backup, and only its owner can read it. */
+const isReliable = (one: VerifiedBackup, mayRecover: boolean): boolean =>
+  !one.isLegacy &&
+  one.identity.every(({ isSame }) => isSame !== false) &&
+  [...one.copies, ...one.unfinished].every(({ exposure }) => exposure === null) &&
+  (one.isAway ||
+    (one.problem === null && one.exposure === null && (!mayRecover || one.isSame === true)))
+
+interface RenderOptions {
+  readonly style: Style
+  readonly mayRecover: boolean
+}
+
+type Line = readonly [tone: Tone, text: string]
+
+/** The status of one backup, then the checks behind it. */
+const renderVerified = (one: VerifiedBackup, { style, mayRecover }: RenderOptions): string => {
+  const tone = isReliable(one, mayRecover) ? 'good' : 'bad'
+  const good = one.isAway ? 'the backup is off this host' : 'the backup is ok'
+  const head = `${one.key}: ${tone === 'good' ? good : 'the backup is NOT ok'}`
+  const lines: readonly Line[] = [
+    integrityLine(one),
+    ...permissionLines(one),
+    keystoreLine(one, mayRecover),
+    ...(one.publicKey === null ? [] : [['quiet', `public key ${one.publicKey}`] as const]),
+    ...one.identity.map((comparison) => identityLine(comparison, one.publicKey)),
+    ...(one.isLegacy ? [['bad', LEGACY] as const] : []),
+    one.offNode === null
+      ? ['notice', 'no copy off this host is recorded: chain-agent keys export, then keys off-node']
+      : [
+          'good',
+          `a copy off this host, recorded on ${one.offNode.at.slice(0, 10)}: ${one.offNode.where}`,
+        ],
+    ...copyLines(one),
+    ...one.unfinished.map(
+      ({ file, isWhole }) =>
+        [
+          'notice',
+          `an interrupted run left ${file}, ${isWhole ? 'which contains a complete secret' : 'which contains no complete backup'}; keys backup or keys restore removes it`,
+        ] as const,
+    ),
+  ]
+  const page = lines.map(([sign, text]) => {
+    const [first = '', ...rest] = wrap(style.plain(text), style, '    ')
+    const mark = `  ${style.paint(sign, style.sign(sign))} ${first.trimStart()}`
+    return [mark, ...rest].map((line) => `${line}\n`).join('')
+  })
+  return `${style.paint(tone, style.sign(tone))} ${style.paint('strong', head)}\n${page.join('')}`
+}
+
+const integrityLine = ({ problem, backup, isAway }: VerifyResult): Line => {
+  if (problem === null) return ['good', `intact: ${backup}`]
+  return isAway ? ['quiet', `not on this host: ${backup}`] : ['bad', `not intact: ${problem}`]
+}
+
+const permissionLines = ({ problem, exposure, backup }: VerifyResult): readonly Line[] => {
+  if (exposure !== null) {
+    return [
+      [
+        'bad',
+        `exposed: ${exposure}; ${exposure.startsWith('mode') ? `chmod 600 ${backup}` : 'fix that'}. If other users could read it, treat the key as compromised`,
+      ],
+    ]
+  }
+  return problem === null ? [['good', 'private: only its owner can read it']] : []
+}
+
+const keystoreLine = (
+  { isSame, whyUnknown, keystore }: VerifyResult,
+  mayRecover: boolean,
+): Line => {
+  if (isSame === true) return ['good', `the same key as in ${keystore}`]
+  if (isSame === false) return ['bad', `ANOTHER key than in ${keystore}`]
+  const why = whyUnknown ?? 'there is nothing to compare'
+  return [mayRecover ? 'unknown' : 'quiet', `not compared with the keystore: ${why}`]
+}
+
+const identityLine = (comparison: Comparison, publicKey: string | null): Line => {
+  const { source, isSame, whyUnknown } = comparison
+  if (isSame === true) return ['good', `the same as ${source}`]
+  if (isSame === false) return ['bad', describeMismatch(comparison, publicKey)]
+  return ['quiet', `not compared with ${source}: ${whyUnknown ?? 'it is unknown'}`]
+}
+
+const copyLines = ({ copies, keystoreCopies }: VerifyResult): readonly Line[] => {
+  const exposed = copies.filter(({ exposure }) => exposure !== null)
+  const whole = copies.filter(({ isWhole }) => isWhole)
+  return [
+    ...(copies.length === 0
+      ? []
+      : [
+          [
+            'quiet',
+            `${copies.length} earlier .bak, ${whole.length} of them intact${newest(whole)}`,
+          ] as const,
+        ]),
+    ...exposed.map(({ file }) => ['bad', `other users can read ${file}: chmod 600`] as const),
+    ...(keystoreCopies.length === 0
+      ? []
+      : [
+          [
+            'quiet',
+            `${keystoreCopies.length} earlier keystores, newest ${keystoreCopies.at(-1) ?? ''}`,
+          ] as const,
+        ]),
+  ]
+}
+
+const newest = (whole: VerifyResult['copies']): string => {
+  const last = whole.at(-1)
+  return last === undefined ? '' : `, newest ${last.file}`
+}

@@ -3,17 +3,13 @@ import { createReadStream } from 'node:fs'
 import { Command } from 'commander'
 import { readNames } from '../../config/names.ts'
 import { type LedgerBatch, readLedger } from './ledger.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
-import { readCount } from '../../cli/count-option.ts'
-import { isInterrupted, sayInterrupted } from '../../cli/interrupted.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { rowAsJson, summaryAsJson } from './json.ts'
-import { createLedgerLines, renderSummary } from './render.ts'
-import { readMoment } from '../../cli/time-option.ts'
+import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
+import { readCount, readTime } from '../../cli/option-values.ts'
+import { type ExitCode, type Io, isInterrupted, reportInterrupted, writeAll } from '../../cli/io.ts'
+import { createLedgerLines, renderSummary, rowAsJson, summaryAsJson } from './render.ts'
 import { wrap } from '../../cli/terminal/layout.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
-import { send } from '../../cli/terminal/send.ts'
 
 interface Options extends ConfigOptions {
   readonly follow?: true
@@ -29,32 +25,31 @@ interface Options extends ConfigOptions {
 
 const NEWEST = 20
 
-/** `chain-agent ledger`: the ledger as a line per block, with the rounds that gave none. */
+/** `chain-agent ledger`: one line per block, with the rounds that produced no block. */
 export const ledgerCommand = (io: Io, exit: (code: ExitCode) => void): Command => {
-  const moment = readMoment(io.clock)
+  const moment = readTime(io.clock)
   const command = configOptions(new Command('ledger'))
   return command
-    .description('print the ledger, a line per block, with skipped rounds marked')
-    .option('-f, --follow', 'go on with what comes, until Ctrl-C')
+    .description('print the ledger, one line per block, with skipped rounds marked')
+    .option('-f, --follow', 'print new blocks until Ctrl-C')
     .option(
       '-n, --lines <number>',
-      `the last so many blocks; ${NEWEST} where no time and no file is given`,
+      `the last N blocks; default ${NEWEST}, without a time and a file`,
       readCount('blocks'),
     )
-    .option('-S, --since <time>', 'from then on: 1h, 2026-03-01T12:00, yesterday', moment)
-    .option('-U, --until <time>', 'up to then', moment)
+    .option('-S, --since <time>', 'start: 1h, 2026-03-01T12:00, yesterday', moment)
+    .option('-U, --until <time>', 'end', moment)
     .option('--file <file>', 'lines of the stream or of `journalctl -o json`; - for standard input')
-    .option('--names', 'names in the place of keys, from names.file of the configuration')
-    .option('--finalized', 'finalized blocks, too; they are only counted without it')
-    .option('--json', 'as JSON; a line per event with --follow')
+    .option('--names', 'names instead of keys, from names.file in the configuration')
+    .option('--finalized', 'also print finalized blocks; by default they are only counted')
+    .option('--json', 'as JSON; one line per event with --follow')
     .option('--no-color', 'without colour')
     .addHelpText(
       'after',
       `
-The stream comes from the service ledger-tail, which is optional: start it to have a ledger to read.
-Each line tells when the block was seen (UTC), its round and number, transactions, who proposed it,
-and how long after its own time it was seen. Own blocks, timeouts and skipped rounds have a mark.
-Exit code 1 where there is no block to show.
+Reads the ledger stream of the service ledger-tail, which is optional: start it to use this command. Each line
+has the time at which the block was seen (UTC), its round and number, transactions, its proposer, and the delay
+after its own timestamp. Own blocks, timeouts and skipped rounds are marked. Exit code 1 if there is no block.
 
 Examples:
   chain-agent ledger -f
@@ -64,24 +59,24 @@ Examples:
     .action(async (options: Options) => {
       const { follow = false, since, until, file } = options
       if (follow && (until !== undefined || file !== undefined)) {
-        command.error('error: --follow goes on, --until and --file end; say one of them', {
+        command.error('error: --follow excludes --until and --file', {
           exitCode: 2,
         })
       }
       const { config } = configOf(io, options)
       const { clock, signal } = io
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
-      const hasStretch = since !== undefined || until !== undefined || file !== undefined
+      const hasRange = since !== undefined || until !== undefined || file !== undefined
       const progress = createProgress(io)
       try {
         const page = createPage(io, options, namesOf(options, config.names.file))
         let blocks = 0
         const batches = readLedger(
-          { config, clock, path, signal, ...io.standIns },
+          { config, clock, path, signal, ...io.overrides },
           {
             since,
             until,
-            newest: options.lines ?? (hasStretch ? undefined : NEWEST),
+            newest: options.lines ?? (hasRange ? undefined : NEWEST),
             follow,
             ...recordingOf(io, file),
           },
@@ -90,11 +85,11 @@ Examples:
           progress.end()
           await page.show(batch)
           blocks = batch.summary.blocks
-          if (!follow) progress.say(`${figure(blocks)} blocks`)
+          if (!follow) progress.show(`${figure(blocks)} blocks`)
         }
         progress.end()
         if (!follow && isInterrupted(io)) {
-          sayInterrupted(io, exit, { isBegun: page.isBegun() })
+          reportInterrupted(io, exit, { hasOutput: page.hasOutput() })
           return
         }
         await page.end()
@@ -107,15 +102,15 @@ Examples:
 }
 
 const NOTHING =
-  'No block of the ledger stream there. What to do: see that the service ledger-tail runs\n' +
-  '(`chain-agent status ledger-tail`), start it where it does not, or look further back (--since).\n'
+  'No blocks in the ledger stream. What to do: check that the service ledger-tail is running\n' +
+  '(`chain-agent status ledger-tail`), start it if it is not, or use an earlier --since.\n'
 
 const namesOf = ({ names }: Options, file: string | null): ReadonlyMap<string, string> =>
   names && file !== null ? readNames(file) : new Map<string, string>()
 
 const recordingOf = (io: Io, file: string | undefined) => {
   if (file === undefined) return {}
-  // Opened when it is read: a stream that nobody listens to yet must not fail.
+  // Opened when it is read: an error of a stream without listeners would end the process.
   const recording = () =>
     file === '-'
       ? { name: 'standard input', bytes: io.stdin }
@@ -123,7 +118,7 @@ const recordingOf = (io: Io, file: string | undefined) => {
   return { recording }
 }
 
-/** Where rows go: lines for a reader, one document, or a document a line. */
+/** Prints rows as text lines, as one JSON document, or as one document per line. */
 const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>) => {
   const { json = false, follow = false, finalized = false } = options
   const style = createStyle(io, { color: options.color })
@@ -149,10 +144,10 @@ const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>
     return [...head, ...texts].map((text) => `${text}\n`).join('')
   }
   return {
-    isBegun: (): boolean => shown > 0,
+    hasOutput: (): boolean => shown > 0,
     show: async (batch: LedgerBatch): Promise<void> => {
       last = batch
-      await send(io, json ? asJson(batch.rows) : asLines(batch.rows))
+      await writeAll(io, json ? asJson(batch.rows) : asLines(batch.rows))
     },
     end: async (): Promise<void> => {
       if (follow || !last) return
@@ -162,7 +157,7 @@ const createPage = (io: Io, options: Options, names: ReadonlyMap<string, string>
             .flatMap((sentence) => wrap(sentence, style))
             .map((line) => `${line}\n`)
             .join('')
-      await send(io, text)
+      await writeAll(io, text)
     },
   }
 }

@@ -8,12 +8,12 @@ import { createExec } from '../../sources/exec.ts'
 import { createPatientExec } from '../../sources/patient-exec.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 import { readRecording, type Recording } from '../../sources/recording.ts'
-import { askAgent } from '../shared/ask-agent.ts'
+import { fetchSnapshot } from '../shared/agent-snapshot.ts'
 import { type Batch, readJournal } from '../shared/journal-reader.ts'
-import { createRounds, type LedgerRow, type LedgerSummary } from './rounds.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import { createRounds, type LedgerRow, type LedgerSummary } from './round-tracker.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Config
   readonly clock: Clock
   /** The search path for programs. */
@@ -21,37 +21,40 @@ interface Options extends StandIns {
   readonly signal: AbortSignal
 }
 
-interface Wanted {
+interface LedgerQuery {
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** The last so many blocks. */
+  /** The last N blocks. */
   readonly newest?: number | undefined
   readonly follow?: boolean
-  /** Instead of the journal: lines of the stream, or of `journalctl -o json`. */
+  /** Replaces the journal: lines of the stream, or of `journalctl -o json`. */
   readonly recording?: () => Recording
 }
 
 export interface LedgerBatch {
   readonly rows: readonly LedgerRow[]
   readonly summary: LedgerSummary & {
-    /** Lines that look like the stream's and are not understood. */
+    /** Lines of the stream that could not be parsed. */
     readonly unparsed: number
   }
 }
 
-/** Two lines a block, timeouts, and what the program says beside the stream. */
-const ENTRIES_A_BLOCK = 4
-const ENTRIES_BESIDE = 50
-/** Of a long file, those that are too old are let go now and then. */
-const TRIMMED_EVERY = 10_000
+/** Two lines per block, timeouts, and other output of the program. */
+const ENTRIES_PER_BLOCK = 4
+const EXTRA_ENTRIES = 50
+/** The number of events after which those of old blocks are dropped. */
+const TRIM_INTERVAL = 10_000
 
-/** The ledger stream as rows for a reader. Throws a SourceError where it cannot be read. */
-export async function* readLedger(options: Options, wanted: Wanted): AsyncGenerator<LedgerBatch> {
+/** The ledger stream as rows. Throws a SourceError if it cannot be read. */
+export async function* readLedger(
+  options: Options,
+  wanted: LedgerQuery,
+): AsyncGenerator<LedgerBatch> {
   const { newest, since = -Infinity, until = Infinity, recording } = wanted
   const rounds = createRounds(await findOwnKey(options))
   let unparsed = 0
   const understand = ({ message, fields }: JournalEntry): readonly LedgerEvent[] => {
-    // What systemd and journald say of the unit comes along with what the unit says.
+    // The journal of a unit also has messages of systemd and journald about it.
     if (message === null || fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields) return []
     try {
       const event = parseLedgerLine(message)
@@ -67,9 +70,9 @@ export async function* readLedger(options: Options, wanted: Wanted): AsyncGenera
     rows: events.flatMap(rounds.add),
     summary: { ...rounds.summary(), unparsed },
   })
-  /** Of what is there, the last so many blocks; told when its end is reached. */
+  /** Past events, held back until the last N blocks are known. */
   let waiting: LedgerEvent[] = []
-  let most = TRIMMED_EVERY
+  let most = TRIM_INTERVAL
   try {
     for await (const { entries, isPast } of batchesOf(options, wanted)) {
       const events = entries.flatMap(understand)
@@ -77,7 +80,7 @@ export async function* readLedger(options: Options, wanted: Wanted): AsyncGenera
         waiting.push(...events)
         if (waiting.length <= most) continue
         waiting = lastBlocks(waiting, newest)
-        most = waiting.length + TRIMMED_EVERY
+        most = waiting.length + TRIM_INTERVAL
       } else {
         yield batch([...lastBlocks(waiting, newest), ...events])
         waiting = []
@@ -85,13 +88,13 @@ export async function* readLedger(options: Options, wanted: Wanted): AsyncGenera
     }
     if (!options.signal.aborted) yield batch(lastBlocks(waiting, newest))
   } catch (error) {
-    // Who has had enough has not met a failure.
+    // An interruption is no failure.
     if (!options.signal.aborted) throw error
   }
 }
 
 /** From the file, or from the journal. */
-async function* batchesOf(options: Options, wanted: Wanted): AsyncGenerator<Batch> {
+async function* batchesOf(options: Options, wanted: LedgerQuery): AsyncGenerator<Batch> {
   const { config, clock, path, signal } = options
   const { recording, newest, ...stretch } = wanted
   if (recording) {
@@ -105,7 +108,7 @@ async function* batchesOf(options: Options, wanted: Wanted): AsyncGenerator<Batc
   try {
     const { word } = await createPrefix({ exec, path, configured: config.prefix })(signal)
     const unit = config.ledger.unit.replaceAll('{prefix}', word)
-    const most = newest === undefined ? undefined : newest * ENTRIES_A_BLOCK + ENTRIES_BESIDE
+    const most = newest === undefined ? undefined : newest * ENTRIES_PER_BLOCK + EXTRA_ENTRIES
     yield* readJournal({ exec, clock, signal }, { ...stretch, unit, newest: most })
   } finally {
     if (!options.exec) exec.killAll()
@@ -118,7 +121,7 @@ const entryOf = (line: string): JournalEntry =>
     ? parseJournalEntry(line)
     : { cursor: '', at: 0, unit: null, message: line, fields: {} }
 
-/** Each proposal with what was told since the one before it. */
+/** The events from the last `most` proposals on, each with the events since the proposal before it. */
 const lastBlocks = (events: LedgerEvent[], most = Infinity): LedgerEvent[] => {
   let blocks = 0
   const first = events.findLastIndex(({ event }) => {
@@ -130,14 +133,14 @@ const lastBlocks = (events: LedgerEvent[], most = Infinity): LedgerEvent[] => {
 
 const statusSchema = z.object({ config: z.object({ secpPublicKey: z.string() }) })
 
-/** As it is configured, or as the agent has it from the node's own status report; null where neither tells. */
+/** From the configuration, or from the status report that the agent has read; null if it is unknown. */
 const findOwnKey = async (options: Options): Promise<string | null> => {
   const { publicKey } = options.config.node
   if (publicKey !== null) return publicKey
   try {
-    const picture = await askAgent(options)
-    const told = picture?.collectors.find(({ name }) => name === 'status')
-    return statusSchema.safeParse(told?.reading).data?.config.secpPublicKey ?? null
+    const picture = await fetchSnapshot(options)
+    const status = picture?.collectors.find(({ name }) => name === 'status')
+    return statusSchema.safeParse(status?.reading).data?.config.secpPublicKey ?? null
   } catch (error) {
     // The ledger can be read without an agent.
     if (error instanceof SourceError || error instanceof ParseError) return null

@@ -1,8 +1,9 @@
 import type { LedgerBatch } from './ledger.ts'
-import type { LedgerRow } from './rounds.ts'
+import type { LedgerRow } from './round-tracker.ts'
 import { figure } from '../../core/format.ts'
 import type { Style, Tone } from '../../cli/terminal/style.ts'
-import { oneLine } from '../status/texts.ts'
+import { oneLine } from '../status/format.ts'
+import { toJson } from '../../core/json.ts'
 
 interface Options {
   readonly style: Style
@@ -12,11 +13,11 @@ interface Options {
   readonly showsFinalized: boolean
 }
 
-/** Below so many columns the line is a short one. */
-const WIDE = 100
-/** From so many columns on there is room for the address of the author. */
-const WIDEST = 120
-const ADDRESS = 28
+/** With fewer columns, lines are short. */
+const MIN_WIDE_COLUMNS = 100
+/** With fewer columns, there is no address of the author. */
+const MIN_ADDRESS_COLUMNS = 120
+const ADDRESS_WIDTH = 28
 
 const WIDTHS = {
   round: 11,
@@ -27,10 +28,10 @@ const WIDTHS = {
   after: 8,
 } as const
 
-/** A line for a row; undefined where the row has none. */
+/** Renders rows as lines; undefined if a row has no line. */
 export const createLedgerLines = ({ style, names, showsFinalized }: Options) => {
-  const isWide = style.width === undefined || style.width >= WIDE
-  const hasAddresses = style.width === undefined || style.width >= WIDEST
+  const isWide = style.width === undefined || style.width >= MIN_WIDE_COLUMNS
+  const hasAddresses = style.width === undefined || style.width >= MIN_ADDRESS_COLUMNS
   const time = (at: number): string =>
     new Date(at).toISOString().slice(...(isWide ? [0] : [11, 23]))
   const author = (key: string, isOwn: boolean | null): string => {
@@ -60,7 +61,7 @@ export const createLedgerLines = ({ style, names, showsFinalized }: Options) => 
       }
       const who = author(row.author, row.isOwn)
       if (row.event === 'timeout') {
-        const whose = row.isOwn ? 'our own turn' : who.trimEnd()
+        const whose = row.isOwn ? 'own turn' : who.trimEnd()
         const more = row.isOwn ? `${who.trimEnd()}, ${whose}` : `the turn of ${whose}`
         const turn = isWide ? more : whose
         return line(
@@ -77,7 +78,9 @@ export const createLedgerLines = ({ style, names, showsFinalized }: Options) => 
         ('transactions' in row ? figure(row.transactions) : '').padStart(WIDTHS.transactions),
         who,
         after(row.writtenAt - row.blockAt, isWide).padEnd(WIDTHS.after),
-        ...(hasAddresses ? [style.plain(oneLine(row.authorAddress ?? '')).slice(0, ADDRESS)] : []),
+        ...(hasAddresses
+          ? [style.plain(oneLine(row.authorAddress ?? '')).slice(0, ADDRESS_WIDTH)]
+          : []),
       ]
       return line(row.isOwn ? 'strong' : undefined, row.writtenAt, columns.join(' '))
     },
@@ -87,7 +90,7 @@ export const createLedgerLines = ({ style, names, showsFinalized }: Options) => 
 const roundsOf = ({ from, to }: { readonly from: bigint; readonly to: bigint }): string =>
   from === to ? `round ${figure(from)}` : `rounds ${figure(from)}-${figure(to)}`
 
-/** From the block's own time until it was seen. A leader's clock may be ahead of ours. */
+/** The time from the timestamp of the block until it was seen; negative if the clock of the leader is ahead. */
 const after = (ms: number, isWide: boolean): string => {
   const gap = isWide ? ' ' : ''
   if (Math.abs(ms) < 1000) return `${ms}${gap}ms`
@@ -98,7 +101,7 @@ const after = (ms: number, isWide: boolean): string => {
 const span = (from: bigint | null, to: bigint | null): string =>
   [from, to].map((number) => (number === null ? 'unknown' : figure(number))).join(' to ')
 
-/** What it comes to, in sentences. */
+/** The totals, in sentences. */
 export const renderSummary = ({ summary }: Pick<LedgerBatch, 'summary'>): readonly string[] => {
   const { firstRound, lastRound, firstBlock, lastBlock, own, blocks, skipped, unseen } = summary
   const count = (value: number | bigint, word: string): string =>
@@ -107,13 +110,30 @@ export const renderSummary = ({ summary }: Pick<LedgerBatch, 'summary'>): readon
     own === null
       ? 'own blocks unknown: set `node.publicKey`'
       : `${count(own.blocks, 'own block')}, ${count(own.timeouts, 'own timeout')}`
-  const told =
+  const totals =
     `${count(blocks, 'block')}${firstBlock === null ? '' : ` (${span(firstBlock, lastBlock)})`} with ` +
     `${count(summary.transactions, 'transaction')} in rounds ${span(firstRound, lastRound)}; ` +
     `${count(skipped, 'round')} skipped; ${ownText}; ${figure(summary.finalized)} finalized.`
   return [
-    ...(firstRound === null ? [] : [told]),
+    ...(firstRound === null ? [] : [totals]),
     ...(unseen > 0n ? [`${count(unseen, 'round')} not in the log: it has gaps.`] : []),
-    ...(summary.unparsed > 0 ? [`${count(summary.unparsed, 'line')} not understood.`] : []),
+    ...(summary.unparsed > 0 ? [`${count(summary.unparsed, 'line')} could not be parsed.`] : []),
   ]
 }
+
+/** A row for JSON: times in RFC 3339, 64-bit integers as decimal strings, unknown as null. */
+export const rowAsJson = (row: LedgerRow, names: ReadonlyMap<string, string>): unknown => {
+  if ('kind' in row) {
+    const { kind, from, to, at } = row
+    return toJson({ event: kind, from, to, at: new Date(at).toISOString() })
+  }
+  const { writtenAt, isOwn: own, ...event } = row
+  const name = names.get(row.author) ?? null
+  const more = { name, own, seenAt: new Date(writtenAt).toISOString() }
+  if (!('blockAt' in event)) return toJson({ ...event, ...more })
+  const { blockAt, ...block } = event
+  const seenAfterMs = writtenAt - blockAt
+  return toJson({ ...block, ...more, blockAt: new Date(blockAt).toISOString(), seenAfterMs })
+}
+
+export const summaryAsJson = ({ summary }: Pick<LedgerBatch, 'summary'>): unknown => toJson(summary)

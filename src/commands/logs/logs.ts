@@ -2,14 +2,14 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type RedactionKind, redactLog } from '../../core/redact-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import { parseLogLine, type LogLine } from '../../parsers/log-line.ts'
+import { type LogLine, parseLogLine } from '../../parsers/log-line.ts'
 import { createExec } from '../../sources/exec.ts'
 import { createPatientExec } from '../../sources/patient-exec.ts'
 import { readJournal } from '../shared/journal-reader.ts'
 import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Config
   readonly clock: Clock
   /** The search path for programs. */
@@ -17,7 +17,7 @@ interface Options extends StandIns {
   readonly signal: AbortSignal
 }
 
-interface Wanted {
+interface LogQuery {
   readonly unit: string
   readonly since?: number | undefined
   readonly until?: number | undefined
@@ -26,13 +26,13 @@ interface Wanted {
   readonly follow?: boolean
 }
 
-/** A line of a service's log, without its secrets. */
+/** A line of a service's log, with secrets redacted. */
 export interface ShownLine extends LogLine {
   /** When journald received it, in milliseconds since the epoch. */
   readonly at: number
-  /** Who wrote it, where that was not the service: systemd or journald. */
+  /** The writer, if it was not the service: systemd or journald. */
   readonly by: string | null
-  /** The whole line. */
+  /** The complete line. */
   readonly raw: string
 }
 
@@ -41,17 +41,17 @@ interface Service {
   readonly unit: string
 }
 
-/** Which service a word means; of a word that means none, what there is and what it may have meant. */
-export type Found =
+/** The service of a name; for an unknown name, the known labels and a suggestion. */
+export type ServiceLookup =
   | { readonly service: Service }
   | { readonly labels: readonly string[]; readonly nearest: string | undefined }
 
-/** The logs of the node's services, with their secrets redacted. */
+/** The logs of the node's services, with secrets redacted. `read` and `find` throw SourceErrors. */
 export const openLogs = (options: Options) => {
   const { config, clock, path, signal } = options
   const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
   return {
-    find: async (word: string): Promise<Found> => {
+    find: async (word: string): Promise<ServiceLookup> => {
       const units = await findUnits({ config, exec, path, signal })
       const label = labelOf(word, units)
       const unit = label === undefined ? undefined : units.get(label)
@@ -60,13 +60,13 @@ export const openLogs = (options: Options) => {
       }
       return { service: { label, unit } }
     },
-    async *read(wanted: Wanted): AsyncGenerator<readonly ShownLine[]> {
+    async *read(wanted: LogQuery): AsyncGenerator<readonly ShownLine[]> {
       try {
         for await (const { entries } of readJournal({ exec, clock, signal }, wanted)) {
-          yield entries.map((entry) => shownLine(entry))
+          yield entries.map((entry) => redactEntry(entry))
         }
       } catch (error) {
-        // Who has had enough has not met a failure.
+        // An interruption is no failure.
         if (!signal.aborted) throw error
       }
     },
@@ -76,8 +76,8 @@ export const openLogs = (options: Options) => {
   }
 }
 
-/** An entry as it may be shown; `count` hears what was redacted. */
-export const shownLine = (
+/** Redacts the secrets of an entry; `count` receives the class of each redaction. */
+export const redactEntry = (
   entry: JournalEntry,
   count?: (kind: RedactionKind) => void,
 ): ShownLine => {
@@ -100,10 +100,10 @@ export const shownLine = (
   }
 }
 
-/** What stood in quotes may say something else when it is taken out of them. */
+/** Parts are redacted again: without its quotes a text can match other patterns. */
 const redactPart = (text: string | null): string | null => (text === null ? null : redactLog(text))
 
-/** Of what a program prints without saying how bad it is, journald knows no better than `info`. */
+/** journald stores `info` for programs that print no priority: 6 is therefore no level. */
 const levelOf = (priority: string | undefined): string | null => {
   if (priority === undefined || !/^[0-5]$/.test(priority)) return null
   return Number(priority) <= 3 ? 'ERROR' : 'WARN'

@@ -1,13 +1,15 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../../config/schema.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { type Maintenance, stands } from '../../core/maintenance.ts'
-import { minute, parseDuration, renderDuration } from '../../core/units.ts'
-import { confirmationTimeout, confirmMaintenance, openAnnouncements } from './maintenance.ts'
-import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
+import { type Maintenance, stands, MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { minute, parseDuration, renderDuration, second } from '../../core/units.ts'
+import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
+import { z } from 'zod'
+import { staleAfter } from '../../core/collector.ts'
+import { type Announcements, createAnnouncements } from '../../sources/announcements.ts'
+import { fetchSnapshot, type FetchSnapshotOptions } from '../shared/agent-snapshot.ts'
 
 interface StartOptions extends ConfigOptions {
   readonly reason: (typeof MAINTENANCE_REASONS)[number]
@@ -40,7 +42,7 @@ Examples:
 const startCommand = (io: Io, exit: Exit): Command =>
   configOptions(new Command('start'))
     .description('start a window now; it ends by itself')
-    .argument('<duration>', 'maximum length: 30m, 2h', readSpan)
+    .argument('<duration>', 'maximum length: 30m, 2h', readDuration)
     .addOption(new Option('--reason <reason>', 'why').choices(MAINTENANCE_REASONS).default('other'))
     .option('--note <text>', 'free text; shown by `show` and in the API, in no metric')
     .action(async (span: number, options: StartOptions) => {
@@ -81,11 +83,11 @@ const problemOf = async (
   config: Config,
   expected: Maintenance | null,
 ): Promise<string | null> => {
-  const { clock, signal, standIns } = io
+  const { clock, signal, overrides } = io
   const progress = createProgress(io)
-  progress.say('Waiting for the agent to report it')
+  progress.show('Waiting for the agent to report it')
   try {
-    switch (await confirmMaintenance(expected, { config, clock, signal, ...standIns })) {
+    switch (await confirmMaintenance(expected, { config, clock, signal, ...overrides })) {
       case 'confirmed':
         return null
       case 'no agent':
@@ -140,10 +142,52 @@ const describe = (maintenance: Maintenance): string => {
   return `${reason} until ${end}${note === null ? '' : `: ${note}`}`
 }
 
-const LONGEST_MS = 7 * 24 * 60 * minute
+const MAX_DURATION_MS = 7 * 24 * 60 * minute
 
-const readSpan = (text: string): number => {
+const readDuration = (text: string): number => {
   const span = parseDuration(text)
-  if (span !== undefined && span >= minute && span <= LONGEST_MS) return span
+  if (span !== undefined && span >= minute && span <= MAX_DURATION_MS) return span
   throw new InvalidArgumentError('expected a duration from 1m to 7d, such as 30m')
 }
+
+/** The maintenance window of the agent that runs with this configuration. */
+export const openAnnouncements = ({ state }: Pick<Config, 'state'>): Announcements =>
+  createAnnouncements(state.directory)
+
+/** What the running agent reports of its maintenance window. */
+export type Confirmation = 'confirmed' | 'no agent' | 'not reported' | 'interrupted'
+
+interface ConfirmOptions extends FetchSnapshotOptions {
+  readonly config: Pick<Config, 'listen' | 'maintenance'>
+}
+
+const POLL_INTERVAL_MS = second / 2
+
+/**
+ * Asks the running agent until it reports this window (null: none), for as long as its collector may take.
+ * Throws a SourceError or a ParseError when another program answers in the agent's place.
+ */
+export const confirmMaintenance = async (
+  expected: Maintenance | null,
+  options: ConfirmOptions,
+): Promise<Confirmation> => {
+  const { config, clock, signal } = options
+  const until = expected && new Date(expected.until).toISOString()
+  const deadline = clock.elapsed() + confirmationTimeout(config)
+  for (;;) {
+    const agent = await fetchSnapshot(options)
+    if (!agent) return 'no agent'
+    const collector = agent.collectors.find(({ name }) => name === 'maintenance')
+    const { data } = readingSchema.safeParse(collector?.reading)
+    if (data?.until === until) return 'confirmed'
+    if (clock.elapsed() >= deadline) return 'not reported'
+    await clock.sleep(POLL_INTERVAL_MS, signal)
+    if (signal.aborted) return 'interrupted'
+  }
+}
+
+/** Milliseconds within which a running agent has read the window. */
+export const confirmationTimeout = ({ maintenance }: Pick<Config, 'maintenance'>): number =>
+  staleAfter(maintenance)
+
+const readingSchema = z.object({ until: z.string().nullable() })

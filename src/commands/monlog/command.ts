@@ -8,12 +8,12 @@ import type { MonlogReport } from './report.ts'
 import { LONGEST_MS, type Since } from './stretch.ts'
 import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { readMoment } from '../../cli/time-option.ts'
+import { readTime } from '../../cli/option-values.ts'
 import { renderReport, type Show, shortLine } from './page.ts'
 import { createNameOf, shownLine } from './words.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
-import { readWatchSeconds, watch } from '../../cli/terminal/refresh.ts'
+import { readWatchSeconds, watch } from '../../cli/terminal/watch.ts'
 
 interface MonlogOptions extends ConfigOptions {
   readonly raw?: true
@@ -44,7 +44,7 @@ export const monlogCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     )
     .addOption(
       new Option('--until <time>', 'end there, so that it can be asked again')
-        .argParser(readMoment(io.clock))
+        .argParser(readTime(io.clock))
         .default(undefined, 'now'),
     )
     .option('--file <file|->', "a file in the journal's place, or - for standard input")
@@ -97,8 +97,8 @@ Examples:
           signal: io.signal,
           recording:
             options.file === '-' ? { name: 'standard input', bytes: io.stdin } : options.file,
-          onLines: (lines) => progress.say(`Reading the log: ${figure(lines)} lines`),
-          ...io.standIns,
+          onLines: (lines) => progress.show(`Reading the log: ${figure(lines)} lines`),
+          ...io.overrides,
         }).finally(progress.end)
       }
       const linesOf = (report: MonlogReport): readonly string[] => {
@@ -110,8 +110,11 @@ Examples:
       }
       if (options.watch !== undefined) {
         // Only the journal is read: no tool of the node runs.
-        const look = async () => ({ lines: linesOf(await read()), isOfNode: false })
-        await watch(io, { look, seconds: options.watch === true ? USUAL_SECONDS : options.watch })
+        const look = async () => ({ lines: linesOf(await read()), isFromNode: false })
+        await watch(io, {
+          render: look,
+          seconds: options.watch === true ? USUAL_SECONDS : options.watch,
+        })
         exit(0)
         return
       }
@@ -129,7 +132,7 @@ const readSince =
   ({ clock }: Io) =>
   (text: string): Since => {
     const ago = parseDuration(text.replace(/^-/, ''))
-    return ago === undefined ? { at: readMoment(clock)(text) } : { ago }
+    return ago === undefined ? { at: readTime(clock)(text) } : { ago }
   }
 
 /** When to begin and to end, by the clock of this moment. Of a file, the end may be known only by its last line. */

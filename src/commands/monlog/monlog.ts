@@ -11,9 +11,9 @@ import { packageLine } from './package.ts'
 import { type Problem, problemOf } from './problem.ts'
 import { type MonlogReport, reportOf } from './report.ts'
 import { LONGEST_MS, type Since, stretchTo } from './stretch.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Pick<Config, 'prefix' | 'consensus' | 'version' | 'node'>
   readonly clock: Clock
   /** The search path for programs. */

@@ -8,20 +8,20 @@ import { toJson } from '../../core/json.ts'
 import { type Format, formats } from '../../parsers/index.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 
-/** `chain-agent parse`: what the agent understands of a file. */
+/** `chain-agent parse`: prints the parsed content of a file. */
 export const parseCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('parse')
-    .description('print as JSON what the agent understands of a file, or of standard input')
-    .addArgument(new Argument('<format>', 'what it is').choices(formats.map(({ name }) => name)))
-    .argument('[file]', 'the file; standard input without it')
+    .description('parse a file or standard input with a parser of the agent, and print JSON')
+    .addArgument(new Argument('<format>', 'the format').choices(formats.map(({ name }) => name)))
+    .argument('[file]', 'the file; default: standard input')
     .addHelpText(
       'after',
       `
 Formats:
-${formats.map(({ name, help, shape }) => `  ${name.padEnd(13)} ${help}${shape === 'lines' ? ' (one result a line)' : ''}`).join('\n')}
+${formats.map(({ name, help, shape }) => `  ${name.padEnd(13)} ${help}${shape === 'lines' ? ' (one result per line)' : ''}`).join('\n')}
 
-64-bit numbers are decimal strings, unknown is null. Exit code 0 when something was understood,
-1 when nothing was; lines that were not understood go to standard error with their number.
+64-bit numbers are decimal strings, unknown is null. Exit code 0 if something was parsed,
+1 if nothing was; lines that cannot be parsed go to standard error with their number.
 
 Examples:
   chain-agent parse ledger-tail ledger.jsonl
@@ -32,9 +32,9 @@ Examples:
       if (!format) return
       const input = file === undefined ? io.stdin : createReadStream(file)
       const text = await readAll(input, file ?? 'standard input')
-      const understood =
+      const parsed =
         format.shape === 'lines' ? parseLines(io, format, text) : parseWhole(io, format, text)
-      exit(understood ? 0 : 1)
+      exit(parsed ? 0 : 1)
     })
 
 const parseWhole = (io: Io, format: Format, text: string): boolean => {
@@ -49,32 +49,32 @@ const parseWhole = (io: Io, format: Format, text: string): boolean => {
 }
 
 const parseLines = (io: Io, format: Format, text: string): boolean => {
-  let understood = 0
+  let parsed = 0
   let lines = 0
   for (const [at, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue
     lines += 1
     try {
       const value = format.parse(line)
-      if (value === null) io.stderr.write(`line ${at + 1}: not of this format, passed over\n`)
+      if (value === null) io.stderr.write(`line ${at + 1}: not in this format, skipped\n`)
       else {
         io.stdout.write(`${JSON.stringify(toJson(value))}\n`)
-        understood += 1
+        parsed += 1
       }
     } catch (error) {
       if (!(error instanceof ParseError)) throw error
       io.stderr.write(`line ${at + 1}: ${error.message}\n`)
     }
   }
-  if (understood === 0) {
+  if (parsed === 0) {
     const count =
       lines === 1 ? '1 line was read, and it is not' : `${lines} lines were read, and none is`
     io.stderr.write(`${count} in the format ${format.name}.\n`)
   }
-  return understood > 0
+  return parsed > 0
 }
 
-/** A file to be looked at by hand; the agent itself never reads without a bound. */
+/** For files that an operator inspects; the agent itself reads with lower limits. */
 const MAX_BYTES = 256 * 1024 * 1024
 
 const readAll = async (input: Readable, name: string): Promise<string> => {

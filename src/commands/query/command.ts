@@ -6,8 +6,7 @@ import type { LogQuery } from '../../query/client/types.ts'
 import { LOG_FIELDS, type LogField } from '../../query/log-fields.ts'
 import { fetchLogs } from './fetch-logs.ts'
 import { checkpointOf } from './output.ts'
-import { isInterrupted } from '../../cli/interrupted.ts'
-import { type ExitCode, type Io, READER_GONE } from '../../cli/io.ts'
+import { isInterrupted, type ExitCode, type Io, READER_GONE, writeAll } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createProgressLine, createRetryReporter } from './progress.ts'
 import { readQueryFile } from './query-file.ts'
@@ -17,12 +16,11 @@ import {
   openService,
   readAddress,
   readBlock,
-  type ServiceOptions,
   serviceOf,
+  type ServiceOptions,
   serviceOptions,
 } from './service.ts'
 import { readTopic, type Topics } from './topics.ts'
-import { send } from '../../cli/terminal/send.ts'
 
 interface QueryOptions extends ServiceOptions {
   readonly address: readonly string[]
@@ -128,7 +126,7 @@ Examples:
               ? { send: async (text) => print(io, text) }
               : { file: output, resume },
           onProgress: (now) => {
-            if (!options.quiet) progress.say(progressLine(now))
+            if (!options.quiet) progress.show(progressLine(now))
           },
         })
         progress.end()
@@ -155,7 +153,7 @@ Examples:
 
 /** Throws a SourceError if standard output fails. */
 const print = async (io: Io, text: string): Promise<void> => {
-  await send(io, text)
+  await writeAll(io, text)
   const lost = io.stdout.errored
   // A closed pipe is not an error: the signal ends the run.
   if (!lost || lost.message.includes('EPIPE')) return

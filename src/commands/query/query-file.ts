@@ -5,7 +5,7 @@ import { accountOf } from '../../core/file-errors.ts'
 import { asError } from '../../core/outcome.ts'
 import type { LogQuery } from '../../query/client/types.ts'
 import { LOG_FIELDS } from '../../query/log-fields.ts'
-import { UsageError } from '../../cli/usage-error.ts'
+import { UsageError } from '../../cli/io.ts'
 
 const hex = (digits: number) =>
   z

@@ -1,5 +1,5 @@
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { UsageError } from '../../cli/usage-error.ts'
+import { UsageError } from '../../cli/io.ts'
 import { ConfigError } from '../../core/errors.ts'
 import { asError } from '../../core/outcome.ts'
 import { QueryError, type QueryErrorKind } from '../../query/client/errors.ts'

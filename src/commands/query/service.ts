@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { UsageError } from '../../cli/usage-error.ts'
+import { UsageError } from '../../cli/io.ts'
 import type { Clock } from '../../core/clock.ts'
 import { redactUrl } from '../../core/redact.ts'
 import { hour, parseDuration, renderDuration } from '../../core/units.ts'

@@ -1,13 +1,12 @@
 import { Command } from 'commander'
 import { toJson } from '../../core/json.ts'
 import { printable } from '../../core/printable.ts'
-import { adviseRecovery, type Advice } from '../../health/recovery.ts'
+import { type Advice, adviseRecovery } from '../../health/recovery.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import { gathered } from '../../cli/interrupted.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
 import { wrap } from '../../cli/terminal/layout.ts'
 import { createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
-import { readPicture } from '../shared/read-node.ts'
+import { readSnapshot } from '../shared/read-snapshot.ts'
 
 type Options = ConfigOptions & { readonly json?: true; readonly color: boolean }
 
@@ -31,7 +30,7 @@ Examples:
   chain-agent recover --json | jq -r .path`,
     )
     .action(async (options: Options) => {
-      const found = await gathered(io, exit, () => readPicture(io, options))
+      const found = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
       if (!found) return
       const { picture, config } = found
       const advice = adviseRecovery({ ...picture, window: config.derived.blocksyncWindow })

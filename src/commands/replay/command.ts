@@ -1,12 +1,11 @@
 import { figure } from '../../core/format.ts'
 import { Command, Option } from 'commander'
 import { nearest } from '../../core/nearest.ts'
-import { type Replayed, replay } from './replay.ts'
+import { replay, type Replayed } from './replay.ts'
 import { incidentsOf } from '../../health/incidents/incidents.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
-import { sayInterrupted } from '../../cli/interrupted.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { readMoment } from '../../cli/time-option.ts'
+import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
+import { type ExitCode, type Io, reportInterrupted } from '../../cli/io.ts'
+import { readTime } from '../../cli/option-values.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
 import { replayAsJson, replayPage } from './page.ts'
@@ -27,9 +26,9 @@ export const replayCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .option(
       '-S, --since <moment>',
       'from when on: 7d, 2026-03-01; a day without it',
-      readMoment(io.clock),
+      readTime(io.clock),
     )
-    .option('-U, --until <moment>', 'up to when; now without it', readMoment(io.clock))
+    .option('-U, --until <moment>', 'up to when; now without it', readTime(io.clock))
     .addOption(
       new Option(
         '--file <file>',
@@ -78,18 +77,18 @@ Examples:
           ...(until !== undefined && { until }),
           ...(typeof services === 'object' && { services }),
           onProgress: (at, entries) => {
-            progress.say(`Looking back: ${new Date(at).toISOString()}, ${figure(entries)} lines`)
+            progress.show(`Looking back: ${new Date(at).toISOString()}, ${figure(entries)} lines`)
           },
-          ...io.standIns,
+          ...io.overrides,
         })
       } catch (error) {
         if (!io.signal.aborted) throw error
-        sayInterrupted(io, exit, { isBegun: false })
+        reportInterrupted(io, exit, { hasOutput: false })
         return
       } finally {
         progress.end()
       }
-      if (!told.isWhole) sayInterrupted(io, exit, { isBegun: told.entries > 0 })
+      if (!told.isWhole) reportInterrupted(io, exit, { hasOutput: told.entries > 0 })
       if (!told.isWhole && told.entries === 0) return
       const incidents = incidentsOf(told.firings)
       const look = { ...told, incidents, tookMs: io.clock.elapsed() - startedAt }

@@ -10,9 +10,9 @@ import { relive, type Relived } from './engine.ts'
 import { openFile } from './file-source.ts'
 import { openJournal } from './journal-source.ts'
 import type { PastSource } from './source.ts'
-import type { StandIns } from '../shared/stand-ins.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends StandIns {
+interface Options extends SourceOverrides {
   readonly config: Config
   readonly clock: Clock
   /** The search path for programs. */

@@ -4,16 +4,16 @@ import { configOptions, type ConfigOptions, configOf } from '../../cli/config-op
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createLog } from '../../cli/logger.ts'
 
-/** `chain-agent run`: watch the node until stopped. */
+/** `chain-agent run`: monitor the node until stopped. */
 export const runCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('run'))
-    .description('watch the node and serve /metrics until stopped')
+    .description('monitor the node and serve /metrics until stopped')
     .addHelpText(
       'after',
       `
 SIGHUP (systemctl reload) reloads the configuration: file, environment and options. If it is invalid, the agent
-logs the error and keeps the previous one. Only collectors whose settings changed are started again, and no line
-is lost. The log names the keys that need a restart: listen, state.directory, events.keep.
+logs the error and keeps the previous one. Only collectors whose settings changed are restarted, and no log
+line is lost. The log names the keys that need a restart: listen, state.directory, events.keep.
 
 Examples:
   chain-agent run
@@ -31,7 +31,7 @@ Examples:
         path: io.env['PATH'] ?? '/usr/bin:/bin',
       })
       io.onHangup?.(() => {
-        // What goes wrong at the start is reported below.
+        // A failure of the start is reported below.
         void starting.then(
           (agent) => agent.reload(read),
           () => undefined,

@@ -4,11 +4,11 @@ import { createRunbooks } from '../../sources/runbooks.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
 
-/** `chain-agent runbook`: what to do about an alert, without a browser. */
+/** `chain-agent runbook`: the runbook of an alert, without a browser. */
 export const runbookCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('runbook')
-    .description('print the runbook of an alert: what it means, how to look into it, what to do')
-    .argument('[alert]', 'its name; without it, the names of all')
+    .description('print the runbook of an alert: meaning, diagnosis, what to do')
+    .argument('[alert]', 'the name of the alert; default: list all names')
     .addHelpText(
       'after',
       `
@@ -29,7 +29,7 @@ Examples:
       else {
         const meant = nearest(name, names)
         io.stderr.write(
-          `error: there is no runbook for '${name}'.${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}\n`,
+          `error: no runbook for '${name}'.${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}\n`,
         )
       }
       exit(page === undefined ? 2 : 0)

@@ -1,6 +1,11 @@
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
-import { type ConfigOptions, fewConfigOptions, flagsOf, loadFor } from '../../cli/config-options.ts'
+import {
+  type ConfigOptions,
+  fileAndSettingOptions,
+  flagsOf,
+  loadFor,
+} from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createLog } from '../../cli/logger.ts'
 import type { Inputs } from '../../config/load.ts'
@@ -71,7 +76,7 @@ const NONE: readonly string[] = []
 const NO_TOPICS: Topics = []
 
 export const serveQueryOptions = (command: Command): Command =>
-  fewConfigOptions(
+  fileAndSettingOptions(
     command
       .option('--listen <host:port>', 'address of the query API (default: 127.0.0.1:8181)')
       .option(

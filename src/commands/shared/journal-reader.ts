@@ -14,22 +14,22 @@ import type { Exec } from '../../sources/exec.ts'
 import { createJournal } from '../../sources/journal.ts'
 import { createNewest } from '../../sources/journal-end.ts'
 import { createReadPast } from '../../sources/past-journal.ts'
-import { BEFORE_MS, withWholeLines } from './cut-lines.ts'
+import { MAX_LINE_MS, joinSplitLines } from './split-lines.ts'
 
-interface Asked {
+interface JournalQuery {
   readonly unit: string
   /** Milliseconds since the epoch, as everywhere. */
   readonly since?: number | undefined
   readonly until?: number | undefined
-  /** The last so many entries of it. */
+  /** The last N entries of the range. */
   readonly newest?: number | undefined
   /** A pattern, as journalctl takes it. */
   readonly grep?: string | undefined
-  /** Whether to go on with what is written from then on, until the signal aborts. */
+  /** Whether to continue with new entries until the signal aborts. */
   readonly follow?: boolean
 }
 
-interface Parts {
+interface JournalDependencies {
   readonly exec: Exec
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -37,25 +37,28 @@ interface Parts {
 
 export interface Batch {
   readonly entries: readonly JournalEntry[]
-  /** Whether it was written before we began to follow. */
+  /** Whether the entries were written before following began. */
   readonly isPast: boolean
 }
 
 const parse = parseJournalEntry
-/** Entries of one millisecond are told apart by their cursors. */
+/** Entries of the same millisecond are distinguished by their cursors. */
 const MILLISECOND = 1
-/** Of a long search, those that are too old are let go now and then. */
-const TRIMMED_EVERY = 10_000
-/** Whoever follows a unit of which there is nothing yet begins with what has come in the meantime. */
-const MEANWHILE = 1000
+/** The number of matches after which old ones are dropped. */
+const TRIM_INTERVAL = 10_000
+/** When following a unit without entries, the number of entries to read that were written in the meantime. */
+const INITIAL_ENTRIES = 1000
 
-/** What the journal has of a unit, oldest first, in whole lines. Throws a SourceError where it may not be read. */
-export async function* readJournal(parts: Parts, asked: Asked): AsyncGenerator<Batch> {
+/** The journal of a unit, oldest first, with split lines joined. Throws a SourceError if it cannot be read. */
+export async function* readJournal(
+  parts: JournalDependencies,
+  asked: JournalQuery,
+): AsyncGenerator<Batch> {
   const { exec, clock, signal } = parts
   const match = ['-u', asked.unit]
   const joiner = createLineJoiner()
   if (!asked.follow) {
-    yield* readStretch(parts, asked, { joiner })
+    yield* readRange(parts, asked, { joiner })
     return
   }
   const end = await createNewest({ exec, parse })(match, signal)
@@ -65,14 +68,14 @@ export async function* readJournal(parts: Parts, asked: Asked): AsyncGenerator<B
     const hear = ({ cursor, at }: JournalEntry): void => {
       if (at >= end.at) known.add(cursor)
     }
-    yield* readStretch(parts, { ...asked, until }, { joiner, hear })
-    // Where journalctl has chosen, this part was not heard.
+    yield* readRange(parts, { ...asked, until }, { joiner, hear })
+    // With --grep, journalctl may have left this part out.
     if (isCut(end) && !joiner.isWaiting) joiner.join(end)
   }
   const pattern = asked.grep === undefined ? undefined : compile(asked.grep)
-  // Looked at seldom: somebody sits before it, who sees when it falls silent.
+  // No need to check often whether journalctl still works: an operator is watching.
   const following = { match, interval: hour, timeout: 10 * second }
-  const start = end === undefined ? { newest: MEANWHILE } : { after: end.cursor }
+  const start = end === undefined ? { newest: INITIAL_ENTRIES } : { after: end.cursor }
   const batches = createJournal({ exec, parse }).follow({ ...following, start }, { clock, signal })
   for await (const { entries } of batches) {
     const wanted = entries
@@ -83,23 +86,27 @@ export async function* readJournal(parts: Parts, asked: Asked): AsyncGenerator<B
   }
 }
 
-interface Hearing {
+interface RangeOptions {
   readonly joiner: LineJoiner
-  /** Hears each entry as it comes. */
+  /** Receives each entry. */
   readonly hear?: (part: JournalEntry) => void
 }
 
-async function* readStretch(parts: Parts, asked: Asked, hearing: Hearing): AsyncGenerator<Batch> {
+async function* readRange(
+  parts: JournalDependencies,
+  asked: JournalQuery,
+  hearing: RangeOptions,
+): AsyncGenerator<Batch> {
   const { exec, signal } = parts
   const { unit, since, until, newest, grep } = asked
   const { joiner, hear } = hearing
   const isFiltered = grep !== undefined && (await createGrepSupport(exec)(signal))
   const pattern = grep === undefined || isFiltered ? undefined : compile(grep)
-  // A line belongs to the moment at which it began: the end of one that began before is left out.
-  const from = since === undefined || isFiltered ? since : since - BEFORE_MS
+  // A line belongs to the time of its first part: the rest of a line that began earlier is left out.
+  const from = since === undefined || isFiltered ? since : since - MAX_LINE_MS
   const most = newest === undefined || isFiltered ? newest : newest + MOST_PARTS
   const stretch = {
-    // The beginning stands here, so that the first look does not search all there ever was either.
+    // --since is in the match so that the first query does not search the whole journal either.
     match: [
       '-u',
       unit,
@@ -119,7 +126,7 @@ async function* readStretch(parts: Parts, asked: Asked, hearing: Hearing): Async
     }
   }
   if (isFiltered) {
-    for await (const entries of withWholeLines({ ...parts, asked }, heard())) {
+    for await (const entries of joinSplitLines({ ...parts, query: asked }, heard())) {
       yield { entries, isPast: true }
     }
     return
@@ -131,7 +138,7 @@ async function* readStretch(parts: Parts, asked: Asked, hearing: Hearing): Async
       if (newest === undefined) yield { entries: lines, isPast: true }
       else for (const line of lines) last.push(line)
     } else for (const part of entries) last.push(part)
-    if (pattern && newest !== undefined && last.length > newest + TRIMMED_EVERY) {
+    if (pattern && newest !== undefined && last.length > newest + TRIM_INTERVAL) {
       last = last.slice(-newest)
     }
   }
@@ -140,7 +147,7 @@ async function* readStretch(parts: Parts, asked: Asked, hearing: Hearing): Async
   yield { entries: lines, isPast: true }
 }
 
-/** As journalctl reads a pattern: case matters where there is a capital letter in it. */
+/** As in journalctl, a pattern with a capital letter is case-sensitive. */
 const compile = (text: string): RegExp => {
   try {
     return new RegExp(text, /[A-Z]/.test(text) ? '' : 'i')
@@ -148,8 +155,8 @@ const compile = (text: string): RegExp => {
     throw new SourceError(
       {
         doing: 'search the log',
-        happened: `${JSON.stringify(text)} is no pattern`,
-        advice: 'write a backslash before signs like ( [ * + ? . to have them taken as they stand',
+        happened: `${JSON.stringify(text)} is not a valid pattern`,
+        advice: 'escape characters such as ( [ * + ? . with a backslash to match them literally',
       },
       { cause: error },
     )

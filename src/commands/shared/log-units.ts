@@ -5,7 +5,7 @@ import { createPrefix } from '../../sources/prefix.ts'
 
 type Units = ReadonlyMap<string, string>
 
-interface Parts {
+interface FindUnitsOptions {
   readonly config: Config
   readonly exec: Exec
   /** The search path for programs. */
@@ -13,8 +13,13 @@ interface Parts {
   readonly signal: AbortSignal
 }
 
-/** The units of the node, and our own, by their labels. */
-export const findUnits = async ({ config, exec, path, signal }: Parts): Promise<Units> => {
+/** The units of the node and of the agent, by label. */
+export const findUnits = async ({
+  config,
+  exec,
+  path,
+  signal,
+}: FindUnitsOptions): Promise<Units> => {
   const { word } = await createPrefix({ exec, path, configured: config.prefix })(signal)
   const templates = {
     ...config.services.units,
@@ -29,14 +34,14 @@ export const findUnits = async ({ config, exec, path, signal }: Parts): Promise<
   )
 }
 
-/** The label that a word means: itself, or the name of the unit, whole or without its first or last part. */
+/** The label of a service name: the label, or the unit with or without prefix and suffix. */
 export const labelOf = (word: string, units: Units): string | undefined => {
   const wanted = word.replace(/\.service$/, '').toLowerCase()
   for (const [label, unit] of units) if (namesOf(label, unit).includes(wanted)) return label
   return undefined
 }
 
-/** What a misspelt word most likely meant: in the words of whoever wrote it. */
+/** A suggestion for a misspelt service name, in the same form. */
 export const nearestLabel = (word: string, units: Units): string | undefined =>
   nearest(
     word.replace(/\.service$/, ''),

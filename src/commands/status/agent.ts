@@ -1,19 +1,18 @@
 import { fact } from './fact.ts'
-import { type Section, summary, type View } from './section.ts'
-import { away, iso } from './texts.ts'
-import { whyUnknown } from './why.ts'
+import { type Section, summary, type View, whyUnknown } from './section.ts'
+import { iso, relativeTime } from './format.ts'
 
 const enabledIn = ({ picture }: View) => picture.collectors.filter(({ enabled }) => enabled)
 
-/** The agent itself, or what this command found out in its place. */
+/** The agent, or what this command has read in its place. */
 export const agent: Section = {
   name: 'agent',
-  also: ['collectors'],
-  about: 'version, prefix, and how each collector does',
+  aliases: ['collectors'],
+  description: 'version, prefix, status of each collector',
   groups: [
     {
-      from: null,
-      by: 'the agent',
+      collector: null,
+      source: 'the agent',
       facts: (view) => {
         const { version, prefix, origin, collectors } = view.picture
         return [
@@ -22,12 +21,12 @@ export const agent: Section = {
           }),
           fact('version', version),
           fact('prefix', prefix),
-          ...collectors.map((told) => {
-            const { name, enabled, up, lastSuccessAt, error } = told
+          ...collectors.map((status) => {
+            const { name, enabled, up, lastSuccessAt, error } = status
             const state = !enabled
               ? 'off'
               : up === null
-                ? 'no attempt has ended'
+                ? 'first attempt not finished'
                 : up
                   ? 'ok'
                   : 'bad'
@@ -38,9 +37,9 @@ export const agent: Section = {
                 label: name,
                 text: () =>
                   state === 'bad'
-                    ? (whyUnknown(told) ?? 'no fresh reading')
+                    ? (whyUnknown(status) ?? 'no fresh reading')
                     : state === 'ok' && lastSuccessAt !== null
-                      ? `ok, ${away(lastSuccessAt, view.at)}`
+                      ? `ok, ${relativeTime(lastSuccessAt, view.at)}`
                       : state,
                 tone: () => (state === 'bad' ? 'bad' : state === 'off' ? 'quiet' : undefined),
               },
@@ -53,10 +52,10 @@ export const agent: Section = {
   summary: (view) => {
     const enabled = enabledIn(view)
     const failing = enabled.filter(({ up }) => up !== true).map(({ name }) => name)
-    const works = `${enabled.length - failing.length} of ${enabled.length} collectors work`
-    const text = failing.length === 0 ? works : `${works}; not: ${failing.join(', ')}`
+    const works = `${enabled.length - failing.length} of ${enabled.length} collectors ok`
+    const text = failing.length === 0 ? works : `${works}; failing: ${failing.join(', ')}`
     return summary(
-      view.picture.origin === 'agent' ? text : `none runs here; asked directly, ${text}`,
+      view.picture.origin === 'agent' ? text : `not running; read from the node, ${text}`,
       failing.length === 0 && view.picture.origin === 'agent' ? undefined : 'notice',
     )
   },

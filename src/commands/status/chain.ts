@@ -2,22 +2,36 @@ import { duration, figure } from '../../core/format.ts'
 import { LIMITS, USUAL_RATE } from '../../health/limits.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 import { fact } from './fact.ts'
-import { askedRpc } from './rpc.ts'
+import { rpcReading } from './rpc.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { digits, flag, listOf, amount, shape, word } from './shapes.ts'
-import { away, count } from './texts.ts'
+import {
+  nullableInteger,
+  nullableFlag,
+  listOf,
+  nullableNumber,
+  lenientObject,
+  nullableText,
+} from './reading-schema.ts'
+import { relativeTime, count } from './format.ts'
 
-const schema = shape({
-  references: listOf(shape({ name: word, up: flag, blockNumber: digits, state: word })),
-  agreeing: amount,
-  difference: digits,
+const schema = lenientObject({
+  references: listOf(
+    lenientObject({
+      name: nullableText,
+      up: nullableFlag,
+      blockNumber: nullableInteger,
+      state: nullableText,
+    }),
+  ),
+  agreeing: nullableNumber,
+  difference: nullableInteger,
 })
 
-/** Negative is ahead of what the references say. */
+/** Negative is ahead of the references. */
 const inWords = (difference: number): string =>
   difference < 0 ? `${count(-difference, 'block')} ahead` : `${count(difference, 'block')} behind`
 
-/** By the time that it takes the chain to make as many, as the verdict judges it. */
+/** The difference as time at the pace of the chain, with the limits of the health verdict. */
 const toneIn =
   ({ known }: View) =>
   (difference: number): Tone | undefined => {
@@ -26,24 +40,24 @@ const toneIn =
     return seconds > LIMITS.behind.warning ? 'notice' : undefined
   }
 
-/** By the references, or, without any, by the node's own report. */
+/** From the references, or, without references, from the status report of the node. */
 const differenceOf = ({ known }: View): number | undefined => known.value('chain_block_difference')
 
 export const chain: Section = {
   name: 'chain',
-  also: ['references', 'height'],
-  about: 'own height against the references, pace of the chain, blocksync window',
+  aliases: ['references', 'height'],
+  description: 'own height compared with the references, pace of the chain, blocksync window',
   groups: [
     {
-      from: 'rpc',
-      by: "the node's RPC",
+      collector: 'rpc',
+      source: "the node's RPC",
       facts: (view) => [
-        fact('blockNumber', askedRpc(view).blockNumber, { label: 'own height', text: figure }),
+        fact('blockNumber', rpcReading(view).blockNumber, { label: 'own height', text: figure }),
       ],
     },
     {
-      from: 'reference',
-      by: 'the references',
+      collector: 'reference',
+      source: 'the references',
       facts: (view) => {
         const { references, agreeing } = view.reading('reference', schema)
         return [
@@ -66,12 +80,12 @@ export const chain: Section = {
       },
     },
     {
-      from: 'derived',
-      by: 'what follows',
+      collector: 'derived',
+      source: 'derived values',
       facts: ({ known }) => [
         fact('blocksPerSecond', known.value('chain_blocks_per_second'), {
           text: (rate) => rate.toFixed(2),
-          why: 'not measured yet',
+          unknownReason: 'not measured yet',
         }),
         fact(
           ['blocksyncWindow', 'remainingBlocks'],
@@ -79,23 +93,23 @@ export const chain: Section = {
           {
             label: 'blocksync window left',
             text: (blocks) => count(blocks, 'block'),
-            why: 'needs own height and that of the network, and is none in statesync',
+            unknownReason: 'requires own height and network height; none during statesync',
           },
         ),
         fact(
           ['blocksyncWindow', 'remainingSeconds'],
           known.value('chain_blocksync_window_remaining_seconds'),
           {
-            label: 'the same in time',
+            label: 'window left, time',
             text: (seconds) => duration(seconds * 1000),
-            why: 'needs the pace of the chain',
+            unknownReason: 'requires the pace of the chain',
           },
         ),
       ],
     },
   ],
   summary: (view) => {
-    const { blockNumber, blocks } = askedRpc(view)
+    const { blockNumber, blocks } = rpcReading(view)
     const { references, agreeing } = view.reading('reference', schema)
     const difference = differenceOf(view)
     const elsewhere = references.find((one) => one.blockNumber !== null)?.blockNumber
@@ -105,7 +119,7 @@ export const chain: Section = {
         : `own height unknown, the network is at ${figure(elsewhere)}`
     const own = blockNumber === null ? network : figure(blockNumber)
     const { at } = blocks.latest
-    const age = at === null ? null : away(at, view.at)
+    const age = at === null ? null : relativeTime(at, view.at)
     return summary(
       joined([
         own,

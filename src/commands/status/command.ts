@@ -1,42 +1,41 @@
 import { Command } from 'commander'
 import { firstLine, judge } from '../../health/verdict.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
-import { gathered } from '../../cli/interrupted.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
+import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
+import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
-import { readPicture } from '../shared/read-node.ts'
+import { readSnapshot } from '../shared/read-snapshot.ts'
 import { chain } from './chain.ts'
-import { documentOf, toText } from './document.ts'
+import { statusDocument, renderJson } from './document.ts'
 import { type Page, renderPage } from './page.ts'
 import { createView, joined, type Section } from './section.ts'
-import { ALL, meant, SECTIONS, sectionsFor } from './sections.ts'
-import { oneLine, utc } from './texts.ts'
-import { type Look, readWatchSeconds, watch } from '../../cli/terminal/refresh.ts'
+import { ALL, suggestSection, SECTIONS, sectionsFor } from './sections.ts'
+import { oneLine, utc } from './format.ts'
+import { readWatchSeconds, watch, type WatchedPage } from '../../cli/terminal/watch.ts'
 
 interface StatusOptions extends ConfigOptions {
   readonly json?: true
-  /** Seconds; true for as often as usual. */
+  /** The interval in seconds; true for the default. */
   readonly watch?: number | true
 }
 
-const USUAL_SECONDS = 2
+const DEFAULT_SECONDS = 2
 
-/** `chain-agent status`: what is known of the node now. */
+/** `chain-agent status`: the current status of the node. */
 export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('status'))
-    .description('how it stands with the node: from the running agent, or by asking once')
-    .argument('[section]', 'a section, a service such as bft, or all; an overview without it')
-    .option('--json', 'as JSON; all sections, unless one is named')
+    .description('status of the node: from the running agent, or read from the node once')
+    .argument('[section]', 'a section, a service such as bft, or all; default: an overview')
+    .option('--json', 'as JSON; all sections, unless a section is given')
     .option(
       '--watch [seconds]',
-      `refresh every N seconds (default ${USUAL_SECONDS})`,
+      `refresh every N seconds (default ${DEFAULT_SECONDS})`,
       readWatchSeconds,
     )
     .addHelpText('after', helpText)
     .action(async (asked: string | undefined, options: StatusOptions, command: Command) => {
       const sections = asked === undefined ? [] : sectionsOf(asked, { io, options, command })
-      const look = async (): Promise<Look> => {
-        const { picture, config, source } = await readPicture(io, options)
+      const render = async (): Promise<WatchedPage> => {
+        const { picture, config, source } = await readSnapshot(io, options)
         const page = {
           view: createView(picture),
           verdict: judge(picture),
@@ -44,20 +43,23 @@ export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =
           source,
           sections,
         }
-        return { lines: linesOf(page, io, options), isOfNode: picture.origin === 'node' }
+        return { lines: linesOf(page, io, options), isFromNode: picture.origin === 'node' }
       }
       if (options.watch !== undefined) {
-        await watch(io, { look, seconds: options.watch === true ? USUAL_SECONDS : options.watch })
+        await watch(io, {
+          render,
+          seconds: options.watch === true ? DEFAULT_SECONDS : options.watch,
+        })
         exit(0)
         return
       }
-      const seen = await gathered(io, exit, look)
+      const seen = await unlessInterrupted(io, exit, render)
       if (!seen) return
       io.stdout.write(`${seen.lines.join('\n')}\n`)
       exit(0)
     })
 
-/** A page for a terminal and for whoever asks once, a line for whoever follows elsewhere. */
+/** A page on a terminal or for a single run; a line per interval in a file or a pipe. */
 const linesOf = (
   page: Page,
   io: Io,
@@ -68,52 +70,60 @@ const linesOf = (
   if (json) {
     const { isUnicode } = style
     return [
-      toText(documentOf(page), follows === undefined ? { indent: 2, isUnicode } : { isUnicode }),
+      renderJson(
+        statusDocument(page),
+        follows === undefined ? { indent: 2, isUnicode } : { isUnicode },
+      ),
     ]
   }
-  return follows === undefined || isTerminal ? renderPage(page, style) : [shortly(page, style)]
+  return follows === undefined || isTerminal
+    ? renderPage(page, style)
+    : [oneLineSummary(page, style)]
 }
 
-/** For a file or a pipe: when, the verdict, and what was asked for in short. */
-const shortly = ({ view, verdict, sections }: Page, style: Style): string => {
-  const told = (sections.length === 0 ? [chain] : sections).map(
+/** For a file or a pipe: time, verdict, and summaries of the sections. */
+const oneLineSummary = ({ view, verdict, sections }: Page, style: Style): string => {
+  const summaries = (sections.length === 0 ? [chain] : sections).map(
     ({ summary }) => summary?.(view)?.text,
   )
-  const more = joined(told, '; ')
+  const more = joined(summaries, '; ')
   const line = `${utc(view.at)} ${firstLine(verdict)}${more === null ? '' : ` ${more}`}`
   return style.plain(oneLine(line))
 }
 
-interface Asking {
+interface SectionRequest {
   readonly io: Io
   readonly options: StatusOptions
   readonly command: Command
 }
 
-const sectionsOf = (asked: string, { io, options, command }: Asking): readonly Section[] => {
+const sectionsOf = (
+  asked: string,
+  { io, options, command }: SectionRequest,
+): readonly Section[] => {
   const { config } = configOf(io, options)
   const sections = sectionsFor(asked, config)
   if (sections.length > 0) return sections
-  const near = meant(asked, config)
+  const near = suggestSection(asked, config)
   const others = SECTIONS.map(({ name }) => name).join(', ')
   return command.error(
-    `error: there is no section or service '${oneLine(asked)}'\n` +
+    `error: no such section or service: '${oneLine(asked)}'\n` +
       (near === undefined ? `Sections: ${others}, ${ALL}.` : `(Did you mean ${near}?)`),
   )
 }
 
 const helpText = `
 Sections:
-${SECTIONS.map(({ name, about }) => `  ${name.padEnd(12)} ${about}`).join('\n')}
+${SECTIONS.map(({ name, description }) => `  ${name.padEnd(12)} ${description}`).join('\n')}
   ${ALL.padEnd(12)} every section
   bft, rpc ... one service in detail, also as chain-bft
 
-The first line is the verdict; the second tells who told it and how old it is. What is not known
-is shown as unknown, with the reason at the end of its section. With --watch where no agent
-answers, the node itself is asked once a minute: its tools are not for asking more often.
+The first line is the health verdict; the second is the source of the data and its age. Values that could not
+be read are shown as unknown, with the reason at the end of the section. If no agent is running, --watch reads
+from the node at most once a minute, because that runs the tools of the node.
 
-Exit codes: 0 it was told, 1 it could not be told, 2 it was asked for in a wrong way. Whether the
-node is well is for \`chain-agent check\` to answer with its exit code.
+Exit codes: 0 the status was printed, 1 it could not be read, 2 usage error. The exit code does not depend on the
+health of the node; \`chain-agent check\` reports that.
 
 Examples:
   chain-agent status

@@ -2,24 +2,32 @@ import type { z } from 'zod'
 import { second } from '../../core/units.ts'
 import { blockAge, isNodeDown } from '../../health/facts.ts'
 import { duration, figure } from '../../core/format.ts'
-import { fact, momentFact } from './fact.ts'
-import { BY_REPORT, reportIn } from './report.ts'
+import { fact, timeFact } from './fact.ts'
+import { FROM_STATUS_REPORT, statusReport } from './report.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { amount, byName, digits, flag, shape, timestamp, word } from './shapes.ts'
+import {
+  nullableNumber,
+  recordOf,
+  nullableInteger,
+  nullableFlag,
+  lenientObject,
+  timestamp,
+  nullableText,
+} from './reading-schema.ts'
 
-const schema = shape({
+const schema = lenientObject({
   lastEntryAt: timestamp,
-  round: digits,
-  epoch: digits,
-  block: digits,
-  committing: flag,
-  statesyncActive: flag,
-  blocksyncActive: flag,
-  messages: byName(amount),
-  networkErrors: amount,
-  networkErrorPeers: amount,
+  round: nullableInteger,
+  epoch: nullableInteger,
+  block: nullableInteger,
+  committing: nullableFlag,
+  statesyncActive: nullableFlag,
+  blocksyncActive: nullableFlag,
+  messages: recordOf(nullableNumber),
+  networkErrors: nullableNumber,
+  networkErrorPeers: nullableNumber,
   votedAt: timestamp,
-  panic: word,
+  panic: nullableText,
 })
 
 /** The last 60 seconds of the consensus log. */
@@ -27,7 +35,7 @@ export const consensusLog = (view: View): ConsensusLog => view.reading('consensu
 
 type ConsensusLog = z.output<typeof schema>
 
-/** The log and the report are of the time before the service ended. */
+/** Log and status report are from before the service stopped. */
 const stopped = (view: View, { epoch, round }: Pick<ConsensusLog, 'epoch' | 'round'>): string => {
   const age = blockAge(view)
   const state = age === undefined ? 'stopped' : `stopped; last block ${duration(age * second)} ago`
@@ -38,7 +46,7 @@ const stopped = (view: View, { epoch, round }: Pick<ConsensusLog, 'epoch' | 'rou
   return last === null ? state : `${state}, in ${last}`
 }
 
-/** The words that are well; every other word of the report is not. */
+/** The values of a healthy node; every other value is a notice. */
 const HEALTHY = { status: 'in-sync', mode: 'live' } as const
 
 const KINDS = [
@@ -56,30 +64,30 @@ const KINDS = [
 
 export const consensus: Section = {
   name: 'consensus',
-  about: 'status, mode, epoch, round, heights; the last minute of its log',
+  description: 'status, mode, epoch, round, heights; the last minute of its log',
   groups: [
     {
-      ...BY_REPORT,
+      ...FROM_STATUS_REPORT,
       facts: (view) => {
-        const told = reportIn(view).consensus
+        const reading = statusReport(view).consensus
         const wordOf = (name: 'status' | 'mode') =>
-          fact(name, told[name], {
-            tone: (said) => (said === HEALTHY[name] ? undefined : 'notice'),
+          fact(name, reading[name], {
+            tone: (value) => (value === HEALTHY[name] ? undefined : 'notice'),
           })
         return [
           wordOf('status'),
           wordOf('mode'),
-          fact('epoch', told.epoch, { text: figure }),
-          fact('round', told.round, { text: figure }),
-          fact('blockNumber', told.blockNumber, { text: figure }),
-          fact('blockNumberFromExternal', told.externalBlockNumber, { text: figure }),
-          fact('blockDifference', told.blockDifference, { text: figure }),
+          fact('epoch', reading.epoch, { text: figure }),
+          fact('round', reading.round, { text: figure }),
+          fact('blockNumber', reading.blockNumber, { text: figure }),
+          fact('blockNumberFromExternal', reading.externalBlockNumber, { text: figure }),
+          fact('blockDifference', reading.blockDifference, { text: figure }),
         ]
       },
     },
     {
-      from: 'consensus',
-      by: 'the last 60 seconds of its log',
+      collector: 'consensus',
+      source: 'the last 60 seconds of its log',
       facts: (view) => {
         const log = consensusLog(view)
         return [
@@ -93,8 +101,8 @@ export const consensus: Section = {
           fact(['log', 'networkErrors'], log.networkErrors, {
             label: 'network errors, 5 min',
           }),
-          momentFact(['log', 'votedAt'], log.votedAt, { label: 'last vote', now: view.at }),
-          momentFact(['log', 'lastEntryAt'], log.lastEntryAt, {
+          timeFact(['log', 'votedAt'], log.votedAt, { label: 'last vote', now: view.at }),
+          timeFact(['log', 'lastEntryAt'], log.lastEntryAt, {
             label: 'newest line',
             now: view.at,
           }),
@@ -108,11 +116,11 @@ export const consensus: Section = {
   summary: (view) => {
     const log = consensusLog(view)
     if (isNodeDown(view.known, 'bft')) return summary(stopped(view, log), 'bad')
-    const told = reportIn(view).consensus
+    const reading = statusReport(view).consensus
     const isBad = log.committing === false && log.statesyncActive !== true
     const isStrange =
-      (told.status ?? HEALTHY.status) !== HEALTHY.status ||
-      (told.mode ?? HEALTHY.mode) !== HEALTHY.mode
+      (reading.status ?? HEALTHY.status) !== HEALTHY.status ||
+      (reading.mode ?? HEALTHY.mode) !== HEALTHY.mode
     return summary(
       joined([
         log.committing === null
@@ -122,8 +130,8 @@ export const consensus: Section = {
             : 'no block committed in 60 s',
         log.epoch === null ? null : `epoch ${figure(log.epoch)}`,
         log.round === null ? null : `round ${figure(log.round)}`,
-        told.status,
-        told.mode,
+        reading.status,
+        reading.mode,
       ]),
       isBad ? 'bad' : isStrange ? 'notice' : undefined,
     )

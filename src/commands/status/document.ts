@@ -3,10 +3,10 @@ import type { Fact } from './fact.ts'
 import { type Page, reasonsOf } from './page.ts'
 import type { Section, View } from './section.ts'
 import { SECTIONS } from './sections.ts'
-import { iso } from './texts.ts'
+import { iso } from './format.ts'
 
-/** The same as JSON: without a section, all of them. */
-export const documentOf = ({ view, verdict, sections, source }: Page) => ({
+/** The status as JSON; all sections if none is given. */
+export const statusDocument = ({ view, verdict, sections, source }: Page) => ({
   verdict: {
     word: verdict.word,
     sentence: verdict.sentence,
@@ -43,7 +43,7 @@ const findingOf = ({ name, severity, says, evidence, advice }: Finding) => ({
 })
 
 const sectionOf = (section: Section, view: View) => ({
-  ...nested(section.groups.flatMap(({ facts }) => facts(view))),
+  ...nest(section.groups.flatMap(({ facts }) => facts(view))),
   unknownBecause: reasonsOf(section, view),
 })
 
@@ -51,24 +51,27 @@ interface Branch {
   [name: string]: unknown
 }
 
-/** Fields at their paths. */
-const nested = (facts: readonly Fact[]): Branch =>
-  facts.reduce<Branch>((root, { path, value }) => grown(root, path, value), {})
+/** Builds an object from values with paths. */
+const nest = (facts: readonly Fact[]): Branch =>
+  facts.reduce<Branch>((root, { path, value }) => withValue(root, path, value), {})
 
-const grown = (
+const withValue = (
   branch: unknown,
   [head = '', ...rest]: readonly string[],
   value: unknown,
 ): Branch => {
   const before: Branch = isBranch(branch) ? branch : {}
-  return { ...before, [head]: rest.length === 0 ? value : grown(before[head], rest, value) }
+  return { ...before, [head]: rest.length === 0 ? value : withValue(before[head], rest, value) }
 }
 
 const isBranch = (value: unknown): value is Branch =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Without signs that a terminal would obey, and in ASCII where the reader has nothing more. */
-export const toText = (document: unknown, how: { indent?: number; isUnicode: boolean }): string =>
+/** Escapes control characters, and everything other than ASCII unless the terminal shows it. */
+export const renderJson = (
+  document: unknown,
+  how: { indent?: number; isUnicode: boolean },
+): string =>
   JSON.stringify(document, undefined, how.indent).replaceAll(
     how.isUnicode ? /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g : /[^\n -~]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -1,68 +1,77 @@
 import { figure } from '../../core/format.ts'
 import { consensusLog } from './consensus.ts'
-import { fact, momentFact } from './fact.ts'
+import { fact, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { amount, flag, shape, shapeOrNull, word } from './shapes.ts'
-import { share } from './texts.ts'
+import {
+  nullableNumber,
+  nullableFlag,
+  lenientObject,
+  objectOrNull,
+  nullableText,
+} from './reading-schema.ts'
+import { share } from './format.ts'
 
-const schema = shape({
-  duties: shapeOrNull({
-    rounds: amount,
-    timeouts: amount,
-    ownBlocks: amount,
-    ownTimeouts: amount,
-    expected: amount,
-    shortfallProbability: amount,
+const schema = lenientObject({
+  duties: objectOrNull({
+    rounds: nullableNumber,
+    timeouts: nullableNumber,
+    ownBlocks: nullableNumber,
+    ownTimeouts: nullableNumber,
+    expected: nullableNumber,
+    shortfallProbability: nullableNumber,
   }),
-  identity: shapeOrNull({ key: word, isActive: flag }),
+  identity: objectOrNull({ key: nullableText, isActive: nullableFlag }),
 })
 
 const dutiesIn = (view: View) => view.reading('derived', schema)
 
-/** Whose turns are the node's own is known by its key alone. */
-const ownOf = (view: View) => {
-  const { duties: told, identity } = dutiesIn(view)
-  return identity === null ? null : told
+/** The node's own turns are known only if its key is known. */
+const ownDuties = (view: View) => {
+  const { duties: reading, identity } = dutiesIn(view)
+  return identity === null ? null : reading
 }
 
 export const duties: Section = {
   name: 'duties',
-  about: 'turns as a leader in six hours: led, missed, expected; stake, votes',
+  description: 'turns as leader in six hours: led, missed, expected; stake, votes',
   groups: [
     {
-      from: 'derived',
-      by: 'the last six hours',
+      collector: 'derived',
+      source: 'the last six hours',
       facts: (view) => {
         const { duties: all, identity } = dutiesIn(view)
-        const own = ownOf(view)
-        const why = all === null ? 'no round was heard of yet' : undefined
+        const own = ownDuties(view)
+        const why = all === null ? 'no round was read yet' : undefined
         const whyOwn =
-          why ?? (identity === null ? 'who leads as this node is not known yet' : undefined)
+          why ?? (identity === null ? 'the key of this node is not known yet' : undefined)
         return [
-          fact('identityActive', identity?.isActive, { label: 'signs with its key', why: whyOwn }),
-          fact('rounds', all?.rounds, { why }),
-          fact('timeouts', all?.timeouts, { label: 'rounds that timed out', why }),
-          fact('ownBlocks', own?.ownBlocks, { why: whyOwn }),
+          fact('identityActive', identity?.isActive, {
+            label: 'signs with its key',
+            unknownReason: whyOwn,
+          }),
+          fact('rounds', all?.rounds, { unknownReason: why }),
+          fact('timeouts', all?.timeouts, { label: 'rounds that timed out', unknownReason: why }),
+          fact('ownBlocks', own?.ownBlocks, { unknownReason: whyOwn }),
           fact('ownTimeouts', own?.ownTimeouts, {
-            why: whyOwn,
+            unknownReason: whyOwn,
             tone: (missed) => (missed > 0 ? 'notice' : undefined),
           }),
           fact('expectedSlots', own?.expected, {
             label: 'own turns expected',
-            why: whyOwn ?? 'needs the share of the stake',
+            unknownReason: whyOwn ?? 'requires the share of the stake',
             text: (slots) => slots.toFixed(1),
           }),
           fact('shortfallProbability', own?.shortfallProbability, {
-            label: 'so few by chance',
-            why: whyOwn ?? 'needs an expectation',
+            label: 'probability by chance',
+            unknownReason: whyOwn ?? 'requires the expected turns',
             text: share,
           }),
         ]
       },
     },
     {
-      from: 'ledger',
-      by: 'the ledger stream',
+      collector: 'ledger',
+      source: 'the ledger stream',
       facts: ({ known }) => [
         fact('ownConsecutiveTimeouts', known.value('chain_ledger_own_consecutive_timeouts'), {
           label: 'missed in a row',
@@ -71,8 +80,8 @@ export const duties: Section = {
       ],
     },
     {
-      from: 'native',
-      by: "consensus' own metrics",
+      collector: 'native',
+      source: 'the metrics of consensus',
       facts: ({ known }) => [
         fact('stakeRatio', known.value('chain_native_stake_ratio'), {
           label: 'share of the stake',
@@ -81,19 +90,19 @@ export const duties: Section = {
       ],
     },
     {
-      from: 'consensus',
-      by: 'the consensus log',
+      collector: 'consensus',
+      source: 'the consensus log',
       facts: (view) => [
-        momentFact('votedAt', consensusLog(view).votedAt, {
+        timeFact('votedAt', consensusLog(view).votedAt, {
           label: 'last vote',
           now: view.at,
-          why: 'a full node never votes',
+          unknownReason: 'a full node never votes',
         }),
       ],
     },
   ],
   summary: (view) => {
-    const own = ownOf(view)
+    const own = ownDuties(view)
     const stake = view.known.value('chain_native_stake_ratio')
     return summary(
       joined([

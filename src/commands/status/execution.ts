@@ -1,58 +1,72 @@
 import { figure, size } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
-import { fact, momentFact } from './fact.ts'
+import { fact, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { amount, digits, shape, shapeOrNull, timestamp } from './shapes.ts'
-import { away, share } from './texts.ts'
+import {
+  nullableNumber,
+  nullableInteger,
+  lenientObject,
+  objectOrNull,
+  timestamp,
+} from './reading-schema.ts'
+import { relativeTime, share } from './format.ts'
 
-const history = shapeOrNull({ version: digits, earliest: digits })
+const history = objectOrNull({ version: nullableInteger, earliest: nullableInteger })
 
-const schema = shape({
+const schema = lenientObject({
   lastEntryAt: timestamp,
-  block: shapeOrNull({ number: digits, at: timestamp }),
-  finalized: digits,
-  usedRatio: amount,
-  chunks: shapeOrNull({ fast: digits, slow: digits, free: digits }),
-  history: shape({ primary: history, secondary: history }),
-  residentBytes: amount,
+  block: objectOrNull({ number: nullableInteger, at: timestamp }),
+  finalized: nullableInteger,
+  usedRatio: nullableNumber,
+  chunks: objectOrNull({ fast: nullableInteger, slow: nullableInteger, free: nullableInteger }),
+  history: lenientObject({ primary: history, secondary: history }),
+  residentBytes: nullableNumber,
 })
 
 const executionIn = (view: View) => view.reading('execution', schema)
 
-/** Why its log tells nothing of now; undefined where it should. */
-const silenceOf = (lastEntryAt: number | null, view: View): string | undefined => {
-  if (!view.hasTold('execution')) return undefined
-  if (lastEntryAt === null) return 'no line of it was heard'
-  return view.at - lastEntryAt > minute ? 'its log is silent' : undefined
+/** Why the log has no current value; undefined if it should have one. */
+const staleReason = (lastEntryAt: number | null, view: View): string | undefined => {
+  if (!view.hasReading('execution')) return undefined
+  if (lastEntryAt === null) return 'no line of its log was read'
+  return view.at - lastEntryAt > minute ? 'no new log lines' : undefined
 }
 
 export const execution: Section = {
   name: 'execution',
-  about: 'newest executed block, memory, the database as execution logs it',
+  description: 'newest executed block, memory, database, from the log of execution',
   groups: [
     {
-      from: 'execution',
-      by: 'its log',
+      collector: 'execution',
+      source: 'its log',
       facts: (view) => {
-        const told = executionIn(view)
+        const reading = executionIn(view)
         const now = view.at
-        const why = silenceOf(told.lastEntryAt, view)
+        const why = staleReason(reading.lastEntryAt, view)
         return [
-          fact('blockNumber', told.block?.number, { why, label: 'executed block', text: figure }),
-          momentFact('blockTime', told.block?.at, { why, label: 'its time', now }),
-          fact('finalizedBlockNumber', told.finalized, {
-            why,
+          fact('blockNumber', reading.block?.number, {
+            unknownReason: why,
+            label: 'executed block',
+            text: figure,
+          }),
+          timeFact('blockTime', reading.block?.at, { unknownReason: why, label: 'its time', now }),
+          fact('finalizedBlockNumber', reading.finalized, {
+            unknownReason: why,
             label: 'finalized block',
             text: figure,
           }),
-          fact('residentBytes', told.residentBytes, { why, label: 'memory', text: size }),
-          fact(['database', 'usedRatio'], told.usedRatio, {
-            why,
+          fact('residentBytes', reading.residentBytes, {
+            unknownReason: why,
+            label: 'memory',
+            text: size,
+          }),
+          fact(['database', 'usedRatio'], reading.usedRatio, {
+            unknownReason: why,
             label: 'database used',
             text: share,
           }),
-          fact(['database', 'chunks'], told.chunks, {
-            why,
+          fact(['database', 'chunks'], reading.chunks, {
+            unknownReason: why,
             label: 'chunks',
             text: (lists) =>
               joined(
@@ -61,12 +75,16 @@ export const execution: Section = {
                 ),
               ) ?? '',
           }),
-          fact(['database', 'earliestBlock'], told.history.primary?.earliest, {
-            why,
+          fact(['database', 'earliestBlock'], reading.history.primary?.earliest, {
+            unknownReason: why,
             label: 'history from block',
             text: figure,
           }),
-          momentFact('lastEntryAt', told.lastEntryAt, { why, label: 'newest line', now }),
+          timeFact('lastEntryAt', reading.lastEntryAt, {
+            unknownReason: why,
+            label: 'newest line',
+            now,
+          }),
         ]
       },
     },
@@ -76,7 +94,7 @@ export const execution: Section = {
     if (block === null || block.number === null) return null
     return summary(
       joined([
-        `block ${figure(block.number)}${block.at === null ? '' : ` of ${away(block.at, view.at)}`}`,
+        `block ${figure(block.number)}${block.at === null ? '' : ` of ${relativeTime(block.at, view.at)}`}`,
         residentBytes === null ? null : `${size(residentBytes)} of memory`,
       ]),
     )

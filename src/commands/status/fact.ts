@@ -1,72 +1,72 @@
 import { figure } from '../../core/format.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
-import { iso, moment } from './texts.ts'
+import { iso, timeWithAge } from './format.ts'
 
-/** One thing that is known, or unknown, of the node. */
+/** One value of the node, known or unknown. */
 export interface Fact {
-  /** Where it stands in the section's JSON. */
+  /** Its path in the JSON of the section. */
   readonly path: readonly string[]
   readonly label: string
-  /** In JSON's own types; null is unknown. */
+  /** A JSON value; null is unknown. */
   readonly value: unknown
   readonly text: string
   readonly tone: Tone | undefined
 }
 
-interface How<T> {
-  /** The words of the field, unless it is called something else. */
+interface FactOptions<T> {
+  /** By default, derived from the name of the field. */
   readonly label?: string
   readonly text?: (value: T) => string
   readonly tone?: (value: T) => Tone | undefined
-  /** What is said where there is none, and it is known that there is none. */
-  readonly otherwise?: string | undefined
-  /** Why it is unknown, where that is no failure of whoever should tell it. */
-  readonly why?: string | undefined
+  /** The text if the value is known to be absent. */
+  readonly absent?: string | undefined
+  /** Why it is unknown, if that is not a failure of the collector. */
+  readonly unknownReason?: string | undefined
 }
 
 export const UNKNOWN = 'unknown'
 
-/** A field of a section; its last name is its label in words. What is null or undefined is unknown. */
+/** A field of a section; null, undefined and an empty text are unknown. */
 export const fact = <T>(
   path: string | readonly string[],
   value: T | null | undefined,
-  how: How<T> = {},
+  options: FactOptions<T> = {},
 ): Fact => {
   const names = typeof path === 'string' ? [path] : path
-  const label = how.label ?? words(names.at(-1) ?? '')
-  // A report has words that are empty: nothing was said.
+  const label = options.label ?? labelOf(names.at(-1) ?? '')
+  // A status report has empty values.
   if (value === null || value === undefined || value === '') {
-    const { otherwise, why } = how
-    const text = otherwise ?? (why === undefined ? UNKNOWN : `${UNKNOWN} (${why})`)
-    const tone = otherwise === undefined ? 'unknown' : undefined
+    const { absent, unknownReason } = options
+    const text = absent ?? (unknownReason === undefined ? UNKNOWN : `${UNKNOWN} (${unknownReason})`)
+    const tone = absent === undefined ? 'unknown' : undefined
     return { path: names, label, value: null, text, tone }
   }
-  const text = how.text ? how.text(value) : said(value)
-  return { path: names, label, value, text, tone: how.tone?.(value) }
+  const text = options.text ? options.text(value) : defaultText(value)
+  return { path: names, label, value, text, tone: options.tone?.(value) }
 }
 
-/** A moment in milliseconds since the epoch, as ISO 8601 and with its age. */
-export const momentFact = (
+/** A time in milliseconds since the epoch, shown in RFC 3339 with its age. */
+export const timeFact = (
   path: string | readonly string[],
   at: number | null | undefined,
-  how: Omit<How<number>, 'text'> & { readonly now: number },
+  options: Omit<FactOptions<number>, 'text'> & { readonly now: number },
 ): Fact => {
-  const told = fact(path, at, { ...how, text: moment(how.now) })
-  return typeof told.value === 'number' ? { ...told, value: iso(told.value) } : told
+  const result = fact(path, at, { ...options, text: timeWithAge(options.now) })
+  return typeof result.value === 'number' ? { ...result, value: iso(result.value) } : result
 }
 
-/** `blockNumberFromExternal` as words. */
-const words = (field: string): string =>
+/** `blockNumberFromExternal` → `block number from external`. */
+const labelOf = (field: string): string =>
   field.replaceAll(/(?<=[a-z0-9])([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`)
 
-const said = (value: unknown): string => {
+const defaultText = (value: unknown): string => {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number') return figure(value)
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** For what should be the case. */
+/** The tone of a value that should be true. */
 export const badUnless =
-  (isWell: boolean): (() => Tone | undefined) =>
+  (isOk: boolean): (() => Tone | undefined) =>
   () =>
-    isWell ? undefined : 'bad'
+    isOk ? undefined : 'bad'

@@ -1,23 +1,22 @@
 import { figure, size } from '../../core/format.ts'
 import type { KERNELS } from '../../collectors/host/definition.ts'
 import { LIMITS } from '../../health/limits.ts'
-import { driveFacts, spaceFacts } from './host-disks.ts'
-import { type Fact, fact, momentFact } from './fact.ts'
+import { type Fact, fact, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { byName, listOf, shape, word } from './shapes.ts'
-import { share } from './texts.ts'
+import { lenientObject, listOf, nullableText, recordOf } from './reading-schema.ts'
+import { share } from './format.ts'
 import { z } from 'zod'
 
-/** By aspect: what was seen is in the metrics, what could not be seen says why. */
-const schema = byName(shape({ samples: listOf(z.unknown()), state: word }))
+/** By aspect: values are in the metrics; `state` is the reason if an aspect could not be read. */
+const schema = recordOf(lenientObject({ samples: listOf(z.unknown()), state: nullableText }))
 
 /** Why an aspect is unknown. */
-const whyOf = (view: View, aspect: string): string | undefined => {
+const reasonFor = (view: View, aspect: string): string | undefined => {
   const seen = view.reading('host', schema)[aspect]
   return seen?.samples.length === 0 ? (seen.state ?? undefined) : undefined
 }
 
-/** Aspects whose facts always have a line of their own. */
+/** Aspects that always have a line. */
 const SHOWN = ['kernel', 'kernel after a reboot', 'load', 'memory', 'clock', 'ports']
 
 const milliseconds = (seconds: number): string =>
@@ -25,11 +24,11 @@ const milliseconds = (seconds: number): string =>
 
 export const host: Section = {
   name: 'host',
-  about: 'kernel, memory, clock, ports, space, drives',
+  description: 'kernel, memory, clock, ports, disk space, drives',
   groups: [
     {
-      from: 'host',
-      by: 'the host',
+      collector: 'host',
+      source: 'the host',
       facts: (view) => [
         ...kernelFacts(view),
         ...memoryFacts(view),
@@ -37,7 +36,7 @@ export const host: Section = {
         portFact(view),
         ...spaceFacts(view),
         ...driveFacts(view),
-        ...notTold(view),
+        ...unreadAspects(view),
       ],
     },
   ],
@@ -51,10 +50,10 @@ export const host: Section = {
     const isOff = isKept === 0 || Math.abs(offset ?? 0) > LIMITS.clockOffset.warning
     return summary(
       joined([
-        isBlocked ? 'a kernel that is known to be bad' : null,
+        isBlocked ? 'known bad kernel' : null,
         exposed === null || exposed.length === 0 ? null : `ports exposed: ${exposed.join(', ')}`,
         free === undefined ? null : `memory ${share(free)} free`,
-        isKept === undefined ? null : `clock ${isKept === 1 ? 'kept' : 'NOT kept'}`,
+        isKept === undefined ? null : `clock ${isKept === 1 ? 'synchronized' : 'NOT synchronized'}`,
         offset === undefined ? null : `off by ${milliseconds(offset)}`,
       ]),
       isBlocked || isOff || (exposed !== null && exposed.length > 0) ? 'bad' : undefined,
@@ -72,7 +71,7 @@ const kernelFacts = (view: View): readonly Fact[] => {
       label,
       text: (release) => `${release}${isBlocked ? ': known to be bad for nodes' : ''}`,
       tone: () => (isBlocked ? 'bad' : undefined),
-      why: whyOf(view, label),
+      unknownReason: reasonFor(view, label),
     })
   }
   const bootedAt = known.value('chain_host_boot_timestamp_seconds')
@@ -80,10 +79,10 @@ const kernelFacts = (view: View): readonly Fact[] => {
   return [
     kernel('running', 'kernel'),
     kernel('pending', 'kernel after a reboot'),
-    momentFact('bootedAt', bootedAt === undefined ? null : bootedAt * 1000, {
+    timeFact('bootedAt', bootedAt === undefined ? null : bootedAt * 1000, {
       label: 'booted',
       now: at,
-      why: whyOf(view, 'load'),
+      unknownReason: reasonFor(view, 'load'),
     }),
     ...known.series('chain_host_smt_active').map(({ value }) =>
       fact('simultaneousMultithreading', value === 1, {
@@ -99,7 +98,7 @@ const kernelFacts = (view: View): readonly Fact[] => {
     ),
     ...(throttles === undefined
       ? []
-      : [fact('cpuThrottles', throttles, { label: 'slowed down by heat', text: times })]),
+      : [fact('cpuThrottles', throttles, { label: 'thermal throttling', text: times })]),
   ]
 }
 
@@ -114,7 +113,7 @@ const memoryFacts = (view: View): readonly Fact[] => {
   return [
     fact('memoryAvailableBytes', bytes, {
       label: 'memory available',
-      why: whyOf(view, 'memory'),
+      unknownReason: reasonFor(view, 'memory'),
       text: (amount) => joined([size(amount), free === undefined ? null : share(free)]) ?? '',
     }),
     ...sizes.map((one) => {
@@ -136,24 +135,24 @@ const memoryFacts = (view: View): readonly Fact[] => {
 
 const clockFacts = (view: View): readonly Fact[] => {
   const { known } = view
-  const why = whyOf(view, 'clock')
+  const why = reasonFor(view, 'clock')
   const isKept = known.value('chain_host_clock_synchronized')
   return [
     fact('clockSynchronized', isKept === undefined ? null : isKept === 1, {
-      label: 'clock kept',
-      why,
+      label: 'clock synchronized',
+      unknownReason: why,
       tone: (kept) => (kept ? undefined : 'bad'),
     }),
     fact('clockOffsetSeconds', known.value('chain_host_clock_offset_seconds'), {
       label: 'clock ahead by',
-      why,
+      unknownReason: why,
       text: milliseconds,
       tone: (seconds) => (Math.abs(seconds) > LIMITS.clockOffset.warning ? 'bad' : undefined),
     }),
   ]
 }
 
-/** Null where nobody looked. */
+/** Null if the ports were not checked. */
 const exposedPorts = ({ known }: View): readonly string[] | null => {
   const ports = known.series('chain_host_port_exposed')
   if (ports.length === 0) return null
@@ -162,15 +161,74 @@ const exposedPorts = ({ known }: View): readonly string[] | null => {
 
 const portFact = (view: View): Fact =>
   fact('exposedPorts', exposedPorts(view), {
-    why: whyOf(view, 'ports'),
+    unknownReason: reasonFor(view, 'ports'),
     text: (ports) => ports.join(', ') || 'none',
     tone: (ports) => (ports.length > 0 ? 'bad' : undefined),
   })
 
-/** What could not be looked at, in the words of whoever tried. */
-const notTold = (view: View): readonly Fact[] =>
+/** Aspects that could not be read, with the reason. */
+const unreadAspects = (view: View): readonly Fact[] =>
   Object.entries(view.reading('host', schema))
     .filter(([aspect, { samples }]) => samples.length === 0 && !SHOWN.includes(aspect))
     .map(([aspect, { state }]) =>
       fact<string>(['notSeen', aspect], state, { label: aspect, tone: () => 'quiet' }),
     )
+
+const spaceFacts = ({ known, at }: View): readonly Fact[] => [
+  ...known.series('chain_host_filesystem_size_bytes').map(({ labels, value: sizeBytes }) => {
+    const directory = labels['directory'] ?? ''
+    const free = known.value('chain_host_filesystem_available_bytes', { directory })
+    const used = known.value('chain_host_directory_bytes', { directory })
+    const left = free === undefined || sizeBytes === 0 ? undefined : free / sizeBytes
+    return fact(
+      ['directories', directory],
+      { sizeBytes, availableBytes: free ?? null, directoryBytes: used ?? null },
+      {
+        label: `space of ${directory}`,
+        text: () =>
+          joined([
+            free === undefined ? 'unknown' : `${size(free)} free of ${size(sizeBytes)}`,
+            left === undefined ? null : share(left),
+            used === undefined ? null : `files ${size(used)}`,
+          ]) ?? '',
+        tone: () => (left !== undefined && left < LIMITS.diskFree.critical ? 'bad' : undefined),
+      },
+    )
+  }),
+  ...known.series('chain_host_file_modified_timestamp_seconds').map(({ labels, value }) =>
+    timeFact(['files', labels['file'] ?? '', 'writtenAt'], Math.round(value * 1000), {
+      label: `file ${labels['file'] ?? ''}, written`,
+      now: at,
+    }),
+  ),
+]
+
+const driveFacts = ({ known }: View): readonly Fact[] =>
+  known.series('chain_host_nvme_info').map(({ labels }) => {
+    const device = labels['device'] ?? ''
+    const drive = {
+      model: labels['model'] ?? null,
+      firmware: labels['firmware'] ?? null,
+      temperatureCelsius: known.value('chain_host_nvme_temperature_celsius', { device }) ?? null,
+      criticalWarning: known.value('chain_host_nvme_critical_warning', { device }) ?? null,
+      mediaErrors: known.value('chain_host_nvme_media_errors_total', { device }) ?? null,
+      usedRatio: known.value('chain_host_nvme_used_ratio', { device }) ?? null,
+    }
+    const { criticalWarning, mediaErrors, temperatureCelsius, usedRatio } = drive
+    return fact(['drives', device], drive, {
+      label: `drive ${device}`,
+      text: () =>
+        joined([
+          drive.model,
+          drive.firmware === null ? null : `firmware ${drive.firmware}`,
+          temperatureCelsius === null ? null : `${temperatureCelsius.toFixed(1)} degrees C`,
+          `critical warning ${criticalWarning === null ? 'unknown' : bitsOf(criticalWarning)}`,
+          `media errors ${mediaErrors ?? 'unknown'}`,
+          usedRatio === null ? null : `${share(usedRatio)} of its life used`,
+        ]) ?? '',
+      tone: () =>
+        (criticalWarning ?? 0) > 0 || (mediaErrors ?? 0) > 0 ? ('bad' as const) : undefined,
+    })
+  })
+
+const bitsOf = (warning: number): string => (warning === 0 ? 'none' : `bits ${warning}`)

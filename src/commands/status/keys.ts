@@ -1,11 +1,18 @@
 import type { z } from 'zod'
 import { fact } from './fact.ts'
 import { type Section, joined, summary, type View } from './section.ts'
-import { amount, listOf, shape, timestamp, word } from './shapes.ts'
-import { count, iso, moment } from './texts.ts'
+import { nullableNumber, listOf, lenientObject, timestamp, nullableText } from './reading-schema.ts'
+import { count, iso, timeWithAge } from './format.ts'
 
 const schema = listOf(
-  shape({ key: word, kind: word, state: word, why: word, writtenAt: timestamp, copies: amount }),
+  lenientObject({
+    key: nullableText,
+    kind: nullableText,
+    state: nullableText,
+    why: nullableText,
+    writtenAt: timestamp,
+    copies: nullableNumber,
+  }),
 )
 
 type KeyFile = z.output<typeof schema>[number]
@@ -18,16 +25,16 @@ const nameOf = ({ key, kind }: KeyFile): string =>
 const toneOf = ({ state }: KeyFile) =>
   state === 'ok' ? undefined : state === null ? ('unknown' as const) : ('bad' as const)
 
-/** So many are named in the overview. */
-const FEW = 2
+/** The number of files that the overview names. */
+const MAX_NAMED = 2
 
 export const keys: Section = {
   name: 'keys',
-  about: 'keystores, password and backups: there, whole, private',
+  description: 'keystores, password and backups: present, intact, private',
   groups: [
     {
-      from: 'keys',
-      by: 'the key files',
+      collector: 'keys',
+      source: 'the key files',
       facts: (view) => {
         const files = filesIn(view)
         if (files.length === 0) return [fact('files', null)]
@@ -41,8 +48,8 @@ export const keys: Section = {
               text: () =>
                 joined([
                   `${state ?? 'unknown'}${why === null ? '' : `: ${why}`}`,
-                  writtenAt === null ? null : `written ${moment(view.at)(writtenAt)}`,
-                  copies === null || copies === 0 ? null : `${copies} older beside it`,
+                  writtenAt === null ? null : `written ${timeWithAge(view.at)(writtenAt)}`,
+                  copies === null || copies === 0 ? null : `${copies} earlier`,
                 ]) ?? '',
               tone: () => toneOf(file),
             },
@@ -59,7 +66,7 @@ export const keys: Section = {
     const states = [...new Set(open.map(({ state }) => state ?? 'unknown'))]
     return summary(
       joined(
-        open.length <= FEW
+        open.length <= MAX_NAMED
           ? open.map((file) => `${nameOf(file)} ${file.state ?? 'unknown'}`)
           : states.map((one) => {
               const number = open.filter(({ state }) => (state ?? 'unknown') === one).length

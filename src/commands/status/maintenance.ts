@@ -1,30 +1,30 @@
 import { announced } from '../../health/maintenance.ts'
-import { fact, momentFact } from './fact.ts'
+import { fact, timeFact } from './fact.ts'
 import { type Section, summary, type View } from './section.ts'
-import { shape, word } from './shapes.ts'
+import { lenientObject, nullableText } from './reading-schema.ts'
 
-const now = (view: View) => announced(view.picture)
+const currentWindow = (view: View) => announced(view.picture)
 
-/** That none is announced is known where the collector has looked. */
-const hasLooked = (view: View): boolean => view.hasTold('maintenance')
+/** Without a reading, it is unknown whether a window is set. */
+const isKnown = (view: View): boolean => view.hasReading('maintenance')
 
 export const maintenance: Section = {
   name: 'maintenance',
-  about: 'what is announced, and until when',
+  description: 'the maintenance window, and its end',
   groups: [
     {
-      from: 'maintenance',
-      by: 'what the operator has announced',
+      collector: 'maintenance',
+      source: 'the operator',
       facts: (view) => {
-        const found = now(view)
-        const { note } = view.reading('maintenance', shape({ note: word }))
+        const found = currentWindow(view)
+        const { note } = view.reading('maintenance', lenientObject({ note: nullableText }))
         return [
-          fact('announced', hasLooked(view) ? found !== undefined : null),
+          fact('announced', isKnown(view) ? found !== undefined : null),
           ...(found
             ? [
                 fact('reason', found.reason),
-                momentFact('until', found.until, { now: view.at }),
-                fact('note', note, { otherwise: 'none' }),
+                timeFact('until', found.until, { now: view.at }),
+                fact('note', note, { absent: 'none' }),
               ]
             : []),
         ]
@@ -32,8 +32,8 @@ export const maintenance: Section = {
     },
   ],
   summary: (view) => {
-    const found = now(view)
+    const found = currentWindow(view)
     if (found) return summary(`${found.reason}, ${found.left} left`, 'notice')
-    return hasLooked(view) ? summary('none') : null
+    return isKnown(view) ? summary('none') : null
   },
 }

@@ -7,10 +7,9 @@ import { pairs, wrap } from '../../cli/terminal/layout.ts'
 import type { Style, Tone } from '../../cli/terminal/style.ts'
 import { verdictLine } from '../../cli/terminal/verdict.ts'
 import { type Fact, UNKNOWN } from './fact.ts'
-import type { Group, Section, View } from './section.ts'
+import { type Group, type Section, type View, whyUnknown } from './section.ts'
 import { SECTIONS } from './sections.ts'
-import { away, oneLine } from './texts.ts'
-import { whyUnknown } from './why.ts'
+import { oneLine, relativeTime } from './format.ts'
 
 export interface Page {
   readonly view: View
@@ -18,11 +17,11 @@ export interface Page {
   readonly listen: Config['listen']
   /** The configuration file of the command. */
   readonly source: ConfigSource | null
-  /** What was asked for; empty is the overview. */
+  /** The requested sections; empty for the overview. */
   readonly sections: readonly Section[]
 }
 
-/** All of it as lines. */
+/** The lines of the page. */
 export const renderPage = (page: Page, style: Style): readonly string[] => [
   verdictLine(page.verdict, style),
   ...text(originOf(page), 'quiet', style),
@@ -32,50 +31,50 @@ export const renderPage = (page: Page, style: Style): readonly string[] => [
     : page.sections.flatMap((section) => ['', ...renderSection(section, page.view, style)])),
 ]
 
-/** A text of our own or of the node's, wrapped and then painted. */
+/** Wraps a text and colours each line. */
 const text = (words: string, tone: Tone, style: Style): readonly string[] =>
   wrap(style.plain(oneLine(words)), style).map((line) => style.paint(tone, line))
 
-/** The same below the name of a section. */
+/** The same, indented below the name of a section. */
 const indented = (words: string, tone: Tone, style: Style): readonly string[] =>
   wrap(style.plain(oneLine(words)), style, '  ').map((line) => style.paint(tone, line))
 
-/** Who told it, and how old the newest and the oldest of it is. */
+/** The source of the data, and the age of its newest and oldest reading. */
 const originOf = ({ view, listen }: Pick<Page, 'view' | 'listen'>): string => {
   const { host, port } = listen
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
   const { picture, at } = view
   if (picture.origin === 'node') {
-    return `Asked the node itself: no agent answers at ${address}`
+    return `Read from the node: no agent answers at ${address}`
   }
   const times = picture.collectors.flatMap(({ enabled, lastSuccessAt, reading }) =>
     enabled && lastSuccessAt !== null && reading !== null ? [lastSuccessAt] : [],
   )
-  if (times.length === 0) return `From the agent at ${address}, which has read nothing yet`
+  if (times.length === 0) return `From the agent at ${address}, which has no readings yet`
   const [newest, oldest] = [duration(at - Math.max(...times)), duration(at - Math.min(...times))]
   const age = newest === oldest ? newest : `${newest} to ${oldest}`
   return `From the agent at ${address}, ${age} old`
 }
 
-/** What else is found, beside the worst. */
-const MOST_FINDINGS = 2
-/** One screen, whatever a node calls itself. */
-const LONGEST = 200
+/** The number of further findings that are printed. */
+const MAX_FINDINGS = 2
+/** Keeps the overview on one screen, however long the values of the node are. */
+const MAX_SUMMARY = 200
 
 const renderOverview = ({ view, verdict }: Page, style: Style): readonly string[] => {
   const others = verdict.findings
     .filter(({ says, severity }) => severity !== 'info' && !verdict.sentence.includes(says))
     .map(({ says }) => says)
-  const more = others.length - MOST_FINDINGS
-  const also = [...others.slice(0, MOST_FINDINGS), ...(more > 0 ? [`${more} more`] : [])]
+  const more = others.length - MAX_FINDINGS
+  const also = [...others.slice(0, MAX_FINDINGS), ...(more > 0 ? [`${more} more`] : [])]
   const rows = SECTIONS.flatMap(({ name, label = name, summary }): readonly Row[] => {
     if (!summary) return []
-    const told = summary(view)
+    const value = summary(view)
     return [
       {
         label,
-        text: told?.text.slice(0, LONGEST) ?? UNKNOWN,
-        tone: told === null ? 'unknown' : told.tone,
+        text: value?.text.slice(0, MAX_SUMMARY) ?? UNKNOWN,
+        tone: value === null ? 'unknown' : value.tone,
       },
     ]
   })
@@ -96,12 +95,12 @@ const renderOverview = ({ view, verdict }: Page, style: Style): readonly string[
 
 const renderSection = (section: Section, view: View, style: Style): readonly string[] => {
   const title = section.name.replace('{prefix}', view.prefix)
-  const told = section.groups.map((group) => ({ group, facts: group.facts(view) }))
-  // One column for the whole section.
-  const widest = Math.max(0, ...told.flatMap(({ facts }) => facts.map(widthOf)))
+  const groups = section.groups.map((group) => ({ group, facts: group.facts(view) }))
+  // One column width for the section.
+  const widest = Math.max(0, ...groups.flatMap(({ facts }) => facts.map(widthOf)))
   return [
     style.paint('strong', title),
-    ...told
+    ...groups
       .filter(({ facts }) => facts.length > 0)
       .flatMap(({ group, facts }) => [
         ...indented(sourceOf(group, view), 'quiet', style),
@@ -113,21 +112,24 @@ const renderSection = (section: Section, view: View, style: Style): readonly str
 
 const widthOf = ({ label }: Row): number => label.length
 
-const sourceOf = ({ from, by }: Group, view: View): string => {
-  const at = from !== null && view.hasTold(from) ? view.told(from)?.lastSuccessAt : undefined
-  return `by ${by}${typeof at === 'number' ? `, ${away(at, view.at)}` : ''}:`
+const sourceOf = ({ collector, source }: Group, view: View): string => {
+  const at =
+    collector !== null && view.hasReading(collector)
+      ? view.collector(collector)?.lastSuccessAt
+      : undefined
+  return `from ${source}${typeof at === 'number' ? `, ${relativeTime(at, view.at)}` : ''}:`
 }
 
-/** Why parts of a section are unknown, a line each. */
+/** Why parts of a section are unknown, one line each. */
 export const reasonsOf = ({ groups }: Section, view: View): readonly string[] =>
-  [...new Set(groups.flatMap(({ from }) => from ?? []))].flatMap((name) => {
-    const why = whyUnknown(view.told(name))
+  [...new Set(groups.flatMap(({ collector }) => collector ?? []))].flatMap((name) => {
+    const why = whyUnknown(view.collector(name))
     return why === null ? [] : [`${name}: ${why}`]
   })
 
 type Row = Pick<Fact, 'label' | 'text' | 'tone'>
 
-/** Rows are painted when they are laid out: colours are no letters, and would count as such. */
+/** Rows are laid out before they are coloured: escape sequences would count as width. */
 const renderRows = (rows: readonly Row[], style: Style, least = 0): readonly string[] => {
   const flat: Style = { ...style, paint: (_, words) => words }
   const column = Math.max(least, ...rows.map(widthOf))
@@ -135,7 +137,7 @@ const renderRows = (rows: readonly Row[], style: Style, least = 0): readonly str
     const sign = tone === 'bad' || tone === 'notice' ? `${style.sign(tone)} ` : ''
     const padded = style.plain(oneLine(label)).padEnd(column)
     const shown = style.plain(oneLine(value))
-    return placed(padded, `${sign}${shown}`, flat).map((line, index) => {
+    return layOut(padded, `${sign}${shown}`, flat).map((line, index) => {
       const at = index === 0 ? line.indexOf(padded) + padded.length : 0
       const head = style.paint('quiet', line.slice(0, at))
       const rest = line.slice(at)
@@ -144,8 +146,8 @@ const renderRows = (rows: readonly Row[], style: Style, least = 0): readonly str
   })
 }
 
-/** Beside its label, or below it where a word, such as a key, has no room there. */
-const placed = (label: string, value: string, style: Style): readonly string[] => {
+/** Next to its label, or below it if a long word, such as a key, does not fit there. */
+const layOut = (label: string, value: string, style: Style): readonly string[] => {
   const longest = Math.max(...value.split(' ').map((word) => word.length))
   const hasRoom = style.width === undefined || 4 + label.length + longest <= style.width
   return hasRoom ? pairs([[label, value]], style) : [`  ${label}`, ...wrap(value, style, '    ')]

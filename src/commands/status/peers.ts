@@ -1,20 +1,20 @@
 import { figure } from '../../core/format.ts'
 import { fact } from './fact.ts'
-import { BY_REPORT, reportIn } from './report.ts'
+import { FROM_STATUS_REPORT, statusReport } from './report.ts'
 import { type Section, summary } from './section.ts'
-import { count } from './texts.ts'
+import { count } from './format.ts'
 
 export const peers: Section = {
   name: 'peers',
-  about: 'peers as reported, and as consensus counts them',
+  description: 'peers from the status report and from the metrics of consensus',
   groups: [
     {
-      ...BY_REPORT,
-      facts: (view) => [fact('peersNumber', reportIn(view).peers, { text: figure })],
+      ...FROM_STATUS_REPORT,
+      facts: (view) => [fact('peersNumber', statusReport(view).peers, { text: figure })],
     },
     {
-      from: 'native',
-      by: "consensus' own metrics",
+      collector: 'native',
+      source: 'the metrics of consensus',
       facts: ({ known }) => {
         const sessions = (state: 'total' | 'transport' | 'initiating') =>
           fact(['native', 'sessions', state], known.value('chain_native_sessions', { state }), {
@@ -30,7 +30,7 @@ export const peers: Section = {
     },
   ],
   summary: (view) => {
-    const reported = reportIn(view).peers
+    const reported = statusReport(view).peers
     const discovered = view.known.value('chain_native_peers')
     const isAlone = Number(reported ?? discovered) === 0
     if (reported === null && discovered === undefined) return null

@@ -1,97 +1,107 @@
 import { figure } from '../../core/format.ts'
-import { badUnless, fact, momentFact } from './fact.ts'
-import { BY_REPORT, reportIn } from './report.ts'
+import { badUnless, fact, timeFact } from './fact.ts'
+import { FROM_STATUS_REPORT, statusReport } from './report.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { digits, flag, shape, timestamp, word } from './shapes.ts'
+import {
+  nullableInteger,
+  nullableFlag,
+  lenientObject,
+  timestamp,
+  nullableText,
+} from './reading-schema.ts'
 
-const block = shape({ number: digits, at: timestamp })
+const block = lenientObject({ number: nullableInteger, at: timestamp })
 
-const schema = shape({
-  up: flag,
-  reason: word,
-  detail: word,
-  blockNumber: digits,
-  blocks: shape({ latest: block, safe: block, finalized: block }),
+const schema = lenientObject({
+  up: nullableFlag,
+  reason: nullableText,
+  detail: nullableText,
+  blockNumber: nullableInteger,
+  blocks: lenientObject({ latest: block, safe: block, finalized: block }),
   lastAdvanceAt: timestamp,
-  info: shape({ clientVersion: word, chainId: digits, netVersion: word }),
+  info: lenientObject({
+    clientVersion: nullableText,
+    chainId: nullableInteger,
+    netVersion: nullableText,
+  }),
 })
 
-/** The node's JSON-RPC, asked by the agent. */
-export const askedRpc = (view: View) => view.reading('rpc', schema)
+/** The reading of the node's JSON-RPC. */
+export const rpcReading = (view: View) => view.reading('rpc', schema)
 
 const TAGS = ['latest', 'safe', 'finalized'] as const
 
-/** Why nothing came, without the words of a server. */
-const refusalOf = ({ reason }: { readonly reason: string | null }): string =>
+/** The class of the failure, without the message of the server. */
+const noAnswer = ({ reason }: { readonly reason: string | null }): string =>
   reason === null ? 'no' : `no: ${reason}`
 
 export const rpc: Section = {
   name: 'rpc',
-  about: 'whether it answers, heights by block tag, version, network',
+  description: 'whether it answers, heights by block tag, version, network',
   groups: [
     {
-      from: 'rpc',
-      by: 'its port',
+      collector: 'rpc',
+      source: 'its port',
       facts: (view) => {
-        const told = askedRpc(view)
-        const gone = told.up === false ? { why: 'it does not answer' } : {}
+        const reading = rpcReading(view)
+        const gone = reading.up === false ? { unknownReason: 'it does not answer' } : {}
         return [
-          fact(['asked', 'up'], told.up, {
+          fact(['asked', 'up'], reading.up, {
             label: 'answers',
-            text: (up) => (up ? 'yes' : refusalOf(told)),
-            tone: badUnless(told.up === true),
+            text: (up) => (up ? 'yes' : noAnswer(reading)),
+            tone: badUnless(reading.up === true),
           }),
           ...TAGS.flatMap((tag) => {
-            const { number, at } = told.blocks[tag]
-            const height = tag === 'latest' ? told.blockNumber : number
+            const { number, at } = reading.blocks[tag]
+            const height = tag === 'latest' ? reading.blockNumber : number
             return [
               fact(['asked', tag, 'blockNumber'], height, {
                 label: `${tag} block`,
                 text: figure,
                 ...gone,
               }),
-              momentFact(['asked', tag, 'blockTime'], at, {
+              timeFact(['asked', tag, 'blockTime'], at, {
                 label: `${tag} block, its time`,
                 now: view.at,
                 ...gone,
               }),
             ]
           }),
-          momentFact(['asked', 'lastAdvanceAt'], told.lastAdvanceAt, {
-            label: 'last grew',
+          timeFact(['asked', 'lastAdvanceAt'], reading.lastAdvanceAt, {
+            label: 'last advance',
             now: view.at,
             ...gone,
           }),
-          fact(['asked', 'clientVersion'], told.info.clientVersion, gone),
-          fact(['asked', 'chainId'], told.info.chainId, gone),
-          fact(['asked', 'netVersion'], told.info.netVersion, gone),
+          fact(['asked', 'clientVersion'], reading.info.clientVersion, gone),
+          fact(['asked', 'chainId'], reading.info.chainId, gone),
+          fact(['asked', 'netVersion'], reading.info.netVersion, gone),
         ]
       },
     },
     {
-      ...BY_REPORT,
+      ...FROM_STATUS_REPORT,
       facts: (view) => {
-        const told = reportIn(view).rpc
+        const reading = statusReport(view).rpc
         return [
-          fact('status', told.status, {
-            tone: (said) => (said === 'active' ? undefined : 'notice'),
+          fact('status', reading.status, {
+            tone: (status) => (status === 'active' ? undefined : 'notice'),
           }),
-          fact('clientVersion', told.clientVersion),
-          fact('netVersion', told.netVersion),
-          fact('blockNumber', told.blockNumber, { text: figure }),
+          fact('clientVersion', reading.clientVersion),
+          fact('netVersion', reading.netVersion),
+          fact('blockNumber', reading.blockNumber, { text: figure }),
         ]
       },
     },
   ],
   summary: (view) => {
-    const told = askedRpc(view)
-    if (told.up === null) return null
-    if (!told.up) return summary(`does not answer: ${told.reason ?? 'unknown why'}`, 'bad')
-    const { finalized } = told.blocks
+    const reading = rpcReading(view)
+    if (reading.up === null) return null
+    if (!reading.up) return summary(`does not answer: ${reading.reason ?? 'unknown reason'}`, 'bad')
+    const { finalized } = reading.blocks
     return summary(
       joined([
         'answers',
-        told.info.clientVersion,
+        reading.info.clientVersion,
         finalized.number === null ? null : `finalized ${figure(finalized.number)}`,
       ]),
     )

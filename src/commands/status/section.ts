@@ -3,28 +3,29 @@ import type { Known } from '../../core/known.ts'
 import type { Picture, Told } from '../../health/picture.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 import type { Fact } from './fact.ts'
+import { oneLine } from './format.ts'
 
-/** What is known, as sections read it. */
+/** The data of a node, as sections read it. */
 export interface View {
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** The maker's word; the neutral one where it is not known. */
+  /** The name prefix; `chain` if it is not known. */
   readonly prefix: string
   readonly known: Known
   readonly picture: Picture
-  told(collector: string): Told | undefined
-  /** Whether it has a reading, and so knows even what it says nothing of. */
-  hasTold(collector: string): boolean
-  /** A reading by a schema that takes anything: what is missing is null. */
+  collector(collector: string): Told | undefined
+  /** True once the collector has a reading: absent fields are then known to be absent. */
+  hasReading(collector: string): boolean
+  /** A reading, parsed by a schema that accepts anything: missing fields are null. */
   reading<T>(collector: string, schema: z.ZodType<T>): T
 }
 
-/** Facts of one origin, and so of one age. */
+/** Facts from one source, and therefore of one age. */
 export interface Group {
-  /** The collector that brought them; null for what needs none. */
-  readonly from: string | null
-  /** Where it has them from: `the status report`. */
-  readonly by: string
+  /** The collector that provides them; null if none is needed. */
+  readonly collector: string | null
+  /** The source as text: `the status report`. */
+  readonly source: string
   readonly facts: (view: View) => readonly Fact[]
 }
 
@@ -32,37 +33,50 @@ export interface Group {
 export type Summary = { readonly text: string; readonly tone?: Tone | undefined } | null
 
 export interface Section {
-  /** As it is asked for, and in JSON. */
+  /** The name in arguments and in JSON. */
   readonly name: string
-  /** What the overview calls it, where that is another word. */
+  /** The label in the overview, if it differs from the name. */
   readonly label?: string
-  /** Other words for it. */
-  readonly also?: readonly string[]
+  /** Further names in arguments. */
+  readonly aliases?: readonly string[]
   /** What it shows, for the help. */
-  readonly about: string
+  readonly description: string
   readonly groups: readonly Group[]
-  /** A section without one has no line in the overview. */
+  /** A section without a summary has no line in the overview. */
   readonly summary?: (view: View) => Summary
 }
 
 export const createView = (picture: Picture): View => {
-  const told = (collector: string): Told | undefined =>
+  const statusOf = (collector: string): Told | undefined =>
     picture.collectors.find(({ name }) => name === collector)
   return {
     at: picture.at,
     prefix: picture.prefix ?? 'chain',
     known: picture.known,
     picture,
-    told,
-    hasTold: (collector) => (told(collector)?.reading ?? null) !== null,
-    reading: (collector, schema) => schema.parse(told(collector)?.reading),
+    collector: statusOf,
+    hasReading: (collector) => (statusOf(collector)?.reading ?? null) !== null,
+    reading: (collector, schema) => schema.parse(statusOf(collector)?.reading),
   }
 }
 
-/** Parts that are known, in one line; null where none is. */
+/** Joins the known parts; null if there are none. */
 export const joined = (parts: readonly (string | null | undefined)[], by = ', '): string | null =>
   parts.filter((part) => part !== null && part !== undefined && part !== '').join(by) || null
 
-/** Where the text is null, the summary is unknown. */
+/** If the text is null, the summary is unknown. */
 export const summary = (text: string | null, tone?: Tone): Summary =>
   text === null ? null : { text, tone }
+
+/** Why a collector has no reading, or no new one, in one line; null if it has. */
+export const whyUnknown = (status: Told | undefined): string | null => {
+  if (status === undefined) return 'the agent has no such collector'
+  const { enabled, up, error, reading } = status
+  if (!enabled) return 'disabled in the configuration, or nothing to read'
+  if (error !== null) {
+    const isOld = reading !== null && reading !== undefined
+    return isOld ? `${oneLine(error)} (showing the previous reading)` : oneLine(error)
+  }
+  if (up === null) return 'the first attempt has not finished'
+  return up ? null : 'stale: no reading within the expected time'
+}

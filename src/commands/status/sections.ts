@@ -5,7 +5,7 @@ import { chain } from './chain.ts'
 import { consensus } from './consensus.ts'
 import { duties } from './duties.ts'
 import { execution } from './execution.ts'
-import { config, header } from './header.ts'
+import { config, header } from './report.ts'
 import { host } from './host.ts'
 import { keys } from './keys.ts'
 import { maintenance } from './maintenance.ts'
@@ -18,7 +18,7 @@ import { statesync } from './statesync.ts'
 import { storage } from './storage.ts'
 import { versions } from './versions.ts'
 
-/** Every section there is, in the order in which they are shown. */
+/** All sections, in the order in which they are shown. */
 export const SECTIONS: readonly Section[] = [
   header,
   config,
@@ -43,31 +43,34 @@ export const ALL = 'all'
 type Units = Pick<Config, 'prefix'> & { readonly services: Pick<Config['services'], 'units'> }
 
 /**
- * What a word asks for: a section, a service by its label or unit, or both, where a section and a
- * service are of one name. Empty for a word that is none of them.
+ * The sections that an argument names: a section, a service by its label or unit, or both if they have the same
+ * name. Empty if there are none.
  */
 export const sectionsFor = (asked: string, units: Units): readonly Section[] => {
   if (asked === ALL) return SECTIONS
   return [
-    ...SECTIONS.filter(({ name, also = [] }) => name === asked || also.includes(asked)),
+    ...SECTIONS.filter(({ name, aliases: also = [] }) => name === asked || also.includes(asked)),
     ...Object.entries(units.services.units)
       .filter(([label, unit]) => label === asked || isUnit(asked, unit, units.prefix))
       .map(([label, unit]) => serviceSection(label, unit.replace(/\.service$/, ''))),
   ]
 }
 
-/** What a misspelt word may have meant. */
-export const meant = (asked: string, { services: { units }, prefix }: Units): string | undefined =>
+/** A suggestion for a misspelt name. */
+export const suggestSection = (
+  asked: string,
+  { services: { units }, prefix }: Units,
+): string | undefined =>
   nearest(asked, [
     ALL,
-    ...SECTIONS.flatMap(({ name, also = [] }) => [name, ...also]),
+    ...SECTIONS.flatMap(({ name, aliases: also = [] }) => [name, ...also]),
     ...Object.keys(units),
     ...Object.values(units).map((unit) =>
       unit.replace(/\.service$/, '').replace('{prefix}', prefix === 'auto' ? 'chain' : prefix),
     ),
   ])
 
-/** While the maker's word is not known, any word may be it. */
+/** While the name prefix is not known, any word may be it. */
 const isUnit = (asked: string, unit: string, prefix: string): boolean => {
   const name = asked.replace(/\.service$/, '')
   const [before = '', after] = unit.replace(/\.service$/, '').split('{prefix}')

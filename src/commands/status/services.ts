@@ -1,19 +1,30 @@
 import { duration } from '../../core/format.ts'
 import { type Fact, fact } from './fact.ts'
-import { BY_REPORT, reportIn } from './report.ts'
+import { FROM_STATUS_REPORT, statusReport } from './report.ts'
 import { joined, type Section, type Summary, summary, type View } from './section.ts'
-import { away, count, iso, utc } from './texts.ts'
-import { endOf, nameOf, type Service, stateOf, toneOf, unitsIn } from './units.ts'
+import { count, iso, relativeTime, signalName, utc } from './format.ts'
+import type { z } from 'zod'
+import type { Tone } from '../../cli/terminal/style.ts'
+import {
+  lenientObject,
+  listOf,
+  nullableFlag,
+  nullableInteger,
+  nullableNumber,
+  nullableText,
+  objectOrNull,
+  timestamp,
+} from './reading-schema.ts'
 
 export const services: Section = {
   name: 'services',
-  about: "the node's units, and its clean-up",
+  description: "the node's units, and its clean-up timer",
   groups: [
     {
-      from: 'services',
-      by: 'systemd',
+      collector: 'services',
+      source: 'systemd',
       facts: (view) => {
-        const { services: units, partialRestart } = unitsIn(view)
+        const { services: units, partialRestart } = unitReadings(view)
         return [
           ...(units.length === 0 ? [fact('units', null)] : []),
           ...units.map((service) => rowOf(service, view)),
@@ -24,15 +35,15 @@ export const services: Section = {
         ]
       },
     },
-    { ...BY_REPORT, facts: reported },
+    { ...FROM_STATUS_REPORT, facts: reported },
   ],
   summary: (view) => {
-    const { services: units } = unitsIn(view)
+    const { services: units } = unitReadings(view)
     return units.length === 0 ? summaryOfReport(view) : summaryOf(units)
   },
 }
 
-const PARTIAL = 'yes: consensus was started anew and execution was not'
+const PARTIAL = 'yes: consensus was restarted and execution was not'
 
 const rowOf = (service: Service, view: View): Fact => {
   const name = nameOf(service, view)
@@ -40,10 +51,12 @@ const rowOf = (service: Service, view: View): Fact => {
   const at = isActive ? service.startedAt : service.exitedAt
   const text = joined([
     stateOf(service),
-    at === null ? null : `${isActive ? 'since' : 'ended'} ${utc(at)} (${away(at, view.at)})`,
+    at === null
+      ? null
+      : `${isActive ? 'since' : 'ended'} ${utc(at)} (${relativeTime(at, view.at)})`,
     service.mainPid === null ? null : `pid ${service.mainPid}`,
     service.restarts === null ? null : count(service.restarts, 'restart'),
-    isActive ? null : endOf(service),
+    isActive ? null : exitOf(service),
   ])
   const value = {
     state: stateOf(service),
@@ -53,7 +66,7 @@ const rowOf = (service: Service, view: View): Fact => {
     endedAt: isActive ? null : iso(service.exitedAt),
     mainPid: service.mainPid,
     restarts: service.restarts,
-    lastExit: endOf(service),
+    lastExit: exitOf(service),
   }
   return fact([name], text === null ? null : value, {
     label: name,
@@ -63,7 +76,7 @@ const rowOf = (service: Service, view: View): Fact => {
 }
 
 const cleanupTimer = (view: View): readonly Fact[] =>
-  unitsIn(view).timers.map(({ timer, activeState, lastTriggerAt, nextTriggerAt }) =>
+  unitReadings(view).timers.map(({ timer, activeState, lastTriggerAt, nextTriggerAt }) =>
     fact(
       ['timers', timer ?? ''],
       activeState === null
@@ -78,17 +91,17 @@ const cleanupTimer = (view: View): readonly Fact[] =>
         text: () =>
           joined([
             activeState,
-            lastTriggerAt === null ? null : `last ${away(lastTriggerAt, view.at)}`,
-            nextTriggerAt === null ? null : `next ${away(nextTriggerAt, view.at)}`,
+            lastTriggerAt === null ? null : `last ${relativeTime(lastTriggerAt, view.at)}`,
+            nextTriggerAt === null ? null : `next ${relativeTime(nextTriggerAt, view.at)}`,
           ]) ?? '',
         tone: () => (activeState === 'active' ? undefined : 'notice'),
       },
     ),
   )
 
-/** The words that the report has for them: `running`, or another. */
+/** The state of each service in the status report: `running`, or another. */
 function reported(view: View): readonly Fact[] {
-  const { services: words, cleanup } = reportIn(view)
+  const { services: words, cleanup } = statusReport(view)
   const { activated, previousSeconds, nextSeconds } = cleanup
   const inWords = joined([
     activated === null ? null : activated ? 'activated' : 'not activated',
@@ -103,7 +116,7 @@ function reported(view: View): readonly Fact[] {
     ...Object.entries(words).map(([service, word]) =>
       fact(['reported', service], word, {
         label: service,
-        tone: (said) => (said === 'running' ? undefined : 'notice'),
+        tone: (state) => (state === 'running' ? undefined : 'notice'),
       }),
     ),
     fact('cleanup', inWords === null ? null : { ...cleanup }, {
@@ -114,12 +127,12 @@ function reported(view: View): readonly Fact[] {
   ]
 }
 
-/** The bad ones first, each with its end; what need not run and does not is left out. */
+/** Failed services first, each with its exit status; services that need not run and do not are left out. */
 const summaryOf = (units: readonly Service[]): Summary => {
   const named = units.map((service) => ({
     name: service.service ?? '',
     state: stateOf(service),
-    end: endOf(service),
+    end: exitOf(service),
     tone: toneOf(service),
   }))
   const bad = named.filter(({ tone }) => tone === 'bad')
@@ -139,12 +152,68 @@ const summaryOf = (units: readonly Service[]): Summary => {
   )
 }
 
-/** Where systemd could not be asked. */
+/** If systemd could not be read. */
 const summaryOfReport = (view: View): Summary => {
-  const words = Object.entries(reportIn(view).services)
-  const isWell = words.every(([, word]) => word === 'running')
+  const words = Object.entries(statusReport(view).services)
+  const isOk = words.every(([, word]) => word === 'running')
   return summary(
     joined(words.map(([service, word]) => `${service} ${word}`)),
-    isWell ? undefined : 'notice',
+    isOk ? undefined : 'notice',
   )
+}
+
+const unit = {
+  unit: nullableText,
+  loadState: nullableText,
+  activeState: nullableText,
+  subState: nullableText,
+  unitFileState: nullableText,
+  result: nullableText,
+  restarts: nullableInteger,
+  mainPid: nullableNumber,
+  exit: objectOrNull({ by: nullableText, status: nullableInteger }),
+  startedAt: timestamp,
+  exitedAt: timestamp,
+  memoryBytes: nullableInteger,
+  cpuSeconds: nullableNumber,
+  tasks: nullableInteger,
+  lastTriggerAt: timestamp,
+  nextTriggerAt: timestamp,
+}
+
+const schema = lenientObject({
+  services: listOf(lenientObject({ ...unit, service: nullableText, expected: nullableFlag })),
+  timers: listOf(lenientObject({ ...unit, timer: nullableText })),
+  partialRestart: nullableFlag,
+})
+
+/** The units, as systemd reports them. */
+export const unitReadings = (view: View) => view.reading('services', schema)
+
+export type Service = z.output<typeof schema>['services'][number]
+
+/** `chain-bft` for chain-bft.service, and for a unit whose name is not known. */
+const nameOf = ({ unit: name, service }: Service, { prefix }: Pick<View, 'prefix'>): string =>
+  name === null ? `${prefix}-${service ?? ''}` : name.replace(/\.service$/, '')
+
+/** The sub-state of an active unit, else its active state, in the terms of systemd. */
+export const stateOf = ({ loadState, activeState, subState }: Service): string | null => {
+  if (loadState === 'not-found') return 'not found'
+  if (loadState === 'masked') return 'masked'
+  return activeState === 'active' ? (subState ?? activeState) : activeState
+}
+
+/** A service that should run and does not is bad; one that need not run is not. */
+export const toneOf = (service: Service): Tone | undefined => {
+  if (service.activeState === 'active' && service.loadState !== 'not-found') return undefined
+  if (service.activeState === 'failed') return 'bad'
+  return service.expected === true ? 'bad' : 'quiet'
+}
+
+/** The exit status of its last main process; null if none has exited. */
+export const exitOf = ({ exit }: Service): string | null => {
+  if (exit === null || exit.status === null) return null
+  return exit.by === 'signal'
+    ? `killed by ${signalName(Number(exit.status))}`
+    : `exit code ${exit.status}`
 }

@@ -1,9 +1,9 @@
 import { duration, figure } from '../../core/format.ts'
 import { consensusLog } from './consensus.ts'
-import { fact, momentFact } from './fact.ts'
-import { BY_REPORT, reportIn } from './report.ts'
+import { fact, timeFact } from './fact.ts'
+import { FROM_STATUS_REPORT, statusReport } from './report.ts'
 import { type Section, summary, type View } from './section.ts'
-import { share } from './texts.ts'
+import { share } from './format.ts'
 
 const derivedFrom = ({ known }: View) => {
   const progressedAt = known.value('chain_statesync_last_progress_timestamp_seconds')
@@ -13,24 +13,24 @@ const derivedFrom = ({ known }: View) => {
   }
 }
 
-/** A log that is heard of and says nothing of statesync is a node that does without. */
+/** From the log or the metrics of consensus; undefined if neither was read. */
 const isActive = (view: View): boolean | undefined =>
   consensusLog(view).statesyncActive ?? toFlag(view.known.value('chain_native_statesync_active'))
 
 const toFlag = (value: number | undefined): boolean | undefined =>
   value === undefined ? undefined : value === 1
 
-/** As the report prints it: four digits behind the point are all that there are. */
+/** With four decimals, as in the status report. */
 const percentOf = (ratio: number): number => Number((ratio * 100).toFixed(4))
 
 export const statesync: Section = {
   name: 'statesync',
-  about: 'whether it is under way, how far, and when it will be done',
+  description: 'whether it is active, its progress and its estimated end',
   groups: [
     {
-      ...BY_REPORT,
+      ...FROM_STATUS_REPORT,
       facts: (view) => {
-        const { progressRatio, progressBlock, targetBlock } = reportIn(view).statesync
+        const { progressRatio, progressBlock, targetBlock } = statusReport(view).statesync
         return [
           fact('percentage', progressRatio === null ? null : percentOf(progressRatio), {
             text: (percentage) => share(percentage / 100),
@@ -43,28 +43,28 @@ export const statesync: Section = {
       },
     },
     {
-      from: 'consensus',
-      by: 'its log',
+      collector: 'consensus',
+      source: 'its log',
       facts: (view) => [
         fact('active', isActive(view), {
-          label: 'under way',
+          label: 'active',
           tone: (active) => (active ? 'notice' : undefined),
         }),
       ],
     },
     {
-      from: 'derived',
-      by: 'its pace',
+      collector: 'derived',
+      source: 'its progress rate',
       facts: (view) => {
         const { etaSeconds, lastProgressAt } = derivedFrom(view)
-        const none = isActive(view) === false ? { otherwise: 'none: not under way' } : {}
+        const none = isActive(view) === false ? { absent: 'none: not active' } : {}
         return [
           fact('etaSeconds', etaSeconds, {
-            label: 'done in',
+            label: 'remaining',
             text: (seconds) => duration(seconds * 1000),
             ...none,
           }),
-          momentFact('lastProgressAt', lastProgressAt, {
+          timeFact('lastProgressAt', lastProgressAt, {
             label: 'last progress',
             now: view.at,
             ...none,
@@ -76,15 +76,15 @@ export const statesync: Section = {
   summary: (view) => {
     const active = isActive(view)
     if (active === undefined) return null
-    if (!active) return summary('not under way')
-    const { progressRatio: reported, targetBlock } = reportIn(view).statesync
-    // The report is up to minutes old: a target of 0 is from before this statesync.
+    if (!active) return summary('not active')
+    const { progressRatio: reported, targetBlock } = statusReport(view).statesync
+    // The status report may be minutes old: a target of 0 is from before this statesync.
     const progressRatio = targetBlock === '0' ? null : reported
     const { etaSeconds } = derivedFrom(view)
     return summary(
-      'under way' +
+      'active' +
         (progressRatio === null ? '' : `, ${share(progressRatio)} done`) +
-        (etaSeconds === undefined ? '' : `, done in ${duration(etaSeconds * 1000)}`),
+        (etaSeconds === undefined ? '' : `, ${duration(etaSeconds * 1000)} remaining`),
       'notice',
     )
   },

@@ -2,34 +2,55 @@ import { duration, figure, size } from '../../core/format.ts'
 import { LIMITS } from '../../health/limits.ts'
 import { type Fact, fact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { amount, digits, flag, listOf, shape, shapeOrNull, word } from './shapes.ts'
-import { count, share } from './texts.ts'
+import {
+  nullableNumber,
+  nullableInteger,
+  nullableFlag,
+  listOf,
+  lenientObject,
+  objectOrNull,
+  nullableText,
+} from './reading-schema.ts'
+import { count, share } from './format.ts'
 
-const list = shapeOrNull({ chunks: amount, capacityBytes: amount, usedBytes: amount })
-const timeline = shapeOrNull({
-  kind: word,
-  historyBlocks: digits,
-  earliestBlock: digits,
-  latestBlock: digits,
-  autoExpireBlock: digits,
+const list = objectOrNull({
+  chunks: nullableNumber,
+  capacityBytes: nullableNumber,
+  usedBytes: nullableNumber,
 })
-const identified = shapeOrNull({ number: digits, id: word, round: digits })
+const timeline = objectOrNull({
+  kind: nullableText,
+  historyBlocks: nullableInteger,
+  earliestBlock: nullableInteger,
+  latestBlock: nullableInteger,
+  autoExpireBlock: nullableInteger,
+})
+const identified = objectOrNull({
+  number: nullableInteger,
+  id: nullableText,
+  round: nullableInteger,
+})
 
-const schema = shape({
+const schema = lenientObject({
   devices: listOf(
-    shape({ path: word, capacityBytes: amount, usedBytes: amount, usedRatio: amount }),
+    lenientObject({
+      path: nullableText,
+      capacityBytes: nullableNumber,
+      usedBytes: nullableNumber,
+      usedRatio: nullableNumber,
+    }),
   ),
-  lists: shape({ fast: list, slow: list, free: list }),
-  timelines: shape({ primary: timeline, secondary: timeline }),
-  historyMaxBlocks: digits,
-  latestBlock: shape({
+  lists: lenientObject({ fast: list, slow: list, free: list }),
+  timelines: lenientObject({ primary: timeline, secondary: timeline }),
+  historyMaxBlocks: nullableInteger,
+  latestBlock: lenientObject({
     proposed: identified,
     voted: identified,
-    finalized: digits,
-    verified: digits,
+    finalized: nullableInteger,
+    verified: nullableInteger,
   }),
-  complete: flag,
-  unknownLines: amount,
+  complete: nullableFlag,
+  unknownLines: nullableNumber,
 })
 
 const storageIn = (view: View) => view.reading('storage', schema)
@@ -39,38 +60,38 @@ const toneOfUse = (ratio: number) =>
 
 export const storage: Section = {
   name: 'storage',
-  also: ['database', 'mpt'],
-  about: 'devices, chunk lists, history, blocks with their ids, auto-expire',
+  aliases: ['database', 'mpt'],
+  description: 'devices, chunk lists, history, latest blocks with ids, auto-expire',
   groups: [
     {
-      from: 'storage',
-      by: 'the storage tool',
+      collector: 'storage',
+      source: 'the storage tool',
       facts: (view) => [
         ...deviceFacts(view),
         ...(['fast', 'slow', 'free'] as const).map((name) => listFact(name, view)),
         ...timelineFacts('primary', view),
         ...timelineFacts('secondary', view),
         fact('historyMaxBlocks', storageIn(view).historyMaxBlocks, {
-          label: 'history at most',
+          label: 'history limit',
           text: (blocks) => count(blocks, 'block'),
         }),
         ...latestFacts(view),
         fact(
           ['compaction', 'thresholdRatio'],
           view.known.value('chain_storage_compaction_threshold_ratio'),
-          { label: 'compacts by itself from', text: share },
+          { label: 'compaction threshold', text: share },
         ),
-        ...wholeness(view),
+        ...completeness(view),
       ],
     },
     {
-      from: 'derived',
-      by: 'its growth',
+      collector: 'derived',
+      source: 'its growth rate',
       facts: ({ known }) => [
         fact(['compaction', 'inSeconds'], known.value('chain_storage_seconds_until_compaction'), {
-          label: 'compacts in',
+          label: 'compaction in',
           text: (seconds) => duration(seconds * 1000),
-          why: 'not measured yet, or it does not grow',
+          unknownReason: 'not measured yet, or not growing',
         }),
       ],
     },
@@ -96,7 +117,7 @@ const deviceFacts = (view: View): readonly Fact[] => {
   if (devices.length === 0) return [fact('devices', null)]
   return devices.map((device) => {
     const { path, capacityBytes, usedBytes, usedRatio } = device
-    const name = path || 'a file that was deleted'
+    const name = path || 'a deleted file'
     return fact(
       ['devices', name],
       { capacityBytes, usedBytes, usedRatio },
@@ -127,16 +148,16 @@ const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact =>
 
 const timelineFacts = (name: 'primary' | 'secondary', view: View): readonly Fact[] => {
   const found = storageIn(view).timelines[name]
-  // The second is opened while a database moves to another encoding, and at no other time.
+  // The second timeline exists only while the database is converted to another encoding.
   if (name === 'secondary' && found === null) return []
   const at = (part: string): readonly string[] => ['timelines', name, part]
   const label = name === 'primary' ? 'history' : 'second history'
-  const { historyBlocks, earliestBlock, latestBlock, kind, autoExpireBlock } = found ?? NOTHING
+  const { historyBlocks, earliestBlock, latestBlock, kind, autoExpireBlock } = found ?? NO_TIMELINE
   return [
     fact(at('historyBlocks'), historyBlocks, { label, text: (blocks) => count(blocks, 'block') }),
     fact(at('earliestBlock'), earliestBlock, { label: `${label}, earliest`, text: figure }),
     fact(at('latestBlock'), latestBlock, { label: `${label}, latest`, text: figure }),
-    // Older tools do not tell the encoding.
+    // Older tools do not print the encoding.
     ...(kind === null ? [] : [fact(at('kind'), kind, { label: `${label}, kind` })]),
     fact(at('autoExpireBlock'), autoExpireBlock, {
       label: `${label}, auto-expire version`,
@@ -145,7 +166,7 @@ const timelineFacts = (name: 'primary' | 'secondary', view: View): readonly Fact
   ]
 }
 
-const NOTHING = {
+const NO_TIMELINE = {
   historyBlocks: null,
   earliestBlock: null,
   latestBlock: null,
@@ -173,17 +194,17 @@ const latestFacts = (view: View): readonly Fact[] => {
   ]
 }
 
-/** Said only where something is missing. */
-const wholeness = (view: View): readonly Fact[] => {
+/** Shows details only if the report is incomplete. */
+const completeness = (view: View): readonly Fact[] => {
   const { complete, unknownLines } = storageIn(view)
   return complete === false || (unknownLines ?? 0) > 0
     ? [
         fact('complete', complete, {
           label: 'the report',
-          text: (isWhole) =>
-            `${isWhole ? 'whole' : 'not whole'}, ${count(unknownLines ?? 0, 'line')} not understood`,
+          text: (isComplete) =>
+            `${isComplete ? 'complete' : 'incomplete'}, ${count(unknownLines ?? 0, 'line')} not parsed`,
           tone: () => 'notice',
         }),
       ]
-    : [fact('complete', complete, { label: 'report is whole' })]
+    : [fact('complete', complete, { label: 'report is complete' })]
 }

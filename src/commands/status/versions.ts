@@ -2,24 +2,45 @@ import type { z } from 'zod'
 import type { Tone } from '../../cli/terminal/style.ts'
 import { type Fact, fact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { byName, flag, listOf, shape, timestamp, word } from './shapes.ts'
-import { away, iso, utc } from './texts.ts'
+import {
+  recordOf,
+  nullableFlag,
+  listOf,
+  lenientObject,
+  timestamp,
+  nullableText,
+} from './reading-schema.ts'
+import { relativeTime, iso, utc } from './format.ts'
 
-const schema = shape({
-  programs: byName(
-    shape({
-      value: shape({ program: word, version: word, tag: word, commit: word, branch: word }),
-      error: word,
+const schema = lenientObject({
+  programs: recordOf(
+    lenientObject({
+      value: lenientObject({
+        program: nullableText,
+        version: nullableText,
+        tag: nullableText,
+        commit: nullableText,
+        branch: nullableText,
+      }),
+      error: nullableText,
     }),
   ),
-  package: shape({ value: shape({ package: word, version: word }), error: word }),
-  installed: word,
-  running: listOf(shape({ source: word, version: word })),
-  mismatch: flag,
+  package: lenientObject({
+    value: lenientObject({ package: nullableText, version: nullableText }),
+    error: nullableText,
+  }),
+  installed: nullableText,
+  running: listOf(lenientObject({ source: nullableText, version: nullableText })),
+  mismatch: nullableFlag,
   forks: listOf(
-    shape({
-      fork: shape({ name: word, kind: word, activationAt: timestamp, minimumVersion: word }),
-      checks: listOf(shape({ check: word, ready: flag })),
+    lenientObject({
+      fork: lenientObject({
+        name: nullableText,
+        kind: nullableText,
+        activationAt: timestamp,
+        minimumVersion: nullableText,
+      }),
+      checks: listOf(lenientObject({ check: nullableText, ready: nullableFlag })),
     }),
   ),
 })
@@ -28,7 +49,7 @@ const versionIn = (view: View) => view.reading('version', schema)
 
 type Readiness = z.output<typeof schema>['forks'][number]
 
-/** Null where it cannot be told of something that the fork asks for. */
+/** Null where it cannot be reading of something that the fork asks for. */
 const isReady = ({ checks }: Readiness): boolean | null =>
   checks.some(({ ready }) => ready === false)
     ? false
@@ -56,34 +77,35 @@ const RUNS: Readonly<Record<string, string>> = { rpc: 'the RPC', native: 'consen
 
 export const versions: Section = {
   name: 'versions',
-  also: ['version', 'forks'],
-  about: 'installed and running, restart pending, readiness for forks',
+  aliases: ['version', 'forks'],
+  description: 'installed and running versions, pending restart, readiness for forks',
   groups: [
     {
-      from: 'version',
-      by: 'the package, the programs, what runs',
+      collector: 'version',
+      source: 'the package, the programs, the running services',
       facts: (view) => {
-        const told = versionIn(view)
-        const { package: name, version } = told.package.value
+        const reading = versionIn(view)
+        const { package: name, version } = reading.package.value
         return [
-          fact('installed', told.installed),
+          fact('installed', reading.installed),
           fact('package', version === null ? null : { package: name, version }, {
             text: () => `${name ?? ''} ${version ?? ''}`,
-            why: told.package.error ?? undefined,
+            unknownReason: reading.package.error ?? undefined,
           }),
-          ...Object.entries(told.programs).map(([program, { value, error }]) =>
+          ...Object.entries(reading.programs).map(([program, { value, error }]) =>
             fact(['programs', program], value.version === null ? null : value, {
               label: `program ${value.program ?? program}`,
               text: () => joined([value.version, value.tag, commitOf(value.commit)]) ?? '',
-              why: error ?? undefined,
+              unknownReason: error ?? undefined,
             }),
           ),
           ...runningFacts(view),
-          fact('restartPending', told.mismatch, {
-            text: (isPending) => (isPending ? 'yes: other than installed runs' : 'no'),
+          fact('restartPending', reading.mismatch, {
+            text: (isPending) =>
+              isPending ? 'yes: the running version differs from the installed one' : 'no',
             tone: (isPending) => (isPending ? 'notice' : undefined),
           }),
-          ...told.forks.map((one) => forkFact(one, view)),
+          ...reading.forks.map((one) => forkFact(one, view)),
         ]
       },
     },
@@ -101,10 +123,10 @@ export const versions: Section = {
     return summary(
       joined([
         installed === null ? null : `${installed} installed`,
-        mismatch === true ? 'another runs: restart pending' : null,
+        mismatch === true ? 'another version is running: restart pending' : null,
         ...shown.map(
           (one) =>
-            `${one.fork.kind ?? 'fork'} ${one.fork.name ?? ''} ${awayOf(one, view)}: ${inWords(one)}`,
+            `${one.fork.kind ?? 'fork'} ${one.fork.name ?? ''} ${timeUntil(one, view)}: ${inWords(one)}`,
         ),
       ]),
       tones.includes('bad') ? 'bad' : tones.find((tone) => tone !== undefined),
@@ -123,8 +145,8 @@ const runningFacts = (view: View): readonly Fact[] => {
   )
 }
 
-const awayOf = ({ fork }: Readiness, view: View): string =>
-  fork.activationAt === null ? '' : away(fork.activationAt, view.at)
+const timeUntil = ({ fork }: Readiness, view: View): string =>
+  fork.activationAt === null ? '' : relativeTime(fork.activationAt, view.at)
 
 const forkFact = (readiness: Readiness, view: View): Fact => {
   const { name, kind, activationAt, minimumVersion } = readiness.fork
@@ -142,7 +164,7 @@ const forkFact = (readiness: Readiness, view: View): Fact => {
       text: () =>
         joined([
           inWords(readiness),
-          activationAt === null ? null : `${utc(activationAt)} (${awayOf(readiness, view)})`,
+          activationAt === null ? null : `${utc(activationAt)} (${timeUntil(readiness, view)})`,
           minimumVersion === null ? null : `needs ${minimumVersion}`,
         ]) ?? '',
       tone: () => toneOf(readiness),

@@ -80,7 +80,7 @@ test('a path that cannot be written is refused before anything is collected', as
   ] as const) {
     const file = join(directory, name)
     const { code, out, err } = await cli(['bundle', '-o', file], {
-      standIns: { exec, ask: collect },
+      overrides: { exec, ask: collect },
     })
     expect({ code, out, asked }).toEqual({ code: 1, out: '', asked: 0 })
     expect(err).toContain(`Could not write ${file}: ${happened}`)

@@ -1,5 +1,7 @@
 import { Readable, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
+// Loaded before the clock moves: runCli imports a command when it is used.
+import '../../../src/commands/events/command.ts'
 import { runCli } from '../../../src/cli/program.ts'
 import type { Event } from '../../../src/core/event.ts'
 import { readEventsQuery, renderEvents } from '../../../src/exporter/events-page.ts'
@@ -37,7 +39,7 @@ test('events that begin anew are followed from their beginning, and that is said
     env: {},
     clock,
     signal: stopping.signal,
-    standIns: {
+    overrides: {
       ask: ({ url }) => {
         const query = readEventsQuery(new URL(url).searchParams)
         if (typeof query === 'string') throw new Error(query)
@@ -57,5 +59,5 @@ test('events that begin anew are followed from their beginning, and that is said
   stopping.abort()
   expect(await ended).toBe(0)
   expect(out.match(/"to":"\w+"/g)).toEqual(['"to":"old"', '"to":"new"'])
-  expect(err).toBe('The changes that were kept are gone; going on with those since then.\n')
+  expect(err).toBe('The stored changes were deleted; continuing with newer ones.\n')
 })

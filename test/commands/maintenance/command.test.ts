@@ -36,7 +36,7 @@ const agentIn =
 const say = async (words: readonly string[], at = NOON, ask = agentIn(directory)) =>
   await cli(['maintenance', ...words, '--set', `state.directory=${directory}`], {
     clock: manualClock(at),
-    standIns: { ask },
+    overrides: { ask },
   })
 
 describe('what the operator says', () => {
@@ -125,7 +125,7 @@ describe('the running agent is asked whether the window is in force', () => {
       ['maintenance', 'start', '30m', '--set', `state.directory=${directory}`],
       {
         clock,
-        standIns: { ask: agentIn(other) },
+        overrides: { ask: agentIn(other) },
       },
     )
     expect(code).toBe(1)
@@ -147,7 +147,7 @@ describe('the running agent is asked whether the window is in force', () => {
       ['maintenance', 'end', '--set', `state.directory=${directory}`],
       {
         clock,
-        standIns: { ask: stuck },
+        overrides: { ask: stuck },
       },
     )
     expect(code).toBe(1)

@@ -27,7 +27,7 @@ const watchFor = async (words: readonly string[], isTerminal: boolean) => {
     env: { LANG: 'C.UTF-8', NO_COLOR: '1' },
     clock,
     signal: ending.signal,
-    standIns: { exec: hostWith(healthy(0, 130)).exec },
+    overrides: { exec: hostWith(healthy(0, 130)).exec },
   })
   const looks = () => pages.filter((page) => page.includes('committed')).length
   const seen = async (count: number): Promise<void> => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { documentOf } from '../../../src/commands/status/document.ts'
+import { statusDocument } from '../../../src/commands/status/document.ts'
 import { sample } from '../../../src/core/metric.ts'
 import { NOON, shownIn, statusPage } from '../../support/status-page.ts'
 
@@ -27,7 +27,7 @@ describe('chain: how far behind is bad, by the time that it takes the chain', ()
     const references = [{ name: '__proto__', up: false, blockNumber: null, state: 'timeout' }]
     const page = statusPage(['chain'], { readings: { reference: { references, agreeing: 0 } } })
     expect(shownIn(page)).toMatch(/^ {2}reference __proto__ +! timeout$/m)
-    expect(JSON.stringify(documentOf(page))).toContain(
+    expect(JSON.stringify(statusDocument(page))).toContain(
       '"references":{"__proto__":{"up":false,"blockNumber":null,"state":"timeout"}}',
     )
   })
@@ -85,9 +85,9 @@ describe('duties', () => {
     expect(lines).toMatch(/^ {2}own blocks +265$/m)
     expect(lines).toMatch(/^ {2}own timeouts +! 3$/m)
     expect(lines).toMatch(/^ {2}own turns expected +270.0$/m)
-    expect(lines).toMatch(/^ {2}so few by chance +44.21%$/m)
+    expect(lines).toMatch(/^ {2}probability by chance +44.21%$/m)
     expect(lines).toMatch(/^ {2}share of the stake +0.50%$/m)
-    expect(documentOf(page).sections['duties']).toMatchObject({
+    expect(statusDocument(page).sections['duties']).toMatchObject({
       rounds: 54_000,
       timeouts: 810,
       ownBlocks: 265,
@@ -100,7 +100,7 @@ describe('duties', () => {
     const derived = { duties: nobody, identity: null }
     const lines = shownIn(statusPage(['duties'], { readings: { derived } }))
     expect(lines).toMatch(/^ {2}rounds +54,000$/m)
-    expect(lines).toMatch(/^ {2}own blocks +unknown \(who leads as this node is not known yet\)$/m)
+    expect(lines).toMatch(/^ {2}own blocks +unknown \(the key of this node is not known yet\)$/m)
   })
 })
 
@@ -134,11 +134,13 @@ test('versions: what runs, and what is lacking for a fork', () => {
   expect(lines).toMatch(
     /^ {2}program node +unknown \(Could not run chain-node: exit code 1; it said: no\)$/m,
   )
-  expect(lines).toMatch(/^ {2}restart pending +! yes: other than installed runs$/m)
+  expect(lines).toMatch(
+    /^ {2}restart pending +! yes: the running version differs from the installed one$/m,
+  )
   expect(lines).toMatch(
     /^ {2}fork aurora +x NOT ready: version; unknown: timeline, 2026-03-02T08:00:00Z \(in 20 h\), needs 0.17.0$/m,
   )
-  expect(documentOf(page).sections['versions']).toMatchObject({
+  expect(statusDocument(page).sections['versions']).toMatchObject({
     restartPending: true,
     forks: { aurora: { ready: false, checks: { version: false, timeline: null } } },
   })
@@ -189,7 +191,9 @@ test('keys: the state of each, and in the overview how many are not well', () =>
   const lines = shownIn(page)
   expect(lines).toMatch(/^ {2}secp backup +x exposed: others may read it$/m)
   expect(lines).toMatch(/^ {2}password backup +unknown: may not look$/m)
-  expect(documentOf(page).sections['keys']).toMatchObject({ backup: { password: { state: null } } })
+  expect(statusDocument(page).sections['keys']).toMatchObject({
+    backup: { password: { state: null } },
+  })
   const gone = [...keys, ...keys].map((one) => ({ ...one, state: 'missing' }))
   expect(shownIn(statusPage([], { readings: { keys: gone } }))).toMatch(
     /^ {2}keys +x 6 of 6 missing$/m,
@@ -216,13 +220,13 @@ describe('why something is unknown', () => {
     return /^ {2}status: (.*)$/m.exec(lines)?.[1]
   }
   test.each([
-    [{ enabled: false, up: null }, 'turned off by the configuration, or has nothing to look at'],
-    [{ up: null }, 'no attempt has ended yet'],
-    [{ up: false }, 'silent: no reading in the time one is due'],
+    [{ enabled: false, up: null }, 'disabled in the configuration, or nothing to read'],
+    [{ up: null }, 'the first attempt has not finished'],
+    [{ up: false }, 'stale: no reading within the expected time'],
     [{ up: false, error: 'Could not:\n  it said: x' }, 'Could not:; it said: x'],
     [
       { up: false, error: 'Could not', reading: { peers: '3' } },
-      'Could not (shown is what came before)',
+      'Could not (showing the previous reading)',
     ],
     [{ reading: { peers: '3' } }, undefined],
   ])('%j', (told, expected) => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { documentOf } from '../../../src/commands/status/document.ts'
+import { statusDocument } from '../../../src/commands/status/document.ts'
 import { sectionsFor } from '../../../src/commands/status/sections.ts'
 import { parseStorageReport } from '../../../src/parsers/mpt.ts'
 import { parseStatusReport } from '../../../src/parsers/status.ts'
@@ -84,7 +84,7 @@ describe('the status report', () => {
     expect(lines).toMatch(/^ {2}execution +unknown$/m)
     expect(lines).toMatch(/^ {2}clean-up +! not activated, was due 5 min ago$/m)
     expect(lines).toMatch(/^ {2}status +! out-of-sync$/m)
-    const { consensus, statesync, config } = documentOf(what).sections
+    const { consensus, statesync, config } = statusDocument(what).sections
     expect(config).toMatchObject({ network: 'devnet', chainId: null, chain: null })
     expect(consensus).toMatchObject({
       status: 'out-of-sync',
@@ -149,5 +149,5 @@ test('nothing of the node controls the terminal, and readings of another version
   // oxlint-disable-next-line no-control-regex -- there must be none but line ends
   expect(lines).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
   expect(lines).toMatch(/^ {2}hostname +a.*b; c.?d$/m)
-  expect(documentOf(what).sections['header']).toMatchObject({ version: null })
+  expect(statusDocument(what).sections['header']).toMatchObject({ version: null })
 })

@@ -3,7 +3,7 @@ import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/unit-file
 import { isTaken } from '../../../sources/listener.ts'
 import type { Finding } from '../../../health/finding.ts'
 import { version } from '../../../core/version.ts'
-import { askAgent } from '../../shared/ask-agent.ts'
+import { fetchSnapshot } from '../../shared/agent-snapshot.ts'
 import { finding, type Look, type Visit } from './visit.ts'
 
 const UNIT = 'chain-agent.service'
@@ -14,7 +14,7 @@ export const agent: Look = {
   at: 'the agent that runs here',
   look: async (visit) => {
     try {
-      const told = await askAgent(visit)
+      const told = await fetchSnapshot(visit)
       if (told === null) return await silence(visit)
       return told.version === version ? [] : [otherVersion(told.version)]
     } catch (error) {

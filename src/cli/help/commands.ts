@@ -1,0 +1,102 @@
+import { Argument, Command } from 'commander'
+import { nearest } from '../../core/nearest.ts'
+import type { ExitCode, Io } from '../io.ts'
+import { renderBash } from './bash-completion.ts'
+import { type CommandModel, type CompletionLists, describeCommand } from './command-model.ts'
+import { renderZsh } from './zsh-completion.ts'
+import { renderManual } from './manual.ts'
+import { keys } from '../../config/keys.ts'
+import { schema } from '../../config/schema.ts'
+import { chapters } from '../../metrics.ts'
+import { listScenarios } from '../../simulator/scenario/scenarios.ts'
+import { createRunbooks } from '../../sources/runbooks.ts'
+import { ALL, SECTIONS } from '../../commands/status/sections.ts'
+
+/** `chain-agent help COMMAND`: the same as `chain-agent COMMAND --help`. */
+export const helpCommand = (): Command => {
+  const help = new Command('help')
+    .description('show the usage of a command')
+    .argument('[command...]', 'the command and its subcommand')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  chain-agent help
+  chain-agent help status
+  chain-agent help maintenance start`,
+    )
+    .action((words: readonly string[]) => {
+      let shown = help.parent ?? help
+      for (const word of words) {
+        const names = shown.commands.map((command) => command.name())
+        const found = shown.commands.find((command) => command.name() === word)
+        const meant = nearest(word, names)
+        const hint =
+          meant === undefined ? `Commands: ${names.join(', ')}` : `Did you mean ${meant}?`
+        if (!found) shown.error(`error: unknown command '${word}'\n(${hint})`)
+        else shown = found
+      }
+      shown.help()
+    })
+  return help
+}
+
+const SHELLS = { bash: renderBash, zsh: renderZsh } as const
+
+/** `chain-agent completion SHELL`: a completion script for the shell, generated from the commands. */
+export const completionCommand = (io: Io, exit: (code: ExitCode) => void): Command => {
+  const completion = new Command('completion')
+    .description('print a completion script for the shell')
+    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SHELLS)))
+    .addHelpText(
+      'after',
+      `
+Completes commands, options, services, scenarios, configuration keys and file names. The script belongs to this
+version: generate it again after an upgrade.
+
+Examples:
+  source <(chain-agent completion bash)
+  chain-agent completion bash | sudo tee /usr/share/bash-completion/completions/chain-agent > /dev/null
+  chain-agent completion zsh | sudo tee /usr/local/share/zsh/site-functions/_chain-agent > /dev/null`,
+    )
+    .action(async (shell: keyof typeof SHELLS) => {
+      const program = describeCommand(completion.parent ?? completion)
+      io.stdout.write(SHELLS[shell](program, await readCompletionLists(program)))
+      exit(0)
+    })
+  return completion
+}
+
+/** `chain-agent man`: the manual page, in roff. */
+export const manCommand = (io: Io, exit: (code: ExitCode) => void): Command => {
+  const man = new Command('man')
+    .description('print the manual page')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  chain-agent man | man -l -
+  chain-agent man | sudo tee /usr/local/share/man/man1/chain-agent.1 > /dev/null`,
+    )
+    .action(() => {
+      io.stdout.write(renderManual(describeCommand(man.parent ?? man)))
+      exit(0)
+    })
+  return man
+}
+
+/** The values that only this program knows, for completion. */
+const readCompletionLists = async (program: CommandModel): Promise<CompletionLists> => {
+  const services = Object.keys(schema.parse({}).services.units)
+  const sections = SECTIONS.map(({ name }) => name)
+  return {
+    alert: await createRunbooks().list(),
+    section: [...new Set([...sections, ...services, ALL])],
+    scenario: (await listScenarios()).map(({ name }) => name),
+    key: keys.map(({ path }) => `${path}=`),
+    service: services,
+    command: program.commands.map(({ name }) => name),
+    collector: Object.keys(chapters).filter((name) => name !== 'agent' && name !== 'queryService'),
+    level: schema.shape.log.def.innerType.shape.level.def.innerType.options,
+  }
+}

@@ -1,0 +1,91 @@
+import { stripVTControlCharacters } from 'node:util'
+import { InvalidArgumentError } from 'commander'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { minute, second } from '../../core/units.ts'
+import type { Io } from '../io.ts'
+
+interface WatchOptions {
+  /** Renders the page, or one line of it. */
+  readonly render: () => Promise<WatchedPage>
+  /** The interval, in seconds. */
+  readonly seconds: number
+}
+
+export interface WatchedPage {
+  readonly lines: readonly string[]
+  /** Whether it was read from the node and not from the agent. */
+  readonly isFromNode: boolean
+}
+
+const HOME = '\u001b[H'
+const REST_OF_LINE = '\u001b[K'
+const REST_OF_SCREEN = '\u001b[J'
+const HIDE_CURSOR = '\u001b[?25l'
+const SHOW_CURSOR = '\u001b[?25h'
+
+/**
+ * Reading from the node runs its tools, one of which uses the control socket of consensus and decrypts a key:
+ * without a running agent, the interval is at least a minute.
+ */
+const NODE_INTERVAL_MS = minute
+
+/** The argument of --watch. */
+export const readWatchSeconds = (text: string): number => {
+  const seconds = Number(text)
+  if (/^\d+(\.\d+)?$/.test(text) && seconds >= 1 && seconds <= 86_400) return seconds
+  throw new InvalidArgumentError('expected a number of seconds from 1 to 86400, such as 5')
+}
+
+/** Renders periodically until the signal aborts: in place on a terminal, otherwise line after line. */
+export const watch = async (io: Io, { render, seconds }: WatchOptions): Promise<void> => {
+  const { stdout, clock, signal } = io
+  const isTerminal = 'isTTY' in stdout && stdout.isTTY === true
+  if (isTerminal) stdout.write(HIDE_CURSOR)
+  try {
+    while (!signal.aborted) {
+      const seen = await renderOnce(render)
+      if (signal.aborted) return
+      stdout.write(isTerminal ? inPlace(seen.lines, sizeOf(stdout)) : `${seen.lines.join('\n')}\n`)
+      const every = seconds * second
+      await clock.sleep(seen.isFromNode ? Math.max(every, NODE_INTERVAL_MS) : every, signal)
+    }
+  } finally {
+    if (isTerminal) stdout.write(SHOW_CURSOR)
+  }
+}
+
+/** An error of the agent is shown in place of the page; the command continues. */
+const renderOnce = async (render: WatchOptions['render']): Promise<WatchedPage> => {
+  try {
+    return await render()
+  } catch (error) {
+    if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
+    return { lines: error.message.split('\n'), isFromNode: false }
+  }
+}
+
+interface Size {
+  readonly rows: number
+  readonly columns: number
+}
+
+const sizeOf = (stdout: Io['stdout']): Size => ({
+  rows: ('rows' in stdout && Number(stdout.rows)) || 24,
+  columns: ('columns' in stdout && Number(stdout.columns)) || 80,
+})
+
+/** Cuts the page to the height of the terminal: a longer page would scroll. */
+const inPlace = (lines: readonly string[], { rows, columns }: Size): string => {
+  const heights = lines.map((line) =>
+    Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns)),
+  )
+  const fits = (count: number, room: number): boolean =>
+    heights.slice(0, count).reduce((sum, height) => sum + height, 0) <= room
+  const room = rows - 1
+  const most = fits(lines.length, room)
+    ? lines.length
+    : Math.max(0, heights.findLastIndex((_, index) => fits(index + 1, room - 1)) + 1)
+  const left = lines.length - most
+  const shown = [...lines.slice(0, most), ...(left === 0 ? [] : [`(${left} more lines)`])]
+  return `${HOME}${shown.map((line) => `${line}${REST_OF_LINE}\n`).join('')}${REST_OF_SCREEN}`
+}

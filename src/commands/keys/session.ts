@@ -1,0 +1,162 @@
+import type { Config } from '../../config/schema.ts'
+import type { Clock } from '../../core/clock.ts'
+import { withDeadline } from '../../core/collector.ts'
+import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
+import { type KeyFolders, resolveFolders } from '../../core/key-places.ts'
+import { asError } from '../../core/outcome.ts'
+import { second } from '../../core/units.ts'
+import type { KnownKey, KnownKeys } from '../../keys/identity.ts'
+import type { KeyContext } from '../../keys/key-context.ts'
+import { parseStatusReport } from '../../parsers/status.ts'
+import { createExec, type Exec } from '../../sources/exec.ts'
+import { keyFiles } from '../../sources/key-files.ts'
+import { createKeystoreTool } from '../../sources/keystore-tool.ts'
+import { withFoldersLocked } from '../../sources/lock.ts'
+import { createPatientExec } from '../../sources/patient-exec.ts'
+import { createPrefix } from '../../sources/prefix.ts'
+import { isProcessListOpen } from '../../sources/process-list.ts'
+import {
+  folderOfRoot,
+  leaveNoCore,
+  runMark,
+  withPrivateUmask,
+} from '../../sources/process-guards.ts'
+import { secretFiles } from '../../sources/secret-files.ts'
+import { createStatusTool } from '../../sources/status.ts'
+import type { SourceOverrides } from '../../cli/io.ts'
+
+interface Options extends SourceOverrides {
+  readonly config: Pick<Config, 'prefix' | 'node'>
+  readonly clock: Clock
+  /** The search path for programs. */
+  readonly path: string
+  readonly signal: AbortSignal
+  /** Receives the current step. */
+  readonly reportProgress: (step: string) => void
+}
+
+/** What the subcommands of `keys` share. */
+export interface KeySession {
+  readonly context: KeyContext
+  /** Directories that do not exist with the configured name prefix but with the fixed one. */
+  readonly fallbacks: readonly { readonly used: string; readonly missing: string }[]
+  /** The node's public keys in the configuration, and in its status report if the tool may run. */
+  readKnownKeys(options: { readonly mayRun: boolean }): Promise<KnownKeys>
+  /** Whether other users can read password and secret in the process list; null if that is unknown. */
+  readonly isListOpen: boolean | null
+  /** Why a crash could leave key material in a core dump; null if core dumps are disabled. */
+  readonly coreDumpProblem: string | null
+  /** The state of the consensus service, from systemd. */
+  consensusState(): Promise<UnitState>
+}
+
+interface UnitState {
+  readonly unit: string
+  /** The `ActiveState`: `active`, `inactive`; null if systemd does not report it. */
+  readonly state: string | null
+  readonly whyUnknown: string
+}
+
+/** Runs `work` with a private umask, without core dumps and with the folders locked. Throws a SourceError. */
+export const withKeySession = async <T>(
+  { config, clock, path, signal, reportProgress, exec: standIn }: Options,
+  work: (session: KeySession) => Promise<T>,
+): Promise<T> => {
+  const exec = standIn ?? createExec({ clock, path })
+  try {
+    return await withPrivateUmask(async () => {
+      const patient = createPatientExec(exec, clock)
+      const { word } = await createPrefix({ exec: patient, path, configured: config.prefix })(
+        signal,
+      )
+      const folders = await resolveFolders(config.node, { prefix: word, files: keyFiles })
+      const session: KeySession = {
+        context: {
+          files: secretFiles,
+          tool: createKeystoreTool({ exec, clock, command: `${word}-keystore` }),
+          folders,
+          now: () => clock.now(),
+          reportProgress,
+          runId: runMark(),
+          privateDirectory: folderOfRoot(),
+        },
+        fallbacks: fallbacksOf(folders, config.node, word),
+        readKnownKeys: async ({ mayRun }) => {
+          if (mayRun) reportProgress('Reading the status report')
+          const tool = { exec, clock, command: `${word}-status`, mayRun }
+          const reported = await readReported(tool, signal)
+          const { publicKey } = config.node
+          const whyUnknown = publicKey === null ? 'it is not set' : null
+          const source = 'node.publicKey in the configuration'
+          const configured = { source, isConfigured: true, publicKey, whyUnknown }
+          return { secp: [configured, reported.secp], bls: [reported.bls] }
+        },
+        isListOpen: await isProcessListOpen(),
+        // A simulated tool runs in this process.
+        coreDumpProblem: standIn ? null : await leaveNoCore(patient, signal),
+        consensusState: () => readUnitState(patient, `${word}-bft.service`, signal),
+      }
+      return withFoldersLocked([folders.directory, folders.backupDirectory], () => work(session))
+    })
+  } finally {
+    exec.killAll()
+  }
+}
+
+const fallbacksOf = (folders: KeyFolders, templates: KeyFolders, prefix: string) =>
+  (['directory', 'environmentFile', 'backupDirectory'] as const)
+    .map((name) => ({
+      used: folders[name],
+      missing: templates[name].replaceAll('{prefix}', prefix),
+    }))
+    .filter(({ used, missing }) => used !== missing)
+
+interface StatusTool {
+  readonly exec: Exec
+  readonly clock: Clock
+  readonly command: string
+  readonly mayRun: boolean
+}
+
+/** The timeout of the status tool, which opens a keystore and calls the network. */
+const STATUS_LIMIT_MS = 20 * second
+
+/** The keys of the status report; unknown if the tool is absent, fails or times out. */
+const readReported = async (
+  { exec, clock, command, mayRun }: StatusTool,
+  signal: AbortSignal,
+): Promise<Readonly<Record<'secp' | 'bls', KnownKey>>> => {
+  const keyOf = (publicKey: string | null, why: string): KnownKey => ({
+    source: `the key that ${command} reports`,
+    isConfigured: false,
+    publicKey,
+    whyUnknown: publicKey === null ? why : null,
+  })
+  const unknown = (why: string) => ({ secp: keyOf(null, why), bls: keyOf(null, why) })
+  if (!mayRun) return unknown('no tool was run (--files-only)')
+  try {
+    const read = createStatusTool({ exec, command: () => Promise.resolve(command) })
+    const text = await withDeadline({ clock, signal }, STATUS_LIMIT_MS, async (within) =>
+      read(within.signal),
+    )
+    const { secpPublicKey, blsPublicKey } = parseStatusReport(text).config
+    const why = `${command} printed no such key`
+    return { secp: keyOf(secpPublicKey, why), bls: keyOf(blsPublicKey, why) }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof SourceError) && !(error instanceof ParseError)) throw error
+    return unknown(summaryOf(error))
+  }
+}
+
+const readUnitState = async (exec: Exec, unit: string, signal: AbortSignal): Promise<UnitState> => {
+  const args = ['show', '--property=ActiveState', unit]
+  try {
+    const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
+    const [, state = null] = /^ActiveState=(\S+)/m.exec(stdout) ?? []
+    return { unit, state, whyUnknown: 'systemctl printed no ActiveState' }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { unit, state: null, whyUnknown: summaryOf(asError(error)) }
+  }
+}

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { PassThrough, Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { describe, expect, test } from 'vitest'
+import { loadProgram } from '../../src/cli/program.ts'
+import { systemClock } from '../../src/core/clock.ts'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'docs',
+  'docs/runbooks',
+  'scenarios',
+  'alerts',
+  'deploy',
+].flatMap((place) =>
+  place.endsWith('.md')
+    ? [place]
+    : readdirSync(join(ROOT, place))
+        .filter((file) => /\.(?:md|scenario|yaml|service)$/.test(file))
+        .map((file) => `${place}/${file}`),
+)
+
+const program = await loadProgram(
+  {
+    stdin: Readable.from([]),
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+    env: {},
+    clock: systemClock,
+    signal: new AbortController().signal,
+  },
+  () => undefined,
+)
+
+/** The `chain-agent` command lines of a page: at the start of a line, after another command, or in a code span. */
+const shownIn = (text: string): readonly (readonly string[])[] =>
+  [
+    ...text.matchAll(/(?:^|`|\$ |sudo |-u chain-agent |watch -d )chain-agent ([a-z][^`|#\n]*)/gm),
+  ].map(([, line = '']) => line.trim().split(/\s+/))
+
+/** The mistake of a command line; undefined if it is valid. */
+const wrong = (words: readonly string[]): string | undefined => {
+  let command: Command = program
+  for (const word of words) {
+    if (/^--?[a-z]/.test(word)) {
+      const [flag = ''] = word.split('=')
+      const isKnown = [command, program].some(({ options }) =>
+        options.some(({ short, long }) => short === flag || long === flag),
+      )
+      if (!isKnown && flag !== '--help' && flag !== '-h') return `${command.name()} has no ${flag}`
+    } else {
+      const next = command.commands.find((one) => one.name() === word)
+      if (!next && command === program) return `there is no ${word}`
+      command = next ?? command
+    }
+  }
+  return undefined
+}
+
+test('finds a command line with a mistake', () => {
+  expect(wrong(['staus'])).toBe('there is no staus')
+  expect(wrong(['check', '--jsn'])).toBe('check has no --jsn')
+  expect(wrong(['maintenance', 'start', '30m', '--reason', 'upgrade'])).toBeUndefined()
+  expect(shownIn('```sh\nchain-agent status rpc | head\n```\nSay `chain-agent check`.')).toEqual([
+    ['status', 'rpc'],
+    ['check'],
+  ])
+})
+
+describe.each(PAGES)('%s', (page) => {
+  test('contains only existing commands and options', () => {
+    const lines = shownIn(readFileSync(join(ROOT, page), 'utf8'))
+    expect(lines.map(wrong).filter((problem) => problem !== undefined)).toEqual([])
+  })
+})
