@@ -3,9 +3,9 @@
 import { checkLines } from '../../dist/cli/terminal/verdict.js'
 import { createStyle } from '../../dist/cli/terminal/style.js'
 import { parsePrometheusText } from '../../dist/parsers/prometheus-text.js'
-import { knownFrom } from '../../dist/health/known-from.js'
-import { survey } from '../../dist/health/survey.js'
-import { judge } from '../../dist/health/verdict.js'
+import { indexSamples } from '../../dist/health/snapshot.js'
+import { summarize } from '../../dist/health/summary.js'
+import { evaluateHealth } from '../../dist/health/verdict.js'
 
 const AT_MS = Date.UTC(2026, 2, 1, 12, 0)
 const AT = AT_MS / 1000
@@ -89,11 +89,11 @@ const readReport = () => {
       error: null,
       reading: READINGS[name] ?? null,
     })),
-    known: knownFrom(parsePrometheusText(METRICS).samples),
+    known: indexSamples(parsePrometheusText(METRICS).samples),
   }
-  const verdict = judge(evidence)
+  const verdict = evaluateHealth(evidence)
   return {
-    text: checkLines(verdict, survey(evidence), createStyle(IO)),
+    text: checkLines(verdict, summarize(evidence), createStyle(IO)),
     exitCode: verdict.exitCode,
   }
 }

@@ -8,7 +8,7 @@ import { second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
 import { createExec } from '../../sources/exec.ts'
 import { createPatientExec } from '../../sources/patient-exec.ts'
-import type { Picture } from '../../health/picture.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { revision, version } from '../../core/version.ts'
 import { gatherLog } from './log.ts'
 import { createMembers, type Members } from './members.ts'
@@ -24,7 +24,7 @@ interface Options extends StandIns {
   readonly path: string
   readonly signal: AbortSignal
   /** What is known of the node; null where that could not be had. */
-  readonly picture: Picture | null
+  readonly snapshot: NodeSnapshot | null
   /** Texts that are made elsewhere, by their names. */
   readonly texts: Readonly<Record<string, string>>
   /** From when on logs are taken, in milliseconds since the epoch; null for none of them. */
@@ -38,7 +38,7 @@ const EVENTS = 1000
 
 /** What goes into the archive, all of it without secrets. */
 export const gatherBundle = async (options: Options): Promise<Members> => {
-  const { config, clock, path, signal, picture, onStep } = options
+  const { config, clock, path, signal, snapshot, onStep } = options
   const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
   const members = createMembers(clock.now())
   const attempt = async (name: string, make: () => Promise<string | null>): Promise<void> => {
@@ -55,9 +55,9 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
     (await exec.run({ command, args }, signal)).stdout
   try {
     for (const [name, text] of Object.entries(options.texts)) members.document(name, text)
-    if (picture) {
-      members.document('status.json', statusOf(picture))
-      members.document('metrics.txt', picture.metrics)
+    if (snapshot) {
+      members.document('status.json', statusOf(snapshot))
+      members.document('metrics.txt', snapshot.metrics)
     }
     await attempt('versions.txt', async () => {
       const tools = await Promise.allSettled(
@@ -119,7 +119,7 @@ export const writeBundle = async (
 export const stampOf = (at: number): string =>
   new Date(at - (at % second)).toISOString().replaceAll(/[-:]|\.\d+/g, '')
 
-const statusOf = ({ at, origin, prefix, collectors, ...agent }: Picture): string =>
+const statusOf = ({ at, origin, prefix, collectors, ...agent }: NodeSnapshot): string =>
   indented(
     toJson({
       at: new Date(at).toISOString(),

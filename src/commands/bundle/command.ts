@@ -6,7 +6,7 @@ import { ParseError, SourceError } from '../../core/errors.ts'
 import { hour } from '../../core/units.ts'
 import { checkBundleFile, gatherBundle, stampOf, writeBundle } from './bundle.ts'
 import { preflight } from '../check/preflight.ts'
-import type { Picture } from '../../health/picture.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { renderContents, renderWritten } from './render.ts'
 import { verdictText } from './verdict-text.ts'
 import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
@@ -14,7 +14,7 @@ import type { ExitCode, Io } from '../../cli/io.ts'
 import { readMoment } from '../../cli/time-option.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
-import { askNodeWith, readPicture } from '../shared/read-node.ts'
+import { askNodeWith, readSnapshot } from '../shared/read-node.ts'
 
 interface Options extends ConfigOptions {
   readonly output?: string
@@ -57,19 +57,19 @@ Examples:
         resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
       // Before it collects for seconds.
       if (!options.list) await checkBundleFile(fileAt(clock.now()))
-      const picture = await pictureOf(io, options, config)
+      const snapshot = await snapshotOf(io, options, config)
       const progress = createProgress(io)
       try {
         progress.say('Looking at the host')
-        const more = await preflight({ config, clock, path, signal, picture, ...standIns })
+        const more = await preflight({ config, clock, path, signal, snapshot, ...standIns })
         const members = await gatherBundle({
           config,
           clock,
           path,
           signal,
-          picture,
+          snapshot,
           texts: {
-            'verdict.txt': verdictText(picture, more),
+            'verdict.txt': verdictText(snapshot, more),
             'config.yaml': `${renderSettings(settings)}\n`,
           },
           logsSince: options.logs ? (options.since ?? clock.now() - hour) : null,
@@ -98,9 +98,9 @@ Examples:
     })
 
 /** Where the agent's port gives no answer of an agent, the node itself is asked. */
-const pictureOf = async (io: Io, options: Options, config: Config): Promise<Picture> => {
+const snapshotOf = async (io: Io, options: Options, config: Config): Promise<NodeSnapshot> => {
   try {
-    return (await readPicture(io, options)).picture
+    return (await readSnapshot(io, options)).snapshot
   } catch (error) {
     if (error instanceof SourceError || error instanceof ParseError) return askNodeWith(io, config)
     throw error

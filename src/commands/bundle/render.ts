@@ -1,7 +1,7 @@
 import type { RedactionKind } from '../../core/redact-log.ts'
 import type { Members } from './members.ts'
 import { figure, size } from '../../core/format.ts'
-import { list } from '../../health/words.ts'
+import { joinList } from '../../health/format.ts'
 import { pairs, wrap } from '../../cli/terminal/layout.ts'
 import type { Style } from '../../cli/terminal/style.ts'
 
@@ -47,7 +47,10 @@ const redactionLines = (members: Members, style: Style): readonly string[] => {
     const [one, many] = CLASSES[kind] ?? [kind, kind]
     return `${figure(count)} ${count === 1 ? one : many}`
   })
-  return wrap(counts.length === 0 ? 'Nothing was redacted.' : `Redacted: ${list(counts)}.`, style)
+  return wrap(
+    counts.length === 0 ? 'Nothing was redacted.' : `Redacted: ${joinList(counts)}.`,
+    style,
+  )
 }
 
 /** The classes of redactions, one and several. */

@@ -1,7 +1,7 @@
 import type { Finding } from '../../health/finding.ts'
-import type { Picture } from '../../health/picture.ts'
-import { survey } from '../../health/survey.ts'
-import { judge } from '../../health/verdict.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
+import { summarize } from '../../health/summary.ts'
+import { evaluateHealth } from '../../health/verdict.ts'
 import { factLines, findingLines, verdictLine } from '../../cli/terminal/verdict.ts'
 import type { Style } from '../../cli/terminal/style.ts'
 
@@ -15,14 +15,14 @@ const PAGE: Style = {
 }
 
 /** What `check` says, as a text. */
-export const verdictText = (picture: Picture, more: readonly Finding[]): string => {
-  const verdict = judge(picture, more)
+export const verdictText = (snapshot: NodeSnapshot, more: readonly Finding[]): string => {
+  const verdict = evaluateHealth(snapshot, more)
   return [
     verdictLine(verdict, PAGE),
     '',
     ...findingLines(verdict.findings, PAGE),
     'What was found',
-    ...factLines(survey(picture), PAGE),
+    ...factLines(summarize(snapshot), PAGE),
     '',
   ].join('\n')
 }

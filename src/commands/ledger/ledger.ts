@@ -135,8 +135,8 @@ const findOwnKey = async (options: Options): Promise<string | null> => {
   const { publicKey } = options.config.node
   if (publicKey !== null) return publicKey
   try {
-    const picture = await askAgent(options)
-    const told = picture?.collectors.find(({ name }) => name === 'status')
+    const snapshot = await askAgent(options)
+    const told = snapshot?.collectors.find(({ name }) => name === 'status')
     return statusSchema.safeParse(told?.reading).data?.config.secpPublicKey ?? null
   } catch (error) {
     // The ledger can be read without an agent.

@@ -5,8 +5,7 @@ import { ParseError } from '../../core/errors.ts'
 import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
 import { createAgentApi } from '../../sources/agent-api.ts'
 import { createAsk } from '../../sources/http.ts'
-import { knownFrom } from '../../health/known-from.ts'
-import { type Picture, timestamp } from '../../health/picture.ts'
+import { indexSamples, type NodeSnapshot, timestamp } from '../../health/snapshot.ts'
 import type { StandIns } from './stand-ins.ts'
 
 export interface AskAgentOptions extends StandIns {
@@ -34,7 +33,7 @@ const statusSchema = z.object({
  * What the agent that runs on this host knows; null where none listens. Throws a SourceError when
  * somebody else answers in its place, and a ParseError when the answer is none of an agent.
  */
-export const askAgent = async (options: AskAgentOptions): Promise<Picture | null> => {
+export const askAgent = async (options: AskAgentOptions): Promise<NodeSnapshot | null> => {
   const { config, clock, signal, ask = createAsk(clock) } = options
   const api = createAgentApi(ask, config.listen)
   const status = await api.get('/api/v1/status', signal)
@@ -47,7 +46,7 @@ export const askAgent = async (options: AskAgentOptions): Promise<Picture | null
     version: agent.version,
     prefix: agent.prefix,
     collectors: Object.entries(collectors).map(([name, told]) => ({ name, ...told })),
-    known: knownFrom(parsePrometheusText(metrics).samples),
+    known: indexSamples(parsePrometheusText(metrics).samples),
     metrics,
   }
 }

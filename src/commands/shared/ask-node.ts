@@ -14,8 +14,7 @@ import { createExec } from '../../sources/exec.ts'
 import { createAsk } from '../../sources/http.ts'
 import { createPastJournal } from '../../sources/past-journal.ts'
 import { createReadOnlyCheckpoints } from '../../sources/read-only-checkpoints.ts'
-import { knownFrom } from '../../health/known-from.ts'
-import type { Picture, Told } from '../../health/picture.ts'
+import { type CollectorStatus, indexSamples, type NodeSnapshot } from '../../health/snapshot.ts'
 import { version } from '../../core/version.ts'
 import type { StandIns } from './stand-ins.ts'
 import { createWatch } from '../../agent/runtime.ts'
@@ -33,9 +32,9 @@ interface Options extends StandIns {
 /**
  * Asks the node itself, as the agent would, once: every collector makes one attempt, first those that
  * read, then those that conclude from it. Nothing is written, nobody outside is told. Never throws for
- * what a collector meets: that stands in the picture.
+ * what a collector meets: that stands in the snapshot.
  */
-export const askNode = async (options: Options): Promise<Picture> => {
+export const askNode = async (options: Options): Promise<NodeSnapshot> => {
   const { config, clock, path, signal, onWaiting = () => undefined } = options
   const { exec = createExec({ clock, path }), ask = createAsk(clock) } = options
   const ending = new AbortController()
@@ -75,7 +74,7 @@ export const askNode = async (options: Options): Promise<Picture> => {
       version,
       prefix: prefix(),
       collectors: [...board.standings()].map(toldOf),
-      known: knownFrom(parsePrometheusText(metrics).samples),
+      known: indexSamples(parsePrometheusText(metrics).samples),
       metrics,
     }
   } finally {
@@ -104,7 +103,7 @@ const lookAgain = async (
 }
 
 /** Who has not answered by now has not answered in time. */
-const toldOf = ({ up, lastSuccessAt, error, reading, ...one }: Standing): Told => ({
+const toldOf = ({ up, lastSuccessAt, error, reading, ...one }: Standing): CollectorStatus => ({
   ...one,
   up: up ?? (one.enabled ? false : null),
   lastSuccessAt: lastSuccessAt ?? null,

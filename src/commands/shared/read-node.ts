@@ -3,29 +3,29 @@ import type { Config } from '../../config/schema.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { askAgent } from './ask-agent.ts'
 import { askNode } from './ask-node.ts'
-import type { Picture } from '../../health/picture.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { type ConfigOptions, configOf } from '../../cli/config-options.ts'
 import type { Io } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 
 interface Found {
-  readonly picture: Picture
+  readonly snapshot: NodeSnapshot
   readonly config: Config
   readonly source: ConfigSource | null
 }
 
 /** What is known of the node: by the running agent, or else by asking the node itself, which takes seconds. */
-export const readPicture = async (io: Io, options: ConfigOptions): Promise<Found> => {
+export const readSnapshot = async (io: Io, options: ConfigOptions): Promise<Found> => {
   const { config, source } = configOf(io, options)
   return {
     config,
     source,
-    picture: (await askAgentOf(io, config)) ?? (await askNodeWith(io, config)),
+    snapshot: (await askAgentOf(io, config)) ?? (await askNodeWith(io, config)),
   }
 }
 
 /** Whoever else answers in the agent's place must not keep us from the node; that he does is said. */
-const askAgentOf = async (io: Io, config: Config): Promise<Picture | null> => {
+const askAgentOf = async (io: Io, config: Config): Promise<NodeSnapshot | null> => {
   try {
     return await askAgent({ config, clock: io.clock, signal: io.signal, ...io.standIns })
   } catch (error) {
@@ -37,7 +37,7 @@ const askAgentOf = async (io: Io, config: Config): Promise<Picture | null> => {
 }
 
 /** The node itself, asked once. On a terminal it is said what is waited for. */
-export const askNodeWith = async (io: Io, config: Config): Promise<Picture> => {
+export const askNodeWith = async (io: Io, config: Config): Promise<NodeSnapshot> => {
   const progress = createProgress(io)
   try {
     return await askNode({

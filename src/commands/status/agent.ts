@@ -3,7 +3,7 @@ import { type Section, summary, type View } from './section.ts'
 import { away, iso } from './texts.ts'
 import { whyUnknown } from './why.ts'
 
-const enabledIn = ({ picture }: View) => picture.collectors.filter(({ enabled }) => enabled)
+const enabledIn = ({ snapshot }: View) => snapshot.collectors.filter(({ enabled }) => enabled)
 
 /** The agent itself, or what this command found out in its place. */
 export const agent: Section = {
@@ -15,7 +15,7 @@ export const agent: Section = {
       from: null,
       by: 'the agent',
       facts: (view) => {
-        const { version, prefix, origin, collectors } = view.picture
+        const { version, prefix, origin, collectors } = view.snapshot
         return [
           fact('runs', origin === 'agent', {
             tone: (runs) => (runs ? undefined : 'notice'),
@@ -56,8 +56,8 @@ export const agent: Section = {
     const works = `${enabled.length - failing.length} of ${enabled.length} collectors work`
     const text = failing.length === 0 ? works : `${works}; not: ${failing.join(', ')}`
     return summary(
-      view.picture.origin === 'agent' ? text : `none runs here; asked directly, ${text}`,
-      failing.length === 0 && view.picture.origin === 'agent' ? undefined : 'notice',
+      view.snapshot.origin === 'agent' ? text : `none runs here; asked directly, ${text}`,
+      failing.length === 0 && view.snapshot.origin === 'agent' ? undefined : 'notice',
     )
   },
 }

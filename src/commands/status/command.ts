@@ -1,10 +1,10 @@
 import { Command } from 'commander'
-import { firstLine, judge } from '../../health/verdict.ts'
+import { firstLine, evaluateHealth } from '../../health/verdict.ts'
 import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
 import { gathered } from '../../cli/interrupted.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
-import { readPicture } from '../shared/read-node.ts'
+import { readSnapshot } from '../shared/read-node.ts'
 import { chain } from './chain.ts'
 import { documentOf, toText } from './document.ts'
 import { type Page, renderPage } from './page.ts'
@@ -36,15 +36,15 @@ export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .action(async (asked: string | undefined, options: StatusOptions, command: Command) => {
       const sections = asked === undefined ? [] : sectionsOf(asked, { io, options, command })
       const look = async (): Promise<Look> => {
-        const { picture, config, source } = await readPicture(io, options)
+        const { snapshot, config, source } = await readSnapshot(io, options)
         const page = {
-          view: createView(picture),
-          verdict: judge(picture),
+          view: createView(snapshot),
+          verdict: evaluateHealth(snapshot),
           listen: config.listen,
           source,
           sections,
         }
-        return { lines: linesOf(page, io, options), isOfNode: picture.origin === 'node' }
+        return { lines: linesOf(page, io, options), isOfNode: snapshot.origin === 'node' }
       }
       if (options.watch !== undefined) {
         await watch(io, { look, seconds: options.watch === true ? USUAL_SECONDS : options.watch })

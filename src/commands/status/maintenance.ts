@@ -1,9 +1,9 @@
-import { announced } from '../../health/maintenance.ts'
+import { maintenanceWindow } from '../../health/facts.ts'
 import { fact, momentFact } from './fact.ts'
 import { type Section, summary, type View } from './section.ts'
 import { shape, word } from './shapes.ts'
 
-const now = (view: View) => announced(view.picture)
+const now = (view: View) => maintenanceWindow(view.snapshot)
 
 /** That none is announced is known where the collector has looked. */
 const hasLooked = (view: View): boolean => view.hasTold('maintenance')

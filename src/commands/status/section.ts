@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Known } from '../../core/known.ts'
-import type { Picture, Told } from '../../health/picture.ts'
+import type { NodeSnapshot, CollectorStatus } from '../../health/snapshot.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 import type { Fact } from './fact.ts'
 
@@ -11,8 +11,8 @@ export interface View {
   /** The maker's word; the neutral one where it is not known. */
   readonly prefix: string
   readonly known: Known
-  readonly picture: Picture
-  told(collector: string): Told | undefined
+  readonly snapshot: NodeSnapshot
+  told(collector: string): CollectorStatus | undefined
   /** Whether it has a reading, and so knows even what it says nothing of. */
   hasTold(collector: string): boolean
   /** A reading by a schema that takes anything: what is missing is null. */
@@ -45,14 +45,14 @@ export interface Section {
   readonly summary?: (view: View) => Summary
 }
 
-export const createView = (picture: Picture): View => {
-  const told = (collector: string): Told | undefined =>
-    picture.collectors.find(({ name }) => name === collector)
+export const createView = (snapshot: NodeSnapshot): View => {
+  const told = (collector: string): CollectorStatus | undefined =>
+    snapshot.collectors.find(({ name }) => name === collector)
   return {
-    at: picture.at,
-    prefix: picture.prefix ?? 'chain',
-    known: picture.known,
-    picture,
+    at: snapshot.at,
+    prefix: snapshot.prefix ?? 'chain',
+    known: snapshot.known,
+    snapshot,
     told,
     hasTold: (collector) => (told(collector)?.reading ?? null) !== null,
     reading: (collector, schema) => schema.parse(told(collector)?.reading),

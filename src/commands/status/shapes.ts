@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { timestamp as timestampOfReading } from '../../health/picture.ts'
+import { timestamp as timestampOfReading } from '../../health/snapshot.ts'
 
 /**
  * Shapes that take anything, since an agent may be of another version than this command: what is

@@ -1,8 +1,8 @@
-import type { Told } from '../../health/picture.ts'
+import type { CollectorStatus } from '../../health/snapshot.ts'
 import { oneLine } from './texts.ts'
 
 /** Why a collector has told nothing, or nothing new, in one line; null where it has. */
-export const whyUnknown = (told: Told | undefined): string | null => {
+export const whyUnknown = (told: CollectorStatus | undefined): string | null => {
   if (told === undefined) return 'this agent knows no such collector'
   const { enabled, up, error, reading } = told
   if (!enabled) return 'turned off by the configuration, or has nothing to look at'
