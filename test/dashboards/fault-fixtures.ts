@@ -1,17 +1,17 @@
 import type { Rule } from './findings.ts'
 import { committed, type Dashboard, dashboardSchema, type Panel, panelsOf } from './model.ts'
 
-/** A fault that is put into a dashboard, and what must be said of it: its rule, and words of its sentence. */
+/** A fault that is planted into a dashboard, and the expected finding: its rule and part of its text. */
 export interface Fault {
   readonly name: string
   readonly rule: Rule
   readonly says: string
-  /** What cannot but follow from it. */
+  /** Other findings that it always causes. */
   readonly follows?: Rule
   plant(dashboard: Dashboard): void
 }
 
-/** A graph of one expression that is well: faults are put into it, whatever the dashboards become. */
+/** A correct graph of one expression, into which faults are planted, independent of the dashboards. */
 const GRAPH: Panel = {
   id: 9000,
   type: 'timeseries',
@@ -32,13 +32,13 @@ const GRAPH: Panel = {
   fieldConfig: { defaults: { unit: 'reqps', noValue: 'no data' }, overrides: [] },
 }
 
-/** The node's dashboard as it is committed, with that graph at its end. */
+/** The committed dashboard of a node, with that graph at its end. */
 export const withGraph = (): Dashboard => {
   const dashboard = dashboardSchema.parse(committed().get('node'))
   return { ...dashboard, panels: [...dashboard.panels, structuredClone(GRAPH)] }
 }
 
-/** The same with nothing else in it, so that nothing else is asked. */
+/** Only that graph, so that nothing else is queried. */
 export const alone = (): Dashboard => ({
   ...withGraph(),
   annotations: { list: [] },

@@ -1,46 +1,46 @@
 import { type DynamicConfigValue } from '@grafana/grafana-foundation-sdk/dashboard'
 import { COLOUR, EVENT } from './colours.ts'
 
-/** How a line is drawn; without dashes it is whole. */
-export interface Look {
+/** How a line is drawn; solid without dashes. */
+export interface LineStyle {
   readonly colour: string
   readonly dash?: readonly number[] | undefined
-  /** Of an area: how much of it is filled, in percent. */
+  /** Opacity of the area in percent. */
   readonly fill?: number
 }
 
-/** Lines that share a graph with limits have not the colours of limits. Yellow is in neither: it cannot be seen on white. */
-export type Beside = 'limits' | 'nothing'
+/** Lines in a graph with limits do not have the colours of limits. Yellow is in neither palette: it is invisible on white. */
+export type AvoidedColours = 'limits' | 'nothing'
 
 const CALM = ['#0072B2', COLOUR.good, EVENT, COLOUR.info]
-const PALETTES: Readonly<Record<Beside, readonly string[]>> = {
+const PALETTES: Readonly<Record<AvoidedColours, readonly string[]>> = {
   limits: CALM,
   nothing: ['#0072B2', COLOUR.warning, COLOUR.good, EVENT, COLOUR.info, COLOUR.critical],
 }
 
 const DASHES = [undefined, [10, 6], [2, 5], [16, 5, 2, 5]] as const
 
-/** Of the first, second, … line: no two of the first 16 are the same. */
-export const lookOf = (index: number, beside: Beside): Look => {
+/** Style of the line with this index: the first 16 are all different. */
+export const lineStyleOf = (index: number, beside: AvoidedColours): LineStyle => {
   const palette = PALETTES[beside]
   const colour = palette[index % palette.length] ?? COLOUR.unknown
-  // From one round of the palette to the next each colour gets other dashes.
+  // Each repetition of the palette has other dashes.
   return { colour, dash: dashOf((index % palette.length) + Math.floor(index / palette.length)) }
 }
 
-/** Of a line with a name of ours among lines that are named by a label. */
-export const lookAmongNamed = (index: number): Look => ({
+/** Style of a line with a fixed name among lines that are named by a label. */
+export const namedLineStyle = (index: number): LineStyle => ({
   colour: COLOUR.unknown,
   dash: dashOf(index),
 })
 
 /**
- * Looks of lines whose names nobody knows beforehand, as overrides by patterns: by the last sign of the name, and
- * by the digit before it, or else the first letter. So a node looks the same in every graph, and ten nodes that
- * are numbered in a row differ. Grafana's own palettes by name have red beside green, its safe one is behind a
- * switch in release 13 and unknown before, and of the shades of one colour some vanish on black, or on white.
+ * Styles of lines whose names are not known in advance, as overrides by patterns: by the last character of the name,
+ * and by the digit before it or else the first letter. So a node has the same style in every graph, and ten
+ * consecutively numbered nodes differ. Grafana's own palettes by name have red next to green, its accessible one is
+ * behind a feature flag in release 13 and missing before, and some shades of one colour are invisible on black or white.
  */
-export const looksByName = (beside: Beside): readonly ByName[] => {
+export const lineStylesByName = (beside: AvoidedColours): readonly ByName[] => {
   const { length } = PALETTES[beside]
   return [
     ...PALETTES[beside].map((colour, index) => ({
@@ -57,12 +57,12 @@ export const looksByName = (beside: Beside): readonly ByName[] => {
 }
 
 interface ByName {
-  /** A regular expression, as Grafana writes them. */
+  /** A regular expression in Grafana's syntax. */
   readonly name: string
   readonly properties: DynamicConfigValue[]
 }
 
-export const propertiesOf = ({ colour, dash, fill }: Look): DynamicConfigValue[] => [
+export const propertiesOf = ({ colour, dash, fill }: LineStyle): DynamicConfigValue[] => [
   { id: 'color', value: { mode: 'fixed', fixedColor: colour } },
   lineStyle(dash),
   ...(fill === undefined ? [] : [{ id: 'custom.fillOpacity', value: fill }]),
@@ -78,11 +78,11 @@ const lineStyle = (dash: readonly number[] | undefined): DynamicConfigValue => (
 const DIGITS = Array.from('0123456789')
 const LETTERS = Array.from('abcdefghijklmnopqrstuvwxyz')
 
-/** What comes before the last sign, in as many classes as there are dashes. Nodes and validators have whole lines. */
+/** Classes of the character before the last one, one for each dash pattern. Nodes and validators have solid lines. */
 const FIRST_LETTERS = ['bghnqvx', 'efiwy', 'acjmrst', 'dklopuz']
 const LEADS = [0, 1, 2, 3]
 
-/** A name up to its domain or port: `node-1` of `node-1.example.com`, and the whole of `bft: exit-code`. */
+/** A name up to its domain or port: `node-1` of `node-1.example.com`, and all of `bft: exit-code`. */
 const HEAD = String.raw`(?:[^.:]|[.:]\s)*`
 const DOMAIN_OR_PORT = String.raw`(?:[.:]\S.*)?`
 
@@ -93,7 +93,7 @@ const anyOf = (classes: readonly Class[]): string => {
   return `/^(?:${patterns.join('|')})${DOMAIN_OR_PORT}$/i`
 }
 
-/** A digit, or anything else, and then the first letter counts. */
+/** A digit; for any other character the first letter counts. */
 const leadPattern = (index: number): string => {
   const digits = DIGITS.filter((_digit, place) => place % LEADS.length === index).join('')
   return String.raw`(?:${HEAD}[${digits}]|[${FIRST_LETTERS[index]}](?:${HEAD}\D)?)`
@@ -102,7 +102,7 @@ const leadPattern = (index: number): string => {
 const lastSigns = (index: number, count: number): readonly string[] =>
   [...DIGITS, ...LETTERS].filter((_sign, place) => place % count === index)
 
-/** Last digits in groups of as many as there are colours: those of the second group have the next dashes, … */
+/** Last digits in groups of the size of the palette: each group has the next dashes. */
 const rounds = (count: number): readonly (readonly string[])[] =>
   Array.from({ length: Math.ceil(DIGITS.length / count) }, (_, round) => {
     const last = DIGITS.slice(round * count, (round + 1) * count)

@@ -5,11 +5,11 @@ import {
 } from '@grafana/grafana-foundation-sdk/dashboard'
 import { COLOUR, type Meaning } from './colours.ts'
 
-/** What a number stands for, in a word, and how good that is. */
-export type Words = Readonly<Record<number, readonly [text: string, meaning: Meaning]>>
+/** The label of each value of a series, and its meaning. */
+export type ValueLabels = Readonly<Record<number, readonly [text: string, meaning: Meaning]>>
 
 export const mappingsOf = (
-  words: Words,
+  words: ValueLabels,
   tint: (colour: string) => string = (colour) => colour,
 ): ValueMapping[] => [
   {
@@ -23,23 +23,23 @@ export const mappingsOf = (
   },
 ]
 
-/** What nobody knows is neither good nor bad: without this Grafana gives it the colour of the least step. */
+/** Unknown is neither good nor bad: without this mapping Grafana gives it the colour of the lowest step. */
 export const unknownIn = (color: string): ValueMapping => ({
   type: MappingType.SpecialValue,
   options: { match: SpecialValueMatch.NullAndNan, result: { text: 'no data', color, index: 99 } },
 })
 
-/** For a time until something: less than none is over. */
+/** For the time until an event: a negative time means that it is over. */
 export const pastIn = (color: string): ValueMapping => ({
   type: MappingType.RangeToText,
   options: { from: null, to: 0, result: { text: 'past', color, index: 98 } },
 })
 
-export const UP: Words = { 0: ['DOWN', 'critical'], 1: ['up', 'good'] }
-/** Where 1 is what nobody wants. */
-export const alarm = (bad: string, meaning: Meaning = 'critical'): Words => ({
+export const UP: ValueLabels = { 0: ['DOWN', 'critical'], 1: ['up', 'good'] }
+/** For series where 1 is a fault. */
+export const alarm = (bad: string, meaning: Meaning = 'critical'): ValueLabels => ({
   0: ['no', 'good'],
   1: [bad, meaning],
 })
-/** Where 1 is neither good nor bad. */
-export const fact = (text: string): Words => ({ 0: ['no', 'good'], 1: [text, 'info'] })
+/** For series where 1 is neither good nor bad. */
+export const fact = (text: string): ValueLabels => ({ 0: ['no', 'good'], 1: [text, 'info'] })

@@ -1,14 +1,14 @@
 import type { Rule } from './findings.ts'
 
-/** Something that would be wrong, and is not: what, where, and why. */
-export interface Excuse {
+/** A finding that is allowed: where, and why. */
+export interface AllowedFinding {
   readonly rule: Rule
-  /** How the finding begins, up to its colon. */
+  /** The finding up to its colon. */
   readonly where: string
   readonly reason: string
 }
 
-const statesync = (panel: string, targets: string): readonly Excuse[] =>
+const statesync = (panel: string, targets: string): readonly AllowedFinding[] =>
   [...targets].map((target) => ({
     rule: 'empty',
     where: `node, panel "${panel}", target ${target}`,
@@ -16,10 +16,10 @@ const statesync = (panel: string, targets: string): readonly Excuse[] =>
   }))
 
 /**
- * What a node that is well has nothing to show for, and what is meant to be as it is. One that is not needed is
- * an error; what is empty here must show something on another node of the history.
+ * Panels that are empty for a healthy node, and intended exceptions. An entry that is not needed is an error, and a
+ * panel that is allowed to be empty must show data for another node of the history.
  */
-export const EXCUSES: readonly Excuse[] = [
+export const ALLOWED_FINDINGS: readonly AllowedFinding[] = [
   ...statesync('If it stood still from now on', 'B'),
   ...statesync('Statesync', 'ABCD'),
   ...statesync('Statesync has moved', 'A'),

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { type Beside, lookOf, looksByName } from '../../dashboards/build/looks.ts'
+import {
+  type AvoidedColours,
+  lineStyleOf,
+  lineStylesByName,
+} from '../../dashboards/build/line-styles.ts'
 
 /** As Grafana would: every pattern that matches the name, the later ones over the earlier. */
-const lookOfName = (name: string, beside: Beside): string => {
+const lookOfName = (name: string, beside: AvoidedColours): string => {
   const properties = new Map<string, unknown>()
-  for (const override of looksByName(beside)) {
+  for (const override of lineStylesByName(beside)) {
     const [, pattern = '', flags] = /^\/(.*)\/(\w*)$/.exec(override.name) ?? []
     if (!new RegExp(pattern, flags).test(name)) continue
     for (const { id, value } of override.properties) {
@@ -22,7 +26,9 @@ const row = (from: number, name: (index: number) => string): readonly string[] =
 
 describe.each(['nothing', 'limits'] as const)('lines beside %s', (beside) => {
   it('the first 16 all differ', () => {
-    const looks = Array.from({ length: 16 }, (_, index) => JSON.stringify(lookOf(index, beside)))
+    const looks = Array.from({ length: 16 }, (_, index) =>
+      JSON.stringify(lineStyleOf(index, beside)),
+    )
     expect(new Set(looks).size).toBe(16)
   })
 
@@ -61,6 +67,6 @@ describe.each(['nothing', 'limits'] as const)('lines beside %s', (beside) => {
 })
 
 it('lines beside limits have not the colours of limits', () => {
-  const text = JSON.stringify(looksByName('limits'))
+  const text = JSON.stringify(lineStylesByName('limits'))
   expect(text).not.toMatch(/#E69F00|#D55E00/)
 })

@@ -1,34 +1,34 @@
-import { type Fate, OF_ALL, type Trouble } from './fates.ts'
+import { type NodeProfile, NETWORK_EVENTS, type Trouble } from './profiles.ts'
 
 export const BLOCKS_PER_SECOND = 2.5
 export const TIMEOUT_SHARE = 0.02
-/** Height of the network at the moment that the history is made for. */
+/** Height of the network at the reference time of the history. */
 const HEIGHT = 158_600_000
 const SECONDS_PER_HOUR = 3600
-/** How much faster than the network a node that is behind takes up blocks. */
+/** Speed of a node that catches up, relative to the network. */
 const CATCHING_UP = 3
-/** A statesync of so many seconds. */
+/** A statesync of this many seconds. */
 const STATESYNC_SECONDS = 1.5 * SECONDS_PER_HOUR
 
-/** One node at one moment: what all of its metrics follow from. All times in seconds since the epoch. */
-export interface Moment {
+/** State of one node at one time, from which its metrics are derived. All times in seconds since the epoch. */
+export interface NodeState {
   readonly at: number
-  /** Seconds since the moment before. */
+  /** Seconds since the previous state. */
   readonly elapsed: number
-  readonly fate: Fate
+  readonly profile: NodeProfile
   /** Height of the network, and of the node. */
   readonly height: number
   readonly own: number
   readonly behind: number
   readonly blockTime: number
   readonly round: number
-  /** Consensus; execution and RPC are down in an outage only. */
+  /** Consensus; execution and RPC are down only in an outage. */
   readonly consensusRuns: boolean
   readonly nodeRuns: boolean
-  /** Follows the network, block by block. */
+  /** Whether it follows the network block by block. */
   readonly follows: boolean
   readonly rpcAnswers: boolean
-  /** Share of statesync that is done; null while there is none. */
+  /** Progress of statesync, 0 to 1; null if it is not active. */
   readonly statesync: number | null
   readonly consensusSince: number
   readonly nodeSince: number
@@ -41,18 +41,18 @@ export interface Moment {
   readonly isSlow: boolean
   /** Whether Prometheus reaches the agent. */
   readonly isScraped: boolean
-  /** Processes that begin anew at this moment, with their counters. */
+  /** Processes that restart at this time, with their counters. */
   readonly starts: { readonly consensus: boolean; readonly node: boolean; readonly agent: boolean }
   /** Processes that have just ended. */
   readonly ends: { readonly consensus: boolean; readonly node: boolean }
-  /** About 0, between -1 and 1; the same each time. */
+  /** Deterministic noise around 0, between -1 and 1. */
   noise(kind: number): number
 }
 
 interface Times {
   readonly now: number
   readonly from: number
-  /** From here on every `step` seconds, each minute before. */
+  /** From this time on every `step` seconds, before it every minute. */
   readonly fineFrom: number
   readonly to: number
   readonly step: number
@@ -60,11 +60,14 @@ interface Times {
 
 const MINUTE = 60
 
-/** The course of a node, moment by moment. */
-export function* moments(fate: Fate, { now, from, fineFrom, to, step }: Times): Generator<Moment> {
+/** The states of a node over time. */
+export function* nodeStates(
+  profile: NodeProfile,
+  { now, from, fineFrom, to, step }: Times,
+): Generator<NodeState> {
   const hoursAgo = (at: number): number => (now - at) / SECONDS_PER_HOUR
   const during = (what: Trouble, at: number): boolean =>
-    [...fate.happenings, ...OF_ALL].some(
+    [...profile.happenings, ...NETWORK_EVENTS].some(
       (one) => one.what === what && hoursAgo(at) <= one.from && hoursAgo(at) > one.to,
     )
   let own = heightAt(now, from)
@@ -85,8 +88,9 @@ export function* moments(fate: Fate, { now, from, fineFrom, to, step }: Times): 
     const follows = consensusRuns && !syncs && !during('stall', at)
     const height = heightAt(now, at)
     if (follows) own = Math.min(height, own + CATCHING_UP * BLOCKS_PER_SECOND * elapsed)
-    const version = fate.upgraded !== null && hoursAgo(at) <= fate.upgraded ? '0.16.1' : '0.16.0'
-    // The agent is upgraded beside the node.
+    const version =
+      profile.upgraded !== null && hoursAgo(at) <= profile.upgraded ? '0.16.1' : '0.16.0'
+    // The agent is upgraded together with the node.
     const isUpgrade = before.version !== '' && before.version !== version
     const starts = {
       consensus: consensusRuns && (isUpgrade || !before.consensusRuns),
@@ -106,7 +110,7 @@ export function* moments(fate: Fate, { now, from, fineFrom, to, step }: Times): 
     yield {
       at,
       elapsed,
-      fate,
+      profile,
       height: Math.floor(height),
       own: Math.floor(own),
       behind: Math.floor(height) - Math.floor(own),
@@ -121,7 +125,7 @@ export function* moments(fate: Fate, { now, from, fineFrom, to, step }: Times): 
       nodeSince,
       agentSince,
       version,
-      storage: fate.storage[0] + (fate.storage[1] - fate.storage[0]) * share,
+      storage: profile.storage[0] + (profile.storage[1] - profile.storage[0]) * share,
       timeoutShare,
       ownTimeoutShare: during('timeouts', at) ? 0.3 : timeoutShare,
       isInMaintenance: during('maintenance', at),
@@ -129,14 +133,14 @@ export function* moments(fate: Fate, { now, from, fineFrom, to, step }: Times): 
       isScraped: !during('silence', at),
       starts,
       ends,
-      noise: (kind) => noise(at / MINUTE, kind + fate.name.length + fate.storage[0]),
+      noise: (kind) => noise(at / MINUTE, kind + profile.name.length + profile.storage[0]),
     }
   }
 }
 
 const heightAt = (now: number, at: number): number => HEIGHT + (at - now) * BLOCKS_PER_SECOND
 
-/** Slow waves and a little that looks like chance. */
+/** Slow waves with a little noise. */
 const noise = (minute: number, kind: number): number => {
   const chance = Math.sin(minute * 12.9898 + kind * 78.233) * 43_758.5453
   return 0.5 * Math.sin(minute / 47 + kind) + (chance - Math.floor(chance)) - 0.5

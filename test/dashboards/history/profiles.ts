@@ -1,4 +1,4 @@
-/** What can befall a node of the history. */
+/** Events in the history of a node. */
 export type Trouble =
   | 'outage'
   | 'silence'
@@ -12,20 +12,20 @@ export type Trouble =
 
 interface Happening {
   readonly what: Trouble
-  /** Hours before (or, negative, after) the moment that the history is made for. */
+  /** Hours before (or, if negative, after) the reference time of the history. */
   readonly from: number
   readonly to: number
 }
 
-/** A node of the history: what it is, and what befalls it. */
-export interface Fate {
+/** A node of the history: its properties and events. */
+export interface NodeProfile {
   readonly name: string
   readonly isValidator: boolean
-  /** Whose key it signs with, where it is not its own. */
+  /** The node whose key it signs with, if it is not its own. */
   readonly keyOf?: string
-  /** Use of the database at the begin of the six hours, and at their end. */
+  /** Used share of the database at the start and the end of the six hours. */
   readonly storage: readonly [from: number, to: number]
-  /** Hours before now at which the newer release was installed; null where it still is not. */
+  /** Hours before now at which the newer release was installed; null if it is not installed. */
   readonly upgraded: number | null
   readonly happenings: readonly Happening[]
 }
@@ -33,17 +33,17 @@ export interface Fate {
 const FOREVER = -24
 
 /**
- * Six nodes. The first has a past and is well now, as most are; each of the others is in trouble of another kind
- * just now, so that whatever shows who is in trouble has somebody to show.
+ * Six nodes. The first has past incidents and is healthy now, like most nodes; each of the others has a different
+ * current incident, so that every panel about incidents has data.
  */
-export const FATES: readonly Fate[] = [
+export const PROFILES: readonly NodeProfile[] = [
   {
     name: 'validator-1',
     isValidator: true,
     storage: [0.52, 0.525],
     upgraded: 3,
     happenings: [
-      // An upgrade: consensus and execution are away for some seconds.
+      // An upgrade: consensus and execution are stopped for some seconds.
       { what: 'outage', from: 3.005, to: 2.995 },
       { what: 'maintenance', from: 3.2, to: 2.8 },
       { what: 'stall', from: 1.6, to: 1.57 },
@@ -67,7 +67,7 @@ export const FATES: readonly Fate[] = [
   {
     name: 'fullnode-1',
     isValidator: false,
-    // A spare with the key of the validator that it was made a copy of.
+    // A spare node with the key of the validator that it was copied from.
     keyOf: 'validator-2',
     storage: [0.74, 0.87],
     upgraded: null,
@@ -102,5 +102,5 @@ export const FATES: readonly Fate[] = [
   },
 ]
 
-/** Rounds of everybody that time out, for a quarter of an hour. */
-export const OF_ALL: readonly Happening[] = [{ what: 'network', from: 4, to: 3.75 }]
+/** Rounds of all validators time out for a quarter of an hour. */
+export const NETWORK_EVENTS: readonly Happening[] = [{ what: 'network', from: 4, to: 3.75 }]

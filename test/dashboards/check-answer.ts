@@ -7,17 +7,17 @@ interface Fault {
   readonly what: string
 }
 
-/** The answer to a target. */
+/** The result of a target. */
 export interface Answer {
   readonly target: Target
   readonly series: readonly Answered[]
 }
 
-/** More lines than these nobody tells apart. */
+/** More lines cannot be distinguished. */
 const MOST_SERIES = 50
 
-/** What Grafana would show badly of an answer, or not at all. */
-export const judge = (
+/** Findings about a result that Grafana would show badly or not at all. */
+export const checkAnswer = (
   { type }: Pick<Panel, 'type'>,
   { target, series }: Answer,
 ): readonly Fault[] => {
@@ -49,7 +49,7 @@ export const judge = (
   return found
 }
 
-/** Names that two targets of a panel give to their series. */
+/** Series names that two targets of a panel share. */
 export const sharedNames = (answers: readonly Answer[]): readonly string[] => {
   const seen = new Map<string, Target>()
   const shared = new Set<string>()
@@ -72,7 +72,7 @@ const LABEL = /\{\{\s*([\w.]+)\s*\}\}/g
 const labelsOf = ({ legendFormat = '' }: Target): readonly string[] =>
   [...legendFormat.matchAll(LABEL)].flatMap(([, label]) => (label === undefined ? [] : [label]))
 
-/** As Grafana's data source names a series: what is lacking is nothing (in an annotation it is the label's own name). */
+/** The name that Grafana's data source gives to a series: a missing label is empty (in an annotation it is the name of the label). */
 const legendOf = ({ legendFormat = '' }: Target, { labels }: Answered): string =>
   legendFormat === '' || legendFormat === '__auto'
     ? Object.entries(labels)

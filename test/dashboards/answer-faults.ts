@@ -1,7 +1,7 @@
-import { ask, change, type Fault, SCOPE } from './planted.ts'
+import { ask, change, type Fault, SCOPE } from './fault-fixtures.ts'
 
-/** Those that only a Prometheus shows. */
-export const FAULTS_OF_ANSWERS: readonly Fault[] = [
+/** Faults that only a Prometheus shows. */
+export const ANSWER_FAULTS: readonly Fault[] = [
   {
     name: 'a panel that stays empty',
     rule: 'empty',

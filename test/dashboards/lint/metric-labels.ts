@@ -2,15 +2,15 @@ import { type MetricDefinition, metrics } from '../../../src/metrics.ts'
 import { alerts, rules } from '../../alerts/files.ts'
 
 interface Known {
-  /** Label → its values, or that they are not known beforehand. */
+  /** Label → its values, or `open` if they are not known in advance. */
   readonly labels: Readonly<Record<string, readonly string[] | 'open'>>
-  /** Undefined where either would be right to ask. */
+  /** Undefined if both forms of query are valid. */
   readonly isCounter?: boolean
 }
 
 const definitions: ReadonlyMap<string, MetricDefinition> = new Map(Object.entries(metrics))
 
-/** What a recorded series is labelled with besides job and instance. */
+/** Labels of a recorded series in addition to job and instance. */
 const recordedLabels = (name: string): Known['labels'] => {
   const ruled = rules.filter(({ record }) => record === name)
   const values = ruled.flatMap(({ labels = {} }) => Object.entries(labels))
@@ -20,7 +20,7 @@ const recordedLabels = (name: string): Known['labels'] => {
       values.filter(([other]) => other === label).map(([, value]) => value),
     ]),
   )
-  // What an expression keeps of its metrics: the level in the name of the rule says it.
+  // The labels that the expression keeps, according to the level in the name of the rule.
   const level = name.split(':')[0]?.split('_').slice(1) ?? []
   return { ...Object.fromEntries(level.map((label) => [label, 'open' as const])), ...own }
 }
@@ -34,7 +34,7 @@ const recorded: ReadonlyMap<string, Known> = new Map(
 const severities = [...new Set(alerts.flatMap(({ labels }) => labels?.['severity'] ?? []))]
 const components = [...new Set(alerts.flatMap(({ labels }) => labels?.['component'] ?? []))]
 
-/** What Prometheus itself says of a target and of its alerts. */
+/** Series of Prometheus itself about targets and alerts. */
 const OF_PROMETHEUS: Readonly<Record<string, Known>> = {
   up: { labels: {}, isCounter: false },
   scrape_duration_seconds: { labels: {}, isCounter: false },
@@ -52,12 +52,12 @@ const OF_PROMETHEUS: Readonly<Record<string, Known>> = {
   },
 }
 
-/** What prom-client adds. */
+/** The default metrics of prom-client. */
 const OF_PROCESS =
   /^(?:process_(?:start_time_seconds|(?:resident|virtual)_memory_bytes|heap_bytes|(?:open|max)_fds)|nodejs_eventloop_lag_(?:(?:min|max|mean|stddev|p\d\d)_)?seconds|nodejs_heap_size_(?:total|used)_bytes|nodejs_external_memory_bytes|nodejs_version_info)$/
 const CPU = /^process_cpu_(?:(?:user|system)_)?seconds_total$/
 
-/** What can be asked for by this name; undefined where nobody gives it. */
+/** Labels and type of a metric; undefined if no source exposes it. */
 export const knownMetric = (name: string): Known | undefined => {
   const own = definitions.get(name)
   if (own && own.type !== 'histogram')
@@ -73,7 +73,7 @@ export const knownMetric = (name: string): Known | undefined => {
   }
   if (OF_PROCESS.test(name)) return { labels: { version: 'open' }, isCounter: false }
   if (CPU.test(name)) return { labels: {}, isCounter: true }
-  // A selector by a pattern of names, of which each is known by itself.
+  // A selector by a name pattern: each matching name is a known metric.
   if (isPattern(name))
     return [...recorded.keys()].some((key) => matches(name, key)) ? { labels: {} } : undefined
   return OF_PROMETHEUS[name] ?? recorded.get(name)
@@ -83,7 +83,7 @@ const isPattern = (name: string): boolean => !/^[\w:]*$/.test(name)
 const matches = (pattern: string, name: string): boolean =>
   new RegExp(`^(?:${pattern})$`).test(name)
 
-/** Every label that there is. */
+/** All known labels. */
 export const knownLabels: ReadonlySet<string> = new Set([
   'job',
   'instance',
