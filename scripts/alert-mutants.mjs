@@ -1,7 +1,7 @@
-// What a change of one thing in a rule can be: every comparator, number, duration, matcher, join,
+// The possible mutations of a rule: every comparator, number, duration, matcher, join,
 // function, label and annotation.
 
-/** The parts of a PromQL expression that are worth changing, with where they stand. */
+/** The parts of a PromQL expression that can be mutated, with their positions. */
 const TOKEN =
   /(?<comment>#[^\n]*)|(?<text>"(?:[^"\\]|\\.)*"|'[^']*')|(?<duration>\b\d+(?:\.\d+)?(?:ms|[smhdwy])(?:\d+(?:ms|[smhdwy]))*\b)|(?<number>(?<![\w.])\d+(?:\.\d+)?(?:e[+-]?\d+)?\b)|(?<matcher>=~|!~)|(?<comparator>==|!=|>=|<=|>|<)|(?<equals>=)|(?<word>[a-zA-Z_:][\w:]*)|(?<bracket>[{}])/g
 
@@ -49,7 +49,7 @@ const otherNumbers = (text) => {
   return [String(value * 2), String(value / 2)]
 }
 
-/** Every expression that differs from this one in one place: what was changed, and the result. */
+/** Every expression that differs from this one in one place: the change and the result. */
 const mutateExpression = (expression) => {
   const mutants = []
   let inBraces = false
@@ -72,7 +72,7 @@ const mutateExpression = (expression) => {
     else if (number && !inBraces) for (const other of otherNumbers(number)) put(token, other)
     else if (word && !inBraces) for (const other of WORDS[word] ?? []) put(token, other)
   }
-  // A join or an aggregation that no longer tells the nodes apart.
+  // A join or an aggregation that no longer distinguishes nodes.
   for (const token of expression.matchAll(/\b(on|by|ignoring) ?\(([^()]*)\)/g)) {
     const labels = token[2].split(',').map((label) => label.trim())
     const rest = labels.filter((label) => label !== 'instance')
@@ -84,7 +84,7 @@ const mutateExpression = (expression) => {
   return mutants
 }
 
-/** Every rule that differs from this one in one thing; undefined is a rule that is gone. */
+/** Every rule that differs from this one in one property; undefined is a removed rule. */
 export const mutateRule = (rule) => {
   const mutants = mutateExpression(rule.expr).map(([what, expr]) => [
     `expr: ${what}`,

@@ -1,7 +1,7 @@
-// A lock file must name the optional packages of every platform, or `npm ci` refuses it: where a
-// registry does not serve another platform's binaries, `npm install` leaves those entries out.
-// This adds them (no integrity, since nothing was fetched). With --check it only reports, as it
-// does for an address: a lock file that names a registry's host works at that host alone.
+// `npm ci` rejects a lock file without the optional packages of every platform, but `npm install` omits
+// those entries if the registry does not serve the binaries of other platforms. This script adds them
+// (without integrity, since nothing was fetched). With --check it only reports them. It also reports
+// registry URLs: a lock file with the host of a registry works only with that host.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const FILES = [
@@ -54,7 +54,7 @@ const optionalEntry = (name, version, dev) => {
   }
 }
 
-/** In the order of npm, so that its next install changes nothing. */
+/** In the order of npm, so that the next `npm install` changes nothing. */
 const complete = (file, lock, missing) => {
   const entries = Object.entries({ ...lock.packages, ...missing })
   const packages = Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))

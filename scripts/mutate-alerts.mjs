@@ -1,9 +1,9 @@
-// Changes one thing of a rules file at a time, and runs its unit tests: a change that no test notices
-// is a survivor, and shows where a test is missing.
+// Mutates one property of a rules file at a time, and runs its unit tests: a mutant that no test detects
+// survives, and shows that a test is missing.
 //
 //   node scripts/mutate-alerts.mjs [consensus …] [--promtool FILE] [--directory DIR] [--json]
 //
-// Ends with 1 where a mutant survives or an alert has fewer than eight.
+// Exits with 1 if a mutant survives or an alert has fewer than eight.
 import { execFile } from 'node:child_process'
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ const { values, positionals } = parseArgs({
 
 const run = promisify(execFile)
 
-/** `killed` by the tests, `survived` them, or `invalid`: no rules at all any more. */
+/** `killed` by the tests, `survived` them, or `invalid`: not a valid rules file. */
 const judge = async (name, text, tests) => {
   const place = await mkdtemp(join(tmpdir(), 'chain-mutant-'))
   try {
@@ -39,7 +39,7 @@ const judge = async (name, text, tests) => {
     await writeFile(join(place, `${name}.test.yaml`), tests)
     const options = { cwd: place, maxBuffer: 64 * 1024 * 1024 }
     const { stderr } = await run(values.promtool, ['test', 'rules', `${name}.test.yaml`], options)
-    // With no rules to test, promtool says SUCCESS.
+    // Without rules promtool prints SUCCESS.
     return /no file match/i.test(stderr) ? 'untested' : 'survived'
   } catch (error) {
     const output = `${error.stdout}${error.stderr}`
@@ -52,7 +52,7 @@ const judge = async (name, text, tests) => {
   }
 }
 
-/** The tests that speak of this alert: those of others it cannot touch. A recorded rule touches all. */
+/** The tests of this alert: it cannot affect tests of other alerts. A recording rule affects all tests. */
 const testsOf = (tests, { alert }) =>
   alert === undefined
     ? tests
@@ -78,7 +78,7 @@ const examine = async (name) => {
       mutateRule(rule).map(([what, mutant]) => ({ rule, what, mutant, groupAt, ruleAt })),
     ),
   )
-  /** The mutant, what is recorded, and the other severities of the same alert. */
+  /** The mutant, the recording rules, and the other severities of the same alert. */
   const textOf = ({ rule: { alert }, mutant, groupAt, ruleAt }) =>
     stringify({
       groups: file.groups.map((group, at) => ({

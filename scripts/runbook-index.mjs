@@ -1,4 +1,4 @@
-// docs/runbooks/index.md: every alert with its severity, by the file of its rule.
+// docs/runbooks/index.md: every alert with its severity, by rule file.
 import { readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
@@ -10,7 +10,7 @@ const alertsOf = (file) =>
     rules.filter(({ alert }) => alert !== undefined),
   )
 
-/** One row an alert, whatever the number of its rules. */
+/** One row per alert, whatever the number of its rules. */
 const rowsOf = (file) => {
   const byName = new Map()
   for (const rule of alertsOf(file)) {

@@ -3,7 +3,7 @@ import { COLOUR, EVENT } from './colours.ts'
 import { DATASOURCE } from './panels/panel.ts'
 import { filtered } from './promql.ts'
 
-/** What happened, across all panels. Too much of it would hide them: what is frequent is off at first. */
+/** Annotations of events on all panels. Frequent ones are off by default, because they would hide the panels. */
 export const annotations = (many: boolean): AnnotationQueryBuilder[] =>
   MARKS.map(({ name, expr, isTime = false, offFor = 'none', colour, title, text }) =>
     new AnnotationQueryBuilder()
@@ -24,7 +24,7 @@ interface Mark {
   readonly name: string
   readonly expr: string
   readonly isTime?: boolean
-  /** Whether it is off at first: where there are many nodes, or everywhere. */
+  /** Where it is off by default: on dashboards with many nodes, or everywhere. */
   readonly offFor?: 'none' | 'many' | 'all'
   readonly colour: string
   readonly title: string
@@ -34,7 +34,7 @@ interface Mark {
 const MARKS: readonly Mark[] = [
   {
     name: 'Starts',
-    // The value is the time: so a start is marked where it was, whatever the step, and also after a long time down.
+    // The value is the time, so a start is marked at its time whatever the step, also after a long downtime.
     expr: '1000 * chain_service_start_timestamp_seconds{service=~"bft|execution"}',
     isTime: true,
     offFor: 'many',
@@ -58,7 +58,7 @@ const MARKS: readonly Mark[] = [
     title: 'maintenance: {{reason}}',
     text: '{{instance}}',
   },
-  // One shade for an alert, on however many nodes it fires: shades lie over each other.
+  // One region per alert, on however many nodes it fires, because regions overlap.
   {
     name: 'Critical alerts',
     expr: 'count by (job, alertname) (ALERTS{alertstate="firing", severity="critical"})',

@@ -2,7 +2,7 @@ import { duties } from './duties/index.ts'
 import { fleet } from './fleet/index.ts'
 import { node } from './node/index.ts'
 
-/** The files of dashboards, and what makes the text of each. */
+/** The dashboard files, and the function that generates each. */
 export const DASHBOARDS: Readonly<Record<string, () => string>> = {
   'dashboards/node.json': () => textOf(node()),
   'dashboards/fleet.json': () => textOf(fleet()),

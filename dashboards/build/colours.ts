@@ -1,6 +1,6 @@
 /**
- * The palette of Okabe and Ito, which those who see colours in another way can tell apart as well. Meaning never hangs on it
- * alone: states have words, limits are lines with their numbers in the description, and lines differ in dashes, too.
+ * The palette of Okabe and Ito, which is distinguishable with colour vision deficiencies. Colour never carries meaning
+ * alone: states have labels, limits are lines with their numbers in the description, and lines also differ in dashes.
  */
 export const COLOUR = {
   good: '#009E73',
@@ -10,7 +10,7 @@ export const COLOUR = {
   unknown: '#8C8C8C',
 } as const
 
-/** What happened, and is neither good nor bad. */
+/** Colour of events, which are neither good nor bad. */
 export const EVENT = '#CC79A7'
 
 export type Meaning = keyof typeof COLOUR

@@ -25,14 +25,14 @@ interface Frame {
   readonly title: string
   readonly description: string
   readonly from: string
-  /** Whether several nodes can be looked at together. */
+  /** Whether several nodes can be selected. */
   readonly many: boolean
   readonly rows: readonly Row[]
 }
 
 const TAG = 'chain-agent'
 
-/** A dashboard: its rows, and what all of ours have in common. */
+/** A dashboard: its rows, and the settings that all dashboards share. */
 export const frame = ({ uid, title, description, from, many, rows }: Frame): Dashboard => {
   const builder = new DashboardBuilder(title)
     .uid(uid)
@@ -61,7 +61,7 @@ const add = (builder: DashboardBuilder, { title, panels, collapsed = false }: Ro
   if (!collapsed) for (const { panel } of panels) builder.withPanel(panel)
 }
 
-/** The SDK begins a new line once 24 columns are full: lines that are not would overlap. */
+/** The SDK starts a new line when 24 columns are full: incomplete lines would overlap. */
 const checkLines = (row: string, panels: readonly Placed[]): void => {
   let x = 0
   let height = 0
@@ -89,7 +89,7 @@ const number = ({ panels = [] }: Dashboard): void => {
   }
 }
 
-/** The SDK puts links and annotations into a menu: they are to be seen. */
+/** The SDK puts links and annotations into a menu; here they are always visible. */
 const show = ({ links: inMenu = [], annotations: { list = [] } }: Dashboard): void => {
   for (const one of [...inMenu, ...list]) delete one.placement
 }
@@ -126,7 +126,7 @@ const instance = (many: boolean): QueryVariableBuilder => {
     variable
       .multi(true)
       .includeAll(true)
-      // Also what has no instance: an alert that speaks of all nodes.
+      // Includes alerts without an instance, which are about all nodes.
       .allValue('.*')
       .current({ selected: true, text: 'All', value: '$__all' })
   )

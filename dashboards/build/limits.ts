@@ -2,26 +2,26 @@ import { COLOUR } from './colours.ts'
 import { inWords, type Unit } from './units.ts'
 import { limitsOf, type Limit, type Severity } from './rules.ts'
 
-/** The alert whose numbers divide good from bad, and the metric in it that they are compared with. */
+/** The alert that has the limits, and the metric that it compares with them. */
 export interface LimitedBy {
   readonly alert: string
   readonly metric: string
-  /** Counts of whole things: more than 2 are 3. */
+  /** Integer counts: more than 2 means 3. */
   readonly whole?: boolean
-  /** Where another severity of it compares something else. */
+  /** Set if another severity of the alert compares another metric. */
   readonly only?: Severity
 }
 
 export interface Step {
-  /** From here on; null is from the least. */
+  /** Start of the step; null is the lowest step. */
   readonly value: number | null
   readonly color: string
 }
 
-/** Colours of a value by the limits of alerts, and the same in words. */
+/** Colours of a value by the limits of alerts, and the same as text. */
 export interface Limits {
   readonly steps: readonly Step[]
-  /** The same as lines in a graph, each in the colour of what lies beyond it. */
+  /** The same as lines in a graph, each in the colour of the values beyond it. */
   readonly lines: readonly Step[]
   readonly words: (unit: Unit) => string
 }
@@ -64,21 +64,21 @@ export const limitsBy = (...sources: readonly LimitedBy[]): Limits => {
   }
 }
 
-/** For a count of what nobody wants: a single one is so bad. */
+/** For a count of faults: a single one already has this meaning. */
 export const anyIs = (meaning: 'critical' | 'warning'): Limits =>
   ownLimits([
     { value: null, color: COLOUR.good },
     { value: 1, color: COLOUR[meaning] },
   ])
 
-/** Where no alert draws the line, but the word for the thing does. */
+/** For limits that no alert has, but that follow from the definition of the value. */
 export const ownLimits = (steps: readonly Step[]): Limits => ({
   steps,
   lines: steps,
   words: () => '',
 })
 
-/** A step begins with its value, and `> 0` does not begin with 0. */
+/** A step includes its value, but `> 0` does not include 0. */
 const stepOf = ({ bad, inclusive, value }: Limit, whole: boolean): number => {
   if (bad === 'below' || inclusive) return value
   if (whole) return value + 1

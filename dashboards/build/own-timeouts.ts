@@ -13,17 +13,17 @@ const only = (metric: string): number => {
 
 const FEWEST = only('chain_duty_slots')
 
-/** Of a handful of rounds one is a large share: without so many the alert is silent, and so is what has its colours. */
+/** With few rounds one timeout is a large share: below this number the alert does not fire and the panels have no value. */
 const judged = (expr: string): string =>
   `${expr} and on (job, instance) (sum by (job, instance) (chain_duty_slots) >= ${FEWEST})`
 
-/** Share of the own rounds that timed out, where its colours mean what the alert means. */
+/** Share of own rounds that timed out, only where the alert would evaluate it. */
 export const OWN_TIMEOUTS = judged(OWN)
 export const OWN_TIMEOUTS_BY_NODE = judged(`max by (job, instance) (${OWN})`)
 
 export const OWN_TIMEOUTS_LIMITS = limitsBy({ alert: ALERT, metric: OWN })
 
-/** From which share of the whole network on the alert looks for no fault here. */
+/** Share of timeouts in the network above which the alert does not fire. */
 export const NETWORK_IN_TROUBLE = inWords(
   only('chain_duty_timeout_ratio{scope="network"}'),
   'percentunit',

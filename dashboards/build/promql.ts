@@ -3,12 +3,12 @@ import { parser } from '@prometheus-io/lezer-promql'
 const FILTER = 'job=~"$job", instance=~"$instance"'
 
 /**
- * A key is used twice, however few of its nodes are chosen: what is summed up of it is summed up over all nodes, as
- * its alert does.
+ * The selector that counts the nodes of a key. It covers all nodes, like its alert: a key can be reused by a node that
+ * is not selected.
  */
 const OF_ALL_NODES = 'sum by (identity) (chain_duty_identity_active)'
 
-/** The expression on one line, with every selector but that one bound to what the dashboard's variables choose. */
+/** The expression on one line, with the dashboard variables added to every selector except that of the reused key. */
 export const filtered = (expression: string): string => {
   const text = expression.trim().replaceAll(/\s+/g, ' ')
   let result = text
@@ -40,8 +40,30 @@ const isOfAllNodes = (text: string, selector: number): boolean => {
   return begin !== -1 && selector < begin + OF_ALL_NODES.length
 }
 
-/** Grafana's words for a duration are none of PromQL: durations of the same length stand in for them. */
+/** Grafana's duration variables are not PromQL: durations of the same text length replace them. */
 const readable = (text: string): string =>
   text.replaceAll(/\$__(?:rate_interval|interval|range)/g, (word) =>
     '1m'.padStart(word.length, '0'),
   )
+
+/** A quantile of a histogram for each node, and for each value of the label `by`. */
+export const quantile = (q: number, metric: string, by?: string): string => {
+  const [name = '', rest = ''] = metric.split(/(?=\{)/)
+  const labels = ['job', 'instance', 'le', ...(by === undefined ? [] : [by])].join(', ')
+  return `histogram_quantile(${q}, sum by (${labels}) (rate(${name}_bucket${rest}[$__rate_interval])))`
+}
+
+/** More lines cannot be distinguished; each name pattern has this many styles. */
+const SHOWN = 10
+
+/**
+ * The complete lines of the nodes with the highest (lowest) value in the range. topk at each step would give lines
+ * that come and go. The nodes are chosen with the steps of the graph.
+ */
+export const highest = (expr: string): string => chosen(expr, 'topk', 'max')
+export const lowest = (expr: string): string => chosen(expr, 'bottomk', 'min')
+
+const chosen = (expr: string, choose: 'topk' | 'bottomk', over: 'max' | 'min'): string => `
+  ${expr}
+  and on (job, instance)
+  ${choose}(${SHOWN}, ${over}_over_time((${expr})[$__range:$__interval] @ end()))`

@@ -3,11 +3,11 @@ import { parser } from '@prometheus-io/lezer-promql'
 import { parse } from 'yaml'
 import { z } from 'zod'
 
-/** A number that an alert compares a metric with. */
+/** A number that an alert compares with a metric. */
 export interface Limit {
   readonly alert: string
   readonly severity: Severity
-  /** Whether more than the number is bad, or less. */
+  /** Whether higher or lower values are bad. */
   readonly bad: 'above' | 'below'
   readonly inclusive: boolean
   readonly value: number
@@ -15,7 +15,7 @@ export interface Limit {
 
 export type Severity = 'critical' | 'warning' | 'info' | 'none'
 
-/** The limits of an alert on a metric, one for each severity of the alert. Throws where the alert is gone or asks otherwise. */
+/** The limits of an alert on a metric, one per severity. Throws if the alert does not exist or has another form. */
 export const limitsOf = (alert: string, metric: string): readonly Limit[] =>
   rulesOf(alert).map(({ expr, labels }) => {
     const found = comparisons(expr).filter(({ left }) => left.includes(metric))
@@ -34,7 +34,7 @@ export const limitsOf = (alert: string, metric: string): readonly Limit[] =>
     }
   })
 
-/** The number that a recorded series is yes or no about. */
+/** The number that a recorded boolean series compares with. */
 export const limitRecorded = (record: string): number => {
   const [found, ...others] = recordings
     .filter((rule) => rule.record === record)
@@ -43,7 +43,7 @@ export const limitRecorded = (record: string): number => {
   return found.value
 }
 
-/** What an alert asks a label to be, once for each of its severities. */
+/** The label values that an alert selects, one for each of its severities. */
 export const askedOf = (alert: string, label: string): readonly AskedOf[] =>
   rulesOf(alert).flatMap(({ expr, labels: { severity } }) =>
     [...expr.matchAll(new RegExp(String.raw`\b${label}="([^"]+)"`, 'g'))].map(([, value = '']) => ({
@@ -62,7 +62,7 @@ export const runbookOf = (alert: string): string => {
   return rule.annotations.runbook_url
 }
 
-/** Lines of logs that some alert looks for: those that mean trouble. */
+/** Log patterns that an alert selects: those of trouble lines. */
 export const troublePatterns = (): readonly string[] =>
   [
     ...new Set(
@@ -72,11 +72,11 @@ export const troublePatterns = (): readonly string[] =>
     ),
   ].toSorted()
 
-/** Where all runbooks are listed. */
+/** The index of all runbooks. */
 export const runbookIndex = (): string => runbookPage('index')
 
-/** The page of that name among the runbooks. */
-export const runbookPage = (name: string): string =>
+/** The URL of a runbook. */
+const runbookPage = (name: string): string =>
   runbookOf('ChainWatchdog').replace(/[^/]+$/, () => name)
 
 const alertSchema = z.object({
@@ -112,7 +112,7 @@ const rulesOf = (alert: string): readonly [Alert, ...Alert[]] => {
 
 const COMPARISON = /^(?:Gtr|Gte|Lss|Lte)$/
 
-/** What an expression compares with a number: `a - b > 5` is the left side `a - b`, the operator and 5. */
+/** The comparison of an expression with a number: `a - b > 5` is the left side `a - b`, the operator and 5. */
 const comparisons = (expr: string) => {
   const seen: { left: string; operator: string; value: number }[] = []
   parser.parse(expr).iterate({
@@ -123,10 +123,16 @@ const comparisons = (expr: string) => {
       if (name !== 'BinaryExpr' || right?.name !== 'NumberDurationLiteral') return
       if (!left || !operator || !COMPARISON.test(operator.name)) return
       const textOf = ({ from, to }: { from: number; to: number }) => expr.slice(from, to)
-      // `a < 7 > 0` compares the outcome of a comparison once more: only the inner one is a limit of `a`.
+      // `a < 7 > 0` compares the result of a comparison again: only the inner one is a limit of `a`.
       if (left.firstChild?.nextSibling && COMPARISON.test(left.firstChild.nextSibling.name)) return
       seen.push({ left: textOf(left), operator: textOf(operator), value: Number(textOf(right)) })
     },
   })
   return seen
+}
+
+/** Link from a cell with the name of an alert to its runbook. */
+export const RUNBOOK_LINK = {
+  title: 'Runbook of ${__value.raw}',
+  url: runbookPage('${__value.raw}'),
 }

@@ -1,4 +1,4 @@
-/** Grafana's names of units, of those that we use. `locale` is a number with its thousands apart: heights, counts. */
+/** Grafana's names of the units in use. `locale` is a number with thousands separators: heights, counts. */
 export type Unit =
   | 's'
   | 'bytes'
@@ -10,7 +10,7 @@ export type Unit =
   | 'none'
   | `suffix:${string}`
 
-/** A limit as one would say it. */
+/** A limit as text. */
 export const inWords = (value: number, unit: Unit): string => {
   if (unit === 'percentunit') return `${round(value * 100)} %`
   if (unit === 's') return duration(value)

@@ -1,11 +1,11 @@
 // docs/terminal.svg: the page of `chain-agent check` for a node whose consensus crashed half a minute ago.
-// The readings are fixed; verdict, findings and facts are what the code makes of them.
+// The readings are fixed; the code derives health verdict, findings and facts from them.
 import { checkLines } from '../../dist/cli/terminal/verdict.js'
 import { createStyle } from '../../dist/cli/terminal/style.js'
 import { parsePrometheusText } from '../../dist/parsers/prometheus-text.js'
-import { knownFrom } from '../../dist/health/known-from.js'
-import { survey } from '../../dist/health/survey.js'
-import { judge } from '../../dist/health/verdict.js'
+import { indexSamples } from '../../dist/health/snapshot.js'
+import { summarize } from '../../dist/health/summary.js'
+import { evaluateHealth } from '../../dist/health/verdict.js'
 
 const AT_MS = Date.UTC(2026, 2, 1, 12, 0)
 const AT = AT_MS / 1000
@@ -14,7 +14,7 @@ const COLUMNS = 100
 const IO = { stdout: {}, env: { COLUMNS: `${COLUMNS}`, FORCE_COLOR: '1', LANG: 'C.UTF-8' } }
 
 const [COLUMN_PX, LINE_PX, MARGIN_PX] = [8.43, 19, 18]
-/** Attributes by code of the terminal, readable on the dark ground. */
+/** SVG attributes by terminal colour code, readable on a dark background. */
 const STYLES = {
   1: 'font-weight="bold"',
   2: 'fill="#9aa5b1"',
@@ -24,7 +24,7 @@ const STYLES = {
   35: 'fill="#d2a8ff"',
 }
 
-/** Metrics of the agent at that moment. */
+/** Metrics of the agent at that time. */
 const METRICS = `
 chain_rpc_up 1
 chain_rpc_block_number{tag="latest"} 158620052
@@ -54,7 +54,7 @@ ${['secp', 'bls', 'password']
   .join('\n')}
 `
 
-/** Readings of collectors that a verdict needs in addition to metrics. */
+/** Readings of collectors that the health verdict needs in addition to metrics. */
 const READINGS = {
   services: {
     services: [
@@ -89,11 +89,11 @@ const readReport = () => {
       error: null,
       reading: READINGS[name] ?? null,
     })),
-    known: knownFrom(parsePrometheusText(METRICS).samples),
+    known: indexSamples(parsePrometheusText(METRICS).samples),
   }
-  const verdict = judge(evidence)
+  const verdict = evaluateHealth(evidence)
   return {
-    text: checkLines(verdict, survey(evidence), createStyle(IO)),
+    text: checkLines(verdict, summarize(evidence), createStyle(IO)),
     exitCode: verdict.exitCode,
   }
 }
@@ -101,7 +101,7 @@ const readReport = () => {
 const escape = (text) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-// oxlint-disable-next-line no-control-regex -- the terminal's codes
+// oxlint-disable-next-line no-control-regex -- escape sequences of the terminal
 const CODE = /(\u001b\[[\d;]*m)/
 
 /** A line of text as one `tspan` per style. */
@@ -128,7 +128,7 @@ export const renderTerminal = () => {
   const lines = [
     '$ chain-agent check',
     ...text,
-    // The exit status is part of the answer.
+    // The exit status is part of the output.
     '$ echo $?',
     `${exitCode}`,
   ]

@@ -1,18 +1,19 @@
 import { z } from 'zod'
 import type { Known } from '../core/known.ts'
 import { second } from '../core/units.ts'
-import type { Evidence } from './finding.ts'
-import { timestamp } from './picture.ts'
+import type { HealthInput } from './finding.ts'
+import { shortDuration } from './format.ts'
+import { timestamp } from './snapshot.ts'
 
 interface Block {
   readonly height: number
-  /** Its own time, in seconds since the epoch. */
+  /** Block timestamp, in seconds since the epoch. */
   readonly time: number
 }
 
-/** The newest block that the node told of, by its own time: height and time of one witness. */
+/** The block with the latest timestamp of those that the RPC and the ledger stream report; height and time are from one source. */
 export const newestBlock = (known: Known): Block | undefined => {
-  const told = [
+  const reported = [
     {
       height: known.value('chain_rpc_block_number', { tag: 'latest' }),
       time: known.value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }),
@@ -24,11 +25,11 @@ export const newestBlock = (known: Known): Block | undefined => {
   ].flatMap(({ height, time }) =>
     height === undefined || time === undefined ? [] : [{ height, time }],
   )
-  return told.toSorted((a, b) => b.time - a.time)[0]
+  return reported.toSorted((a, b) => b.time - a.time)[0]
 }
 
-/** Its age in seconds. */
-export const blockAge = ({ known, at }: Pick<Evidence, 'known' | 'at'>): number | undefined => {
+/** Age of the newest block, in seconds. */
+export const blockAge = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): number | undefined => {
   const block = newestBlock(known)
   return block && Math.max(0, at / second - block.time)
 }
@@ -36,22 +37,23 @@ export const blockAge = ({ known, at }: Pick<Evidence, 'known' | 'at'>): number 
 const RECENT_S = 10
 
 /**
- * Whether a block came in the last seconds, however old it was. The RPC's height has grown; or the ledger
- * stream goes on and consensus commits: that stream alone also tells of its own start, and of old blocks.
+ * Whether a block arrived in the last 10 s, however old the block itself is: the RPC height increased, or the
+ * ledger stream has a recent entry and consensus commits. The ledger stream alone is not enough: it also has
+ * entries of its own start and of old blocks.
  */
-export const isAdvancing = ({ known, at }: Pick<Evidence, 'known' | 'at'>): boolean => {
+export const isAdvancing = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): boolean => {
   const isRecent = (time: number | undefined): boolean =>
     time !== undefined && at / second - time < RECENT_S
-  const heard = known.value('chain_agent_journal_last_entry_timestamp_seconds', {
+  const lastLedgerEntry = known.value('chain_agent_journal_last_entry_timestamp_seconds', {
     service: 'ledger-tail',
   })
   return (
     isRecent(known.value('chain_rpc_last_advance_timestamp_seconds')) ||
-    (isRecent(heard) && known.value('chain_consensus_committing') === 1)
+    (isRecent(lastLedgerEntry) && known.value('chain_consensus_committing') === 1)
   )
 }
 
-/** Labels of services that should run and do not, or that systemd does not know. */
+/** Labels of services that should run and do not, including those that systemd does not know. */
 export const servicesDown = (known: Known): readonly string[] =>
   known
     .series('chain_service_active')
@@ -59,11 +61,11 @@ export const servicesDown = (known: Known): readonly string[] =>
     .map(({ labels }) => labels['service'] ?? '')
     .filter((service) => known.value('chain_service_expected', { service }) === 1)
 
-/** Without these there are no blocks. */
+/** Whether one of these services is down. */
 export const isNodeDown = (known: Known, ...services: readonly string[]): boolean =>
   servicesDown(known).some((service) => services.includes(service))
 
-/** Free share of the chunks of the database. */
+/** Free share of the chunks of the database, 0 to 1. */
 export const freeChunks = (known: Known): number | undefined => {
   for (const name of ['chain_execution_storage_chunks', 'chain_storage_chunks'] as const) {
     const lists = known.series(name)
@@ -74,13 +76,13 @@ export const freeChunks = (known: Known): number | undefined => {
   return undefined
 }
 
-/** The share of statesync that is done. */
+/** Progress of a statesync that is not complete, 0 to 1. */
 export const statesyncDone = (known: Known): number | undefined => {
-  const told = known.value('chain_status_statesync_progress_ratio')
-  return told !== undefined && told < 1 ? told : undefined
+  const ratio = known.value('chain_status_statesync_progress_ratio')
+  return ratio !== undefined && ratio < 1 ? ratio : undefined
 }
 
-const schema = z.object({
+const servicesSchema = z.object({
   services: z.array(
     z.object({
       service: z.string(),
@@ -92,11 +94,33 @@ const schema = z.object({
   ),
 })
 
-export type ServiceFacts = z.output<typeof schema>['services'][number]
+export type ServiceFacts = z.output<typeof servicesSchema>['services'][number]
 
-/** What systemd says of the units, by their labels; empty where that is unknown. */
-export const serviceFacts = ({ collectors }: Evidence): ReadonlyMap<string, ServiceFacts> => {
-  const told = collectors.find(({ name }) => name === 'services')
-  const { data } = schema.safeParse(told?.reading)
+/** The state of the units as systemd reports it, by service label; empty if unknown. */
+export const serviceFacts = ({ collectors }: HealthInput): ReadonlyMap<string, ServiceFacts> => {
+  const status = collectors.find(({ name }) => name === 'services')
+  const { data } = servicesSchema.safeParse(status?.reading)
   return new Map(data?.services.map((facts) => [facts.service, facts]))
+}
+
+export interface MaintenanceWindow {
+  readonly reason: string
+  /** Milliseconds since the epoch. */
+  readonly until: number
+  /** Time left, as text. */
+  readonly left: string
+}
+
+const maintenanceSchema = z.object({ reason: z.string(), until: timestamp })
+
+/** The maintenance window that is set now; undefined if none is. */
+export const maintenanceWindow = ({
+  collectors,
+  at,
+}: HealthInput): MaintenanceWindow | undefined => {
+  const status = collectors.find(({ name }) => name === 'maintenance')
+  const { data } = maintenanceSchema.safeParse(status?.reading)
+  if (!data) return undefined
+  const { reason, until } = data
+  return until <= at ? undefined : { reason, until, left: shortDuration(until - at) }
 }

@@ -1,25 +1,34 @@
-import type { Picture } from './picture.ts'
+import type { NodeSnapshot } from './snapshot.ts'
 
-/** `critical`: the node does not do its work, or will not soon. `unknown`: whether it does cannot be told. */
+/** `critical`: the node does not do its work, or will not soon. `unknown`: whether it does cannot be determined. */
 export type Severity = 'critical' | 'unknown' | 'warning' | 'info'
 
-/** Something about the node that an operator wants to know, with what shows it and what to do. */
+/** A problem or notable state of the node, with the evidence for it and what to do. */
 export interface Finding {
-  /** The alert that says the same, which has a runbook; where there is none, words that begin with a small letter. */
+  /** The alert for the same condition, which has a runbook; without one, words that begin with a small letter. */
   readonly name: string
   readonly severity: Severity
-  /** One sentence without its full stop: the verdict, where this is the worst. */
+  /** One sentence without its full stop. The worst finding's sentence is that of the health verdict. */
   readonly says: string
-  /** What shows it, a fact each. */
+  /** The evidence, one fact each. */
   readonly evidence: readonly string[]
-  /** What to do, a step each; commands stand between backticks. */
+  /** What to do, one step each; commands are between backticks. */
   readonly advice: readonly string[]
-  /** Maintenance explains trouble with the node's work; keys and open ports it does not. */
+  /** A maintenance window explains findings about the node's work, but not those about keys and open ports. */
   readonly subject: 'work' | 'security'
 }
 
-/** What a check is told: the picture, without what only a display needs. */
-export type Evidence = Pick<Picture, 'at' | 'prefix' | 'known' | 'collectors'>
+/** The part of a snapshot that health is evaluated from; the rest is only for display. */
+export type HealthInput = Pick<NodeSnapshot, 'at' | 'prefix' | 'known' | 'collectors'>
 
-/** Looks at one matter. What is unknown is no finding: whoever could not tell has a finding of its own. */
-export type Check = (evidence: Evidence) => readonly Finding[]
+/** Checks one aspect. An unknown value is no finding: the collector that failed has a finding of its own. */
+export type Check = (input: HealthInput) => readonly Finding[]
+
+type FindingDetails = Partial<Pick<Finding, 'evidence' | 'advice' | 'subject'>>
+
+/** Creates a finding, by default about the node's work. */
+export const finding = (
+  name: string,
+  { severity, says }: { readonly severity: Severity; readonly says: string },
+  details: FindingDetails = {},
+): Finding => ({ name, severity, says, evidence: [], advice: [], subject: 'work', ...details })

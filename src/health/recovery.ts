@@ -1,42 +1,42 @@
-import { badHost, lostKeys, noRoom } from './recovery/first-mend.ts'
+import { hostNotReady, lostKeys, noSpace } from './recovery/preconditions.ts'
 import { comingFork, missedFork, oldDatabase } from './recovery/forks.ts'
-import { behind, calmRestart, executionStalled, stalled, well } from './recovery/running.ts'
-import { readSituation, type RecoveryEvidence, type Situation } from './recovery/situation.ts'
+import { behind, partialRestart, executionStalled, stalled, healthy } from './recovery/running.ts'
+import { readSituation, type RecoveryInput, type Situation } from './recovery/situation.ts'
 import { statesync } from './recovery/statesync.ts'
-import { down, endedBesideConsensus, rpcDown, wrongState } from './recovery/stopped.ts'
-import { told } from './recovery/told.ts'
-import type { Finder, Path, Way } from './recovery/way.ts'
+import { down, executionEndedAfterPartialRestart, rpcDown, wrongState } from './recovery/stopped.ts'
+import { evidenceOf } from './recovery/evidence.ts'
+import type { RecoveryRule, Path, RecoveryPlan } from './recovery/recovery-plan.ts'
 
-export interface Advice extends Way {
-  /** 0 where nothing is to be done, or waiting is all; else 1. */
+export interface RecoveryAdvice extends RecoveryPlan {
+  /** 0: nothing to do but wait at most; 1: otherwise. */
   readonly exitCode: 0 | 1
 }
 
-/** Whether there is a node at all, and whether anything of it can be told. */
-const absent: Finder = ({ known, hasServices, rpc, age }) => {
-  const shown = known
+/** There is no node on this host, or nothing is known of it. */
+const noNode: RecoveryRule = ({ known, hasServices, rpc, age }) => {
+  const notFound = known
     .series('chain_service_state')
     .filter(({ labels }) => labels['state'] === 'not-found')
   const isGone =
-    shown.length > 0 &&
+    notFound.length > 0 &&
     ['bft', 'execution'].every((service) =>
-      shown.some(({ labels, value }) => labels['service'] === service && value === 1),
+      notFound.some(({ labels, value }) => labels['service'] === service && value === 1),
     )
   if (isGone && known.value('chain_rpc_up') !== 1) {
-    return nothing('there is no node on this host, or none that this user can see', [
-      `systemd does not know ${rpc.unit.replace(/rpc$/, 'bft')}, and nobody answers at the address of its RPC.`,
+    return unknown('there is no node on this host, or none that this user can see', [
+      `systemd does not know ${rpc.unit.replace(/rpc$/, 'bft')}, and the address of its RPC does not answer.`,
     ])
   }
   if (hasServices || age !== undefined || known.value('chain_rpc_up') === 1) return undefined
-  return nothing('nothing is known of the node', ['Neither systemd nor the node could be asked.'])
+  return unknown('nothing is known of the node', ['Neither systemd nor the node answers.'])
 }
 
-const nothing = (says: string, why: readonly string[]): Way => ({
+const unknown = (says: string, why: readonly string[]): RecoveryPlan => ({
   path: 'unknown',
   says: `unknown: ${says}`,
   why,
   steps: [
-    "Run it on the node's own host, as a user who may ask systemd and read the journal.",
+    "Run it on the node's own host, as a user with access to systemd and the journal.",
     'See what could not be read, and why: `chain-agent check`',
   ],
   notNow: [],
@@ -44,47 +44,47 @@ const nothing = (says: string, why: readonly string[]): Way => ({
 })
 
 /**
- * The first that finds a reason is the way: what a start would founder on comes before the start, and what
- * stands before what is merely late.
+ * The first rule that applies determines the plan. Problems that would make a start fail come before the start,
+ * and a stalled node comes before one that is only behind.
  */
-const FINDERS: readonly Finder[] = [
-  absent,
+const RULES: readonly RecoveryRule[] = [
+  noNode,
   lostKeys,
   oldDatabase,
   missedFork,
-  noRoom,
-  badHost,
-  endedBesideConsensus,
+  noSpace,
+  hostNotReady,
+  executionEndedAfterPartialRestart,
   wrongState,
   down,
   statesync,
   stalled,
   executionStalled,
   rpcDown,
-  calmRestart,
+  partialRestart,
   comingFork,
   behind,
-  well,
+  healthy,
 ]
 
-/** Which documented way out the node needs now, if any. It advises, and knows nobody who could act. */
-export const adviseRecovery = (evidence: RecoveryEvidence): Advice => {
+/** The documented recovery procedure that the node needs now, if any. It only advises and never acts. */
+export const adviseRecovery = (evidence: RecoveryInput): RecoveryAdvice => {
   const situation = readSituation(evidence)
-  const way = first(situation)
-  const isNode = !(way.path === 'unknown' && situation.age === undefined)
+  const plan = choosePlan(situation)
+  const hasEvidence = !(plan.path === 'unknown' && situation.age === undefined)
   return {
-    ...way,
-    why: [...way.why, ...(isNode ? told(situation) : [])],
-    exitCode: HARMLESS.includes(way.path) ? 0 : 1,
+    ...plan,
+    why: [...plan.why, ...(hasEvidence ? evidenceOf(situation) : [])],
+    exitCode: NO_ACTION.includes(plan.path) ? 0 : 1,
   }
 }
 
-const HARMLESS: readonly Path[] = ['none', 'wait']
+const NO_ACTION: readonly Path[] = ['none', 'wait']
 
-const first = (situation: Situation): Way => {
-  for (const find of FINDERS) {
-    const way = find(situation)
-    if (way) return way
+const choosePlan = (situation: Situation): RecoveryPlan => {
+  for (const rule of RULES) {
+    const plan = rule(situation)
+    if (plan) return plan
   }
-  return nothing('too little is known of the node to choose a way', [])
+  return unknown('too little is known of the node to recommend a recovery', [])
 }

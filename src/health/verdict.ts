@@ -1,52 +1,98 @@
-import { CHECKS } from './checks/index.ts'
-import { node } from './checks/node.ts'
-import type { Evidence, Finding, Severity } from './finding.ts'
-import { announced, type Announced } from './maintenance.ts'
+import { blocks, blocksyncWindow, rpc, statesync } from './checks/chain.ts'
+import { consensusLog, duty, logTrouble, oddities, peers } from './checks/consensus.ts'
+import { forks, versions } from './checks/forks.ts'
+import { clock, drives, kernel, openFiles, tuning } from './checks/host.ts'
+import { keys, ports } from './checks/security.ts'
+import { services, timers } from './checks/services.ts'
+import { directories, disks, storage } from './checks/storage.ts'
+import { collectors, node } from './checks/visibility.ts'
+import { maintenanceWindow, type MaintenanceWindow } from './facts.ts'
+import type { Check, Finding, HealthInput, Severity } from './finding.ts'
 
-export type Word = 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN' | 'MAINTENANCE'
+export type HealthStatus = 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN' | 'MAINTENANCE'
 
-export interface Verdict {
-  readonly word: Word
-  /** The sentence behind the word, with its full stop. */
+/** The health verdict of a node: a status, a sentence, and the findings behind them. */
+export interface HealthVerdict {
+  readonly word: HealthStatus
+  /** The reason for the status, with its full stop. */
   readonly sentence: string
-  /** The worst first; of the same severity in the order of the checks. */
+  /** Most severe first; findings of the same severity in the order of the checks. */
   readonly findings: readonly Finding[]
-  /** 0: all is well; 1: something asks for attention; 2: the node does not do its work, or that cannot be told. */
+  /** 0: healthy; 1: something needs attention; 2: the node does not do its work, or its state is unknown. */
   readonly exitCode: 0 | 1 | 2
 }
 
-const ORDER: readonly Severity[] = ['critical', 'unknown', 'warning', 'info']
-const WORDS = {
+/** All checks: causes come before their consequences. */
+const CHECKS: readonly Check[] = [
+  services,
+  storage,
+  disks,
+  statesync,
+  blocks,
+  rpc,
+  forks,
+  blocksyncWindow,
+  peers,
+  clock,
+  logTrouble,
+  consensusLog,
+  duty,
+  oddities,
+  drives,
+  kernel,
+  openFiles,
+  keys,
+  ports,
+  collectors,
+  timers,
+  tuning,
+  directories,
+  versions,
+]
+
+const SEVERITIES: readonly Severity[] = ['critical', 'unknown', 'warning', 'info']
+const STATUSES = {
   critical: ['CRITICAL', 2],
   unknown: ['UNKNOWN', 2],
   warning: ['WARNING', 1],
 } as const
 
-/** What is to be said of a node: the worst that is found, or that all is well. `more` comes from whoever looked further. */
-export const judge = (evidence: Evidence, more: readonly Finding[] = []): Verdict => {
-  const absent = node(evidence)
-  // Where there is no node, nothing else is to be said of it.
-  const found = absent.length > 0 ? absent : CHECKS.flatMap((check) => check(evidence))
+/** The health verdict: that of the most severe finding, or OK. `more` are findings of the caller's own checks. */
+export const evaluateHealth = (
+  input: HealthInput,
+  more: readonly Finding[] = [],
+): HealthVerdict => {
+  const absent = node(input)
+  // Without a node, no other check means anything.
+  const found = absent.length > 0 ? absent : CHECKS.flatMap((check) => check(input))
   const findings = [...found, ...more].toSorted(
-    (a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity),
+    (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity),
   )
-  const maintenance = announced(evidence)
+  const maintenance = maintenanceWindow(input)
   const counted = maintenance ? findings.filter(({ subject }) => subject === 'security') : findings
   const [worst] = counted
   if (worst && worst.severity !== 'info') {
-    const [word, exitCode] = WORDS[worst.severity]
+    const [word, exitCode] = STATUSES[worst.severity]
     return { word, sentence: `${worst.says}.`, findings, exitCode }
   }
   return maintenance
-    ? { word: 'MAINTENANCE', sentence: during(maintenance, findings), findings, exitCode: 0 }
+    ? {
+        word: 'MAINTENANCE',
+        sentence: maintenanceSentence(maintenance, findings),
+        findings,
+        exitCode: 0,
+      }
     : { word: 'OK', sentence: 'the node keeps up with the chain.', findings, exitCode: 0 }
 }
 
-/** `WORD: sentence`, the first line of everything that tells a verdict. */
-export const firstLine = ({ word, sentence }: Pick<Verdict, 'word' | 'sentence'>): string =>
+/** `STATUS: sentence`, the first line of every output that has a health verdict. */
+export const firstLine = ({ word, sentence }: Pick<HealthVerdict, 'word' | 'sentence'>): string =>
   `${word}: ${sentence}`
 
-const during = (maintenance: Announced, findings: readonly Finding[]): string => {
+const maintenanceSentence = (
+  maintenance: MaintenanceWindow,
+  findings: readonly Finding[],
+): string => {
   const worst = findings.find(({ severity }) => severity !== 'info')
   return `${maintenance.reason}, ${maintenance.left} left${worst ? `; ${worst.says}` : ''}.`
 }

@@ -8,7 +8,7 @@ import { CONFIG, labelsOf, readConfig } from './listeners.ts'
 const describe = await requireRealPart('alertmanager', probeAlertmanager)
 
 describe('the configuration of Alertmanager', () => {
-  it('is one that Alertmanager 0.25 takes', async () => {
+  it('is accepted by Alertmanager 0.25', async () => {
     const { code, stdout, stderr } = await run(await amtool(), ['check-config', CONFIG])
     expect(code, stdout + stderr).toBe(0)
   })
@@ -30,7 +30,7 @@ describe('the configuration of Alertmanager', () => {
     expect(code, stdout + stderr).toBe(0)
   })
 
-  it('every alert that an inhibition names is one of ours', async () => {
+  it('every alert in an inhibition rule exists', async () => {
     const { inhibit_rules: rules } = await readConfig()
     const named = rules
       .flatMap(({ source_matchers: source, target_matchers: target }) => [...source, ...target])
@@ -40,7 +40,7 @@ describe('the configuration of Alertmanager', () => {
     expect(named.filter((name) => !known.includes(name))).toEqual([])
   })
 
-  it('no inhibition is between alerts that have no instance, and each is for one node', async () => {
+  it('every inhibition rule is for alerts of one instance', async () => {
     const { inhibit_rules: rules } = await readConfig()
     for (const { source_matchers: source, target_matchers: target, equal } of rules) {
       expect(source).toContain('instance!=""')

@@ -6,11 +6,11 @@ import { requireRealPart } from '../support/real-parts.ts'
 
 const describe = await requireRealPart('prometheus', probePrometheus)
 
-/** Three of those that `npm run e2e:alerts` has. */
+/** Three of the rows of `npm run e2e:alerts`. */
 const THESE = ['stall', 'crash', 'full']
 
-describe('from the fault to the webhook of a real Alertmanager, and back', () => {
-  it('of a node that stalls, of one whose consensus crashes, of one whose database is full', async () => {
+describe('from the fault to the webhook of a real Alertmanager, and its resolution', () => {
+  it('for a stalled node, a crash of consensus, and a full database', async () => {
     const faults = FAULTS.filter(({ fault }) => THESE.includes(fault))
     const rows = await Promise.all(faults.map(rehearseFault))
     console.log(rows)

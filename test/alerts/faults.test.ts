@@ -3,7 +3,7 @@ import { FAULTS, WITHOUT_ROW } from '../../e2e/faults.ts'
 import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import { alerts } from './files.ts'
 
-test.each(FAULTS)('$fault: a scenario that can be read, for an alert that there is', (row) => {
+test.each(FAULTS)('$fault: a valid scenario for an existing alert', (row) => {
   const { fault, alert, severity, lines, mended } = row
   expect(lines.length + mended.length).toBeGreaterThan(1)
   parseScenario(fault, [...lines, ...mended].map((line) => `1s ${line}`).join('\n'))
@@ -11,7 +11,7 @@ test.each(FAULTS)('$fault: a scenario that can be read, for an alert that there 
   expect(found.map(({ labels }) => labels?.['severity'])).toContain(severity)
 })
 
-test('every critical alert is rehearsed from end to end, or says why not', () => {
+test('every critical alert has an end-to-end scenario, or a reason why not', () => {
   const critical = alerts.filter(({ labels }) => labels?.['severity'] === 'critical')
   const named = [...FAULTS.map(({ alert }) => alert), ...WITHOUT_ROW.keys()]
   expect([...new Set(named)].toSorted()).toEqual(

@@ -61,7 +61,7 @@ const read = (file: string): unknown => parse(readFileSync(join(ALERTS, file), '
 const rulesOf = (name: string): readonly Rule[] =>
   rulesSchema.parse(read(`${name}.rules.yaml`)).groups.flatMap(({ rules }) => rules)
 
-/** Every rule there is. */
+/** All rules. */
 export const rules: readonly Rule[] = ruleFiles.flatMap(rulesOf)
 
 export const alerts: readonly Alert[] = ruleFiles.flatMap((file) =>
@@ -70,7 +70,7 @@ export const alerts: readonly Alert[] = ruleFiles.flatMap((file) =>
   ),
 )
 
-/** For each alert that the tests of a file speak of: how often it is expected to fire, by severity, and to be silent. */
+/** For each alert in the tests of a file: how often it is expected to fire, by severity, and not to fire. */
 export const expectations = (name: string) =>
   testsSchema.parse(read(`${name}.test.yaml`)).tests.flatMap(({ alert_rule_test: cases = [] }) =>
     cases.map(({ alertname, exp_alerts: expected = [] }) => ({

@@ -5,10 +5,10 @@ import { type Labels, labelsOf, type Listeners, startListeners } from './listene
 
 const describe = await requireRealPart('alertmanager', probeAlertmanager)
 
-describe('a real Alertmanager with our configuration', () => {
+describe('a real Alertmanager with the committed configuration', () => {
   let listeners: Listeners
   let node = 0
-  /** A node of its own for every test, and groups of its own. */
+  /** A separate node and separate groups for every test. */
   let instance: string
   let job: string
 
@@ -27,7 +27,7 @@ describe('a real Alertmanager with our configuration', () => {
 
   const on = (alertname: string, severity: string, others: Labels = {}): Labels =>
     labelsOf(alertname, severity, { instance, job, ...others })
-  /** Who heard what of this test. */
+  /** The receivers and alerts of this test. */
   const hear = async (posted: readonly Labels[]): Promise<readonly string[]> => {
     const told = (await listeners.hear(posted))
       .flatMap(({ receiver, alerts }) => alerts.map(({ labels }) => ({ receiver, labels })))
@@ -40,7 +40,7 @@ describe('a real Alertmanager with our configuration', () => {
     return [...new Set(told)].toSorted()
   }
 
-  it('tells of one trouble of two nodes in one message', async () => {
+  it('groups the same alert of two nodes in one message', async () => {
     const other = `other-${instance}`
     const messages = await listeners.hear([
       on('ChainBehind', 'warning', { component: 'sync' }),
@@ -53,7 +53,7 @@ describe('a real Alertmanager with our configuration', () => {
     expect(about[0]?.groupLabels).toEqual({ alertname: 'ChainBehind', job })
   })
 
-  it('without the agent of a node holds back all of that node but security, and nothing of others', async () => {
+  it('inhibits all alerts of a node without its agent except security, and none of other nodes', async () => {
     const other = `other-${instance}`
     const source = on('ChainAgentDown', 'critical', { component: 'agent' })
     await listeners.post(source)
@@ -74,7 +74,7 @@ describe('a real Alertmanager with our configuration', () => {
     ])
   })
 
-  it('during maintenance tells of keys and security alone, and that it lasts too long', async () => {
+  it('sends only key and security alerts during maintenance, and one if it lasts too long', async () => {
     await listeners.post(on('ChainMaintenance', 'none', { component: 'agent', reason: 'upgrade' }))
     expect(
       await hear([
@@ -91,12 +91,12 @@ describe('a real Alertmanager with our configuration', () => {
     ])
   })
 
-  it('during maintenance does not tell that the agent is gone: the host may be restarted', async () => {
+  it('does not send that the agent is down during maintenance: the host may be rebooted', async () => {
     await listeners.post(on('ChainMaintenance', 'none', { component: 'agent', reason: 'hardware' }))
     expect(await hear([on('ChainAgentDown', 'critical', { component: 'agent' })])).toEqual([])
   })
 
-  it('where consensus is down does not tell what follows from it', async () => {
+  it('inhibits consequences of consensus being down', async () => {
     const source = on('ChainServiceDown', 'critical', { component: 'services', service: 'bft' })
     await listeners.post(source)
     expect(
@@ -110,7 +110,7 @@ describe('a real Alertmanager with our configuration', () => {
     ).toEqual([`pager ChainDiskFull wal ${instance}`, `pager ChainServiceDown ${instance}`])
   })
 
-  it('where the RPC alone is down tells that the chain stands', async () => {
+  it('sends that the chain is stalled if only the RPC is down', async () => {
     const source = on('ChainServiceDown', 'critical', { component: 'services', service: 'rpc' })
     await listeners.post(source)
     expect(
@@ -122,7 +122,7 @@ describe('a real Alertmanager with our configuration', () => {
     ).toEqual([`pager ChainBlockStalled ${instance}`, `pager ChainServiceDown ${instance}`])
   })
 
-  it('in statesync does not tell of the RPC', async () => {
+  it('does not send RPC alerts during statesync', async () => {
     const source = on('ChainStatesync', 'info', { component: 'sync' })
     await listeners.post(source)
     expect(await hear([source, on('ChainRpcDown', 'critical', { component: 'sync' })])).toEqual([
@@ -130,7 +130,7 @@ describe('a real Alertmanager with our configuration', () => {
     ])
   })
 
-  it('tells the worse of the same thing, and the lesser of another', async () => {
+  it('sends the higher severity of one subject, and the lower one of another', async () => {
     const wal = { component: 'host', directory: 'wal' }
     const ledger = { component: 'host', directory: 'ledger' }
     const source = on('ChainDiskFilling', 'critical', wal)
@@ -149,7 +149,7 @@ describe('a real Alertmanager with our configuration', () => {
     ])
   })
 
-  it('does not tell that the query service waits for a node that is behind, and tells what else it has', async () => {
+  it('does not send that the query service waits for a node that is behind, but its other alerts', async () => {
     const source = on('ChainBehind', 'warning', { component: 'sync' })
     await listeners.post(source)
     expect(
@@ -170,7 +170,7 @@ describe('a real Alertmanager with our configuration', () => {
     ])
   })
 
-  it('tells of a query service that has stopped once, not that it stands, is behind and refuses as well', async () => {
+  it('sends one alert for a stopped query service, not that it is stalled, behind and rejecting as well', async () => {
     const source = on('ChainQueryServiceStopped', 'critical', { phase: 'stopped' })
     await listeners.post(source)
     expect(
@@ -183,7 +183,7 @@ describe('a real Alertmanager with our configuration', () => {
     ).toEqual([`pager ChainQueryServiceStopped ${instance}`])
   })
 
-  it('does not hold back an alert without an instance for another without one', async () => {
+  it('does not inhibit an alert without an instance by another without one', async () => {
     const without = { job, instance: '', component: 'agent' }
     const source = labelsOf('ChainOfAll', 'critical', without)
     await listeners.post(source)
@@ -193,7 +193,7 @@ describe('a real Alertmanager with our configuration', () => {
     ])
   })
 
-  it('goes on telling the dead-man, also during maintenance', async () => {
+  it("keeps sending the dead man's switch, also during maintenance", async () => {
     await listeners.post(on('ChainMaintenance', 'none', { component: 'agent', reason: 'other' }))
     expect(
       await hear([{ alertname: 'ChainWatchdog', severity: 'none', component: 'agent' }]),

@@ -47,14 +47,14 @@ const standingSchema = z.array(
   z.object({ labels: labelsSchema, status: z.object({ state: z.string() }) }),
 )
 
-/** An empty label is none. */
+/** An empty label counts as missing. */
 const isSame = (seen: Labels, posted: Labels): boolean =>
   isDeepStrictEqual(
     seen,
     Object.fromEntries(Object.entries(posted).filter(([, value]) => value !== '')),
   )
 
-/** The configuration as it is, a second in the place of every wait; every receiver is our webhook. */
+/** The committed configuration with every wait set to 1 s and every receiver replaced by the webhook. */
 const hastened = async (url: string): Promise<string> => {
   const { receivers, route, ...rest } = await readConfig()
   const hasten = (value: unknown): unknown => {
@@ -78,13 +78,13 @@ const hastened = async (url: string): Promise<string> => {
 
 export interface Listeners {
   post(...alerts: readonly Labels[]): Promise<void>
-  /** Posts, and waits until each is heard or held back: the messages since the last `forget`. */
+  /** Posts alerts, and waits until each is delivered or inhibited. Returns the messages since the last `forget`. */
   hear(alerts: readonly Labels[]): Promise<readonly Message[]>
   forget(): void
   stop(): Promise<void>
 }
 
-/** A real Alertmanager with our configuration, and a webhook in the place of all its receivers. */
+/** A real Alertmanager with the committed configuration, and a webhook in place of its receivers. */
 export const startListeners = async (): Promise<Listeners> => {
   const messages: Message[] = []
   const directory = await mkdtemp(join(tmpdir(), 'chain-alertmanager-'))

@@ -32,17 +32,17 @@ const mutate = async (name: string, directory = ALERTS) => {
   return result
 }
 
-/** All of them take ten minutes: `npm run alerts:mutate`. */
+/** All files take ten minutes: `npm run alerts:mutate`. */
 const THESE = ['validator', 'maintenance']
 
-describe('whatever is changed in a rule, a test notices', () => {
+describe('every mutation of a rule is detected by a test', () => {
   it.each(testFiles.filter((name) => THESE.includes(name)))('%s', async (name) => {
     const { alerts, mutants, survivors, scarce } = await mutate(name)
     console.log(`${name}: ${alerts} alerts, ${mutants} mutants, ${survivors.length} survivors`)
     expect({ survivors, scarce }).toEqual({ survivors: [], scarce: [] })
   })
 
-  it('and where the tests are weak, the check says so', async () => {
+  it('weak tests are reported', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'chain-weak-'))
     const labels = '{severity: critical, component: sync}'
     await writeFile(
@@ -50,7 +50,7 @@ describe('whatever is changed in a rule, a test notices', () => {
       `groups: [{name: weak, rules: [{alert: ChainWeak, expr: chain_x > 60, for: 30s,
         labels: ${labels}, annotations: {summary: S.}}]}]`,
     )
-    // Fires far above the threshold, long after its time: no boundary, no silence.
+    // A weak test: fires far above the threshold, long after `for`, with no boundary and no case without firing.
     await writeFile(
       join(directory, 'weak.test.yaml'),
       `{rule_files: [weak.rules.yaml], evaluation_interval: 15s, tests: [{interval: 15s,

@@ -20,7 +20,7 @@ const COMPONENTS = 'consensus sync execution storage services host keys security
 )
 const SECTIONS = ['Meaning', 'Impact', 'Diagnosis', 'Mitigation', 'When to escalate', 'Threshold']
 
-/** What Prometheus 2.42 refuses in a rule, and what 3.x understands in another way. */
+/** Syntax in a rule that Prometheus 2.42 rejects or 3.x interprets differently. */
 const INCOMPATIBLE = [
   /\bholt_winters\b|\bdouble_exponential_smoothing\b|\blimitk\b|\bmad_over_time\b|\bsort_by_label\b/,
   /\binfo\s*\(|\bhistogram_(?:avg|stddev|stdvar)\b/,
@@ -30,14 +30,14 @@ const INCOMPATIBLE = [
 ]
 
 describe('the rules', () => {
-  it.each(ruleFiles)('%s: promtool finds nothing to criticise', async (name) => {
+  it.each(ruleFiles)('%s: promtool reports no error', async (name) => {
     const file = join(ALERTS, `${name}.rules.yaml`)
     const args = ['check', 'rules', '--lint=all', '--lint-fatal', file]
     const { code, stdout, stderr } = await run(await promtool(), args)
     expect(code, stdout + stderr).toBe(0)
   })
 
-  it.each(testFiles)('%s: pass their unit tests, and there are rules to test', async (name) => {
+  it.each(testFiles)('%s: its rules exist and pass their unit tests', async (name) => {
     const args = ['test', 'rules', `${name}.test.yaml`]
     const { code, stdout, stderr } = await run(await promtool(), args, { cwd: ALERTS })
     expect(code, stdout + stderr).toBe(0)
@@ -59,7 +59,7 @@ describe('the rules', () => {
     for (const section of SECTIONS) expect(page).toContain(`\n## ${section}\n`)
   })
 
-  it('every runbook is that of an alert', () => {
+  it('every runbook belongs to an alert', () => {
     const pages = readdirSync(RUNBOOKS)
       .filter((file) => file !== 'index.md')
       .map((file) => file.replace(/\.md$/, ''))
@@ -77,7 +77,7 @@ describe('the rules', () => {
           of.some(({ severities }) => severities.includes(labels?.['severity'] ?? '')),
           `${alert} fires`,
         ).toBe(true)
-        // What always fires has no silence.
+        // An alert that always fires has no test without firing.
         if (labels?.['severity'] === 'none') continue
         expect(
           of.some(({ severities }) => severities.length === 0),
@@ -89,7 +89,7 @@ describe('the rules', () => {
     },
   )
 
-  it('nothing in them that Prometheus 2.42 refuses or 3.x changes', () => {
+  it('use no syntax that Prometheus 2.42 rejects or 3.x changes', () => {
     for (const { expr } of rules) {
       for (const pattern of INCOMPATIBLE) expect(expr).not.toMatch(pattern)
     }
@@ -104,14 +104,14 @@ describe('the catalogue and the rules', () => {
   const definitionOf = (metric: string) =>
     Object.entries(metrics).find(([name]) => name === base(metric))?.[1]
 
-  it('every metric in a rule is one that we expose, or record', () => {
+  it('every metric in a rule is exposed or recorded', () => {
     const known = [...Object.keys(metrics), ...recorded, 'up']
     expect(
       selected.map(({ metric }) => base(metric)).filter((one) => !known.includes(one)),
     ).toEqual([])
   })
 
-  it('every label that a rule asks for exists, with that value', () => {
+  it('every label in a rule exists, with that value', () => {
     for (const { metric, labels } of selected) {
       const definition = definitionOf(metric)
       if (!definition) continue
@@ -128,7 +128,7 @@ describe('the catalogue and the rules', () => {
     }
   })
 
-  it('every grouping is by labels that there are', () => {
+  it('every grouping is by existing labels', () => {
     const labels = new Set(
       Object.values(metrics).flatMap((definition) => Object.keys(definition.labels ?? {})),
     )
@@ -139,7 +139,7 @@ describe('the catalogue and the rules', () => {
     }
   })
 
-  it('every pattern that means trouble has a rule, and every pattern in a rule exists', () => {
+  it('every trouble pattern has a rule, and every pattern in a rule exists', () => {
     const named = rules.flatMap(({ expr }) =>
       [...expr.matchAll(/\bpattern=~?"([^"]+)"/g)].flatMap(([, names = '']) => names.split('|')),
     )

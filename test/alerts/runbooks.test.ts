@@ -5,15 +5,15 @@ import { metrics } from '../../src/metrics.ts'
 import { LOG_PATTERNS } from '../../src/parsers/log-patterns.ts'
 import { RUNBOOKS } from './files.ts'
 
-/** Lines as a scrape has them: each metric with what can stand behind its name. */
+/** Lines of an exposition: each metric with the possible text after its name. */
 const SERIES = Object.entries(metrics).flatMap(([metric, { type }]) =>
   type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${metric}_${part}`) : [metric],
 )
 const PATTERNS = LOG_PATTERNS.map(({ name }) => name)
-/** Labels by which a command narrows a family that it does not name. */
+/** Labels by which a command selects from metrics that it does not name. */
 const LABELS = ['event="', 'pattern="', 'service="']
 
-/** Everything that an extended regular expression of grep can begin with: groups and alternatives written out. */
+/** All beginnings that an extended regular expression of grep can match: groups and alternatives are expanded. */
 const writeOut = (expression: string): readonly string[] => {
   const read = (from: number): { readonly words: readonly string[]; readonly end: number } => {
     const done: string[] = []
@@ -42,11 +42,11 @@ const writeOut = (expression: string): readonly string[] => {
   return read(0).words
 }
 
-/** In a basic expression the plain characters are those without a backslash. */
+/** In a basic expression characters without a backslash are literal. */
 const extended = (basic: string): string =>
   basic.replaceAll(/\\?[()|]/g, (found) => (found.length === 2 ? found.slice(1) : `\\${found}`))
 
-/** What the commands of a page look for in the metrics of the agent, or of the query service. */
+/** The patterns that the commands of a runbook search in the metrics of the agent or the query service. */
 const lookedFor = (page: string): readonly string[] =>
   page
     .split('\n')
@@ -71,7 +71,7 @@ const finds = (wanted: string): boolean => {
 const pages = readdirSync(RUNBOOKS).filter((file) => file !== 'index.md')
 
 describe('the commands of the runbooks', () => {
-  it('are read: groups, options, alternatives, both kinds of expression', () => {
+  it('are parsed: groups, options, alternatives, both kinds of expression', () => {
     expect(lookedFor("curl localhost:9843/metrics | grep -E '^a_(b_)?c|^d(e|f)'")).toEqual([
       '^a_b_c',
       '^a_c',
@@ -84,14 +84,14 @@ describe('the commands of the runbooks', () => {
     ])
   })
 
-  it('find what there is, and miss what there is not', () => {
+  it('match existing metrics and no others', () => {
     expect(
       ['^chain_rpc_u', 'chain_block_diff', 'wal_stop', '^chain_rpc_up.*'].filter(finds),
     ).toHaveLength(4)
     expect(['^chain_rpcs', 'chain_nothing', 'wal_gone', '^wal_stopped'].filter(finds)).toEqual([])
   })
 
-  it.each(pages)('%s looks only for metrics that there are', (file) => {
+  it.each(pages)('%s searches only existing metrics', (file) => {
     const wanted = lookedFor(readFileSync(join(RUNBOOKS, file), 'utf8'))
     expect(wanted.filter((one) => !finds(one))).toEqual([])
   })

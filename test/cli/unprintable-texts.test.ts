@@ -10,7 +10,7 @@ test('no page contains control characters of the terminal', () => {
   const said = { says: HOSTILE, evidence: [HOSTILE], advice: [HOSTILE] }
   const lines = [
     ...findingLines([{ name: 'x', severity: 'warning', subject: 'work', ...said }], style),
-    ...factLines([{ matter: 'x', says: HOSTILE }], style),
+    ...factLines([{ label: 'x', value: HOSTILE }], style),
     ...eventLines(
       [
         {

@@ -13,7 +13,7 @@ interface Row {
   readonly exitCode: 0 | 1 | 2
 }
 
-/** What has befallen the node, how long ago, and the exact first line. */
+/** The scenario, the second at which the command runs, and the exact first line. */
 const TABLE: readonly Row[] = [
   { scenario: 'healthy', second: 90, says: 'OK: blocks are processed and committed.', exitCode: 0 },
   {
@@ -23,7 +23,7 @@ const TABLE: readonly Row[] = [
     exitCode: 2,
   },
   {
-    // It hears nobody: its own clock runs out, round for round.
+    // No peer is reachable: every round times out.
     scenario: 'deadlock',
     second: 150,
     says: 'CRITICAL: no block was committed in the last 60 seconds.',
@@ -42,10 +42,10 @@ const TABLE: readonly Row[] = [
     exitCode: 2,
   },
   {
-    // A minute later its last word has left the window.
+    // A minute later its last line has left the window.
     scenario: 'panic',
     second: 150,
-    says: 'UNKNOWN: chain-bft.service said nothing in these 60 seconds.',
+    says: 'UNKNOWN: chain-bft.service logged nothing in these 60 seconds.',
     exitCode: 2,
   },
   {
@@ -61,14 +61,14 @@ const TABLE: readonly Row[] = [
     exitCode: 2,
   },
   {
-    // Half of the window is gone, and what is left shows blocks.
+    // Half of the window is missing, and the rest shows blocks.
     scenario: 'journal-evicted',
     second: 90,
     says: 'OK: blocks are processed and committed.',
     exitCode: 0,
   },
   {
-    // Three a second, for sixty whole seconds.
+    // Three per second, for 60 s.
     scenario: 'network-noise',
     second: 120,
     says: 'WARNING: 180 errors of the network layer in one minute, from 5 peers.',
@@ -85,14 +85,14 @@ test.each(TABLE)('$scenario, second $second: $says', async ({ says, exitCode, ..
 test('own timeouts are a finding', async () => {
   const host = await openHost({ scenario: 'own-timeouts', second: 240, agent: false })
   const { code, out } = await host.run(['monlog'])
-  // One own turn in each stride of 40 rounds, and 150 to 165 rounds a minute: three to five.
+  // The node leads one of 40 rounds, and there are 150 to 165 rounds per minute: three to five.
   expect(out).toMatch(
     /^WARNING: ([3-5]) of the \1 rounds that timed out here were led by this node; rounds of other leaders close as usual\.\n/,
   )
   expect(code).toBe(1)
 })
 
-test('the facts follow, in the same rows whatever they say', async () => {
+test('the facts follow, always in the same rows', async () => {
   const host = await openHost({ scenario: 'healthy', second: 90, agent: false })
   const until = new Date(host.now() - 2000).toISOString()
   const rowsOf = (out: string) =>
@@ -111,17 +111,17 @@ test('the facts follow, in the same rows whatever they say', async () => {
     expect(rows.get(what)).toMatch(/^\d{1,3}(?:,\d{3})*$/)
   expect(rows.get('committed')).toMatch(/^yes: 1[56]\d blocks in 60 seconds$/)
   expect(rows.get('window')).toMatch(/Z to \S+Z, 60 seconds$/)
-  // The same once more: nothing in it is of now.
+  // A second run prints the same: nothing depends on the current time.
   expect((await host.run(['monlog', '--until', until])).out).toBe(out)
   const short = await openHost({ scenario: 'journal-evicted', second: 90, agent: false })
   const evicted = rowsOf((await short.run(['monlog'])).out)
   expect([...evicted.keys()]).toEqual([...rows.keys()])
   expect(evicted.get('votes')).toBe('unknown')
-  expect(evicted.get('window')).toContain('not all of it: the journal does not reach back so far')
+  expect(evicted.get('window')).toContain('not all of it: the journal does not reach back that far')
 })
 
-describe('what is found', () => {
-  test('stands with what to do, wrapped to the width, in plain signs', async () => {
+describe('findings', () => {
+  test('are shown with what to do, wrapped to the width, in ASCII', async () => {
     const host = await openHost({
       scenario: 'deadlock',
       second: 150,
@@ -134,14 +134,14 @@ describe('what is found', () => {
     const { out: raw } = await host.run(['monlog', '-r'])
     const [, ...shown] = raw.slice(raw.indexOf('The newest')).trimEnd().split('\n')
     expect(shown).toHaveLength(10)
-    // Complete, however narrow the terminal is.
+    // Complete, whatever the width of the terminal.
     for (const line of shown) expect(JSON.parse(line.slice(13))).toBeInstanceOf(Object)
     const [, ...rest] = out.split('\n')
     expect(rest.filter((line) => line.length > 60)).toEqual([])
     expect(out).toMatch(/^[\n\u0020-\u007e]*$/)
   })
 
-  test('is there as JSON, unknown as null, in one line', async () => {
+  test('are printed as JSON in one line, with unknown as null', async () => {
     const host = await openHost({ scenario: 'panic', second: 60, agent: false })
     const { code, out } = await host.run(['monlog', '--json'])
     const report = z
@@ -159,12 +159,12 @@ describe('what is found', () => {
     expect(report.findings.map(({ name }) => name)).toEqual(['panic', 'too_far_behind'])
   })
 
-  test('is told where the journal may not be read, too', async () => {
+  test('include advice if the journal may not be read', async () => {
     const host = await openHost({ scenario: 'no-journal-permission', second: 90, agent: false })
     const { out } = await host.run(['monlog'])
     expect(out).toContain('it said: Hint: You are currently not seeing messages')
     expect(out).toContain('What to do: add this user to the group systemd-journal')
-    expect(out).toContain('only after that')
+    expect(out).toContain('an open session does not get the group')
     const { out: json } = await host.run(['monlog', '--json'])
     expect(JSON.parse(json)).toMatchObject({ round: null, committing: null, findings: [] })
   })
@@ -172,7 +172,7 @@ describe('what is found', () => {
 
 const KEY = /\b0[23][0-9a-f]{2}\.\.[0-9a-f]{4}\b/
 
-test('-r shows the newest lines, and -n names for keys', async () => {
+test('-r shows the newest lines, and -n names instead of keys', async () => {
   const host = await openHost({ scenario: 'own-timeouts', second: 120, agent: false })
   const { out: plain } = await host.run(['monlog'])
   expect(plain).toMatch(/own key {4,}0[23]/)
@@ -188,7 +188,7 @@ test('-r shows the newest lines, and -n names for keys', async () => {
   await writeFile(names, `'${own}': Our Validator\n`)
   const { out } = await host.run(['monlog', '-n', '-r', '--set', `names.file=${names}`])
   expect(out).toMatch(/own key {4,}Our Validator\n/)
-  expect(out).toMatch(/given up .*Our Validator \(\d\)/)
+  expect(out).toMatch(/timed out .*Our Validator \(\d\)/)
   expect(out).not.toContain(short)
   const lines = out.slice(out.indexOf('The newest 10 lines:')).trimEnd().split('\n').slice(1)
   expect(lines).toHaveLength(10)
@@ -198,17 +198,17 @@ test('-r shows the newest lines, and -n names for keys', async () => {
 })
 
 test.each([
-  [['--since', 'then'], 'expected a time'],
-  [['--since', '2h'], 'more than an hour'],
-  [['--since', '10m', '--until', 'never'], 'expected a time'],
+  [['--since', 'then'], 'expected a moment'],
+  [['--since', '2h'], 'more than 1 h before --until'],
+  [['--since', '10m', '--until', 'never'], 'expected a moment'],
   [['--since', '2026-05-02T08:10', '--until', '2026-05-02 08:00'], '--since is not before --until'],
   [['--rww'], 'Did you mean --raw'],
   [['--watch', '0'], 'expected a number of seconds'],
   [['--watch', '--until', 'now'], 'cannot be used with option'],
   [['--watch', '--file', '-'], 'cannot be used with option'],
-  [['--watch', '--since', '2026-05-02T08:10'], '--since takes a time span'],
+  [['--watch', '--since', '2026-05-02T08:10'], '--since takes a duration'],
   [['-n', '--set', 'names.file=/nowhere/names.yaml'], 'there is no such file'],
-])('%j is asked in a wrong way', async (words, message) => {
+])('%j is a usage error', async (words, message) => {
   const { code, out, err } = await cli(['monlog', ...words])
   expect({ code, out }).toEqual({ code: 2, out: '' })
   expect(err).toContain(message)

@@ -5,7 +5,7 @@ interface Row {
   readonly name: string
   readonly scenario: string
   readonly second: number
-  /** Else the node is asked once. */
+  /** Whether an agent runs; otherwise there is one round of collectors. */
   readonly agent?: true
   readonly hasNode?: false
   readonly says: string
@@ -25,7 +25,7 @@ const ROWS: readonly Row[] = [
     name: 'down for ten seconds',
     scenario: 'node-down',
     second: 40,
-    says: 'start the services together, now: peers still serve what the node missed.',
+    says: 'start the services together, now: peers still serve the blocks that the node missed.',
     exitCode: 1,
   },
   {
@@ -44,7 +44,7 @@ const ROWS: readonly Row[] = [
     exitCode: 0,
   },
   {
-    // It is stalled since the 30th second: half an hour has to pass before that decides.
+    // It is stalled since the 30th second; the limit is half an hour.
     name: 'statesync that is stalled for a minute',
     scenario: 'statesync-frozen',
     second: 120,
@@ -55,29 +55,29 @@ const ROWS: readonly Row[] = [
     name: 'deadlock',
     scenario: 'deadlock',
     second: 180,
-    says: 'restart the services together, now: no block for 2 min, and the network goes on.',
+    says: 'restart the services together, now: no block for 2 min, and the network still produces blocks.',
     exitCode: 1,
   },
   {
-    name: 'stalled, as the agent tells it',
+    name: 'stalled, as reported by the agent',
     scenario: 'stalled',
     second: 160,
     agent: true,
-    says: 'restart the services together, now: no block for 2 min, and the network goes on.',
+    says: 'restart the services together, now: no block for 2 min, and the network still produces blocks.',
     exitCode: 1,
   },
   {
     name: 'consensus was restarted alone, and execution aborted',
     scenario: 'assertion',
     second: 60,
-    says: 'restart consensus and execution together: consensus was started alone, and execution has ended.',
+    says: 'restart consensus and execution together: consensus was restarted alone, and execution has ended.',
     exitCode: 1,
   },
   {
-    name: 'consensus was restarted alone, and blocks come',
+    name: 'consensus was restarted alone, and blocks arrive',
     scenario: '30s bft stops\n32s bft starts',
     second: 60,
-    says: 'restart consensus and execution together at a calm moment: consensus was started alone.',
+    says: 'restart consensus and execution together at a convenient time: consensus was restarted alone.',
     exitCode: 1,
   },
   {
@@ -110,7 +110,7 @@ const ROWS: readonly Row[] = [
     exitCode: 1,
   },
   {
-    // The panic says that the network is too far ahead, whatever the heights say.
+    // The panic shows that the network is too far ahead, whatever the heights are.
     name: 'panic',
     scenario: 'panic',
     second: 60,
@@ -118,18 +118,18 @@ const ROWS: readonly Row[] = [
     exitCode: 1,
   },
   {
-    name: 'rpc-refused, as the agent tells it',
+    name: 'rpc-refused, as reported by the agent',
     scenario: 'rpc-refused',
     second: 60,
     agent: true,
-    says: 'restart the RPC alone: consensus and execution do their work.',
+    says: 'restart the RPC alone: consensus and execution work.',
     exitCode: 1,
   },
   {
     name: 'lagging',
     scenario: 'lagging',
     second: 90,
-    says: 'wait: the node is behind, and blocks come.',
+    says: 'wait: the node is behind, and blocks arrive.',
     exitCode: 0,
   },
   {
@@ -152,8 +152,8 @@ test.each(ROWS)('$name', async ({ says, exitCode, agent = false, ...world }) => 
   })
 })
 
-describe('what is printed', () => {
-  test('evidence, steps and what not to do; a command stands whole on a line of its own', async () => {
+describe('the output', () => {
+  test('has evidence, steps and what not to do; a command is complete on its own line', async () => {
     const host = await openHost({
       scenario: 'node-down',
       second: 40,
@@ -177,20 +177,20 @@ describe('what is printed', () => {
     expect(out).not.toMatch(/[^\n -~]/)
   })
 
-  test('as JSON', async () => {
+  test('is available as JSON', async () => {
     const host = await openHost({ scenario: 'node-down', second: 40, agent: false })
     const { out, code } = await host.run(['recover', '--json'])
     expect(code).toBe(1)
     expect(JSON.parse(out)).toMatchObject({
       origin: 'node',
       path: 'start',
-      says: 'start the services together, now: peers still serve what the node missed',
+      says: 'start the services together, now: peers still serve the blocks that the node missed',
       runbook: 'ChainServiceDown',
       exitCode: 1,
     })
   })
 
-  test('a word too many is wrong usage', async () => {
+  test('a surplus argument is a usage error', async () => {
     const host = await openHost({ scenario: 'healthy', second: 1, agent: false })
     expect((await host.run(['recover', 'now'])).code).toBe(2)
   })

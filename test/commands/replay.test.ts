@@ -45,10 +45,10 @@ const TWO_HOURS = `
 `
 
 /**
- * What the rules make of it. The newest block is 10 seconds old ten seconds after the last one; at 2.7 blocks
- * a second 150 of the 600 that peers serve are gone after another 46. What counts over a window ends when
- * the last event leaves it. 26 errors of the network take five seconds, and the last 25 of them leave their
- * five minutes at 3355; the rule keeps firing for five more. Half of two minutes' blocks are slow after one.
+ * The expected incidents. The newest block is 10 s old ten seconds after the last one; at 2.7 blocks per second,
+ * 150 blocks of the window of 600 have passed after another 46 s. A rule over a window ends when the last event
+ * leaves the window. 26 network errors take five seconds, and the last 25 of them leave their five minutes at
+ * 3355; the rule keeps firing for five more minutes. Half of the blocks of two minutes are slow after one minute.
  */
 const EXPECTED: readonly Planted[] = [
   [
@@ -82,7 +82,7 @@ const replayed = async (argv: readonly string[], stdin = '') => {
 }
 
 describe('a recording of two hours', () => {
-  test('has exactly the incidents that were planted, when they were', async () => {
+  test('has exactly the planted incidents, at their times', async () => {
     const file = fileOf('two-hours')
     const argv = ['--file', file, '--set', `node.publicKey=${publicKey}`]
     const { code, incidents, isWhole, unheard } = await replayed(argv)
@@ -90,19 +90,19 @@ describe('a recording of two hours', () => {
     expect({ code, isWhole, unheard }).toEqual({ code: 1, isWhole: true, unheard: [] })
   })
 
-  test('is looked at from and up to a moment, and of the services that are asked for', async () => {
-    const stretch = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
-    const argv = ['--file', fileOf('two-hours'), ...stretch, '--services', 'bft']
+  test('is limited by --since, --until and --services', async () => {
+    const range = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
+    const argv = ['--file', fileOf('two-hours'), ...range, '--services', 'bft']
     const { incidents } = await replayed(argv)
-    // Without execution nobody can say that it was not started, too; nor how old a block is.
+    // Without execution, neither a partial restart nor the age of blocks is known.
     expect(namesOf(incidents)).toEqual([
       ['critical ChainServiceDown bft', 'warning ChainServiceCrashed bft'],
     ])
   })
 
-  test('is a table with the number of incidents first', async () => {
-    const stretch = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
-    const { code, out } = await cli(['replay', '--file', fileOf('two-hours'), ...stretch])
+  test('is printed as a table after the number of incidents', async () => {
+    const range = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
+    const { code, out } = await cli(['replay', '--file', fileOf('two-hours'), ...range])
     const [first, , second] = out.split('\n')
     expect(first).toMatch(
       /^1 incident in 5 min \(2026-03-01T00:18:00Z to 2026-03-01T00:2[23]:\d\dZ\): 4 alerts$/,
@@ -115,16 +115,16 @@ describe('a recording of two hours', () => {
     expect(code).toBe(1)
   })
 
-  test('can be read in sixty columns', async () => {
-    const stretch = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
-    const argv = ['replay', '--file', fileOf('two-hours'), ...stretch]
+  test('fits into 60 columns', async () => {
+    const range = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
+    const argv = ['replay', '--file', fileOf('two-hours'), ...range]
     const { out } = await cli(argv, { env: { COLUMNS: '60', NO_COLOR: '1' } })
     for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(60)
   })
 })
 
-describe('a recording in which all is well', () => {
-  test('has no incident, from a file as from a pipe', async () => {
+describe('a recording of a healthy node', () => {
+  test('has no incident, from a file or a pipe', async () => {
     const { code, incidents } = await replayed(['--file', fileOf('healthy')])
     expect({ code, incidents }).toEqual({ code: 0, incidents: [] })
     const text = await readFile(fileOf('healthy'), 'utf8')
@@ -141,7 +141,7 @@ describe('a recording in which all is well', () => {
     return minute >= from && minute < to
   }
 
-  test('and of which a piece is missing: of that time nothing is judged', async () => {
+  test('with a gap: that time is not evaluated', async () => {
     const lines = (await readFile(fileOf('healthy'), 'utf8')).split('\n')
     const kept = [...lines.filter(minutes(0, 5)), 'no JSON', ...lines.filter(minutes(10, 12))]
     await writeFile(fileOf('gap'), kept.join('\n'))
@@ -149,11 +149,11 @@ describe('a recording in which all is well', () => {
     const [alert] = incidents[0]?.alerts ?? []
     expect(incidents.flatMap(({ alerts }) => alerts)).toHaveLength(1)
     expect(alert?.alert).toBeNull()
-    expect(alert?.says).toBe('nothing is recorded for 4 min 59 s: of this time nothing is judged')
+    expect(alert?.says).toBe('no entries for 4 min 59 s: this time is not evaluated')
     expect(code).toBe(1)
   })
 
-  test('and during which the host was started anew', async () => {
+  test('with a gap during which the host was rebooted', async () => {
     const lines = (await readFile(fileOf('healthy'), 'utf8')).split('\n')
     const after = lines
       .filter(minutes(10, 12))
@@ -162,16 +162,16 @@ describe('a recording in which all is well', () => {
       )
     await writeFile(fileOf('boot'), [...lines.filter(minutes(0, 5)), ...after].join('\n'))
     const { incidents } = await replayed(['--file', fileOf('boot')])
-    // Two causes, told in one place: they belong together.
+    // Two events at the same time: they are one incident.
     expect(incidents.flatMap(({ alerts }) => alerts.map(({ says }) => says))).toEqual([
-      'nothing is recorded for 4 min 59 s: of this time nothing is judged',
-      'the host was started anew',
+      'no entries for 4 min 59 s: this time is not evaluated',
+      'the host was rebooted',
     ])
   })
 })
 
 describe('the journal of this host', () => {
-  test('is looked back at', async () => {
+  test('is replayed', async () => {
     const host = await startHost({ scenario: '30s bft panics', second: 150, agent: false })
     try {
       const { out, code } = await host.run(['replay', '--since', '4m', '--json'])
@@ -191,7 +191,7 @@ describe('the journal of this host', () => {
     }
   })
 
-  test('that may not be read is an error with advice', async () => {
+  test('is an error with advice if it may not be read', async () => {
     const host = await startHost({ scenario: '0s journal forbids', second: 10, agent: false })
     try {
       const { out, err, code } = await host.run(['replay'])
@@ -210,8 +210,8 @@ test.each([
   [['--since', '1h', '--until', '2h'], 2, '--since is not before --until'],
   [['--since', 'soon'], 2, 'expected a time'],
   [['--file', '/nowhere/night.jsonl'], 1, 'Could not read the recording /nowhere/night.jsonl'],
-  [['--file', '-'], 1, 'it has no entry of a journal in that time'],
-] as const)('replay %j ends with %i', async (argv, expected, says) => {
+  [['--file', '-'], 1, 'it has no journal entry in that time range'],
+] as const)('replay %j exits with status %i', async (argv, expected, says) => {
   const { code, out, err } = await cli(['replay', ...argv])
   expect(err).toContain(says)
   expect({ code, out }).toEqual({ code: expected, out: '' })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A series of an answer; an instant answer has one point. Times in seconds since the epoch. */
+/** A series of a query result; an instant query has one point. Times in seconds since the epoch. */
 export interface Answered {
   readonly labels: Readonly<Record<string, string>>
   readonly points: readonly (readonly [at: number, value: number])[]
@@ -11,7 +11,7 @@ export interface Span {
   readonly to: number
 }
 
-/** What a Prometheus is asked. Throws a QueryError with its own words where it refuses. */
+/** Queries a Prometheus. Throws a QueryError with its message if it rejects a query. */
 export interface Api {
   instant(expression: string, at: number): Promise<readonly Answered[]>
   range(expression: string, span: Span & { readonly step: number }): Promise<readonly Answered[]>

@@ -1,5 +1,5 @@
 import type { Api } from './api.ts'
-import type { Excuse } from './excuses.ts'
+import type { AllowedFinding } from './allowed-findings.ts'
 import { type Finding, finding } from './findings.ts'
 import { HEALTHY, INSTANCES } from './history.ts'
 import { lint } from './lint.ts'
@@ -11,13 +11,13 @@ interface Check {
   readonly dashboards: ReadonlyMap<string, unknown>
   readonly api: Api
   readonly now: number
-  readonly excuses: readonly Excuse[]
+  readonly excuses: readonly AllowedFinding[]
 }
 
-/** A node that is in trouble just now: nothing may be refused there, whatever is missing. */
+/** A node with a current incident: no query may be rejected there, whatever data is missing. */
 const TROUBLED = 'fullnode-4'
 
-/** All that is wrong with the dashboards, and with what excuses it. */
+/** All findings about the dashboards and about the list of allowed findings. */
 export const checkDashboards = async (check: Check): Promise<readonly Finding[]> => {
   const found = [...lint(check.dashboards)]
   for (const [name, json] of check.dashboards) {
@@ -35,10 +35,10 @@ export const checkDashboards = async (check: Check): Promise<readonly Finding[]>
   ]
 }
 
-const covers = ({ rule, where }: Excuse, { rule: found, text }: Finding): boolean =>
+const covers = ({ rule, where }: AllowedFinding, { rule: found, text }: Finding): boolean =>
   rule === found && text.startsWith(`${where}: `)
 
-/** On the node that is well, or on all where several can be chosen; then on those in trouble. */
+/** First for the healthy node, or for all nodes if several can be selected; then for those with incidents. */
 const runEverywhere = async (
   name: string,
   dashboard: Dashboard,
@@ -59,10 +59,10 @@ const runEverywhere = async (
   return [...seen, ...refused, ...(await neverFilled(run, excused))]
 }
 
-/** Of what is rightly empty, what is empty on every node: nobody knows whether it works. */
+/** Allowed empty panels that are empty on every node: it is unknown whether they work. */
 const neverFilled = async (
   run: Parameters<typeof runDashboard>[0],
-  excused: readonly Excuse[],
+  excused: readonly AllowedFinding[],
 ): Promise<readonly Finding[]> => {
   let left = excused
   for (const instance of INSTANCES) {

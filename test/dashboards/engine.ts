@@ -12,10 +12,10 @@ import { type Api, createApi } from './api.ts'
 import { history } from './history.ts'
 import { alertHistory, levelsOfRecording, recordedHistory } from './rules-history.ts'
 
-/** A real Prometheus with the history in it, what our rules record of it, and their alerts. */
+/** A real Prometheus with the history, the recorded series of the rules, and their alerts. */
 export interface Engine extends Api {
   readonly origin: string
-  /** The moment that the history was made for, in seconds since the epoch. */
+  /** The reference time of the history, in seconds since the epoch. */
   readonly now: number
   stop(): Promise<void>
 }
@@ -25,10 +25,10 @@ const WEEK = 7 * 24 * HOUR
 
 /** A block may be as long as the whole history: promtool reads the text once for each block. */
 const LONGEST_BLOCK = '486h'
-/** The history has no marks of staleness: what is gone is gone when the look back ends. */
+/** The history has no staleness markers: a series that ended disappears after the lookback delta. */
 const LOOK_BACK = '90s'
 
-/** Takes some fifteen seconds. `now` in seconds since the epoch, by the minute. */
+/** Takes some 15 s. `now` is in seconds since the epoch, a multiple of a minute. */
 export const startEngine = async (now = thisMinute()): Promise<Engine> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-history-'))
   const fine = { from: now - 6 * HOUR, to: now + HOUR / 2, step: 30 }

@@ -1,6 +1,6 @@
-import { ask, change, type Fault, SCOPE } from './planted.ts'
+import { ask, change, type Fault, SCOPE } from './fault-fixtures.ts'
 
-/** Those that are seen without asking anybody. */
+/** Faults that the lint detects without a Prometheus. */
 export const FAULTS: readonly Fault[] = [
   {
     name: 'a metric that there is not',

@@ -12,7 +12,7 @@ import { openScene, sent } from './resolve.ts'
 
 const describe = await requireRealPart('prometheus', probePrometheus)
 
-/** A figure of a dashboard as it is committed: its panel and the letter of the target; the node that is chosen, or all. */
+/** A target of a committed dashboard: its panel, the letter of the target, and the selected node or all. */
 interface Figure {
   readonly dashboard: string
   readonly panel: string
@@ -21,12 +21,12 @@ interface Figure {
 }
 
 interface Past {
-  /** Series → values in promtool's words, one for each minute. */
+  /** Series → values in promtool's notation, one per minute. */
   readonly past: Readonly<Record<string, string>>
   readonly after: string
 }
 
-/** The figures as Prometheus would tell them: labels → value. */
+/** The expected results: labels → value. */
 type Told = Readonly<Record<string, number>>
 
 const api: Api = {
@@ -45,7 +45,7 @@ const expressionOf = async ({ dashboard: name, panel: title, target, instance }:
   return sent(scene, panel, found).expr
 }
 
-/** What promtool finds to be otherwise than told; empty where nothing is. */
+/** The differences that promtool reports; empty if there are none. */
 const amiss = async (figure: Figure, { past, after }: Past, told: Told): Promise<string> => {
   const input = Object.entries(past).map(([series, values]) => ({ series: ours(series), values }))
   const expected = Object.entries(told).map(([labels, value]) => ({ labels: ours(labels), value }))
@@ -68,11 +68,11 @@ const amiss = async (figure: Figure, { past, after }: Past, told: Told): Promise
   }
 }
 
-/** Of our job, where none is named. */
+/** With the job of the agent, if none is given. */
 const ours = (series: string): string =>
   series.includes('job=') || series === '{}' ? series : series.replace('{', '{job="chain-agent",')
 
-describe('what a node does', () => {
+describe('the state of a node', () => {
   const state = { dashboard: 'fleet', panel: 'Every node' }
   test.each<readonly [what: string, past: Past['past'], state: number]>([
     ['a fresh block is not known to be behind without references', { age: '1x9' }, 1],
@@ -100,7 +100,7 @@ describe('what a node does', () => {
   })
 })
 
-/** Known for an hour with two bad minutes; for three days; for four with 1 % bad: half of the budget. */
+/** Data for an hour with two bad minutes; for three days; for four days with 1% bad: half of the budget. */
 const WEEK = {
   past: {
     'instance:chain_available:bool{instance="hour"}': '_x10020 0x1 1x57',
@@ -112,20 +112,20 @@ const WEEK = {
 
 describe('the week', () => {
   const week = { dashboard: 'duties', panel: 'What is left of the week' }
-  test('has a budget where half of it is known', async () => {
+  test('has a budget if half of it has data', async () => {
     expect(await amiss(week, WEEK, { '{instance="four"}': 0.5 })).toBe('')
   })
 
-  test('may be spent by so many seconds', async () => {
+  test('shows how many seconds may be spent', async () => {
     expect(await amiss({ ...week, target: 'B' }, WEEK, { '{instance="four"}': 6048 })).toBe('')
   })
 
-  test('has a share of time with a fresh block where half of it is known', async () => {
+  test('has a share of time with a fresh block if half of it has data', async () => {
     expect(await amiss({ ...week, target: 'C' }, WEEK, { '{instance="four"}': 0.99 })).toBe('')
   })
 })
 
-/** All of them led 100 rounds in six hours: the share of the second was known for three of these. */
+/** All of them led 100 rounds in six hours; the share of the second was known for three of these hours. */
 const LED = {
   past: {
     'chain_native_stake_ratio{instance="all"}': '0.05x360',
@@ -146,15 +146,15 @@ describe('rounds led', () => {
   const led = { dashboard: 'duties', panel: 'Rounds led' }
   const band = 'Blocks led, expected, and what chance allows'
 
-  test('are luck only where the share was known throughout', async () => {
+  test('show luck only if the share was known throughout', async () => {
     expect(await amiss({ ...led, target: 'D' }, LED, { '{instance="all"}': 1.25 })).toBe('')
   })
 
-  test('are in a band only there', async () => {
+  test('show a band only then', async () => {
     expect(await amiss({ dashboard: 'duties', panel: band }, LED, { '{}': 98 })).toBe('')
   })
 
-  /** One of 19 is more than 5 %, and no alert. */
+  /** One of 19 is more than 5%, but no alert. */
   const few = {
     past: {
       'chain_duty_slots{instance="few",result="block"}': '18x9',
@@ -171,13 +171,13 @@ describe('rounds led', () => {
     ['duties', 'Timeouts of own rounds, beside the network', 'B'],
     ['fleet', 'Every node', 'H'],
     ['fleet', 'Most own rounds timed out', 'A'],
-  ])('of a handful no share is told: %s, %s', async (dashboard, panel, target) => {
+  ])('few rounds have no share: %s, %s', async (dashboard, panel, target) => {
     expect(await amiss({ dashboard, panel, target }, few, { '{instance="enough"}': 0.1 })).toBe('')
   })
 })
 
-describe('what all nodes have together', () => {
-  test('a key that a node signs with is counted on all of them, chosen or not', async () => {
+describe('values over all nodes', () => {
+  test('a signing key is counted on all nodes, selected or not', async () => {
     expect(
       await amiss(
         { dashboard: 'duties', panel: 'Who signs with which identity', instance: 'a' },
@@ -209,7 +209,7 @@ describe('what all nodes have together', () => {
     ).toBe('')
   })
 
-  test('and no row of the table of nodes', async () => {
+  test('an alert that names no node is not in the table of nodes', async () => {
     expect(await amiss({ dashboard: 'fleet', panel: 'Every node', target: 'B' }, absent, {})).toBe(
       '',
     )

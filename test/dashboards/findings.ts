@@ -1,4 +1,4 @@
-/** Something that is wrong with a dashboard, in a sentence. */
+/** A problem of a dashboard, as a sentence. */
 export interface Finding {
   readonly rule: Rule
   readonly text: string

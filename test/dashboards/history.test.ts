@@ -9,7 +9,7 @@ const HOUR = 3600
 interface Series {
   readonly metric: string
   readonly labels: Readonly<Record<string, string>>
-  /** Read when they are asked for: there are millions. */
+  /** Parsed on demand: there are millions. */
   points(): readonly (readonly [at: number, value: number])[]
 }
 
@@ -36,7 +36,7 @@ beforeAll(() => {
 
 const base = (metric: string): string =>
   metric in metrics ? metric : metric.replace(/_(?:bucket|sum|count)$/, '')
-/** The last: what is told of the days before is a piece of its own, and comes first. */
+/** The last piece: the days before are a piece of their own, which comes first. */
 const find = (metric: string, labels: Readonly<Record<string, string>>): Series | undefined =>
   all.findLast(
     (one) =>
@@ -47,13 +47,13 @@ const at = (series: Series | undefined, moment: number): number | undefined =>
   series?.points().findLast(([when]) => when <= moment && moment - when < 90)?.[1]
 
 describe('the history', () => {
-  it('ends as OpenMetrics must, and is the same each time', () => {
+  it('is complete OpenMetrics, and deterministic', () => {
     const text = [...history({ now: NOW, hours: 0.1, aheadHours: 0, days: 0 })]
     expect(text.at(-1)).toBe('# EOF\n')
     expect([...history({ now: NOW, hours: 0.1, aheadHours: 0, days: 0 })]).toEqual(text)
   })
 
-  it('every metric of the catalogue has series, with exactly its labels and values that it may have', () => {
+  it('every metric of the catalogue has series with exactly its labels and allowed values', () => {
     const seen = new Set(all.map(({ metric }) => base(metric)))
     expect(Object.keys(metrics).filter((name) => !seen.has(name))).toEqual([])
     const definitions: ReadonlyMap<string, MetricDefinition> = new Map(Object.entries(metrics))
@@ -74,7 +74,7 @@ describe('the history', () => {
     }
   })
 
-  it('counters only grow, but for where they begin anew: at the upgrade', () => {
+  it('counters only increase, except for resets at the upgrade', () => {
     const falls = all.flatMap(({ metric, labels, points }) => {
       const isCounter =
         metric in metrics ? metric.endsWith('_total') : metric !== 'up' && base(metric) in metrics
@@ -85,14 +85,14 @@ describe('the history', () => {
       )
     })
     expect(falls.length).toBeGreaterThan(100)
-    // Three hours ago, and consensus is back some seconds later.
+    // Three hours ago; consensus starts again some seconds later.
     for (const when of falls) {
       expect(when).toBeGreaterThanOrEqual(NOW - 3 * HOUR)
       expect(when).toBeLessThanOrEqual(NOW - 3 * HOUR + 2 * STEP)
     }
   })
 
-  it('goes on half an hour beyond now, and looks back as far as it is told', () => {
+  it('ends half an hour after now, and begins as early as requested', () => {
     const up = find('up', { instance: HEALTHY })
     expect(up?.points().at(-1)?.[0]).toBe(NOW + HOUR / 2)
     expect(up?.points()[0]?.[0]).toBe(NOW - 6 * HOUR)
@@ -100,7 +100,7 @@ describe('the history', () => {
     expect(old?.points()[0]?.[0]).toBe(NOW - 48 * HOUR)
   })
 
-  it('tells of each node what befalls it', () => {
+  it('has the events of each node', () => {
     const value = (metric: string, labels: Readonly<Record<string, string>>, moment = NOW) =>
       at(find(metric, labels), moment)
     const healthy = { instance: HEALTHY }

@@ -1,7 +1,7 @@
 import type { MetricDefinition } from '../../src/core/metric.ts'
 import { metrics } from '../../src/metrics.ts'
-import { FATES } from './history/fates.ts'
-import { moments } from './history/moments.ts'
+import { PROFILES } from './history/profiles.ts'
+import { nodeStates } from './history/node-states.ts'
 import { createRecorder, type Recorder } from './history/recorder.ts'
 import { recordChain, recordBefore } from './history/chain.ts'
 import { recordConsensus } from './history/consensus.ts'
@@ -11,32 +11,32 @@ import { recordServices } from './history/services.ts'
 import { recordStorage } from './history/storage.ts'
 
 interface Options {
-  /** The moment that the history is made for, in seconds since the epoch; a multiple of a minute. */
+  /** Reference time of the history, in seconds since the epoch; a multiple of a minute. */
   readonly now: number
   readonly hours?: number
   /** Seconds between two scrapes; a divisor of 60. */
   readonly step?: number
-  /** How far it goes on beyond now, so that looking at now shows something for so long. */
+  /** Length after `now` in seconds, so that queries for the current time have data for that long. */
   readonly aheadHours?: number
-  /** Before the hours that are told in full: what the objective of the week needs, by the minute. */
+  /** Length before the complete hours, with only the metrics of the weekly objective, at one sample per minute. */
   readonly days?: number
 }
 
 export const JOB = 'chain-agent'
-/** Well now, with a past: what a panel of a single node must have something to show for. */
+/** A healthy node with past incidents: every panel of a single node must show data for it. */
 export const HEALTHY = 'validator-1'
-/** Its agent cannot be scraped just now, for 25 minutes. */
+/** Its agent has not been scraped for 25 minutes. */
 export const SILENT = 'fullnode-3'
-export const INSTANCES: readonly string[] = FATES.map(({ name }) => name)
+export const INSTANCES: readonly string[] = PROFILES.map(({ name }) => name)
 export const STEP = 30
 
 /**
- * A past for six nodes, with incidents, as OpenMetrics with timestamps: piece by piece, since the whole is large.
+ * Generates a history of six nodes with incidents, as OpenMetrics with timestamps, in pieces because it is large.
  * The same options give the same text.
  */
 export function* history(options: Options): Generator<string> {
-  for (const fate of FATES) {
-    for (const recorder of createTarget(fate, options)) yield* recorder.expose()
+  for (const profile of PROFILES) {
+    for (const recorder of createTarget(profile, options)) yield* recorder.expose()
   }
   yield '# EOF\n'
 }
@@ -44,15 +44,21 @@ export function* history(options: Options): Generator<string> {
 const HOUR = 3600
 
 const createTarget = (
-  fate: (typeof FATES)[number],
+  profile: (typeof PROFILES)[number],
   { now, hours = 6, step = STEP, aheadHours = 0.5, days = 7 }: Options,
 ): readonly Recorder[] => {
-  const common = { instance: fate.name, job: JOB }
+  const common = { instance: profile.name, job: JOB }
   const week = createRecorder(common)
   const full = createRecorder(common)
   const fineFrom = now - hours * HOUR
   const from = Math.min(fineFrom, now - days * 24 * HOUR)
-  for (const moment of moments(fate, { now, from, fineFrom, to: now + aheadHours * HOUR, step })) {
+  for (const moment of nodeStates(profile, {
+    now,
+    from,
+    fineFrom,
+    to: now + aheadHours * HOUR,
+    step,
+  })) {
     const { at, elapsed, isScraped, starts } = moment
     if (at < fineFrom) {
       week.move({ at, elapsed, isWritten: isScraped })
@@ -78,7 +84,7 @@ const createTarget = (
   return [week, full]
 }
 
-/** Who counts: the agent what it saw, consensus its events, systemd what it accounts. */
+/** The process whose restart resets a counter: the agent, consensus or systemd. */
 const beginsAnew = (
   name: string,
   starts: { readonly consensus: boolean; readonly node: boolean; readonly agent: boolean },

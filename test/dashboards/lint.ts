@@ -6,8 +6,8 @@ import { lintPanels } from './lint/panels.ts'
 import { type Dashboard, dashboardSchema } from './model.ts'
 
 /**
- * What can be seen without asking anybody. `dashboards`: the name of each → its JSON; `those` of them are looked at,
- * the others are only linked to.
+ * Findings that need no Prometheus. `dashboards`: name → JSON; `those` of them are checked, the others are only
+ * targets of links.
  */
 export const lint = (
   dashboards: ReadonlyMap<string, unknown>,
@@ -21,7 +21,7 @@ export const lint = (
     for (const { path, message } of error?.issues ?? [])
       found.push(finding('shape', name, `${path.join('.') || 'the whole'}: ${message}`))
   }
-  // One that has a fault of shape is still there to be linked to.
+  // A dashboard with an invalid shape can still be a link target.
   const all = [...dashboards.values()].flatMap((json) => landmarkSchema.safeParse(json).data ?? [])
   for (const [name, dashboard] of read) {
     found.push(

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 
 /**
- * Of the classic dashboard what ours use, and nothing else: Grafana passes over a key that it does not know, so a
- * misspelt one is seen here or never. What a kind of panel makes of its own options is its builder's affair.
+ * The part of the classic dashboard schema that the dashboards use, and nothing else: Grafana ignores unknown keys, so
+ * only this schema detects a misspelt one. The options of each panel type are not checked here.
  */
 
 const own = z.record(z.string(), z.unknown())
@@ -198,7 +198,7 @@ export type Annotation = z.output<typeof annotation>
 
 const FOLDER = fileURLToPath(new URL('../../dashboards', import.meta.url))
 
-/** The dashboards as they are committed: name of the file → what is in it. */
+/** The committed dashboards: file name → content. */
 export const committed = (): ReadonlyMap<string, unknown> =>
   new Map(
     readdirSync(FOLDER)
@@ -216,6 +216,6 @@ export const panelsOf = ({ panels }: Dashboard): readonly Panel[] =>
 export const titleOf = ({ title, id }: Pick<Panel, 'title' | 'id'>): string =>
   title === undefined || title === '' ? `number ${id}` : `"${title}"`
 
-/** The query of a variable, however it is written. */
+/** The query of a variable, in either form. */
 export const queryOf = ({ query }: Variable): string =>
   typeof query === 'string' ? query : query.query

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import type { Api } from './api.ts'
 import { dashboardSchema, type Panel } from './model.ts'
-import { alone } from './planted.ts'
+import { alone } from './fault-fixtures.ts'
 import { type Chosen, interpolate, openScene, type Scene, sent, unresolved } from './resolve.ts'
 
 const NOW = 1_795_000_000
@@ -15,13 +15,13 @@ const scene = (variables: Readonly<Record<string, Chosen>>): Scene => ({
 const one = (value: string): Chosen => ({ values: [value], isMany: false })
 const many = (...values: string[]): Chosen => ({ values, isMany: true })
 
-describe('variables in an expression, as Grafana puts them in', () => {
+describe('interpolation of variables in an expression', () => {
   it.each<readonly [text: string, chosen: Chosen, expected: string]>([
     ['up{a=~"$v"}', one('x.y'), 'up{a=~"x.y"}'],
-    // One of several is escaped for a pattern, in a string.
+    // One of several values is escaped for a regular expression in a string.
     ['up{a=~"$v"}', many('x.y'), String.raw`up{a=~"x\\.y"}`],
     ['up{a=~"$v"}', many('x', 'y:1'), 'up{a=~"(x|y:1)"}'],
-    // All, as the variable says.
+    // All, as defined by the variable.
     ['up{a=~"$v"}', { ...many('x', 'y'), verbatim: '.*' }, 'up{a=~".*"}'],
     ['${v}_total', one('x'), 'x_total'],
     ['${v:pipe} ${v:csv} ${v:regex}', many('x.y', 'z'), String.raw`x.y|z x.y,z x\.y|z`],
@@ -30,7 +30,7 @@ describe('variables in an expression, as Grafana puts them in', () => {
     expect(interpolate(text, scene({ v: chosen }))).toBe(expected)
   })
 
-  it('what nobody set stays, and is told', () => {
+  it('a variable without a value stays and is reported', () => {
     expect(interpolate('up{a="$b"}', scene({}))).toBe('up{a="$b"}')
     expect(unresolved('up{a="$b", c="${d:csv}"}')).toEqual(['$b', '${d:csv}'])
     expect(unresolved('label_replace(up, "a", "$1", "b", "(.*)")')).toEqual([])
@@ -38,7 +38,7 @@ describe('variables in an expression, as Grafana puts them in', () => {
 
   it('the range, the step, and the window of a rate', () => {
     const text = '$__range ${__range_s} $__interval $__rate_interval'
-    // A rate needs a step and a scrape, and four scrapes at least.
+    // A rate needs a step plus a scrape interval, and at least four scrape intervals.
     expect(interpolate(text, scene({}), 30)).toBe('21600s 21600 30s 120s')
     expect(interpolate('$__rate_interval', scene({}), 300)).toBe('330s')
   })
@@ -99,7 +99,7 @@ describe('the values of the variables', () => {
     query: 'label_values(up{job=~"$job"}, instance)',
   }
 
-  it('one after the other, in the order in which one reads them', async () => {
+  it('are queried in the order of the dashboard', async () => {
     expect(await open([job, instance])).toEqual({ job: one('a-job'), instance: one('n2') })
     expect(await open([job, { ...instance, multi: true }])).toEqual({
       job: one('a-job'),
@@ -107,13 +107,13 @@ describe('the values of the variables', () => {
     })
   })
 
-  it('all of them, or the one that is chosen', async () => {
+  it('all of them, or the selected one', async () => {
     const all = { ...instance, multi: true, includeAll: true, allValue: '.*' }
     expect((await open([job, all]))['instance']).toEqual({ ...many('n2', 'n10'), verbatim: '.*' })
     expect((await open([job, all], { instance: 'n2' }))['instance']).toEqual(many('n2'))
   })
 
-  it('what a pattern catches of the series of a query', async () => {
+  it('the capture group of a pattern on the series of a query', async () => {
     const node = {
       name: 'node',
       type: 'query',

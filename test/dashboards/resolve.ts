@@ -1,12 +1,12 @@
 import type { Api, Span } from './api.ts'
 import { type Dashboard, type Panel, queryOf, type Target, type Variable } from './model.ts'
 
-/** What a variable stands for just now. */
+/** The current value of a variable. */
 export interface Chosen {
   readonly values: readonly string[]
-  /** Whether several values could be chosen: then they are text of a regular expression. */
+  /** Whether several values can be selected: then they are inserted as a regular expression. */
   readonly isMany: boolean
-  /** "All" goes in as it is written, where the variable says how. */
+  /** The custom value of "All" is inserted verbatim. */
   readonly verbatim?: string
 }
 
@@ -16,7 +16,7 @@ export interface Scene {
   readonly variables: ReadonlyMap<string, Chosen>
 }
 
-/** A target as it is sent: what Grafana makes of it. */
+/** A target as Grafana sends it. */
 export interface Sent {
   readonly expr: string
   readonly kind: 'instant' | 'range'
@@ -24,19 +24,19 @@ export interface Sent {
   readonly span: Span
 }
 
-/** Seconds between two scrapes, as the data source is told. */
+/** Scrape interval in seconds, as configured in the data source. */
 const SCRAPE = 30
-/** Pixels of a dashboard's width: so many points has a panel over the whole of it. */
+/** Width of a dashboard in pixels: the number of points of a panel of full width. */
 const PIXELS = 1500
 const COLUMNS = 24
 
 interface Choice {
   readonly now: number
-  /** Variable → value; of others all, or the first, as the dashboard says. */
+  /** Variable → value. Default: all values, or the first, as defined by the dashboard. */
   readonly choose?: Readonly<Record<string, string>>
 }
 
-/** Asks for the values of the variables, one after the other, since later ones may need earlier ones. */
+/** Queries the values of the variables in order, since later ones may depend on earlier ones. */
 export const openScene = async (
   { time, templating }: Dashboard,
   api: Api,
@@ -57,7 +57,7 @@ export const openScene = async (
   return { now, span, variables }
 }
 
-/** The target of a panel as Grafana would send it. A variable that there is not stays as it is. */
+/** The target of a panel as Grafana would send it. An unknown variable stays unchanged. */
 export const sent = (scene: Scene, panel: Panel, target: Target): Sent => {
   const { from, to } = scene.span
   const pixels = panel.maxDataPoints ?? (PIXELS * panel.gridPos.w) / COLUMNS
@@ -78,7 +78,7 @@ export const sent = (scene: Scene, panel: Panel, target: Target): Sent => {
 
 const VARIABLE = /\$\{(\w+)(?::(\w+))?\}|\$(\w+)|\[\[(\w+)(?::(\w+))?\]\]/g
 
-/** Variables that nobody set, in what is to be sent. */
+/** Variables without a value in the text to send. */
 export const unresolved = (text: string): readonly string[] =>
   [...text.matchAll(VARIABLE)].map(([whole]) => whole).filter((whole) => !/^\$\d+$/.test(whole))
 
@@ -154,7 +154,7 @@ const valuesOf = async (query: string, scene: Scene, api: Api): Promise<readonly
   })
 }
 
-/** Of each value what the pattern catches, or the whole of what it matches. */
+/** For each value the capture group of the pattern, or the complete match. */
 const filtered = (values: readonly string[], pattern: string): readonly string[] => {
   if (pattern === '') return values
   const [, body = pattern, flags = ''] = /^\/(.*)\/(\w*)$/s.exec(pattern) ?? []
@@ -189,7 +189,7 @@ const moment = (text: string, now: number): number => {
   return ago === undefined ? now : now - seconds(ago)
 }
 
-/** Grafana's steps, with the length up to which each is taken. */
+/** Grafana's steps, with the length up to which each is used. */
 const STEPS: readonly (readonly [below: number, step: number])[] = [
   [1.5, 1],
   [3.5, 2],

@@ -8,7 +8,7 @@ type Labels = Readonly<Record<string, string>>
 
 const isRecording = (rule: Rule): rule is Recording => rule.record !== undefined
 
-/** The recording rules, those first of which others make something. */
+/** The recording rules, in the order of their dependencies. */
 export const levelsOfRecording = (): readonly (readonly Recording[])[] => {
   const levels: Recording[][] = []
   let left = rules.filter(isRecording)
@@ -24,10 +24,10 @@ export const levelsOfRecording = (): readonly (readonly Recording[])[] => {
   return levels
 }
 
-/** Whether a rule looks back itself: then it needs the days before, and is not needed for them. */
+/** Whether a rule has a long window: then it needs the days before, and is not needed for them. */
 const looksBack = (expr: string): boolean => expr.includes('[')
 
-/** What the rules would have recorded lately, and of what others look back to, in the days before. */
+/** The recorded series of the complete hours, and those that long windows need in the days before. */
 export const recordedHistory = async (
   api: Api,
   recordings: readonly Recording[],
@@ -43,7 +43,7 @@ export const recordedHistory = async (
   return [...text, END]
 }
 
-/** ALERTS, as Prometheus itself exposes its alerts. */
+/** The ALERTS series, as Prometheus records them. */
 export const alertHistory = async (api: Api, stretch: Stretch): Promise<readonly string[]> => {
   const text: string[] = []
   for (const { alert, expr, labels, for: pending, keep_firing_for: kept } of alerts) {
@@ -70,7 +70,7 @@ interface Waits {
   readonly step: number
 }
 
-/** When an alert was pending and when it fired, from the moments at which its expression was true. */
+/** When an alert was pending and when it fired, from the times at which its expression was true. */
 export const statesOf = (points: Answered['points'], { pending, kept, step }: Waits) => {
   const states: { pending: number[]; firing: number[] } = { pending: [], firing: [] }
   let since: number | null = null
@@ -105,7 +105,7 @@ const isKept = (at: number, { since, last, pending, kept }: Held): boolean =>
 const END = '# EOF\n'
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
-/** Of a duration in Prometheus' words. */
+/** Milliseconds of a duration in Prometheus notation. */
 export const seconds = (duration = '0s'): number =>
   [...duration.matchAll(/(\d+)([smhdw])/g)].reduce(
     (sum, [, count, unit = 's']) => sum + Number(count) * (UNITS[unit] ?? Number.NaN),

@@ -3,11 +3,11 @@ import { probePrometheus } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 import { checkDashboards } from './check.ts'
 import { type Engine, startEngine } from './engine.ts'
-import { EXCUSES, type Excuse } from './excuses.ts'
-import { FAULTS_OF_ANSWERS } from './faults-of-answers.ts'
+import { ALLOWED_FINDINGS, type AllowedFinding } from './allowed-findings.ts'
+import { ANSWER_FAULTS } from './answer-faults.ts'
 import { HEALTHY, SILENT } from './history.ts'
 import { committed, dashboardSchema, panelsOf, titleOf } from './model.ts'
-import { alone } from './planted.ts'
+import { alone } from './fault-fixtures.ts'
 import { openScene, sent } from './resolve.ts'
 import { runDashboard } from './run.ts'
 
@@ -20,14 +20,14 @@ describe('the dashboards against a real Prometheus with a past', () => {
   })
   afterAll(() => engine.stop())
 
-  const check = (excuses: readonly Excuse[]) =>
+  const check = (excuses: readonly AllowedFinding[]) =>
     checkDashboards({ dashboards: committed(), api: engine, now: engine.now, excuses })
 
-  it('show something everywhere, and nothing that looks wrong', async () => {
-    expect(await check(EXCUSES)).toEqual([])
+  it('show data everywhere, without findings', async () => {
+    expect(await check(ALLOWED_FINDINGS)).toEqual([])
   })
 
-  it.each(FAULTS_OF_ANSWERS)('$name', async ({ rule, says, plant }) => {
+  it.each(ANSWER_FAULTS)('$name', async ({ rule, says, plant }) => {
     const dashboard = alone()
     plant(dashboard)
     const run = { name: 'node', dashboard, api: engine, now: engine.now }
@@ -39,7 +39,7 @@ describe('the dashboards against a real Prometheus with a past', () => {
     if (!says.startsWith('variable')) expect(found).toHaveLength(1)
   })
 
-  it('of a node whose agent is gone there are no figures but what is known without it', async () => {
+  it('show for a node without its agent only values that do not need it', async () => {
     const dashboard = dashboardSchema.parse(committed().get('node'))
     const choose = { instance: SILENT }
     const scene = await openScene(dashboard, engine, { now: engine.now, choose })
@@ -74,16 +74,16 @@ describe('the dashboards against a real Prometheus with a past', () => {
     },
   )
 
-  it('the panel into which faults are planted is well', async () => {
+  it('the panel into which faults are planted has no finding', async () => {
     const run = { name: 'node', dashboard: alone(), api: engine, now: engine.now }
     expect(await runDashboard({ ...run, choose: { instance: HEALTHY } })).toEqual([])
   })
 
-  it('an excuse that is not needed, or for a panel that there is not, or that nothing ever fills', async () => {
+  it('report an allowed finding that is not needed, whose panel does not exist, or that is never filled', async () => {
     const dashboard = alone()
     for (const { targets = [] } of panelsOf(dashboard))
       for (const target of targets) target.expr = `${target.expr} > 1000`
-    const excuse = (where: string): Excuse => ({
+    const excuse = (where: string): AllowedFinding => ({
       rule: 'empty',
       where: `node, panel "${where}", target A`,
       reason: 'none',

@@ -1,6 +1,6 @@
 import { type Answered, type Api, QueryError } from './api.ts'
 import { type Finding, finding } from './findings.ts'
-import { type Answer, judge, sharedNames } from './judge.ts'
+import { type Answer, checkAnswer, sharedNames } from './check-answer.ts'
 import {
   type Annotation,
   type Dashboard,
@@ -16,15 +16,15 @@ interface Run {
   readonly dashboard: Dashboard
   readonly api: Api
   readonly now: number
-  /** Variable → value; of others all, or the first. */
+  /** Variable → value. Default: all values, or the first. */
   readonly choose?: Readonly<Record<string, string>>
-  /** Asks only these targets and annotations, by the begin of what is found; all without it. */
+  /** Queries only these targets and annotations, by the start of their finding location. Default: all. */
   readonly only?: (where: string) => boolean
 }
 
 const ANNOTATION_STEP = 60
 
-/** Asks a real Prometheus everything that the dashboard would, and says what would look wrong. */
+/** Sends all queries of the dashboard to a real Prometheus, and returns findings about the answers. */
 export const runDashboard = async (run: Run): Promise<readonly Finding[]> => {
   const { name, dashboard, api } = run
   const scene = await openScene(dashboard, api, run)
@@ -60,7 +60,7 @@ const runPanel = async (
       continue
     }
     answers.push({ target, series: answer.series })
-    for (const { rule, what } of judge(panel, { target, series: answer.series }))
+    for (const { rule, what } of checkAnswer(panel, { target, series: answer.series }))
       found.push(finding(rule, place, what))
   }
   if (panel.type === 'table') return found
@@ -84,9 +84,9 @@ const runAnnotation = async (
   return (
     [titleFormat, textFormat]
       .flatMap((legendFormat) => (legendFormat === undefined ? [] : [target(legendFormat)]))
-      .flatMap((one) => judge({ type: 'timeseries' }, { target: one, series: answer.series }))
+      .flatMap((one) => checkAnswer({ type: 'timeseries' }, { target: one, series: answer.series }))
       .filter(({ what }, index, all) => all.findIndex((other) => other.what === what) === index)
-      // An annotation may say the same of several things, and of many.
+      // An annotation may have equal names, and many series.
       .filter(({ rule, what }) => rule !== 'many' && !what.includes('several are called'))
       .map(({ rule, what }) => finding(rule, where, what))
   )

@@ -10,7 +10,7 @@ interface Node {
   readonly down?: readonly string[]
   /** Seconds since the newest block. */
   readonly age?: number
-  /** Blocks that the references have more; null where none answers. */
+  /** Blocks that the node is behind the references; null if none answers. */
   readonly behind?: number | null
   readonly execution?: readonly string[]
   readonly executionAt?: number
@@ -21,7 +21,7 @@ interface Node {
 
 const HEIGHT = 1_000_000
 
-/** What is advised for a node with consensus, execution and RPC whose newest block is so old. */
+/** The advice for a node with consensus, execution and RPC. */
 export const advise = (node: Node) => {
   const {
     down = [],

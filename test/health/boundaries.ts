@@ -1,6 +1,6 @@
 import type { ReadingName } from '../../src/core/metric.ts'
 
-/** 3:00 in the morning. */
+/** 03:00 UTC. */
 export const NOW = Date.UTC(2026, 2, 1, 3)
 const S = NOW / 1000
 
@@ -15,12 +15,12 @@ export const blockAge = (age: number): Series => [
 type Row = readonly [
   name: string,
   at: (value: number) => readonly Series[],
-  well: number,
+  healthy: number,
   bad: number,
   says: string,
 ]
 
-/** What is measured, a value that is still well, and one that is not, with what is said of it. */
+/** A metric, a value that is still within its limit, one beyond it, and the finding for that. */
 const ROWS: readonly Row[] = [
   // Less than two days, of which the first unit is printed.
   [
@@ -128,14 +128,14 @@ const ROWS: readonly Row[] = [
     (celsius) => [['chain_host_nvme_temperature_celsius', celsius, { device: 'nvme0' }]],
     70,
     71,
-    'warning: the drive nvme0 has 71 degrees Celsius',
+    'warning: the drive nvme0 is at 71 degrees Celsius',
   ],
   [
     'limit of open files',
     (limit) => [['chain_service_max_file_descriptors', limit, { service: 'bft' }]],
     16_384,
     1024,
-    'critical: chain-bft may open 1,024 files only',
+    'critical: chain-bft may open only 1,024 files',
   ],
   [
     'own timeouts',
@@ -152,7 +152,7 @@ const ROWS: readonly Row[] = [
     ],
     8,
     4,
-    'critical: the node has 4 sessions with others, of 350 that it knows',
+    'critical: the node has 4 transport sessions, and knows 350 peers',
   ],
   [
     'clean-up',
@@ -185,4 +185,10 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-export const BOUNDARIES = ROWS.map(([name, at, well, bad, says]) => ({ name, at, well, bad, says }))
+export const BOUNDARIES = ROWS.map(([name, at, healthy, bad, says]) => ({
+  name,
+  at,
+  healthy,
+  bad,
+  says,
+}))

@@ -2,17 +2,20 @@ import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createKnown } from '../../src/core/known.ts'
 import type { Sample } from '../../src/core/metric.ts'
-import type { Evidence } from '../../src/health/finding.ts'
-import type { Told } from '../../src/health/picture.ts'
-import { survey } from '../../src/health/survey.ts'
-import { judge } from '../../src/health/verdict.ts'
+import type { HealthInput } from '../../src/health/finding.ts'
+import type { CollectorStatus } from '../../src/health/snapshot.ts'
+import { summarize } from '../../src/health/summary.ts'
+import { evaluateHealth } from '../../src/health/verdict.ts'
 import { blockAge, BOUNDARIES, NOW, type Series } from './boundaries.ts'
 
 const S = NOW / 1000
 
-/** A node that is well, and what is different. */
-const evidence = (series: readonly Series[], collectors: readonly Told[] = []): Evidence => {
-  const well: readonly Series[] = [
+/** The input of a healthy node, with changed series. */
+const input = (
+  series: readonly Series[],
+  collectors: readonly CollectorStatus[] = [],
+): HealthInput => {
+  const healthy: readonly Series[] = [
     ['chain_rpc_up', 1],
     ['chain_rpc_block_number', 1000, { tag: 'latest' }],
     ['chain_rpc_block_timestamp_seconds', S - 1, { tag: 'latest' }],
@@ -20,7 +23,7 @@ const evidence = (series: readonly Series[], collectors: readonly Told[] = []): 
     ['chain_blocks_per_second', 2],
   ]
   const key = ([name, , labels]: Series): string => `${name}${JSON.stringify(labels ?? {})}`
-  const all = new Map([...well, ...series].map((one) => [key(one), one]))
+  const all = new Map([...healthy, ...series].map((one) => [key(one), one]))
   const samples = [...all.values()].map(([name, value, labels = {}]): Sample => ({
     name,
     value,
@@ -30,16 +33,16 @@ const evidence = (series: readonly Series[], collectors: readonly Told[] = []): 
 }
 
 const found = (series: readonly Series[]): readonly string[] =>
-  judge(evidence(series)).findings.map(({ severity, says }) => `${severity}: ${says}`)
+  evaluateHealth(input(series)).findings.map(({ severity, says }) => `${severity}: ${says}`)
 
-test('a node of which all is well', () => {
+test('a healthy node', () => {
   expect(found([])).toEqual([])
-  expect(judge(evidence([]))).toMatchObject({ word: 'OK', exitCode: 0 })
+  expect(evaluateHealth(input([]))).toMatchObject({ word: 'OK', exitCode: 0 })
 })
 
-describe.each(BOUNDARIES)('$name', ({ at, well, bad, says }) => {
-  test(`nothing at ${well}`, () => {
-    expect(found(at(well))).toEqual([])
+describe.each(BOUNDARIES)('$name', ({ at, healthy, bad, says }) => {
+  test(`no finding at ${healthy}`, () => {
+    expect(found(at(healthy))).toEqual([])
   })
   test(`at ${bad}: ${says}`, () => {
     expect(found(at(bad))).toContain(says)
@@ -53,7 +56,7 @@ describe('rounds that this node led and that timed out', () => {
     ['chain_duty_timeout_ratio', timeouts / (blocks + timeouts), { scope: 'own' }],
     ['chain_duty_timeout_ratio', network, { scope: 'network' }],
   ]
-  test('are a finding where they are more than chance and the network has few', () => {
+  test('are a finding if they exceed chance and the network has few', () => {
     // 8 of 21 are 38 %; the square roots differ by 0.46, and chance explains 1.5 / sqrt(21) = 0.33.
     expect(found(turns(13, 8, 0.025))).toEqual([
       'warning: 38% of the last 21 rounds that this node led timed out',
@@ -70,22 +73,22 @@ describe('rounds that this node led and that timed out', () => {
   })
 })
 
-describe('causes and what follows from them', () => {
+describe('causes and consequences', () => {
   const down = (service: string): readonly Series[] => [
     ['chain_service_expected', 1, { service }],
     ['chain_service_active', 0, { service }],
   ]
-  test('a service that is down explains that no block comes, and that the RPC is silent', () => {
+  test('a service that is down explains missing blocks and an RPC that does not answer', () => {
     const series = [...down('bft'), blockAge(500), ['chain_rpc_up', 0]] as const
     expect(found(series)).toEqual(['critical: chain-bft does not run'])
   })
-  test('one beside the node is a warning, and explains nothing', () => {
+  test('an auxiliary service is a warning and explains nothing', () => {
     expect(found([...down('otelcol'), blockAge(500)])).toEqual([
       'critical: no new block for 8 min',
       'warning: chain-otelcol does not run',
     ])
   })
-  test('statesync explains the rest, and is no emergency', () => {
+  test('statesync explains the rest and is only a warning', () => {
     const series: readonly Series[] = [
       ['chain_native_statesync_active', 1],
       ['chain_rpc_up', 0],
@@ -104,7 +107,7 @@ describe('causes and what follows from them', () => {
   ]
   const old: readonly Series[] = [blockAge(45), ['chain_block_difference', 120]]
   const isBehind = 'critical: the node is about 120 blocks behind the network'
-  const stands = 'critical: no new block for 45 s'
+  const stalled = 'critical: no new block for 45 s'
   test.each<readonly [string, readonly Series[], string]>([
     ['the RPC grew', [['chain_rpc_last_advance_timestamp_seconds', S - 2]], isBehind],
     [
@@ -112,30 +115,34 @@ describe('causes and what follows from them', () => {
       [heard, ['chain_consensus_committing', 1]],
       isBehind,
     ],
-    // ledger-tail was started anew, and tells old blocks.
+    // ledger-tail was restarted, and logs old blocks.
     [
-      'the ledger speaks, and nothing is committed',
+      'the ledger stream has entries, and nothing is committed',
       [heard, ['chain_consensus_committing', 0]],
-      stands,
+      stalled,
     ],
-    ['the RPC grew a minute ago', [['chain_rpc_last_advance_timestamp_seconds', S - 60]], stands],
-    ['nobody saw one come', [], stands],
+    [
+      'the RPC height increased a minute ago',
+      [['chain_rpc_last_advance_timestamp_seconds', S - 60]],
+      stalled,
+    ],
+    ['no source reports a new one', [], stalled],
   ])('old blocks, %s', (_, series, says) => {
     expect(found([...old, ...series])).toEqual([says])
   })
-  test('height and age are of one block', () => {
+  test('height and age are from one block', () => {
     const series: readonly Series[] = [
       blockAge(60),
       ['chain_ledger_seq_num', 1200, { event: 'proposed' }],
       ['chain_ledger_block_timestamp_seconds', S - 2, { event: 'proposed' }],
     ]
-    const facts = survey(evidence(series))
-    expect(facts.find(({ matter }) => matter === 'chain')?.says).toBe(
+    const facts = summarize(input(series))
+    expect(facts.find(({ label }) => label === 'chain')?.value).toBe(
       'block 1,200, 2 s old, level with the network',
     )
   })
-  test('an RPC that answered late once is asked again, and no emergency', () => {
-    const rpc: Told = {
+  test('a single RPC timeout is a warning', () => {
+    const rpc: CollectorStatus = {
       name: 'rpc',
       help: '',
       enabled: true,
@@ -144,19 +151,19 @@ describe('causes and what follows from them', () => {
       error: null,
       reading: { up: false, reason: 'timeout', detail: 'none within 3s' },
     }
-    const { findings } = judge(evidence([['chain_rpc_up', 0]], [rpc]))
+    const { findings } = evaluateHealth(input([['chain_rpc_up', 0]], [rpc]))
     expect(findings.map(({ severity, says }) => `${severity}: ${says}`)).toContain(
       'warning: the RPC did not answer in time',
     )
   })
-  test('an RPC that is silent beside services that run', () => {
+  test('an RPC that does not answer while services run', () => {
     const says = 'critical: the RPC does not answer'
     expect(found([['chain_rpc_up', 0]])).toContain(says)
     const runs: Series = ['chain_service_active', 1, { service: 'rpc' }]
     expect(found([['chain_rpc_up', 0], runs])).toContain(`${says}, though its service runs`)
   })
-  test('neither systemd nor an RPC: no node to be seen, whatever else is missing', () => {
-    const nowhere: Evidence = {
+  test('neither systemd nor an RPC: no node, whatever else is missing', () => {
+    const nowhere: HealthInput = {
       at: NOW,
       prefix: null,
       collectors: [],
@@ -169,22 +176,22 @@ describe('causes and what follows from them', () => {
         },
       ]),
     }
-    expect(judge(nowhere).findings.map(({ says }) => says)).toEqual([
+    expect(evaluateHealth(nowhere).findings.map(({ says }) => says)).toEqual([
       'there is no node on this host, or none that this user can see',
     ])
   })
-  test('nobody who tells of a block: unknown, and not well', () => {
-    const nothing: Evidence = { at: NOW, prefix: null, known: createKnown([]), collectors: [] }
-    expect(judge(nothing)).toMatchObject({
+  test('no source of blocks: unknown, not healthy', () => {
+    const nothing: HealthInput = { at: NOW, prefix: null, known: createKnown([]), collectors: [] }
+    expect(evaluateHealth(nothing)).toMatchObject({
       word: 'UNKNOWN',
-      sentence: 'whether the chain advances cannot be told.',
+      sentence: 'whether the chain advances is unknown.',
       exitCode: 2,
     })
   })
 })
 
 describe('maintenance', () => {
-  const announced = (until: number): Told => ({
+  const announced = (until: number): CollectorStatus => ({
     name: 'maintenance',
     help: '',
     enabled: true,
@@ -195,33 +202,35 @@ describe('maintenance', () => {
   })
   const exposed: Series = ['chain_host_port_exposed', 1, { port: '8080' }]
 
-  test('explains trouble with the work of the node', () => {
-    expect(judge(evidence([blockAge(90)], [announced(NOW + 300_000)]))).toMatchObject({
+  test('explains findings about the work of the node', () => {
+    expect(evaluateHealth(input([blockAge(90)], [announced(NOW + 300_000)]))).toMatchObject({
       word: 'MAINTENANCE',
       sentence: 'upgrade, 5 min left; no new block for 1 min.',
       exitCode: 0,
     })
   })
   test('does not explain an open port', () => {
-    expect(judge(evidence([blockAge(90), exposed], [announced(NOW + 300_000)]))).toMatchObject({
+    expect(
+      evaluateHealth(input([blockAge(90), exposed], [announced(NOW + 300_000)])),
+    ).toMatchObject({
       word: 'WARNING',
       sentence: 'port 8080 listens on every address.',
       exitCode: 1,
     })
   })
   test('ends by itself', () => {
-    expect(judge(evidence([blockAge(90)], [announced(NOW - 1)]))).toMatchObject({
+    expect(evaluateHealth(input([blockAge(90)], [announced(NOW - 1)]))).toMatchObject({
       word: 'CRITICAL',
     })
   })
 })
 
-test('what has the name of an alert has its runbook', () => {
+test('a finding named after an alert has its runbook', () => {
   const pages = new Set(
     readdirSync(new URL('../../docs/runbooks', import.meta.url)).map((file) => file.slice(0, -3)),
   )
   const names = BOUNDARIES.flatMap(({ at, bad }) =>
-    judge(evidence(at(bad))).findings.map(({ name }) => name),
+    evaluateHealth(input(at(bad))).findings.map(({ name }) => name),
   )
   expect(names.length).toBeGreaterThanOrEqual(BOUNDARIES.length)
   expect(names.filter((name) => !pages.has(name))).toEqual([])

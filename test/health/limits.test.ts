@@ -19,14 +19,14 @@ const ROWS = Object.entries(LIMITS).flatMap(([name, { alert, ...limits }]) =>
   Object.entries(limits).map(([severity, value]) => ({ name, alert, severity, value })),
 )
 
-describe('a terminal and a pager say the same', () => {
+describe('findings and alert rules have the same limits', () => {
   test.each(ROWS)('$name: $alert, $severity at $value', ({ alert, severity, value }) => {
     expect(numbersOf(alert, severity)).toContain(value)
   })
-  test('how many peers are many', () => {
+  test('MANY_PEERS', () => {
     expect(numbersOf('ChainIsolated', 'critical')).toContain(MANY_PEERS)
   })
-  test('when own timeouts are the fault of the node', () => {
+  test('the limits of timeouts', () => {
     const numbers = numbersOf('ChainLeaderTimeouts', 'warning')
     expect(numbers).toContain(ENOUGH_OWN_ROUNDS)
     expect(numbers).toContain(NETWORK_TIMEOUT_SHARE)

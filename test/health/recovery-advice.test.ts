@@ -28,10 +28,10 @@ test('a soft reset names the files, where they go and how to see that they were 
   )
 })
 
-describe('how far behind decides', () => {
+describe('the distance to the network decides', () => {
   test.each([
     [599, 'start'],
-    // From the window on nobody serves what was missed.
+    // Beyond the window peers do not serve the missed blocks.
     [600, 'soft reset'],
     [30_000, 'soft reset'],
     [30_001, 'hard reset'],
@@ -40,7 +40,7 @@ describe('how far behind decides', () => {
   })
 
   test.each([
-    // Blocks pass between two questions: that is no distance.
+    // Blocks pass between two requests: a small difference does not count.
     [15, 'wait'],
     [16, 'restart together'],
     [600, 'soft reset'],
@@ -54,7 +54,7 @@ describe('how far behind decides', () => {
     expect({ path, exitCode }).toEqual({ path: 'unknown', exitCode: 1 })
   })
 
-  test("without references the agent's own reckoning counts, and what has passed is at least so much", () => {
+  test("without references the agent's own estimate counts, as a lower bound once the window has closed", () => {
     const left = (blocks: number) =>
       advise({
         down: allDown,
@@ -90,8 +90,8 @@ describe('how far behind decides', () => {
   })
 })
 
-describe('what is down', () => {
-  test('all: start; one of the two: restart, so that both begin together', () => {
+describe('services that are down', () => {
+  test('all: start; one of the two: restart, so that both start together', () => {
     expect(advise({ down: allDown, age: 20, behind: 60 }).steps.join(' ')).toContain(
       'systemctl start chain-bft chain-execution chain-rpc',
     )
@@ -99,19 +99,19 @@ describe('what is down', () => {
       'systemctl restart chain-bft chain-execution chain-rpc',
     )
   })
-  test('the RPC alone: the one that may be restarted alone', () => {
+  test('the RPC alone: only it may be restarted alone', () => {
     const { path, steps } = advise({ down: ['rpc'] })
     expect(path).toBe('restart rpc')
     expect(steps.join(' ')).not.toMatch(/bft|execution/)
   })
-  test('never consensus alone, whatever is advised', () => {
-    const ways = [
+  test('consensus is never restarted alone', () => {
+    const plans = [
       advise({ down: ['bft'], age: 20, behind: 60 }),
       advise({ down: ['execution'], age: 20, behind: 60 }),
       advise({ age: 120, behind: 300 }),
       advise({ age: 120, behind: 40_000 }),
     ]
-    for (const { steps } of ways) {
+    for (const { steps } of plans) {
       expect(steps.join('\n')).not.toMatch(/systemctl (?:re)?start chain-bft(?! chain-execution)/)
     }
   })
@@ -123,17 +123,17 @@ describe('statesync', () => {
   test.each([
     [1799, 'wait', 0],
     [1801, 'hard reset', 1],
-  ])('that last moved %i seconds ago: %s', (secondsAgo, path, exitCode) => {
-    const told = advise({ age: 9000, behind: 40_000, more: [...syncing, moved(secondsAgo)] })
-    expect({ path: told.path, exitCode: told.exitCode }).toEqual({ path, exitCode })
+  ])('whose last progress was %i seconds ago: %s', (secondsAgo, path, exitCode) => {
+    const advice = advise({ age: 9000, behind: 40_000, more: [...syncing, moved(secondsAgo)] })
+    expect({ path: advice.path, exitCode: advice.exitCode }).toEqual({ path, exitCode })
   })
-  test('a node that stopped amid it: what is down comes first', () => {
-    const told = advise({ down: allDown, age: 9000, behind: 40_000, more: syncing })
-    expect(told.says).toMatch(/more than 30,000 blocks behind/)
+  test('a node that stopped during statesync: services that are down come first', () => {
+    const advice = advise({ down: allDown, age: 9000, behind: 40_000, more: syncing })
+    expect(advice.says).toMatch(/more than 30,000 blocks behind/)
   })
 })
 
-describe('what a start would founder on comes before the start', () => {
+describe('problems that make a start fail come before the start', () => {
   test('a keystore that is missing', () => {
     const lost = sample('chain_key_file_state', 1, {
       key: 'secp',
@@ -146,7 +146,7 @@ describe('what a start would founder on comes before the start', () => {
     expect(notNow.join(' ')).toContain('Do not restart the node')
     expect(advise({ down: allDown, age: 60, behind: 100, more: [lost] }).path).toBe('restore keys')
   })
-  test('that nothing at all is there is another directory, and said', () => {
+  test('if all files are missing, the evidence suggests another directory', () => {
     const more = (['keystore', 'backup'] as const).flatMap((kind) =>
       (['secp', 'bls'] as const).map((key) =>
         sample('chain_key_file_state', 1, { key, kind, state: 'missing' }),
@@ -154,9 +154,9 @@ describe('what a start would founder on comes before the start', () => {
     )
     const { path, why } = advise({ more })
     expect(path).toBe('none')
-    expect(why.join(' ')).toContain('see that `node.directory` is right')
+    expect(why.join(' ')).toContain('check `node.directory`')
   })
-  test('a backup that is missing is no matter of recovery', () => {
+  test('a missing backup needs no recovery', () => {
     const lost = sample('chain_key_file_state', 1, { key: 'bls', kind: 'backup', state: 'missing' })
     expect(advise({ more: [lost] }).path).toBe('none')
   })
@@ -166,26 +166,26 @@ describe('what a start would founder on comes before the start', () => {
     ['io_uring: io_uring_queue_init_params failed', 'mend host'],
     ['event_ring: event library error', 'mend host'],
     ['result_mismatch: Delayed execution result mismatch', 'hard reset'],
-  ])('execution said %s: %s', (line, path) => {
-    const told = advise({ down: ['execution'], age: 30, behind: 90, execution: [line] })
-    expect(told.path).toBe(path)
-    expect(told.why.join('\n')).toContain(line.split(': ')[1])
+  ])('execution logged %s: %s', (line, path) => {
+    const advice = advise({ down: ['execution'], age: 30, behind: 90, execution: [line] })
+    expect(advice.path).toBe(path)
+    expect(advice.why.join('\n')).toContain(line.split(': ')[1])
   })
-  test('a wrong result that was said before execution was started anew may be over', () => {
+  test('a wrong result logged before execution was restarted may be resolved', () => {
     const execution = ['result_mismatch: Delayed execution result mismatch']
     expect(advise({ execution, startedAgo: 11 }).path).toBe('hard reset')
     expect(advise({ execution, startedAgo: 9 }).path).toBe('none')
   })
-  test('one that was said beside a consensus that was started alone is of that', () => {
+  test('a wrong result after a partial restart is a consequence of it', () => {
     const execution = ['result_mismatch: Delayed execution result mismatch']
     const more = [sample('chain_service_partial_restart', 1)]
     expect(advise({ execution, more }).path).toBe('restart together')
   })
-  test('a fork that has come is an upgrade, whatever else is down', () => {
+  test('an active fork needs an upgrade, whatever else is down', () => {
     const more = fork('version', NOW - 60)
     expect(advise({ down: allDown, age: 60, behind: 100, more }).path).toBe('upgrade')
   })
-  test('one to come waits for what is down', () => {
+  test('a coming fork waits until the services run', () => {
     const more = fork('timeline', NOW + 3600)
     expect(advise({ down: allDown, age: 60, behind: 100, more }).path).toBe('start')
     expect(advise({ more }).path).toBe('migrate')
@@ -193,17 +193,17 @@ describe('what a start would founder on comes before the start', () => {
   })
 })
 
-test('execution that says nothing for a minute, while the ledger goes on', () => {
+test('execution that logs nothing for a minute while the ledger advances', () => {
   const ledger = sample('chain_agent_journal_last_entry_timestamp_seconds', NOW - 1, {
     service: 'ledger-tail',
   })
   const more = [ledger, sample('chain_consensus_committing', 1)]
-  const told = advise({ age: 70, behind: 200, executionAt: AT - 70_000, more })
-  expect(told.says).toContain('execution has executed nothing for 1 min')
+  const advice = advise({ age: 70, behind: 200, executionAt: AT - 70_000, more })
+  expect(advice.says).toContain('execution has executed nothing for 1 min')
   expect(advise({ age: 70, behind: 200, executionAt: AT - 50_000, more }).path).toBe('wait')
 })
 
-test('what the node printed cannot come out as it is', () => {
+test('log lines of the node are shown without control characters and secrets', () => {
   const { why } = advise({
     down: ['execution'],
     age: 30,
@@ -216,8 +216,8 @@ test('what the node printed cannot come out as it is', () => {
   }
 })
 
-test('nothing known at all is no advice', () => {
-  const told = adviseRecovery({
+test('without any data the recovery is unknown', () => {
+  const advice = adviseRecovery({
     at: AT,
     origin: 'node',
     prefix: null,
@@ -225,14 +225,14 @@ test('nothing known at all is no advice', () => {
     known: createKnown([]),
     collectors: [],
   })
-  expect(told).toMatchObject({
+  expect(advice).toMatchObject({
     path: 'unknown',
     exitCode: 1,
     says: 'unknown: nothing is known of the node',
   })
 })
 
-test('every page that is named is there', () => {
+test('every runbook that is named exists', () => {
   const pages = [
     advise({ down: allDown, age: 60, behind: 100 }),
     advise({ down: allDown, age: 60, behind: 1000 }),

@@ -50,7 +50,7 @@ describe('looking back, under a real systemd and journald', () => {
 
   it('of a stretch before it there is nothing to judge', async () => {
     const { code, stdout, stderr } = await run('replay', '--since', '3h', '--until', '2h')
-    expect(stderr).toContain('there is no entry of the units of zephyr in that time')
+    expect(stderr).toContain('there is no entry of the zephyr units in that time range')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   })
 

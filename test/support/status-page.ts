@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config/index.ts'
 import { toApiJson } from '../../src/core/json.ts'
 import { createKnown } from '../../src/core/known.ts'
 import type { Sample } from '../../src/core/metric.ts'
-import type { Told } from '../../src/health/picture.ts'
+import type { CollectorStatus } from '../../src/health/snapshot.ts'
 
 export const NOON = Date.UTC(2026, 2, 1, 12)
 
@@ -16,7 +16,7 @@ interface Knowledge {
   readonly readings?: Readonly<Record<string, unknown>>
   readonly samples?: readonly Sample[]
   /** Of collectors that have more to tell than a reading. */
-  readonly told?: readonly (Pick<Told, 'name'> & Partial<Told>)[]
+  readonly told?: readonly (Pick<CollectorStatus, 'name'> & Partial<CollectorStatus>)[]
 }
 
 /** What sections make of readings and metrics, three seconds old at noon. */
@@ -25,7 +25,7 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
   const prefix = { path: 'prefix', value: 'chain', typed: '--prefix' }
   const { config } = readConfig(undefined, { env: {}, flags: [prefix] })
   const fresh = { help: '', enabled: true, up: true, lastSuccessAt: NOON - 3000, error: null }
-  const picture = {
+  const snapshot = {
     at: NOON,
     origin: 'agent' as const,
     version: '1',
@@ -42,7 +42,7 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
     metrics: '',
   }
   return {
-    view: createView(picture),
+    view: createView(snapshot),
     verdict: { word: 'OK', sentence: '', findings: [], exitCode: 0 },
     listen: config.listen,
     source: null,

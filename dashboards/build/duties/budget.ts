@@ -1,12 +1,12 @@
 import { COLOUR } from '../colours.ts'
-import { lowest } from '../extremes.ts'
+import { lowest } from '../promql.ts'
 import { type Row } from '../frame.ts'
 import { limitsBy, ownLimits } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { table, type Column } from '../panels/table.ts'
 import { limitsOf } from '../rules.ts'
 import { inWords } from '../units.ts'
-import { FRESH, FRESH_WITHIN } from '../verdict.ts'
+import { FRESH, FRESH_WITHIN } from '../node-state.ts'
 
 const [objective] = limitsOf('ChainUptimeBudgetSlow', 'instance:chain_available:avg3d')
 if (!objective) throw new Error('ChainUptimeBudgetSlow names no objective')
@@ -16,9 +16,9 @@ const HOURS = 7 * 24
 const WEEK = HOURS * 3600
 
 const least = (expr: string): string => `min by (job, instance) (${expr})`
-/** Hours of the week of which something is known, seen once each: the whole would be read again for each column. */
+/** Hours of the week with data, evaluated once each: otherwise the whole week would be read again for each column. */
 const known = 'count_over_time(instance:chain_available:bool[7d:1h])'
-/** As the rules do it for their windows: what is known of less than half says nothing of the whole. */
+/** Like the rules for their windows: with data for less than half of the window there is no value. */
 const week = `(
   avg_over_time(instance:chain_available:bool[7d])
   and on (job, instance) (${known} >= ${HOURS / 2})
@@ -26,7 +26,7 @@ const week = `(
 const burn = (window: string): string =>
   `max by (job, instance) ((1 - instance:chain_available:avg${window}) / ${BUDGET})`
 
-/** No alert says so: it is what the word budget means. */
+/** No alert has this limit: it follows from the definition of a budget. */
 const SPENT = ownLimits([
   { value: null, color: COLOUR.critical },
   { value: 0, color: COLOUR.warning },

@@ -5,7 +5,7 @@ import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
 import { type Placed } from '../panels/panel.ts'
 
-/** Of an identity there may be one. */
+/** An identity must exist only once. */
 const ONE = ownLimits([
   { value: null, color: COLOUR.good },
   { value: 2, color: COLOUR.critical },

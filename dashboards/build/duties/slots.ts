@@ -1,6 +1,6 @@
-import { ABOUT_SHARE, TO_LEAD } from '../to-lead.ts'
+import { EXPECTED_ROUNDS_NOTE, EXPECTED_ROUNDS } from '../expected-rounds.ts'
 import { identity } from './identity.ts'
-import { highest, lowest } from '../extremes.ts'
+import { highest, lowest } from '../promql.ts'
 import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { ABOUT_FEW, OWN_TIMEOUTS_BY_NODE, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
@@ -9,9 +9,9 @@ import { table } from '../panels/table.ts'
 import { limitsOf } from '../rules.ts'
 import { inWords } from '../units.ts'
 
-/** Blocks to be expected: rounds to lead, less what the whole network loses by timeouts. */
+/** Expected blocks: rounds to lead, minus the share of timeouts in the network. */
 const EXPECTED = `(
-  ${TO_LEAD}
+  ${EXPECTED_ROUNDS}
   * on (job, instance) (1 - sum by (job, instance) (chain_duty_timeout_ratio{scope="network"}))
 )`
 const BLOCKS = 'sum by (job, instance) (chain_duty_slots{result="block"})'
@@ -31,7 +31,7 @@ export const slots: Row = {
   panels: [
     table({
       title: 'Rounds led',
-      about: `What each validator led in six hours, and what its share of the stake let expect. Luck is led over expected. ${ABOUT_SHARE} A chance below ${NO_LUCK} is no luck: look at the node. No row: the agent does not know the key of the node, or hears no ledger stream.`,
+      about: `What each validator led in six hours, and what its share of the stake let expect. Luck is led over expected. ${EXPECTED_ROUNDS_NOTE} A chance below ${NO_LUCK} is no luck: look at the node. No row: the agent does not know the key of the node, or hears no ledger stream.`,
       alerts: ['ChainProposalShortfall', 'ChainLeaderTimeouts', 'ChainDutyUnknown'],
       width: 24,
       height: 8,
@@ -47,13 +47,13 @@ export const slots: Row = {
         },
         {
           title: 'Expected to lead',
-          expr: TO_LEAD,
+          expr: EXPECTED_ROUNDS,
           unit: 'locale',
           decimals: 1,
         },
         {
           title: 'Luck',
-          expr: `${LED} / on (job, instance) (${TO_LEAD} > 0)`,
+          expr: `${LED} / on (job, instance) (${EXPECTED_ROUNDS} > 0)`,
           unit: 'percentunit',
           decimals: 0,
         },
@@ -96,7 +96,7 @@ export const slots: Row = {
     }),
     graph({
       title: 'Blocks led, expected, and what chance allows',
-      about: `Blocks of six hours of all chosen nodes together, what their stake let expect after the losses of the network, and two standard deviations around it: turns are rare and independent, so that their number spreads by its root, and 19 of 20 times it lies in the band. ${ABOUT_SHARE} Choose one node to judge it.`,
+      about: `Blocks of six hours of all chosen nodes together, what their stake let expect after the losses of the network, and two standard deviations around it: turns are rare and independent, so that their number spreads by its root, and 19 of 20 times it lies in the band. ${EXPECTED_ROUNDS_NOTE} Choose one node to judge it.`,
       alerts: ['ChainProposalShortfall'],
       unit: 'locale',
       decimals: 0,

@@ -1,4 +1,4 @@
-import { highest, lowest } from '../extremes.ts'
+import { highest, lowest } from '../promql.ts'
 import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'

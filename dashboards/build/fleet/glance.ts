@@ -2,7 +2,7 @@ import { type Row } from '../frame.ts'
 import { anyIs } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { tile } from '../panels/tile.ts'
-import { ABOUT_STATES, AREAS, STATE, stateOf } from '../verdict.ts'
+import { ABOUT_STATES, AREAS, STATE, stateOf } from '../node-state.ts'
 
 const count = (comparison: string): string =>
   `count((${STATE}) ${comparison}) or 0 * count(${STATE})`

@@ -2,8 +2,8 @@ import { type Row } from '../frame.ts'
 import { anyIs, limitsBy } from '../limits.ts'
 import { OWN_TIMEOUTS_BY_NODE, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
 import { table } from '../panels/table.ts'
-import { ABOUT_STATES, firing, FRESH, STATE, STATES } from '../verdict.ts'
-import { TO_RUNBOOK } from '../runbook-link.ts'
+import { ABOUT_STATES, firing, FRESH, STATE, STATES } from '../node-state.ts'
+import { RUNBOOK_LINK } from '../rules.ts'
 import { TO_NODE_FROM_TABLE } from './links.ts'
 
 export const nodes: Row = {
@@ -145,7 +145,7 @@ export const nodes: Row = {
       width: 12,
       keys: { instance: 'Node', severity: 'Severity', alertname: 'Alert', component: 'Component' },
       hidden: ['job'],
-      links: { instance: TO_NODE_FROM_TABLE, alertname: TO_RUNBOOK },
+      links: { instance: TO_NODE_FROM_TABLE, alertname: RUNBOOK_LINK },
       widths: { severity: 110, alertname: 270, component: 130 },
       onlyLabels: true,
       sortBy: { title: 'Severity', descending: false },

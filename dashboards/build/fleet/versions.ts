@@ -2,7 +2,7 @@ import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { bars } from '../panels/bars.ts'
 import { table } from '../panels/table.ts'
-import { fact } from '../words.ts'
+import { fact } from '../value-labels.ts'
 import { TO_NODE_FROM_TABLE } from './links.ts'
 
 const since = 'chain_fork_activation_timestamp_seconds - time()'

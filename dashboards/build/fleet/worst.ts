@@ -5,7 +5,7 @@ import { bars, type Bars } from '../panels/bars.ts'
 import { type Placed } from '../panels/panel.ts'
 import { TO_NODE } from './links.ts'
 
-/** So many can be read; with a hundred nodes the others are in the table. */
+/** Number of readable bars; with a hundred nodes the others are in the table. */
 const WORST = 12
 
 interface Worst extends Omit<Bars, 'legend' | 'link' | 'width'> {

@@ -4,10 +4,10 @@ import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
 import { timeline } from '../panels/timeline.ts'
-import { whileScraped } from '../verdict.ts'
-import { UP } from '../words.ts'
+import { whileScraped } from '../node-state.ts'
+import { UP } from '../value-labels.ts'
 
-/** Those of which there are many lines. */
+/** Formats with many lines. */
 const FORMATS = ['consensus-log', 'execution-log', 'ledger-tail', 'journal']
 
 export const agent: Row = {

@@ -3,7 +3,7 @@ import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { figures } from '../panels/tile.ts'
-import { quantile } from '../quantile.ts'
+import { quantile } from '../promql.ts'
 
 const above = (metric: string): string =>
   `${metric} - on (job, instance) group_left () chain_rpc_block_number{tag="latest"}`

@@ -3,7 +3,7 @@ import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { ABOUT_FEW, OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
 import { graph } from '../panels/graph.ts'
-import { ABOUT_SHARE, TO_LEAD } from '../to-lead.ts'
+import { EXPECTED_ROUNDS_NOTE, EXPECTED_ROUNDS } from '../expected-rounds.ts'
 
 const EVENTS = [
   'committed_block',
@@ -73,7 +73,7 @@ export const consensus: Row = {
     }),
     graph({
       title: 'Own rounds of six hours',
-      about: `Rounds that this node led, by how they ended, and how many its stake let expect. ${ABOUT_SHARE} The dashboard of duties shows what chance allows.`,
+      about: `Rounds that this node led, by how they ended, and how many its stake let expect. ${EXPECTED_ROUNDS_NOTE} The dashboard of duties shows what chance allows.`,
       alerts: ['ChainProposalShortfall', 'ChainDutyUnknown'],
       unit: 'locale',
       decimals: 0,
@@ -82,7 +82,7 @@ export const consensus: Row = {
       lines: [
         { expr: 'chain_duty_slots{result="block"}', legend: 'gave a block' },
         { expr: 'chain_duty_slots{result="timeout"}', legend: 'timed out' },
-        { expr: TO_LEAD, legend: 'expected by stake' },
+        { expr: EXPECTED_ROUNDS, legend: 'expected by stake' },
       ],
     }),
     graph({

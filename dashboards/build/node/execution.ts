@@ -1,14 +1,14 @@
 import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
-import { quantile } from '../quantile.ts'
+import { quantile } from '../promql.ts'
 import { askedOf } from '../rules.ts'
 import { inWords } from '../units.ts'
 
 const duration = (q: number, phase: string): string =>
   quantile(q, `chain_execution_block_duration_seconds{phase="${phase}"}`)
 
-/** The buckets that the alert looks at: that of a warning first. */
+/** The histogram buckets that the alert uses, that of the warning first. */
 const IN_TIME = askedOf('ChainExecutionSlow', 'le')
 const ABOUT_IN_TIME = IN_TIME.map(
   ({ severity, value }) => `${inWords(Number(value), 's')} (${severity})`,

@@ -7,7 +7,7 @@ import {
   OWN_TIMEOUTS_LIMITS,
 } from '../own-timeouts.ts'
 import { tile } from '../panels/tile.ts'
-import { ABOUT_STATES, firing, FRESH, FRESH_WITHIN, STATE, STATES } from '../verdict.ts'
+import { ABOUT_STATES, firing, FRESH, FRESH_WITHIN, STATE, STATES } from '../node-state.ts'
 
 export const glance: Row = {
   title: 'At a glance',

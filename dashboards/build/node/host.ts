@@ -3,9 +3,9 @@ import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
 import { figures } from '../panels/tile.ts'
-import { alarm } from '../words.ts'
+import { alarm } from '../value-labels.ts'
 
-/** A figure of each drive, with what the drive is. */
+/** A value of each drive, with its model. */
 const describedDrive = (expr: string): string => `
   max by (device, model, firmware) (
     (${expr}) * on (job, instance, device) group_left (model, firmware) chain_host_nvme_info

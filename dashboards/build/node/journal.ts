@@ -1,10 +1,10 @@
 import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { figures, labels } from '../panels/tile.ts'
-import { fact } from '../words.ts'
+import { fact } from '../value-labels.ts'
 import { type Placed } from '../panels/panel.ts'
 
-/** How well the journal is read, and how the agent is heard of. */
+/** Reading of the journal, and outgoing connections of the agent. */
 export const journal: readonly Placed[] = [
   graph({
     title: 'Age of the newest entry read from the journal',

@@ -3,10 +3,10 @@ import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { type Placed } from '../panels/panel.ts'
 
-/** The units that are watched where nobody configures others. */
+/** The units that are monitored by default. */
 const SERVICES = ['bft', 'execution', 'rpc', 'ledger-tail', 'otelcol', 'cruft']
 
-/** What the services did, said and used. */
+/** Events, logs and resources of the services. */
 export const logs: readonly Placed[] = [
   graph({
     title: 'Starts in an hour',

@@ -2,10 +2,10 @@ import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { figures } from '../panels/tile.ts'
 import { timeline } from '../panels/timeline.ts'
-import { alarm } from '../words.ts'
+import { alarm } from '../value-labels.ts'
 import { type Placed } from '../panels/panel.ts'
 
-/** The node among its peers, and what it says of itself. */
+/** Peers, and the metrics that the node itself exports. */
 export const peers: readonly Placed[] = [
   graph({
     title: 'Sessions',

@@ -1,14 +1,14 @@
 import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { type Placed } from '../panels/panel.ts'
-import { quantile } from '../quantile.ts'
+import { quantile } from '../promql.ts'
 import { askedOf } from '../rules.ts'
 import { inWords } from '../units.ts'
 
 const QUERY = 'chain_query_service_request_duration_seconds{path="/query"}'
 const [IN_TIME = ''] = askedOf('ChainQueryServiceSlow', 'le').map(({ value }) => value)
 
-/** What clients of the query service get, and how fast. */
+/** Results and latencies of the clients of the query service. */
 export const queryAnswers: readonly Placed[] = [
   graph({
     title: 'Answers by code',

@@ -1,8 +1,8 @@
 import { type Row } from '../frame.ts'
 import { graph } from '../panels/graph.ts'
 import { timeline } from '../panels/timeline.ts'
-import { quantile } from '../quantile.ts'
-import { UP } from '../words.ts'
+import { quantile } from '../promql.ts'
+import { UP } from '../value-labels.ts'
 
 const METHODS = ['eth_blockNumber', 'eth_getBlockByNumber']
 const REASONS = ['refused', 'timeout', 'http', 'jsonrpc', 'invalid']

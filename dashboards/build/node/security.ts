@@ -2,9 +2,9 @@ import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { table } from '../panels/table.ts'
 import { figures, labels } from '../panels/tile.ts'
-import { type Words } from '../words.ts'
+import { type ValueLabels } from '../value-labels.ts'
 
-const PRIVATE: Words = { 0: ['loopback only', 'good'], 1: ['OPEN', 'warning'] }
+const PRIVATE: ValueLabels = { 0: ['loopback only', 'good'], 1: ['OPEN', 'warning'] }
 
 export const security: Row = {
   title: 'Host: keys, ports, files, timers',

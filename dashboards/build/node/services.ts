@@ -1,20 +1,20 @@
-import { TO_RUNBOOK } from '../runbook-link.ts'
+import { RUNBOOK_LINK } from '../rules.ts'
 import { logs } from './logs.ts'
 import { type Row } from '../frame.ts'
 import { limitsBy } from '../limits.ts'
 import { table } from '../panels/table.ts'
 import { timeline } from '../panels/timeline.ts'
-import { whileScraped } from '../verdict.ts'
-import { fact, type Words } from '../words.ts'
+import { whileScraped } from '../node-state.ts'
+import { fact, type ValueLabels } from '../value-labels.ts'
 
-const RUNS_OR_IDLE: Words = {
+const RUNS_OR_IDLE: ValueLabels = {
   0: ['DOWN', 'critical'],
   1: ['runs', 'good'],
   2: ['idle', 'unknown'],
 }
-/** The services that may open too few files, as the alert says; the others need none. */
+/** The services to which the alert on the limit of open files applies. */
 const FILES_ALLOWED = 'chain_service_max_file_descriptors{service=~"bft|execution|rpc"}'
-/** 2 is a unit that does not run and need not, such as the clean-up between its hours. */
+/** 2 is a unit that does not run and does not need to, such as the clean-up between its runs. */
 const RUNNING =
   'chain_service_active + 2 * (1 - chain_service_active) * on (job, instance, service) (1 - chain_service_expected)'
 
@@ -40,7 +40,7 @@ export const services: Row = {
       height: 8,
       keys: { severity: 'Severity', alertname: 'Alert', component: 'Component' },
       onlyLabels: true,
-      links: { alertname: TO_RUNBOOK },
+      links: { alertname: RUNBOOK_LINK },
       widths: { severity: 110, component: 130 },
       sortBy: { title: 'Severity', descending: false },
       columns: [

@@ -3,7 +3,7 @@ import { limitsBy } from '../limits.ts'
 import { graph } from '../panels/graph.ts'
 import { table } from '../panels/table.ts'
 import { figures } from '../panels/tile.ts'
-import { quantile } from '../quantile.ts'
+import { quantile } from '../promql.ts'
 
 const USE = limitsBy(
   { alert: 'ChainStorageCompacting', metric: 'instance:chain_storage_used_ratio:max' },

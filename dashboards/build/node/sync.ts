@@ -1,10 +1,10 @@
 import { graph } from '../panels/graph.ts'
 import { figures } from '../panels/tile.ts'
 import { timeline } from '../panels/timeline.ts'
-import { UP } from '../words.ts'
+import { UP } from '../value-labels.ts'
 import { type Placed } from '../panels/panel.ts'
 
-/** Whether the node keeps up, and could still catch up. */
+/** Whether the node keeps up with the network, or can still catch up. */
 export const sync: readonly Placed[] = [
   graph({
     title: 'Transactions',

@@ -1,9 +1,9 @@
 import { type Row } from '../frame.ts'
 import { table } from '../panels/table.ts'
 import { figures, labels } from '../panels/tile.ts'
-import { fact, type Words } from '../words.ts'
+import { fact, type ValueLabels } from '../value-labels.ts'
 
-const READY: Words = { 0: ['NOT READY', 'critical'], 1: ['ready', 'good'] }
+const READY: ValueLabels = { 0: ['NOT READY', 'critical'], 1: ['ready', 'good'] }
 
 export const versions: Row = {
   title: 'Versions, forks and what the node says of itself',

@@ -23,11 +23,11 @@ export interface Bars extends Omit<Heading, 'height'> {
   readonly limits?: Limits
   readonly min?: number
   readonly max?: number
-  /** Where a click on a bar leads. */
+  /** Link of a bar. */
   readonly link?: { readonly title: string; readonly url: string }
 }
 
-/** The first of many, longest bar first, each with its name and its figure. */
+/** The top entries, longest bar first, each with its name and value. */
 export const bars = (of: Bars): Placed => {
   const { expr, legend, limits, unit, min = 0, max, link } = of
   const placed = dress(
@@ -40,7 +40,7 @@ export const bars = (of: Bars): Placed => {
     .displayMode(BarGaugeDisplayMode.Basic)
     .valueMode(BarGaugeValueMode.Text)
     .namePlacement(BarGaugeNamePlacement.Left)
-    // As high with two bars as with twelve, and names that can be read whole.
+    // The same bar height with two bars as with twelve, and complete names.
     .sizing(BarGaugeSizing.Manual)
     .minVizHeight(16)
     .maxVizHeight(24)

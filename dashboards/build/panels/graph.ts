@@ -20,7 +20,13 @@ import {
   type DynamicConfigValue,
 } from '@grafana/grafana-foundation-sdk/dashboard'
 import { type Limits } from '../limits.ts'
-import { lookAmongNamed, lookOf, looksByName, propertiesOf, type Look } from '../looks.ts'
+import {
+  namedLineStyle,
+  lineStyleOf,
+  lineStylesByName,
+  propertiesOf,
+  type LineStyle,
+} from '../line-styles.ts'
 import {
   describe,
   dress,
@@ -36,22 +42,22 @@ interface Graph extends Omit<Heading, 'height'> {
   readonly height?: number
   readonly lines: readonly Line[]
   readonly limits?: Limits
-  /** The names that a legend made of labels gives, so that each keeps its colour and its dashes. */
+  /** Series names that a legend made of labels produces, so that each keeps its colour and dashes. */
   readonly names?: readonly string[]
-  /** Where the legend gives numbers: what each stands for, and how it looks. */
-  readonly words?: Readonly<Record<number, Look & { readonly text: string }>>
-  /** Two lines, by their legends, between which is filled. */
+  /** For legends that are numbers: the label and the style of each. */
+  readonly words?: Readonly<Record<number, LineStyle & { readonly text: string }>>
+  /** The legends of two lines; the area between them is filled. */
   readonly band?: { readonly from: string; readonly to: string }
   readonly min?: number
   readonly max?: number
-  /** The axis goes so far at least: a line of zeros would have one up to 100, or to 10000 %. */
+  /** Minimum of the axis maximum: for a line of zeros Grafana would choose 100, or 10000%. */
   readonly softMax?: number
   readonly stacked?: boolean
-  /** Bars for what is rare: an event now and then. */
+  /** Bars, for rare events. */
   readonly bars?: boolean
 }
 
-/** Figures over time; limits are lines, and stand in the description as numbers. */
+/** Values over time; limits are lines, and numbers in the description. */
 export const graph = (of: Graph): Placed => {
   const { limits, unit, min, max, softMax, stacked = false, bars = false } = of
   const placed = dress(new PanelBuilder(), { height: 8, ...of }, queries(of.lines, 'range'))
@@ -75,7 +81,7 @@ export const graph = (of: Graph): Placed => {
         .displayMode(LegendDisplayMode.List)
         .placement(LegendPlacement.Bottom)
         .showLegend(true)
-        // No figures: the last one of a series that has ended long ago would look like that of now.
+        // No values in the legend: the last value of a series that ended long ago would look current.
         .calcs([]),
     )
     .tooltip(
@@ -100,8 +106,8 @@ export const graph = (of: Graph): Placed => {
   return placed
 }
 
-/** What no pattern catches: a name that ends with neither letter nor digit. */
-const BASE = lookOf(0, 'nothing').colour
+/** A name that matches no pattern, because it ends with neither letter nor digit. */
+const BASE = lineStyleOf(0, 'nothing').colour
 
 interface Override {
   readonly matcher: 'refId' | 'pattern' | 'name'
@@ -109,22 +115,22 @@ interface Override {
   readonly properties: DynamicConfigValue[]
 }
 
-/** Later ones win: patterns first, then what is known. */
+/** Later overrides win: patterns first, then known names. */
 const looks = ({ lines, limits, names = [], words }: Graph): readonly Override[] => {
   const beside = limits ? 'limits' : 'nothing'
   const fixed = lines.flatMap(({ legend }, index) => (legend.includes('{{') ? [] : [refId(index)]))
   const isMixed = fixed.length < lines.length
-  const patterns = isMixed && !words ? looksByName(beside) : []
+  const patterns = isMixed && !words ? lineStylesByName(beside) : []
   return [
     ...patterns.map((one): Override => ({ matcher: 'pattern', ...one })),
     ...fixed.map((name, index): Override => {
-      const look = isMixed ? lookAmongNamed(index) : lookOf(index, beside)
+      const look = isMixed ? namedLineStyle(index) : lineStyleOf(index, beside)
       return { matcher: 'refId', name, properties: propertiesOf(look) }
     }),
     ...names.map((name, index): Override => ({
       matcher: 'name',
       name,
-      properties: propertiesOf(lookOf(index, beside)),
+      properties: propertiesOf(lineStyleOf(index, beside)),
     })),
     ...Object.entries(words ?? {}).map(([name, { text, ...look }]): Override => ({
       matcher: 'name',

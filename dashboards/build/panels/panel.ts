@@ -11,7 +11,7 @@ import { runbookOf } from '../rules.ts'
 import { type Step } from '../limits.ts'
 import { type Unit } from '../units.ts'
 
-/** A panel and how wide it is; 24 is the whole of a line. */
+/** A panel and its width; 24 is a full line. */
 export interface Placed {
   readonly panel: Builder<Panel>
   readonly title: string
@@ -19,12 +19,12 @@ export interface Placed {
   readonly height: number
 }
 
-/** What every panel tells of itself. */
+/** Title and description of a panel. */
 export interface Heading {
   readonly title: string
   /** What it shows, and what to do. */
   readonly about: string
-  /** The alerts that watch the same; their runbooks are linked. */
+  /** Alerts on the same metric; the panel links their runbooks. */
   readonly alerts?: readonly string[]
   readonly width: number
   readonly height?: number
@@ -45,7 +45,7 @@ export const describe = ({ about, alerts = [] }: Heading): string => {
   return `${about}\n\n${links.length === 1 ? 'Alert' : 'Alerts'}: ${links.join(', ')}`
 }
 
-/** Instant is now alone; a table has a row for each series. */
+/** `instant` queries only the current time; a table has a row per series. */
 export type Shape = 'range' | 'instant' | 'table'
 
 export const queries = (lines: readonly Line[], shape: Shape): DataqueryBuilder[] =>
@@ -66,7 +66,7 @@ export const thresholds = (
 ): ThresholdsConfigBuilder =>
   new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps([...steps])
 
-/** What all builders of panels can do, whatever they draw. */
+/** The methods that all panel builders of the SDK have. */
 interface Dressable {
   title(title: string): this
   description(description: string): this

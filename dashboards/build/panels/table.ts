@@ -9,7 +9,7 @@ import { type DynamicConfigValue } from '@grafana/grafana-foundation-sdk/dashboa
 import { type Limits } from '../limits.ts'
 import { type Unit } from '../units.ts'
 import { COLOUR, type Meaning } from '../colours.ts'
-import { mappingsOf, pastIn, unknownIn, type Words } from '../words.ts'
+import { mappingsOf, pastIn, unknownIn, type ValueLabels } from '../value-labels.ts'
 import { dress, queries, refId, thresholds, type Heading, type Placed } from './panel.ts'
 
 export interface Column {
@@ -18,28 +18,28 @@ export interface Column {
   readonly unit: Unit
   readonly decimals?: number
   readonly limits?: Limits
-  readonly words?: Words
+  readonly words?: ValueLabels
   readonly width?: number
-  /** A time until something: once it is over it says so, and is as bad as that. */
+  /** The time until an event. Once it is over, the cell has this text and meaning. */
   readonly past?: Meaning
 }
 
 interface Table extends Omit<Heading, 'unit'> {
-  /** Labels that are columns, with their titles; rows that agree in them are one. */
+  /** Labels that are columns, with their titles; rows with the same values are merged. */
   readonly keys: Readonly<Record<string, string>>
-  /** Labels that are needed for links and not shown. */
+  /** Labels that links need and that are hidden. */
   readonly hidden?: readonly string[]
   readonly columns: readonly Column[]
   readonly sortBy?: { readonly title: string; readonly descending: boolean }
-  /** Where a click on a key leads, by the label. */
+  /** Link of each label column. */
   readonly links?: Readonly<Record<string, { readonly title: string; readonly url: string }>>
-  /** How wide the column of a key is, by its label. */
+  /** Width of each label column. */
   readonly widths?: Readonly<Record<string, number>>
-  /** Columns whose value is always 1: they bring labels, and are not shown. */
+  /** Columns whose value is always 1: they add labels and are hidden. */
   readonly onlyLabels?: boolean
 }
 
-/** One row for each thing, and a column for each question about it. */
+/** A table with one row per subject and one column per query. */
 export const table = (of: Table): Placed => {
   const { keys, hidden = [], columns, sortBy, links = {}, widths = {}, onlyLabels = false } = of
   const lines = columns.map(({ expr }) => ({ expr, legend: '' }))
@@ -89,7 +89,7 @@ export const table = (of: Table): Placed => {
 
 const HIDDEN: DynamicConfigValue[] = [{ id: 'custom.hidden', value: true }]
 
-/** In a table only what is not well is coloured: a page of green hides it. */
+/** In a table only problems are coloured: a page of green would hide them. */
 const quiet = (colour: string): string => (colour === COLOUR.good ? 'transparent' : colour)
 
 const propertiesOf = (column: Column): DynamicConfigValue[] => {
@@ -111,7 +111,7 @@ const propertiesOf = (column: Column): DynamicConfigValue[] => {
   ]
 }
 
-/** Numbers are sorted; the sign for a filter would take the place of their titles. */
+/** Number columns can be sorted but not filtered: the filter icon would hide their titles. */
 const UNFILTERED: DynamicConfigValue = { id: 'custom.filterable', value: false }
 
 const COLOURED: DynamicConfigValue = {

@@ -10,18 +10,18 @@ import {
 import { FieldColorBuilder, FieldColorModeId } from '@grafana/grafana-foundation-sdk/dashboard'
 import { type Limits } from '../limits.ts'
 import { COLOUR } from '../colours.ts'
-import { mappingsOf, unknownIn, type Words } from '../words.ts'
+import { mappingsOf, unknownIn, type ValueLabels } from '../value-labels.ts'
 import { dress, queries, thresholds, type Heading, type Line, type Placed } from './panel.ts'
 
 interface Tile extends Heading {
   readonly expr: string
-  /** What stands under the figure; without it the limits do, in words. */
+  /** Text below the value. Default: the limits. */
   readonly legend?: string
   readonly limits?: Limits
-  readonly words?: Words
+  readonly words?: ValueLabels
 }
 
-/** One figure to be read across the room, coloured by the limits of its alert. */
+/** One large value, coloured by the limits of its alert. */
 export const tile = (of: Tile): Placed => {
   const { expr, limits, unit } = of
   const legend = of.legend ?? limits?.words(unit) ?? ''
@@ -32,12 +32,12 @@ export const tile = (of: Tile): Placed => {
 interface Figures extends Heading {
   readonly lines: readonly Line[]
   readonly limits?: Limits
-  readonly words?: Words
-  /** Whether the names of the figures are shown. */
+  readonly words?: ValueLabels
+  /** Whether the names of the values are shown. */
   readonly named?: boolean
 }
 
-/** Several figures in one panel, each with its name. */
+/** Several values in one panel, each with its name. */
 export const figures = (of: Figures): Placed => {
   const { lines, limits, words, named = true } = of
   const placed = dress(new PanelBuilder(), { height: 4, ...of }, queries(lines, 'instant'))
@@ -45,7 +45,7 @@ export const figures = (of: Figures): Placed => {
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).values(false))
     .colorMode(limits || words ? BigValueColorMode.BackgroundSolid : BigValueColorMode.None)
     .graphMode(BigValueGraphMode.None)
-    // Names above figures: beside them they would be too small to read.
+    // Names above values: next to them they would be too small to read.
     .wideLayout(false)
     .textMode(named ? BigValueTextMode.ValueAndName : BigValueTextMode.Value)
     .orientation(VizOrientation.Auto)
@@ -63,7 +63,7 @@ interface Labels extends Heading {
   readonly lines: readonly Line[]
 }
 
-/** What a thing is rather than how much: the text of a label, such as a version. */
+/** The text of a label instead of a number, such as a version. */
 export const labels = (of: Labels): Placed => {
   const placed = dress(new PanelBuilder(), { height: 4, ...of }, queries(of.lines, 'instant'))
   placed.panel

@@ -6,15 +6,15 @@ import {
   VizLegendOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common'
 import { FieldColorBuilder, FieldColorModeId } from '@grafana/grafana-foundation-sdk/dashboard'
-import { mappingsOf, type Words } from '../words.ts'
+import { mappingsOf, type ValueLabels } from '../value-labels.ts'
 import { dress, queries, thresholds, type Heading, type Line, type Placed } from './panel.ts'
 
 interface Timeline extends Omit<Heading, 'unit'> {
   readonly lines: readonly Line[]
-  readonly words: Words
+  readonly words: ValueLabels
 }
 
-/** States over time, each with its word: never a colour alone. A gap is time of which nothing is known. */
+/** States over time, each with its label and not only a colour. A gap is time without data. */
 export const timeline = (of: Timeline): Placed => {
   const placed = dress(
     new PanelBuilder(),

@@ -1,11 +1,11 @@
 import { printable } from '../../core/printable.ts'
 import type { Finding, Severity } from '../../health/finding.ts'
-import type { Fact } from '../../health/survey.ts'
-import { firstLine, type Verdict, type Word } from '../../health/verdict.ts'
+import type { Fact } from '../../health/summary.ts'
+import { firstLine, type HealthVerdict, type HealthStatus } from '../../health/verdict.ts'
 import { pairs, wrap } from './layout.ts'
 import type { Style, Tone } from './style.ts'
 
-const TONES: Readonly<Record<Word, Tone>> = {
+const TONES: Readonly<Record<HealthStatus, Tone>> = {
   OK: 'good',
   MAINTENANCE: 'notice',
   WARNING: 'notice',
@@ -20,14 +20,17 @@ const SEVERITIES: Readonly<Record<Severity, Tone>> = {
 }
 
 /** The first line: the coloured word and the sentence. It is not wrapped: programs read it, too. */
-export const verdictLine = (verdict: Pick<Verdict, 'word' | 'sentence'>, style: Style): string => {
+export const verdictLine = (
+  verdict: Pick<HealthVerdict, 'word' | 'sentence'>,
+  style: Style,
+): string => {
   const line = style.plain(printable(firstLine(verdict)))
   return style.paint(TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
 }
 
 /** The page of `check`: verdict, findings, facts. */
 export const checkLines = (
-  verdict: Verdict,
+  verdict: HealthVerdict,
   facts: readonly Fact[],
   style: Style,
 ): readonly string[] => [
@@ -65,7 +68,7 @@ const linesOf = (
 /** The facts, one per line; a missing value is `unknown`. */
 export const factLines = (facts: readonly Fact[], style: Style): readonly string[] =>
   pairs(
-    facts.map(({ matter, says }) => [matter, style.plain(printable(says ?? 'unknown'))]),
+    facts.map(({ label, value }) => [label, style.plain(printable(value ?? 'unknown'))]),
     style,
   )
 

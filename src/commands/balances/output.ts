@@ -172,7 +172,9 @@ export const writeBalances = async (
     )
   } else {
     const out =
-      output === undefined ? { append: (text: string) => writeAll(io, text) } : await openOutput(output)
+      output === undefined
+        ? { append: (text: string) => writeAll(io, text) }
+        : await openOutput(output)
     const page = () => tableOf(report, style, options.lines).map((line) => `${line}\n`)
     for (const text of inChunks(
       { csv: () => csvOf(report), json: () => jsonOf(report), table: page }[format](),

@@ -8,7 +8,7 @@ import { second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
 import { createExec, type Exec } from '../../sources/exec.ts'
 import { createPatientExec } from '../../sources/patient-exec.ts'
-import type { Picture } from '../../health/picture.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { revision, version } from '../../core/version.ts'
 import { createMembers, type Members, type RedactionCounts } from './members.ts'
 import { readEvents } from '../events/events.ts'
@@ -25,7 +25,7 @@ interface Options extends SourceOverrides {
   readonly path: string
   readonly signal: AbortSignal
   /** The state of the node; null if it could not be read. */
-  readonly picture: Picture | null
+  readonly snapshot: NodeSnapshot | null
   /** Further documents, by name. */
   readonly texts: Readonly<Record<string, string>>
   /** The start of the logs, in milliseconds since the epoch; null for no logs. */
@@ -39,7 +39,7 @@ const MAX_EVENTS = 1000
 
 /** Gathers the members of the archive, with secrets redacted. Errors become entries of the manifest. */
 export const gatherBundle = async (options: Options): Promise<Members> => {
-  const { config, clock, path, signal, picture, onStep } = options
+  const { config, clock, path, signal, snapshot, onStep } = options
   const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
   const members = createMembers(clock.now())
   const attempt = async (name: string, make: () => Promise<string | null>): Promise<void> => {
@@ -56,9 +56,9 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
     (await exec.run({ command, args }, signal)).stdout
   try {
     for (const [name, text] of Object.entries(options.texts)) members.document(name, text)
-    if (picture) {
-      members.document('status.json', statusOf(picture))
-      members.document('metrics.txt', picture.metrics)
+    if (snapshot) {
+      members.document('status.json', statusOf(snapshot))
+      members.document('metrics.txt', snapshot.metrics)
     }
     await attempt('versions.txt', async () => {
       const tools = await Promise.allSettled(
@@ -120,7 +120,7 @@ export const writeBundle = async (
 export const stampOf = (at: number): string =>
   new Date(at - (at % second)).toISOString().replaceAll(/[-:]|\.\d+/g, '')
 
-const statusOf = ({ at, origin, prefix, collectors, ...agent }: Picture): string =>
+const statusOf = ({ at, origin, prefix, collectors, ...agent }: NodeSnapshot): string =>
   indented(
     toJson({
       at: new Date(at).toISOString(),

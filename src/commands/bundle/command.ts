@@ -6,7 +6,7 @@ import { ParseError, SourceError } from '../../core/errors.ts'
 import { hour } from '../../core/units.ts'
 import { checkBundleFile, gatherBundle, stampOf, writeBundle } from './bundle.ts'
 import { preflight } from '../check/preflight.ts'
-import type { Picture } from '../../health/picture.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { renderContents, renderWritten, verdictText } from './render.ts'
 import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
@@ -59,19 +59,19 @@ Examples:
         resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
       // Fail early: gathering takes seconds.
       if (!options.list) await checkBundleFile(fileAt(clock.now()))
-      const picture = await pictureOf(io, options, config)
+      const snapshot = await snapshotOf(io, options, config)
       const progress = createProgress(io)
       try {
         progress.show('Checking the host')
-        const more = await preflight({ config, clock, path, signal, picture, ...overrides })
+        const more = await preflight({ config, clock, path, signal, snapshot, ...overrides })
         const members = await gatherBundle({
           config,
           clock,
           path,
           signal,
-          picture,
+          snapshot,
           texts: {
-            'verdict.txt': verdictText(picture, more),
+            'verdict.txt': verdictText(snapshot, more),
             'config.yaml': `${renderSettings(settings)}\n`,
           },
           logsSince: options.logs ? (options.since ?? clock.now() - hour) : null,
@@ -100,9 +100,9 @@ Examples:
     })
 
 /** Reads from the agent, or from the node if no agent answers. */
-const pictureOf = async (io: Io, options: Options, config: Config): Promise<Picture> => {
+const snapshotOf = async (io: Io, options: Options, config: Config): Promise<NodeSnapshot> => {
   try {
-    return (await readSnapshot(io, options)).picture
+    return (await readSnapshot(io, options)).snapshot
   } catch (error) {
     if (error instanceof SourceError || error instanceof ParseError) return readFromNode(io, config)
     throw error

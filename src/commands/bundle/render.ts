@@ -1,13 +1,13 @@
 import type { RedactionKind } from '../../core/redact-log.ts'
 import type { Members } from './members.ts'
 import { figure, size } from '../../core/format.ts'
-import { list } from '../../health/words.ts'
+import { joinList } from '../../health/format.ts'
 import { pairs, wrap } from '../../cli/terminal/layout.ts'
 import type { Style } from '../../cli/terminal/style.ts'
 import type { Finding } from '../../health/finding.ts'
-import type { Picture } from '../../health/picture.ts'
-import { survey } from '../../health/survey.ts'
-import { judge } from '../../health/verdict.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
+import { summarize } from '../../health/summary.ts'
+import { evaluateHealth } from '../../health/verdict.ts'
 import { factLines, findingLines, verdictLine } from '../../cli/terminal/verdict.ts'
 
 interface Written {
@@ -52,7 +52,10 @@ const redactionLines = (members: Members, style: Style): readonly string[] => {
     const [one, many] = CLASSES[kind] ?? [kind, kind]
     return `${figure(count)} ${count === 1 ? one : many}`
   })
-  return wrap(counts.length === 0 ? 'Nothing was redacted.' : `Redacted: ${list(counts)}.`, style)
+  return wrap(
+    counts.length === 0 ? 'Nothing was redacted.' : `Redacted: ${joinList(counts)}.`,
+    style,
+  )
 }
 
 /** The classes of redactions, singular and plural. */
@@ -89,14 +92,14 @@ const PAGE: Style = {
 }
 
 /** The output of `check` as a text. */
-export const verdictText = (picture: Picture, more: readonly Finding[]): string => {
-  const verdict = judge(picture, more)
+export const verdictText = (snapshot: NodeSnapshot, more: readonly Finding[]): string => {
+  const verdict = evaluateHealth(snapshot, more)
   return [
     verdictLine(verdict, PAGE),
     '',
     ...findingLines(verdict.findings, PAGE),
     'Facts',
-    ...factLines(survey(picture), PAGE),
+    ...factLines(summarize(snapshot), PAGE),
     '',
   ].join('\n')
 }

@@ -2,66 +2,69 @@ import { Command } from 'commander'
 import { describeSource } from '../../config/show.ts'
 import { toJson } from '../../core/json.ts'
 import { preflight } from './preflight.ts'
-import { type Fact, survey } from '../../health/survey.ts'
-import { judge, type Verdict } from '../../health/verdict.ts'
-import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
-import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
+import { type Fact, summarize } from '../../health/summary.ts'
+import { evaluateHealth, type HealthVerdict } from '../../health/verdict.ts'
+import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
+import { unlessInterrupted } from '../../cli/io.ts'
+import type { ExitCode, Io } from '../../cli/io.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
 import { checkLines } from '../../cli/terminal/verdict.ts'
 import { readFromNode } from '../shared/read-snapshot.ts'
 
-type Options = ConfigOptions & { readonly json?: true }
+type CheckOptions = ConfigOptions & { readonly json?: true }
 
-/** `chain-agent check`: asks the node and the host everything once, and says what is to be done. */
+/** `chain-agent check`: runs every collector once, evaluates the health of the node, and prints what to do. */
 export const checkCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('check'))
-    .description('ask the node and the host everything once: verdict, evidence, what to do')
-    .option('--json', 'as JSON: verdict, findings and facts')
+    .description('check the node and the host once: health verdict, evidence, what to do')
+    .option('--json', 'as JSON: health verdict, findings and facts')
     .addHelpText(
       'after',
       `
-It reads and changes nothing: every collector of the agent makes one attempt, and the host is asked
-what the agent needs of it. It takes some seconds. Run it as the agent's user: another user may have
-other permissions.
+Runs every collector of the agent once, and checks that the host has what the agent needs. It changes
+nothing and takes some seconds. Run it as the user of the agent: another user may have other
+permissions.
 
-Exit codes: 0 the node does its work and nothing asks for you, 1 something asks for attention,
-2 the node does not do its work, or whether it does cannot be told. During announced maintenance
-only keys and exposed ports count.
+Exit codes: 0 healthy, 1 something needs attention, 2 the node does not do its work, or its state is
+unknown. During a maintenance window only keys and exposed ports count.
 
 Examples:
   chain-agent check
   sudo -u chain-agent chain-agent check
   chain-agent check --json | jq '.findings[] | {severity, says}'`,
     )
-    .action(async (options: Options) => {
+    .action(async (options: CheckOptions) => {
       const { config, source } = configOf(io, options)
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
       const { clock, signal, overrides } = io
-      const found = await unlessInterrupted(io, exit, async () => {
-        const picture = await readFromNode(io, config)
-        const more = await preflight({ config, clock, path, signal, picture, ...overrides })
-        return { picture, more }
+      const gatheredData = await unlessInterrupted(io, exit, async () => {
+        const snapshot = await readFromNode(io, config)
+        const more = await preflight({ config, clock, path, signal, snapshot, ...overrides })
+        return { snapshot, more }
       })
-      if (!found) return
-      const { picture, more } = found
-      const verdict = judge(picture, more)
+      if (!gatheredData) return
+      const { snapshot, more } = gatheredData
+      const verdict = evaluateHealth(snapshot, more)
       const { publicKey } = config.node
       const facts = [
-        ...survey(picture),
-        ...(publicKey === null ? [] : [{ matter: 'own key', says: publicKey }]),
-        { matter: 'configuration', says: describeSource(source) },
+        ...summarize(snapshot),
+        ...(publicKey === null ? [] : [{ label: 'own key', value: publicKey }]),
+        { label: 'configuration', value: describeSource(source) },
       ]
       io.stdout.write(options.json ? renderJson(verdict, facts) : render(io, verdict, facts))
       exit(verdict.exitCode)
     })
 
-const render = (io: Io, verdict: Verdict, facts: readonly Fact[]): string => {
+const render = (io: Io, verdict: HealthVerdict, facts: readonly Fact[]): string => {
   const style = createStyle(io)
   return `${checkLines(verdict, facts, style).join('\n')}\n`
 }
 
-const renderJson = ({ word, sentence, exitCode, findings }: Verdict, facts: readonly Fact[]) => {
-  const known = Object.fromEntries(facts.map(({ matter, says }) => [matter, says]))
+const renderJson = (
+  { word, sentence, exitCode, findings }: HealthVerdict,
+  facts: readonly Fact[],
+) => {
+  const known = Object.fromEntries(facts.map(({ label, value }) => [label, value]))
   const value = { verdict: { word, sentence, exitCode }, findings, facts: known }
   return `${JSON.stringify(toJson(value), undefined, 2)}\n`
 }

@@ -8,53 +8,62 @@ import { createExec } from '../../sources/exec.ts'
 import { createAsk } from '../../sources/http.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import type { Finding } from '../../health/finding.ts'
-import type { Picture } from '../../health/picture.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { agent } from './preflight/agent.ts'
 import { database } from './preflight/database.ts'
 import { dropIns } from './preflight/drop-ins.ts'
-import { journalGroup } from './preflight/journal-group.ts'
 import { references } from './preflight/references.ts'
-import { state } from './preflight/state.ts'
-import { finding, type Look, type Visit } from './preflight/visit.ts'
+import { journalGroup, state } from './preflight/permissions.ts'
+import { finding, type PreflightCheck, type PreflightContext } from './preflight/context.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends SourceOverrides {
+interface PreflightOptions extends SourceOverrides {
   readonly config: Config
   readonly clock: Clock
   /** The search path for programs. */
   readonly path: string
   readonly signal: AbortSignal
-  /** What the node says already: what stands there is not said again. */
-  readonly picture: Picture
+  /** The snapshot of the node: what it already reports is not reported again. */
+  readonly snapshot: NodeSnapshot
 }
 
-const LOOKS: readonly Look[] = [agent, journalGroup, database, dropIns, references, state]
+const CHECKS: readonly PreflightCheck[] = [
+  agent,
+  journalGroup,
+  database,
+  dropIns,
+  references,
+  state,
+]
 
-/** What is to be said of the host beside what the metrics tell. Nothing is written. */
-export const preflight = async (options: Options): Promise<readonly Finding[]> => {
-  const { config, clock, path, signal, picture } = options
+/** Findings about the host and the agent that no metric shows. Reads only. */
+export const preflight = async (options: PreflightOptions): Promise<readonly Finding[]> => {
+  const { config, clock, path, signal, snapshot } = options
   const { exec = createExec({ clock, path }), ask = createAsk(clock) } = options
   const access = createAccess()
-  const visit = { config, clock, signal, picture, exec, ask, access, files: keyFiles }
+  const context = { config, clock, signal, snapshot, exec, ask, access, files: keyFiles }
   try {
-    return (await Promise.all(LOOKS.map((one) => attempt(one, visit)))).flat()
+    return (await Promise.all(CHECKS.map((one) => attempt(one, context)))).flat()
   } finally {
     exec.killAll()
   }
 }
 
-/** A directory of users on the network, or a systemd that is busy, answers within this or not at all. */
-const PATIENCE_MS = 10 * second
+/** Deadline of one check: a user directory on the network or a busy systemd may be slow. */
+const TIMEOUT_MS = 10 * second
 
-/** What could not be looked at is said, and hinders none of the others. */
-const attempt = async ({ at, look }: Look, visit: Visit): Promise<readonly Finding[]> => {
+/** Runs one check. A failure becomes a finding and does not affect the other checks. */
+const attempt = async (
+  { name, run }: PreflightCheck,
+  context: PreflightContext,
+): Promise<readonly Finding[]> => {
   try {
-    return await withDeadline(visit, PATIENCE_MS, ({ signal }) => look({ ...visit, signal }))
+    return await withDeadline(context, TIMEOUT_MS, ({ signal }) => run({ ...context, signal }))
   } catch (error) {
     if (!(error instanceof SourceError || error instanceof ParseError)) throw error
     return [
       finding('preflight', 'info', {
-        says: `${at} could not be looked at`,
+        says: `${name} could not be checked`,
         evidence: [error.summary],
       }),
     ]

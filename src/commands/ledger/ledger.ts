@@ -138,8 +138,8 @@ const findOwnKey = async (options: Options): Promise<string | null> => {
   const { publicKey } = options.config.node
   if (publicKey !== null) return publicKey
   try {
-    const picture = await fetchSnapshot(options)
-    const status = picture?.collectors.find(({ name }) => name === 'status')
+    const snapshot = await fetchSnapshot(options)
+    const status = snapshot?.collectors.find(({ name }) => name === 'status')
     return statusSchema.safeParse(status?.reading).data?.config.secpPublicKey ?? null
   } catch (error) {
     // The ledger can be read without an agent.

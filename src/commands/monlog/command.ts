@@ -5,12 +5,12 @@ import { toJson } from '../../core/json.ts'
 import { parseDuration } from '../../core/units.ts'
 import { analyseLog } from './monlog.ts'
 import type { MonlogReport } from './report.ts'
-import { LONGEST_MS, type Since } from './stretch.ts'
+import { LONGEST_MS, type RangeStart } from './time-range.ts'
 import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { readTime } from '../../cli/option-values.ts'
-import { renderReport, type Show, shortLine } from './page.ts'
-import { createNameOf, shownLine } from './words.ts'
+import { renderReport, type RenderOptions, shortLine } from './page.ts'
+import { createNameOf, shownLine } from './rows.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
 import { readWatchSeconds, watch } from '../../cli/terminal/watch.ts'
@@ -19,7 +19,7 @@ interface MonlogOptions extends ConfigOptions {
   readonly raw?: true
   readonly names?: true
   readonly color: boolean
-  readonly since?: Since
+  readonly since?: RangeStart
   readonly until?: number
   readonly file?: string
   readonly json?: true
@@ -27,45 +27,50 @@ interface MonlogOptions extends ConfigOptions {
   readonly watch?: number | true
 }
 
-/** Reading a minute of a log under DEBUG takes seconds of CPU time. */
-const USUAL_SECONDS = 10
+/** Reading a minute of a log at DEBUG takes seconds of CPU time. */
+const DEFAULT_WATCH_SECONDS = 10
 
-/** `chain-agent monlog`: what the consensus log of the last 60 seconds says. */
+/** `chain-agent monlog`: analyses the last 60 seconds of the consensus log. */
 export const monlogCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('monlog'))
-    .description('analyse the last 60 seconds of the consensus log: verdict, findings, what to do')
-    .option('-r, --raw', 'also the newest 10 lines of the log, complete, secrets redacted')
-    .option('-n, --names', 'names instead of keys, from the file that names.file sets')
+    .description(
+      'analyse the last 60 seconds of the consensus log: health verdict, findings, what to do',
+    )
+    .option('-r, --raw', 'also print the newest 10 log lines in full, with secrets redacted')
+    .option('-n, --names', 'print names instead of keys, from the file set by names.file')
     .option('--no-color', 'without colour')
     .addOption(
-      new Option('--since <time>', 'begin there: 10m, or a time in UTC; an hour back at most')
+      new Option(
+        '--since <time>',
+        'start: a duration such as 10m or a UTC time, at most 1 h before the end',
+      )
         .argParser(readSince(io))
         .default(undefined, '60s'),
     )
     .addOption(
-      new Option('--until <time>', 'end there, so that it can be asked again')
+      new Option('--until <time>', 'end, for a reproducible report')
         .argParser(readTime(io.clock))
         .default(undefined, 'now'),
     )
-    .option('--file <file|->', "a file in the journal's place, or - for standard input")
+    .option('--file <file|->', 'read a file instead of the journal, or - for standard input')
     .option('--json', 'as JSON; with --watch one document per line')
     .addOption(
-      new Option('--watch [seconds]', `refresh every N seconds (default ${USUAL_SECONDS})`)
+      new Option('--watch [seconds]', `refresh every N seconds (default ${DEFAULT_WATCH_SECONDS})`)
         .argParser(readWatchSeconds)
         .conflicts(['until', 'file']),
     )
     .addHelpText(
       'after',
       `
-Each minute is looked at by itself, and --since is rounded up to whole minutes. The verdict is that of
-the newest minute; what was found before it is told with its time. Without names.file, -n shows keys.
---file takes what
-\`journalctl -u UNIT --all -o json\` prints, or the lines as the service wrote them, and ends with the
-newest line in it. The last 60 seconds of a node under DEBUG take a second or two to read. --watch
-needs a fraction of the CPU time of \`watch chain-agent monlog\`, which starts a process each time.
+Each minute is analysed separately, and --since is rounded up to whole minutes. The health verdict is
+that of the newest minute; earlier findings are listed with their time. Without names.file, -n shows
+keys. --file reads output of \`journalctl -u UNIT --all -o json\`, or the lines as the service wrote
+them; the analysis ends with the newest line. The last 60 seconds of a node at DEBUG take a second or
+two to read. --watch needs a fraction of the CPU time of \`watch chain-agent monlog\`, which starts a
+process each time.
 
-Exit codes: 0 blocks are processed and committed, 1 something asks for attention, 2 they are not, or
-that cannot be told.
+Exit codes: 0 blocks are processed and committed, 1 something needs attention, 2 they are not, or that
+is unknown.
 
 Examples:
   chain-agent monlog
@@ -86,7 +91,7 @@ Examples:
         ownKey: config.node.publicKey,
         wantsRaw: options.raw === true,
       }
-      const read = async (): Promise<MonlogReport> => {
+      const analyse = async (): Promise<MonlogReport> => {
         const times = timesOf(options, io, command)
         const progress = createProgress(io)
         return await analyseLog({
@@ -109,16 +114,16 @@ Examples:
           : renderReport(report, page)
       }
       if (options.watch !== undefined) {
-        // Only the journal is read: no tool of the node runs.
-        const look = async () => ({ lines: linesOf(await read()), isFromNode: false })
+        // Only the journal is read; no tool of the node runs.
+        const refresh = async () => ({ lines: linesOf(await analyse()), isFromNode: false })
         await watch(io, {
-          render: look,
-          seconds: options.watch === true ? USUAL_SECONDS : options.watch,
+          render: refresh,
+          seconds: options.watch === true ? DEFAULT_WATCH_SECONDS : options.watch,
         })
         exit(0)
         return
       }
-      const report = await read()
+      const report = await analyse()
       if (io.signal.aborted) {
         exit(2)
         return
@@ -127,34 +132,37 @@ Examples:
       exit(report.verdict.exitCode)
     })
 
-/** A span is counted back from the end, wherever that is. */
+/** A duration counts back from the end of the range. */
 const readSince =
   ({ clock }: Io) =>
-  (text: string): Since => {
+  (text: string): RangeStart => {
     const ago = parseDuration(text.replace(/^-/, ''))
     return ago === undefined ? { at: readTime(clock)(text) } : { ago }
   }
 
-/** When to begin and to end, by the clock of this moment. Of a file, the end may be known only by its last line. */
+/** Start and end of the range. The end of a file may be known only at its last line. */
 const timesOf = (
   { since, until, file, watch: follows }: MonlogOptions,
   io: Io,
   command: Command,
 ) => {
   if (follows !== undefined && since && 'at' in since) {
-    command.error('error: with --watch, --since takes a time span such as 10m')
+    command.error('error: with --watch, --since takes a duration such as 10m')
   }
   const end = until ?? (file === undefined ? io.clock.now() : undefined)
   const length = since && ('ago' in since ? since.ago : (end ?? Number.NaN) - since.at)
   if (length !== undefined && length <= 0) command.error('error: --since is not before --until')
   if (length !== undefined && length > LONGEST_MS) {
-    command.error('error: more than an hour lies between --since and --until')
+    command.error('error: --since is more than 1 h before --until')
   }
   return { since, until: end }
 }
 
-/** The newest lines only where they were asked for, and then as on the page. */
-const asJson = (report: MonlogReport, { nameOf, wantsRaw }: Pick<Show, 'nameOf' | 'wantsRaw'>) => ({
+/** `newest` only with --raw, and in the format of the page. */
+const asJson = (
+  report: MonlogReport,
+  { nameOf, wantsRaw }: Pick<RenderOptions, 'nameOf' | 'wantsRaw'>,
+) => ({
   ...report,
   newest: wantsRaw
     ? report.newest.map(({ at, text }) => ({ at, text: shownLine(text, nameOf) }))

@@ -5,45 +5,44 @@ import type { Recorder } from '../../core/recorder.ts'
 import { minute, second } from '../../core/units.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import { createAsides, type Aside } from './asides.ts'
-import { isDebug, isOwn } from './log-entry.ts'
-import type { Stretch } from './stretch.ts'
+import { createExtraFacts, type ExtraFacts } from './extra-facts.ts'
+import type { TimeRange } from './time-range.ts'
 
-/** What the window of the agent says of one minute. */
+/** The state of the agent's window at the end of one minute. */
 export interface Minute {
-  /** Milliseconds since the epoch, after the minute. */
+  /** End of the minute, exclusive, in milliseconds since the epoch. */
   readonly to: number
   readonly found: ConsensusFound
-  /** The rounds of this minute that this node gave up, by their leader. */
-  readonly gaveUpOn: Aside['gaveUpOn']
+  /** The rounds of this minute that this node timed out, by their leader. */
+  readonly gaveUpOn: ExtraFacts['gaveUpOn']
 }
 
 export interface Folded {
-  /** The newest first; without those before the first line of a file. */
+  /** Newest first; without minutes before the first line of a file. */
   readonly minutes: readonly Minute[]
-  readonly asides: Aside
-  /** Whether the service itself said anything. */
+  readonly extraFacts: ExtraFacts
+  /** Whether the service itself logged anything. */
   readonly hasSpoken: boolean
 }
 
-const FORGETFUL: Recorder = { count: () => undefined, observe: () => undefined }
+const NO_METRICS: Recorder = { count: () => undefined, observe: () => undefined }
 const MINUTE_SECONDS = minute / second
 
 /**
- * Folds lines into readings of the agent's own window, one a second, of which it keeps as many as the
- * stretch is long: where it ends may be known only by its last line. No line is kept.
+ * Folds lines into readings of the agent's own window, one per second, and keeps as many readings as the range
+ * is long: the end may be known only at the last line. Lines are not kept.
  */
 export const createFold = (minutes: number) => {
-  const count = createConsensusCount(FORGETFUL)
-  const asides = createAsides()
+  const count = createConsensusCount(NO_METRICS)
+  const extraFacts = createExtraFacts()
   const limit = (minutes - 1) * MINUTE_SECONDS + 1
   const kept: ConsensusFound[] = []
-  /** The second that is being filled. */
+  /** The second whose lines are being read. */
   let open: number | undefined
   let debugAt = Number.NaN
   let hasSpoken = false
 
-  const goTo = (whole: number): void => {
+  const advanceTo = (whole: number): void => {
     const first = Math.max(open ?? whole, whole - limit)
     for (let at = first; at < whole; at += 1) {
       count.silent((at + 1) * second - 1)
@@ -53,37 +52,37 @@ export const createFold = (minutes: number) => {
     open = Math.max(open ?? whole, whole)
   }
 
-  /** A DEBUG line that means nothing still shows that the others would have been told. */
+  /** A DEBUG line of any content shows that the service logs at DEBUG, so absent lines did not happen. */
   const withDebug = (to: number, found: ConsensusFound): ConsensusFound =>
     debugAt >= to - minute && debugAt < to && found.seen.debug_line === 0
-      ? toldOfDebug(found)
+      ? withDebugLine(found)
       : found
 
   return {
-    /** The log is read from here on, whatever comes first. */
+    /** The log is read from this time on, in milliseconds since the epoch. */
     begin: (from: number, isCovered: boolean): void => {
       open = wholeSecond(from)
       if (isCovered) count.silent(from)
     },
     on: (entry: JournalEntry): void => {
-      goTo(wholeSecond(entry.at))
+      advanceTo(wholeSecond(entry.at))
       count.on(entry, false)
       if (!isOwn(entry)) return
       hasSpoken = true
       if (isDebug(entry)) debugAt = entry.at
-      asides.on(entry)
+      extraFacts.on(entry)
     },
-    /** An entry of the stretch that was asked for by itself, and says nothing of consensus. */
+    /** A DEBUG entry within the range that was looked up separately, with no meaning for consensus. */
     noteDebug: (at: number): void => {
       debugAt = at
     },
-    noteSpoken: (): void => {
+    noteOwnEntry: (): void => {
       hasSpoken = true
     },
     isDebugKnown: (to: number): boolean => debugAt >= to - minute && debugAt < to,
-    /** The stretch is no longer than the fold was made for. */
-    finish: ({ to, minutes: wanted }: Pick<Stretch, 'to' | 'minutes'>): Folded => {
-      goTo(wholeSecond(to))
+    /** The range must not be longer than the fold was created for. */
+    finish: ({ to, minutes: wanted }: Pick<TimeRange, 'to' | 'minutes'>): Folded => {
+      advanceTo(wholeSecond(to))
       const all = Array.from({ length: wanted }, (_, back) => ({
         to: to - back * minute,
         found: kept.at(-1 - back * MINUTE_SECONDS),
@@ -91,10 +90,10 @@ export const createFold = (minutes: number) => {
       return {
         minutes: all.flatMap(({ to: end, found }): readonly Minute[] => {
           if (!found) return []
-          const { gaveUpOn } = asides.read(wholeSecond(end), MINUTE_SECONDS)
+          const { gaveUpOn } = extraFacts.read(wholeSecond(end), MINUTE_SECONDS)
           return [{ to: end, found: withDebug(end, found), gaveUpOn }]
         }),
-        asides: asides.read(wholeSecond(to), wanted * MINUTE_SECONDS),
+        extraFacts: extraFacts.read(wholeSecond(to), wanted * MINUTE_SECONDS),
         hasSpoken,
       }
     },
@@ -103,7 +102,7 @@ export const createFold = (minutes: number) => {
 
 export type Fold = ReturnType<typeof createFold>
 
-const toldOfDebug = (found: ConsensusFound): ConsensusFound => ({
+const withDebugLine = (found: ConsensusFound): ConsensusFound => ({
   ...found,
   blocksyncActive: found.blocksyncActive ?? (found.isWhole ? false : null),
   messages: recordOf(
@@ -112,3 +111,14 @@ const toldOfDebug = (found: ConsensusFound): ConsensusFound => ({
   ),
   seen: { ...found.seen, debug_line: 1 },
 })
+
+/** Whether the service itself wrote the entry, rather than systemd or journald about it. */
+export const isOwn = ({ message, fields }: JournalEntry): boolean =>
+  message !== null && fields['_PID'] !== '1' && !('OBJECT_SYSTEMD_UNIT' in fields)
+
+/** Whether the entry is at level DEBUG: the level follows the timestamp. */
+const isDebug = ({ message }: JournalEntry): boolean =>
+  message !== null && /"level"\s*:\s*"DEBUG"/.test(message.slice(0, 200))
+
+/** The same as a pattern for journalctl, which is case-sensitive because it has a capital letter. */
+export const DEBUG_PATTERN = '^.{0,200}?"level":"DEBUG"'

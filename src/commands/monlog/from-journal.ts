@@ -8,62 +8,69 @@ import { createLineJoiner, MOST_PARTS, newestLines } from '../../parsers/journal
 import type { Exec } from '../../sources/exec.ts'
 import { createNewest } from '../../sources/journal-end.ts'
 import { createReadPast } from '../../sources/past-journal.ts'
-import { GROUP_MESSAGE } from './asides.ts'
+import { GROUP_MESSAGE } from './extra-facts.ts'
 import type { Fold } from './fold.ts'
-import { DEBUG_PATTERN, isOwn } from './log-entry.ts'
-import type { Stretch } from './stretch.ts'
+import { DEBUG_PATTERN, isOwn } from './fold.ts'
+import type { TimeRange } from './time-range.ts'
 
-interface Parts {
+interface FoldJournalParts {
   readonly exec: Exec
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** For each look at the journal, in milliseconds; to read the stretch takes as long as it takes. */
+  /** Deadline of each short query in milliseconds; reading the range itself has none. */
   readonly timeout: number
   /** The unit of the consensus service. */
   readonly unit: string
   readonly onLines: (lines: number) => void
 }
 
-/** What was read beside the lines that were folded. */
-export interface Around {
-  /** The newest lines of the unit until the end of the stretch, the oldest first; systemd's own among them. */
+/** What was read in addition to the folded lines. */
+export interface JournalContext {
+  /** The newest lines of the unit until the end of the range, oldest first, including those of systemd. */
   readonly newest: readonly JournalEntry[]
-  /** Lines that are no entries. */
+  /** Lines that are not journal entries. */
   readonly unreadable: number
 }
 
 const NEWEST = 10
 
-/** Reads a stretch of the journal into the fold. journalctl leaves out what says nothing of consensus. */
-export const foldJournal = async (parts: Parts, stretch: Stretch, fold: Fold): Promise<Around> => {
+/** Reads a range of the journal into the fold. journalctl filters out lines that are not about consensus. */
+export const foldJournal = async (
+  parts: FoldJournalParts,
+  range: TimeRange,
+  fold: Fold,
+): Promise<JournalContext> => {
   const { exec, unit, onLines } = parts
-  const look = createLook(parts)
-  const ask = createNewest({ exec, parse: parseJournalEntry })
+  const withTimeout = createWithTimeout(parts)
+  const readNewest = createNewest({ exec, parse: parseJournalEntry })
   const readPast = createReadPast({ exec, parse: parseJournalEntry })
   const own = ['-u', unit]
-  // journalctl's --until is inclusive: a stretch ends a microsecond before the next one begins.
-  const until = stretch.to - 0.001
-  const from = `--since=${moment(stretch.from)}`
+  // journalctl's --until is inclusive: the range ends one microsecond before `to`.
+  const until = range.to - 0.001
+  const from = `--since=${moment(range.from)}`
 
   const [isCovered, newest, canGrep] = await Promise.all([
-    look(async (signal) => {
-      const before = ['--reverse', `--until=${moment(stretch.from)}`]
-      // A unit that is younger than the stretch is read whole where systemd, which is older, is there.
-      return (await ask([...before, ...own], signal)) ?? (await ask([...before, '_PID=1'], signal))
+    withTimeout(async (signal) => {
+      const before = ['--reverse', `--until=${moment(range.from)}`]
+      // If the unit is younger than the range, older entries of systemd show that the journal covers it.
+      return (
+        (await readNewest([...before, ...own], signal)) ??
+        (await readNewest([...before, '_PID=1'], signal))
+      )
     }).then((entry) => entry !== undefined),
-    look(async (signal) => {
+    withTimeout(async (signal) => {
       const entries: JournalEntry[] = []
       const last = { match: own, until, newest: NEWEST + MOST_PARTS }
       for await (const batch of readPast(last, signal)) entries.push(...batch.entries)
       return newestLines(entries, NEWEST)
     }),
-    look(createGrepSupport(exec)),
+    withTimeout(createGrepSupport(exec)),
   ])
 
-  fold.begin(stretch.from, isCovered)
+  fold.begin(range.from, isCovered)
   const joiner = createLineJoiner()
   const pattern = consensusLogPattern([GROUP_MESSAGE])
-  // The beginning stands among the matches, so that the first look does not search all there ever was.
+  // --since is part of the match, so that the first query does not search the complete journal.
   const match = [...own, from, ...(canGrep ? [`--grep=${pattern}`] : [])]
   let lines = 0
   let unreadable = 0
@@ -77,22 +84,24 @@ export const foldJournal = async (parts: Parts, stretch: Stretch, fold: Fold): P
     onLines(lines)
   }
 
-  if (newest.some((entry) => isOwn(entry) && entry.at >= stretch.from)) fold.noteSpoken()
-  if (canGrep && !fold.isDebugKnown(stretch.to)) {
-    // What journalctl has left out tells nothing, but for its level.
-    const range = ['--reverse', from, `--until=${moment(until)}`, `_SYSTEMD_UNIT=${unit}`]
-    const debug = await look(async (signal) => ask([...range, `--grep=${DEBUG_PATTERN}`], signal))
+  if (newest.some((entry) => isOwn(entry) && entry.at >= range.from)) fold.noteOwnEntry()
+  if (canGrep && !fold.isDebugKnown(range.to)) {
+    // Of the lines that journalctl filtered out only the level matters.
+    const filter = ['--reverse', from, `--until=${moment(until)}`, `_SYSTEMD_UNIT=${unit}`]
+    const debug = await withTimeout(async (signal) =>
+      readNewest([...filter, `--grep=${DEBUG_PATTERN}`], signal),
+    )
     if (debug) fold.noteDebug(debug.at)
   }
   return { newest, unreadable }
 }
 
-/** As journalctl takes it, to the microsecond. */
+/** A time in the format of journalctl, to the microsecond. */
 const moment = (at: number): string => `@${(at / second).toFixed(6)}`
 
-type Look = <T>(ask: (signal: AbortSignal) => Promise<T>) => Promise<T>
+type WithTimeout = <T>(query: (signal: AbortSignal) => Promise<T>) => Promise<T>
 
-const createLook =
-  ({ clock, signal, timeout }: Parts): Look =>
-  (ask) =>
-    withDeadline({ clock, signal }, timeout, (within) => ask(within.signal))
+const createWithTimeout =
+  ({ clock, signal, timeout }: FoldJournalParts): WithTimeout =>
+  (query) =>
+    withDeadline({ clock, signal }, timeout, (context) => query(context.signal))

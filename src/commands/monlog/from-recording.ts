@@ -3,31 +3,31 @@ import { parseJournalEntry } from '../../parsers/journal.ts'
 import { createLineJoiner } from '../../parsers/journal-lines.ts'
 import { type Recording, readRecording } from '../../sources/recording.ts'
 import type { Fold } from './fold.ts'
-import type { Around } from './from-journal.ts'
+import type { JournalContext } from './from-journal.ts'
 
-interface Parts {
+interface FoldRecordingParts {
   readonly recording: Recording
-  /** The unit of the consensus service, with `{prefix}` for a maker's word that nobody can tell. */
+  /** The unit of the consensus service; `{prefix}` matches any name prefix. */
   readonly unit: string
-  /** Milliseconds since the epoch: what is written from then on is left out. */
+  /** Milliseconds since the epoch, exclusive: later lines are skipped. */
   readonly until: number | undefined
   readonly onLines: (lines: number) => void
 }
 
-interface Read extends Around {
-  /** When the first and the last line of the service were written; undefined where there is none. */
+interface RecordingContext extends JournalContext {
+  /** Times of the first and the last line of the service; undefined if there is none. */
   readonly first: number | undefined
   readonly last: number | undefined
 }
 
 const NEWEST = 10
 
-/** Reads all of a file into the fold: `journalctl -o json`, or the lines as the service has written them. */
+/** Reads a complete file into the fold: output of `journalctl -o json`, or the lines as the service wrote them. */
 export const foldRecording = async (
-  { recording, unit, until, onLines }: Parts,
+  { recording, unit, until, onLines }: FoldRecordingParts,
   fold: Fold,
-): Promise<Read> => {
-  const isOurs = unitMatcher(unit)
+): Promise<RecordingContext> => {
+  const isConsensusUnit = unitMatcher(unit)
   const parse = createEntryReader()
   const joiner = createLineJoiner()
   const newest: JournalEntry[] = []
@@ -39,15 +39,15 @@ export const foldRecording = async (
     lines += batch.entries.length
     unreadable += batch.unreadable
     for (const part of batch.entries) {
-      const isWanted = part.unit === null || isOurs(part.unit)
+      const isWanted = part.unit === null || isConsensusUnit(part.unit)
       const entry = isWanted && (until === undefined || part.at < until) ? part : undefined
-      const whole = entry && joiner.join(entry)
-      if (!whole) continue
-      first ??= whole.at
-      last = Math.max(last ?? whole.at, whole.at)
-      newest.push(whole)
+      const joined = entry && joiner.join(entry)
+      if (!joined) continue
+      first ??= joined.at
+      last = Math.max(last ?? joined.at, joined.at)
+      newest.push(joined)
       if (newest.length > NEWEST) newest.shift()
-      fold.on(whole)
+      fold.on(joined)
     }
     onLines(lines)
   }
@@ -63,7 +63,7 @@ const unitMatcher = (unit: string): ((name: string) => boolean) => {
   return (name) => whole.test(name)
 }
 
-/** Each line tells by itself what it is. One that is no JSON was written when the line before it was. */
+/** The format is recognised line by line. A line without a timestamp gets that of the line before it. */
 const createEntryReader = () => {
   let at: number | undefined
   return (line: string): JournalEntry => {
@@ -72,7 +72,7 @@ const createEntryReader = () => {
     const [, timestamp] = /^\s*\{\s*"timestamp"\s*:\s*"([^"]{10,40})"/.exec(line) ?? []
     const written = timestamp === undefined ? Number.NaN : Date.parse(timestamp)
     if (Number.isFinite(written)) at = Math.floor(written)
-    if (at === undefined) throw new RangeError('a line before the first that has a time')
+    if (at === undefined) throw new RangeError('a line before the first line with a timestamp')
     return { cursor: '', at, unit: null, message: line, fields: {} }
   }
 }

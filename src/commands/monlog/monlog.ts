@@ -1,36 +1,37 @@
 import { createNames } from '../../collectors/shared/names.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
+import { type Context, withDeadline } from '../../core/collector.ts'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { parseInstalledPackage } from '../../parsers/dpkg.ts'
 import { createExec, type Exec } from '../../sources/exec.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 import { openRecording, type Recording } from '../../sources/recording.ts'
 import { createFold } from './fold.ts'
 import { foldJournal } from './from-journal.ts'
 import { foldRecording } from './from-recording.ts'
-import { packageLine } from './package.ts'
-import { type Problem, problemOf } from './problem.ts'
-import { type MonlogReport, reportOf } from './report.ts'
-import { LONGEST_MS, type Since, stretchTo } from './stretch.ts'
+import { type MonlogReport, type Problem, problemOf, reportOf } from './report.ts'
+import { LONGEST_MS, type RangeStart, timeRangeTo } from './time-range.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends SourceOverrides {
+interface MonlogAnalysisOptions extends SourceOverrides {
   readonly config: Pick<Config, 'prefix' | 'consensus' | 'version' | 'node'>
   readonly clock: Clock
   /** The search path for programs. */
   readonly path: string
   readonly signal: AbortSignal
-  /** The newest minute without it. */
-  readonly since?: Since | undefined
-  /** Milliseconds since the epoch; now, or the newest line of a file, without it. */
+  /** Default: one minute. */
+  readonly since?: RangeStart | undefined
+  /** Milliseconds since the epoch. Default: now, or the newest line of a file. */
   readonly until?: number | undefined
-  /** A file in the place of the journal. */
+  /** A file instead of the journal. */
   readonly recording?: string | Recording | undefined
-  /** Hears how many lines were read, now and then. */
+  /** Called now and then with the number of lines read. */
   readonly onLines: (lines: number) => void
 }
 
-/** The 60-second analysis of the consensus log. What cannot be read is told in the report. */
-export const analyseLog = async (options: Options): Promise<MonlogReport> => {
+/** Analyses the consensus log. The report says why if the log cannot be read. */
+export const analyseLog = async (options: MonlogAnalysisOptions): Promise<MonlogReport> => {
   const { recording, clock, path } = options
   if (recording !== undefined) {
     const file = typeof recording === 'string' ? openRecording(recording) : recording
@@ -44,13 +45,16 @@ export const analyseLog = async (options: Options): Promise<MonlogReport> => {
   }
 }
 
-const NOTHING = { newest: [], unreadable: 0 } as const
+const EMPTY = { newest: [], unreadable: 0 } as const
 
-const analyseJournal = async (options: Options, exec: Exec): Promise<MonlogReport> => {
+const analyseJournal = async (
+  options: MonlogAnalysisOptions,
+  exec: Exec,
+): Promise<MonlogReport> => {
   const { config, clock, path, signal, since, until = clock.now(), onLines } = options
   const { timeout } = config.consensus
-  const stretch = stretchTo(until, since)
-  const fold = createFold(stretch.minutes)
+  const range = timeRangeTo(until, since)
+  const fold = createFold(range.minutes)
   const readPrefix = createPrefix({ exec, path, configured: config.prefix })
   const { value: unit, problem } = await attempt(() =>
     createNames(readPrefix).one(config.consensus.unit, signal),
@@ -58,8 +62,8 @@ const analyseJournal = async (options: Options, exec: Exec): Promise<MonlogRepor
   const ownKey = config.node.publicKey
   const facts = { source: 'journal', unit: unit ?? null, ownKey } as const
   if (unit === undefined) {
-    const folded = fold.finish(stretch)
-    return reportOf({ ...facts, package: null, problem, stretch, folded, ...NOTHING })
+    const folded = fold.finish(range)
+    return reportOf({ ...facts, package: null, problem, range, folded, ...EMPTY })
   }
   const [installed, read] = await Promise.all([
     packageLine(config.version.package ?? (await readPrefix(signal)).word, {
@@ -67,33 +71,36 @@ const analyseJournal = async (options: Options, exec: Exec): Promise<MonlogRepor
       context: { clock, signal },
       timeout,
     }),
-    attempt(() => foldJournal({ exec, clock, signal, timeout, unit, onLines }, stretch, fold)),
+    attempt(() => foldJournal({ exec, clock, signal, timeout, unit, onLines }, range, fold)),
   ])
-  const folded = fold.finish(stretch)
-  const around = read.value ?? NOTHING
+  const folded = fold.finish(range)
+  const journalContext = read.value ?? EMPTY
   return reportOf({
     ...facts,
     package: installed,
     problem: read.problem,
-    stretch,
+    range,
     folded,
-    ...around,
+    ...journalContext,
   })
 }
 
-/** The window ends with the newest line, and only the reader of the last one knows which that is. */
-const analyseRecording = async (options: Options, recording: Recording): Promise<MonlogReport> => {
+/** The range ends with the newest line, which is known only after the last line has been read. */
+const analyseRecording = async (
+  options: MonlogAnalysisOptions,
+  recording: Recording,
+): Promise<MonlogReport> => {
   const { config, since, until, onLines } = options
-  const isOpen = since !== undefined && 'at' in since
-  const fold = createFold(stretchTo(0, isOpen ? { ago: LONGEST_MS } : since).minutes)
+  const hasStartTime = since !== undefined && 'at' in since
+  const fold = createFold(timeRangeTo(0, hasStartTime ? { ago: LONGEST_MS } : since).minutes)
   const unit = config.consensus.unit
   const { value, problem } = await attempt(() =>
     foldRecording({ recording, unit, until, onLines }, fold),
   )
   const end = until ?? (value?.last === undefined ? 0 : value.last + 1000)
-  const stretch = stretchTo(end, since)
-  const { newest, unreadable } = value ?? NOTHING
-  const parts = { stretch, folded: fold.finish(stretch), newest, unreadable, problem }
+  const range = timeRangeTo(end, since)
+  const { newest, unreadable } = value ?? EMPTY
+  const parts = { range, folded: fold.finish(range), newest, unreadable, problem }
   const ownKey = config.node.publicKey
   const facts = { source: 'file', unit: null, package: null, readFrom: value?.first } as const
   return reportOf({ ...facts, ...parts, ownKey })
@@ -109,5 +116,32 @@ const attempt = async <T>(act: () => Promise<T>): Promise<Attempt<T>> => {
     return { value: await act(), problem: null }
   } catch (error) {
     return { value: undefined, problem: problemOf(error) }
+  }
+}
+
+interface PackageDependencies {
+  readonly exec: Exec
+  readonly context: Context
+  readonly timeout: number
+}
+
+const FORMAT = '${db:Status-Abbrev} ${Package} ${Version} ${Architecture} ${binary:Summary}\\n'
+
+/** The line of dpkg about a package; null if it has none or does not answer. */
+const packageLine = async (
+  name: string,
+  dependencies: PackageDependencies,
+): Promise<string | null> => {
+  const { exec, context, timeout } = dependencies
+  try {
+    const { stdout } = await withDeadline(context, timeout, ({ signal }) =>
+      exec.run({ command: 'dpkg-query', args: ['-W', `-f=${FORMAT}`, name] }, signal),
+    )
+    const [row = ''] = stdout.split('\n')
+    return parseInstalledPackage(row) === null ? null : row.replaceAll(/\s+/g, ' ').trim()
+  } catch (error) {
+    // The package line is optional: the report is about the log.
+    if (error instanceof SourceError || error instanceof ParseError) return null
+    throw error
   }
 }

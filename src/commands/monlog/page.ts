@@ -1,32 +1,31 @@
-import type { MonlogFinding } from './found.ts'
+import type { MonlogFinding } from './findings.ts'
 import type { MonlogReport } from './report.ts'
 import type { Finding } from '../../health/finding.ts'
 import { pairs, wrap } from '../../cli/terminal/layout.ts'
 import type { Style } from '../../cli/terminal/style.ts'
 import { findingLines, verdictLine } from '../../cli/terminal/verdict.ts'
-import { rowsOf } from './rows.ts'
-import { type NameOf, shownLine } from './words.ts'
+import { type NameOf, rowsOf, shownLine } from './rows.ts'
 
-export interface Show {
+export interface RenderOptions {
   readonly style: Style
   readonly nameOf: NameOf
-  /** Whether names were asked for and no file of names is configured. */
+  /** Whether names were requested although names.file is not set. */
   readonly lacksNames: boolean
   readonly ownKey: string | null
   readonly wantsRaw: boolean
 }
 
-/** The verdict, what shows it, what to do. */
-export const renderReport = (report: MonlogReport, show: Show): readonly string[] => {
-  const { style, wantsRaw, lacksNames } = show
+/** The health verdict, the evidence and what to do. */
+export const renderReport = (report: MonlogReport, options: RenderOptions): readonly string[] => {
+  const { style, wantsRaw, lacksNames } = options
   const { findings, problem, unparsed } = report
   const blocks = [
     [verdictLine(report.verdict, style)],
-    troubleOf(report, show),
+    problemLines(report, options),
     problem
       ? []
       : pairs(
-          rowsOf(report, show).map(([label, value]) => [label, style.plain(value)]),
+          rowsOf(report, options).map(([label, value]) => [label, style.plain(value)]),
           style,
         ),
     findingLines(
@@ -35,7 +34,7 @@ export const renderReport = (report: MonlogReport, show: Show): readonly string[
     ).slice(0, -1),
     lacksNames ? wrap(NO_NAMES, style, '  ') : [],
     unparsed === null ? [] : wrap(style.plain(unparsed), style, '  '),
-    wantsRaw && !problem ? rawLines(report, show) : [],
+    wantsRaw && !problem ? rawLines(report, options) : [],
   ]
   return blocks
     .filter((block) => block.length > 0)
@@ -45,7 +44,7 @@ export const renderReport = (report: MonlogReport, show: Show): readonly string[
 const NO_NAMES =
   'Keys are shown because names.file is not set: copy networks/names.example.yaml, fill it in and set names.file to its path.'
 
-/** The report in one line with its time, for a file or a pipe. */
+/** The report in one line with its time, for output to a file or a pipe. */
 export const shortLine = (
   { verdict, window, round, block }: MonlogReport,
   style: Style,
@@ -59,37 +58,40 @@ export const shortLine = (
   )
 }
 
-/** Why there is nothing to see, and what to do. */
-const troubleOf = (report: MonlogReport, { style, nameOf }: Show): readonly string[] => {
+/** Why there is nothing to show, and what to do. */
+const problemLines = (
+  report: MonlogReport,
+  { style, nameOf }: RenderOptions,
+): readonly string[] => {
   const { problem, unit, newest, source, hasSpoken } = report
   if (!problem && hasSpoken) return []
   const last = newest.at(-1)
   const evidence =
     problem?.evidence ??
     (last === undefined
-      ? `There is no line of ${unit ?? 'it'} at all.`
-      : `The newest line, of ${last.at}: ${shortened(shownLine(last.text, nameOf))}`)
+      ? `The journal has no line of ${unit ?? 'the unit'}.`
+      : `The newest line is from ${last.at}: ${shortened(shownLine(last.text, nameOf))}`)
   const advice = problem
     ? problem.advice
     : source === 'file'
-      ? 'name the journal of the consensus service, as `journalctl -u UNIT --all -o json` writes it, or its own lines.'
-      : `see whether it runs: \`systemctl status ${unit ?? 'it'}\`; \`chain-agent check\` looks at everything else.`
+      ? 'pass the journal of the consensus service, as printed by `journalctl -u UNIT --all -o json`, or the lines of the service itself.'
+      : `check whether it runs: \`systemctl status ${unit ?? 'UNIT'}\`; \`chain-agent check\` checks everything else.`
   return [
     ...(evidence === '' ? [] : wrap(style.plain(evidence), style, '  ')),
     ...(advice === null ? [] : wrap(style.plain(`What to do: ${advice}`), style, '  ')),
   ]
 }
 
-/** As evidence, the beginning of a line is enough. */
-const EVIDENCE = 200
+/** Characters of a line that are shown as evidence. */
+const MAX_EVIDENCE = 200
 
 const shortened = (line: string): string =>
-  line.length > EVIDENCE ? `${line.slice(0, EVIDENCE - 1)}\u2026` : line
+  line.length > MAX_EVIDENCE ? `${line.slice(0, MAX_EVIDENCE - 1)}\u2026` : line
 
-/** As every command shows one; what is over is of no weight any more. */
+/** The finding in the format of the other commands; one that is no longer present has severity info. */
 const asFinding = (finding: MonlogFinding, outOf: number): Finding => {
   const { name, severity, text, suggestion, minutes, isPresent, lastAt } = finding
-  const when = isPresent ? 'the newest among them' : `none after ${lastAt}`
+  const when = isPresent ? 'including the newest' : `none after ${lastAt}`
   return {
     name,
     severity: isPresent ? severity : 'info',
@@ -100,8 +102,11 @@ const asFinding = (finding: MonlogFinding, outOf: number): Finding => {
   }
 }
 
-/** Each line complete: a terminal wraps it, and copying it gives the line that the service wrote. */
-const rawLines = ({ newest }: MonlogReport, { style, nameOf }: Show): readonly string[] => [
+/** Lines are not wrapped here: the terminal wraps them, so copying gives the line that the service wrote. */
+const rawLines = (
+  { newest }: MonlogReport,
+  { style, nameOf }: RenderOptions,
+): readonly string[] => [
   style.paint('strong', newest.length === 0 ? 'No lines.' : `The newest ${newest.length} lines:`),
   ...newest.map(
     ({ at, text }) =>

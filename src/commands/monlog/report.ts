@@ -1,36 +1,40 @@
+import { ParseError, SourceError } from '../../core/errors.ts'
+import { figure } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
+import { shortDuration } from '../../health/format.ts'
+import { above, LIMITS } from '../../health/limits.ts'
 import { recordOf, type ConsensusKind } from '../../collectors/consensus/kinds.ts'
+import { notPermitted } from '../../sources/journal-errors.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
-import type { Aside } from './asides.ts'
+import type { ExtraFacts } from './extra-facts.ts'
 import type { Folded } from './fold.ts'
-import { findingsOf, type MonlogFinding, networkSpan } from './found.ts'
-import type { Around } from './from-journal.ts'
-import { iso } from './iso.ts'
-import type { Problem } from './problem.ts'
-import type { Stretch } from './stretch.ts'
-import { type MonlogVerdict, monlogVerdict } from './verdict.ts'
+import { findingsOf, type MonlogFinding, networkSpan } from './findings.ts'
+import type { JournalContext } from './from-journal.ts'
+import { iso } from './time-range.ts'
+import type { TimeRange } from './time-range.ts'
 
-/** The analysis of a stretch of the consensus log. Null is unknown; nothing in it depends on when it was made. */
+/** The analysis of a range of the consensus log. Null is unknown. It does not depend on the current time. */
 export interface MonlogReport {
-  readonly verdict: MonlogVerdict
+  readonly verdict: MonlogHealthVerdict
   readonly source: 'journal' | 'file'
-  /** Of the consensus service; null where nobody can tell. */
+  /** Unit of the consensus service; null if unknown. */
   readonly unit: string | null
-  /** As dpkg tells it. */
+  /** Package line of dpkg; null if unknown. */
   readonly package: string | null
   readonly window: {
     readonly from: string
     readonly to: string
     readonly minutes: number
-    /** Whether the log was there for all of it. */
+    /** Whether the log covers all of it. */
     readonly isCovered: boolean
-    /** Lines that tell something of consensus. */
+    /** Lines about consensus. */
     readonly lines: number
-    /** Messages that journald says it dropped. */
+    /** Messages that journald reported as dropped. */
     readonly dropped: number
-    /** Lines that are no lines of a journal. */
+    /** Lines that are not journal entries. */
     readonly unreadable: number
   }
-  /** Whether the service itself said anything in the stretch. */
+  /** Whether the service itself logged anything in the range. */
   readonly hasSpoken: boolean
   readonly statesync: boolean | null
   readonly blocksync: boolean | null
@@ -38,51 +42,52 @@ export interface MonlogReport {
   readonly epoch: bigint | null
   readonly block: bigint | null
   readonly committing: boolean | null
-  /** Seconds from the newest committed block to the end of the stretch; null where none is told. */
-  readonly committedBefore: Aside['committedBefore']
-  /** Of the whole stretch; all else is of its newest minute. */
+  /** Seconds from the newest committed block to the end of the range; null if the log has none. */
+  readonly committedBefore: ExtraFacts['committedBefore']
+  /** Counts of the whole range; everything else is about its newest minute. */
   readonly messages: Readonly<Record<ConsensusKind, number | null>>
   readonly networkErrors: {
-    /** The five minutes before the end, or as much of them as was read. */
+    /** The span of the counts, as text: the five minutes before the end, or the part of them that was read. */
     readonly within: string
     readonly count: number
     readonly peers: number | null
   }
-  readonly gaveUpOn: Aside['gaveUpOn']
-  readonly group: Aside['group']
-  /** The first line that looks like ours and was not understood. */
+  readonly gaveUpOn: ExtraFacts['gaveUpOn']
+  readonly group: ExtraFacts['group']
+  /** The first line that looks like a consensus line and could not be parsed. */
   readonly unparsed: string | null
   readonly findings: readonly MonlogFinding[]
   /** Why the log could not be read. */
   readonly problem: Problem | null
-  /** The newest lines of the unit, in the stretch or before it. */
+  /** The newest lines of the unit, in the range or before it. */
   readonly newest: readonly { readonly at: string; readonly text: string }[]
 }
 
-interface Parts extends Around, Pick<MonlogReport, 'source' | 'unit' | 'package' | 'problem'> {
-  readonly stretch: Stretch
-  /** What lies before it was not read, in milliseconds since the epoch. */
+interface ReportParts
+  extends JournalContext, Pick<MonlogReport, 'source' | 'unit' | 'package' | 'problem'> {
+  readonly range: TimeRange
+  /** Nothing before this time was read, in milliseconds since the epoch. */
   readonly readFrom?: number | undefined
   /** The node's own public key; null where it is not configured. */
   readonly ownKey: string | null
   readonly folded: Folded
 }
 
-export const reportOf = (parts: Parts): MonlogReport => {
-  const { stretch, folded, newest, unreadable, readFrom = stretch.from, ownKey, ...facts } = parts
-  const { minutes, asides, hasSpoken } = folded
+export const reportOf = (parts: ReportParts): MonlogReport => {
+  const { range, folded, newest, unreadable, readFrom = range.from, ownKey, ...facts } = parts
+  const { minutes, extraFacts, hasSpoken } = folded
   const found = minutes[0]?.found
   const sum = (valueOf: (at: number) => number | null): number | null => {
     const values = minutes.map((_, at) => valueOf(at))
-    return values.length < stretch.minutes ? null : total(values)
+    return values.length < range.minutes ? null : total(values)
   }
-  const told = {
+  const report = {
     ...facts,
     window: {
-      from: iso(stretch.from),
-      to: iso(stretch.to),
-      minutes: stretch.minutes,
-      isCovered: minutes.length === stretch.minutes && minutes.every((one) => one.found.isCovered),
+      from: iso(range.from),
+      to: iso(range.to),
+      minutes: range.minutes,
+      isCovered: minutes.length === range.minutes && minutes.every((one) => one.found.isCovered),
       lines: count(
         minutes,
         ({ debug_line: debug, other_line: other, panic }) => debug + other + panic,
@@ -96,19 +101,19 @@ export const reportOf = (parts: Parts): MonlogReport => {
     round: found?.round ?? null,
     epoch: found?.epoch ?? null,
     block: found?.block ?? null,
-    // A service that says nothing does not say that it commits nothing.
+    // A service that logs nothing may still commit.
     committing: hasSpoken ? (found?.committing ?? null) : null,
     messages: recordOf(CONSENSUS_KINDS, (kind) =>
       sum((at) => minutes[at]?.found.messages[kind] ?? null),
     ),
     networkErrors: {
-      within: networkSpan(stretch.to, readFrom),
+      within: networkSpan(range.to, readFrom),
       count: found?.networkErrors ?? 0,
       peers: found?.networkErrorPeers ?? null,
     },
-    gaveUpOn: asides.gaveUpOn,
-    group: asides.group,
-    committedBefore: asides.committedBefore,
+    gaveUpOn: extraFacts.gaveUpOn,
+    group: extraFacts.group,
+    committedBefore: extraFacts.committedBefore,
     unparsed: found?.unparsed ?? null,
     findings: hasSpoken ? findingsOf({ minutes, readFrom, ownKey }) : [],
     newest: newest.map(({ at, message }) => ({
@@ -116,7 +121,7 @@ export const reportOf = (parts: Parts): MonlogReport => {
       text: message ?? '',
     })),
   }
-  return { verdict: monlogVerdict(told), ...told }
+  return { verdict: healthVerdictOf(report), ...report }
 }
 
 const total = (values: readonly (number | null)[]): number | null =>
@@ -129,3 +134,97 @@ const count = (
   minutes: Folded['minutes'],
   valueOf: (seen: Folded['minutes'][number]['found']['seen']) => number,
 ): number => minutes.reduce((all, { found }) => all + valueOf(found.seen), 0)
+
+interface MonlogHealthVerdict {
+  readonly word: 'OK' | 'WARNING' | 'CRITICAL' | 'UNKNOWN'
+  /** The reason for the status, with its full stop. */
+  readonly sentence: string
+  /** 0: blocks are committed; 1: something needs attention; 2: they are not, or that is unknown. */
+  readonly exitCode: 0 | 1 | 2
+}
+
+type ReportFacts = Omit<MonlogReport, 'verdict'>
+
+const HEALTHY = 'blocks are processed and committed'
+
+/** The health verdict of the newest minute; an otherwise healthy log mentions problems of earlier minutes. */
+const healthVerdictOf = (report: ReportFacts): MonlogHealthVerdict => {
+  const { findings, problem, hasSpoken, committing, statesync } = report
+  const now = findings.filter(({ isPresent }) => isPresent)
+  const critical = now.find(({ severity }) => severity === 'critical')
+  const warning = now.find(({ severity }) => severity === 'warning')
+  const syncing = now.find(({ name }) => name === 'statesync_active')
+  const before = findings.find(({ isPresent, severity }) => !isPresent && severity !== 'info')
+  if (problem) return unknown(problem.says)
+  if (!hasSpoken) return unknown(noEntries(report))
+  if (critical) return { word: 'CRITICAL', sentence: lowerFirst(critical.text), exitCode: 2 }
+  // A node in statesync commits nothing and answers no requests.
+  if (statesync === true && committing !== true && syncing) return warn(lowerFirst(syncing.text))
+  // The window covers a minute: a node that stopped 30 s ago still has commits in it.
+  const stalled = above(report.committedBefore ?? undefined, LIMITS.blockAge)
+  if (stalled) {
+    const sentence = `no block was committed for ${shortDuration((report.committedBefore ?? 0) * second)}.`
+    return stalled === 'critical'
+      ? { word: 'CRITICAL', sentence, exitCode: 2 }
+      : { word: 'WARNING', sentence, exitCode: 1 }
+  }
+  if (committing === null) return unknown(`whether blocks are committed is unknown: ${why(report)}`)
+  if (warning) return warn(lowerFirst(warning.text))
+  if (before) return warn(`${HEALTHY}; before ${before.lastAt}: ${lowerFirst(before.text)}`)
+  return { word: 'OK', sentence: `${HEALTHY}.`, exitCode: 0 }
+}
+
+const unknown = (says: string): MonlogHealthVerdict => ({
+  word: 'UNKNOWN',
+  sentence: `${says}.`,
+  exitCode: 2,
+})
+
+const warn = (sentence: string): MonlogHealthVerdict => ({ word: 'WARNING', sentence, exitCode: 1 })
+
+const noEntries = ({ unit, window, source }: ReportFacts): string =>
+  source === 'file'
+    ? 'the file has no line of the consensus service'
+    : `${unit ?? 'the consensus service'} logged nothing in these ${window.minutes === 1 ? '60 seconds' : `${window.minutes} minutes`}`
+
+const why = ({ window, source }: ReportFacts): string => {
+  if (window.dropped > 0) return `journald dropped ${figure(window.dropped)} messages`
+  const what = source === 'file' ? 'the file' : 'the journal'
+  return window.isCovered
+    ? 'the log does not show it'
+    : `${what} does not reach back over the last 60 seconds`
+}
+
+/** A sentence as it continues after a colon. */
+const lowerFirst = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`
+
+/** Why there is nothing to analyse. */
+export interface Problem {
+  /** One sentence without its full stop. */
+  readonly says: string
+  /** Output of the program that failed, and what was attempted if `says` does not have it; may be empty. */
+  readonly evidence: string
+  readonly advice: string | null
+}
+
+const FORBIDDEN = notPermitted('').summary
+
+/** Rethrows errors that are not about the node or its host. */
+export const problemOf = (error: unknown): Problem => {
+  if (!(error instanceof SourceError || error instanceof ParseError)) throw error
+  const [evidence = '', advice = null] = error.message.split('\n  what to do: ')
+  return error.summary === FORBIDDEN
+    ? { says: 'this user may not read the journal', evidence, advice: LOG_IN_AGAIN }
+    : { says: error.summary, evidence: withoutSummary(evidence, error.summary), advice }
+}
+
+/** The first line of an error is its summary with a capital letter. */
+const withoutSummary = (evidence: string, summary: string): string => {
+  const [first = '', ...rest] = evidence.split('\n')
+  return first.toLowerCase() === summary.toLowerCase() ? rest.join('\n').trim() : evidence
+}
+
+/** A group takes effect at the next login. */
+const LOG_IN_AGAIN =
+  'add this user to the group systemd-journal (`usermod -aG systemd-journal USER`, as root) and log in ' +
+  'again: an open session does not get the group. Or run the command as root.'

@@ -1,20 +1,21 @@
+import type { KeyNames } from '../../config/names.ts'
+import { redactLog } from '../../core/redact-log.ts'
 import type { MonlogReport } from './report.ts'
 import { duration, figure } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
-import { list } from '../../health/words.ts'
-import type { NameOf } from './words.ts'
+import { joinList } from '../../health/format.ts'
 
 type Row = readonly [label: string, value: string]
 
-interface Names {
+interface KeyDisplay {
   readonly nameOf: NameOf
   readonly ownKey: string | null
 }
 
 const UNKNOWN = 'unknown'
 
-/** Always the same rows, so that `watch -d` shows what has changed. */
-export const rowsOf = (report: MonlogReport, { nameOf, ownKey }: Names): readonly Row[] => {
+/** The rows are always the same, so that `watch -d` highlights what has changed. */
+export const rowsOf = (report: MonlogReport, { nameOf, ownKey }: KeyDisplay): readonly Row[] => {
   const { round, epoch, block, messages } = report
   return [
     ['package', packageOf(report)],
@@ -34,7 +35,7 @@ export const rowsOf = (report: MonlogReport, { nameOf, ownKey }: Names): readonl
         [messages.round_timed_out, 'closed by a timeout'],
       ]),
     ],
-    ['given up', gaveUpOf(report, nameOf)],
+    ['timed out', timedOutOf(report, nameOf)],
     ['votes', counted([[messages.vote_sent, 'sent']])],
     [
       'warnings',
@@ -52,7 +53,7 @@ const heightOf = (height: bigint | null): string =>
   height === null ? 'not reported' : figure(height)
 
 const packageOf = ({ package: line, source }: MonlogReport): string =>
-  line ?? (source === 'file' ? 'unknown: the log is from a file' : 'unknown: dpkg does not tell it')
+  line ?? (source === 'file' ? 'unknown: the log is from a file' : 'unknown: dpkg does not list it')
 
 const spanOf = ({ window: { minutes } }: MonlogReport): string =>
   minutes === 1 ? '60 seconds' : `${minutes} minutes`
@@ -62,27 +63,27 @@ const windowOf = (report: MonlogReport): string => {
   const range = `${from} to ${to}, ${spanOf(report)}`
   if (isCovered) return range
   const what = report.source === 'file' ? 'the file' : 'the journal'
-  return `${range}; not all of it: ${report.problem ? 'nothing was read' : `${what} does not reach back so far`}`
+  return `${range}; not all of it: ${report.problem ? 'nothing was read' : `${what} does not reach back that far`}`
 }
 
 const linesOf = ({ window: { lines, dropped, unreadable } }: MonlogReport): string =>
   [
-    `${figure(lines)} tell of consensus`,
+    `${figure(lines)} about consensus`,
     `journald dropped ${dropped === 0 ? 'none' : figure(dropped)}`,
     ...(unreadable === 0 ? [] : [`${figure(unreadable)} could not be read`]),
   ].join(', ')
 
 const statesyncOf = ({ statesync, messages: { statesync: count } }: MonlogReport): string => {
   if (statesync === null) return UNKNOWN
-  const said = count === null || count === 0 ? '' : `: ${figure(count)} messages`
-  if (statesync) return `under way${said}`
-  return said === '' ? 'No statesync messages.' : `done${said}`
+  const detail = count === null || count === 0 ? '' : `: ${figure(count)} messages`
+  if (statesync) return `under way${detail}`
+  return detail === '' ? 'No statesync messages.' : `complete${detail}`
 }
 
 const blocksyncOf = ({ blocksync, messages: { blocksync: count } }: MonlogReport): string => {
   if (blocksync === null) return UNKNOWN
   if (!blocksync && count === 0) return 'No blocksync messages.'
-  return `${blocksync ? 'under way' : 'over'}${count === null ? '' : `: ${figure(count)} messages`}`
+  return `${blocksync ? 'under way' : 'complete'}${count === null ? '' : `: ${figure(count)} messages`}`
 }
 
 const committedOf = (report: MonlogReport): string => {
@@ -102,18 +103,18 @@ const counted = (parts: readonly (readonly [count: number | null, what: string])
     ? UNKNOWN
     : parts.map(([count, what]) => `${count === null ? UNKNOWN : figure(count)} ${what}`).join(', ')
 
-/** How many leaders are named. */
-const MOST = 6
+/** The number of leaders that are listed. */
+const MAX_LEADERS = 6
 
-const gaveUpOf = ({ messages, gaveUpOn }: MonlogReport, nameOf: NameOf): string => {
+const timedOutOf = ({ messages, gaveUpOn }: MonlogReport, nameOf: NameOf): string => {
   const { local_timeout: count } = messages
   if (count === null) return UNKNOWN
   const named = gaveUpOn
-    .slice(0, MOST)
+    .slice(0, MAX_LEADERS)
     .map(({ leader, rounds }) => `${nameOf(leader)} (${figure(rounds)})`)
   const others = gaveUpOn.length - named.length
   const led = [...named, ...(others > 0 ? [`${others} more`] : [])]
-  return `${figure(count)} by this node${led.length === 0 ? '' : `, led by ${list(led)}`}`
+  return `${figure(count)} by this node${led.length === 0 ? '' : `, led by ${joinList(led)}`}`
 }
 
 const networkOf = ({ networkErrors: { count, peers, within } }: MonlogReport): string => {
@@ -123,5 +124,21 @@ const networkOf = ({ networkErrors: { count, peers, within } }: MonlogReport): s
 
 const groupOf = ({ group }: MonlogReport, nameOf: NameOf): string =>
   group === null
-    ? 'none told'
+    ? 'none reported'
     : `of ${nameOf(group.validator)}, rounds ${figure(group.fromRound)} to ${figure(group.toRound - 1n)}`
+
+/** Returns the name of a key, or its first and last digits: `02ab..cd12`. */
+export type NameOf = (key: string) => string
+
+export const createNameOf =
+  (names: KeyNames): NameOf =>
+  (key) => {
+    const bare = key.replace(/^0x/i, '').toLowerCase()
+    return names.get(bare) ?? (bare.length > 12 ? `${bare.slice(0, 4)}..${bare.slice(-4)}` : bare)
+  }
+
+const KEY = /(?<![0-9a-zA-Z])(?:0x)?0[23][0-9a-fA-F]{64}(?![0-9a-zA-Z])/g
+
+/** A line of the node's log for display: secrets redacted, keys replaced by names, on one line. */
+export const shownLine = (text: string, nameOf: NameOf): string =>
+  redactLog(text).replaceAll(KEY, nameOf).replaceAll('\n', ' ')

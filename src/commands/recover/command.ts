@@ -1,70 +1,69 @@
 import { Command } from 'commander'
 import { toJson } from '../../core/json.ts'
 import { printable } from '../../core/printable.ts'
-import { type Advice, adviseRecovery } from '../../health/recovery.ts'
+import { adviseRecovery, type RecoveryAdvice } from '../../health/recovery.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
 import { wrap } from '../../cli/terminal/layout.ts'
 import { createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 
-type Options = ConfigOptions & { readonly json?: true; readonly color: boolean }
+type RecoverOptions = ConfigOptions & { readonly json?: true; readonly color: boolean }
 
-/** `chain-agent recover`: which way out the node needs now. It advises, and never acts. */
+/** `chain-agent recover`: the recovery procedure that the node needs now. It advises and never acts. */
 export const recoverCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('recover'))
-    .description('which documented way of recovery the node needs now, with the evidence')
+    .description('show which documented recovery procedure the node needs now, and why')
     .option('--json', 'as JSON')
     .option('--no-color', 'without colours')
     .addHelpText(
       'after',
       `
-It advises and never acts: every command it shows is for you to run, or not. What it knows comes from
-the running agent, or from the node itself where no agent answers.
+It advises and never acts: you decide whether to run the commands it shows. Its data comes from the
+running agent or, if no agent answers, from the node itself.
 
-Exit codes: 0 nothing is to be done, or waiting is all; 1 something is to be done, or it cannot be told;
-2 it was asked for in a wrong way.
+Exit codes: 0 nothing to do, or only wait; 1 something to do, or the recovery is unknown; 2 usage error.
 
 Examples:
   chain-agent recover
   chain-agent recover --json | jq -r .path`,
     )
-    .action(async (options: Options) => {
-      const found = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
-      if (!found) return
-      const { picture, config } = found
-      const advice = adviseRecovery({ ...picture, window: config.derived.blocksyncWindow })
+    .action(async (options: RecoverOptions) => {
+      const data = await unlessInterrupted(io, exit, () => readSnapshot(io, options))
+      if (!data) return
+      const { snapshot, config } = data
+      const advice = adviseRecovery({ ...snapshot, window: config.derived.blocksyncWindow })
       if (options.json) {
-        const { at, origin } = picture
-        const told = { at: new Date(at).toISOString(), origin, ...advice }
-        io.stdout.write(`${JSON.stringify(toJson(told), undefined, 2)}\n`)
+        const { at, origin } = snapshot
+        const document = { at: new Date(at).toISOString(), origin, ...advice }
+        io.stdout.write(`${JSON.stringify(toJson(document), undefined, 2)}\n`)
       } else {
         const style = createStyle(io, { color: options.color })
-        io.stdout.write(`${page(advice, style).join('\n')}\n`)
+        io.stdout.write(`${renderAdvice(advice, style).join('\n')}\n`)
       }
       exit(advice.exitCode)
     })
 
-const page = (advice: Advice, style: Style): readonly string[] => {
+const renderAdvice = (advice: RecoveryAdvice, style: Style): readonly string[] => {
   const { path, says, why, steps, notNow, runbook } = advice
   const [first = '', ...rest] = wrap(`RECOVERY: ${plain(says, style)}.`, style)
   return [
     style.paint(TONES[path] ?? 'bad', first),
     ...rest,
-    ...part('Why', why, style),
-    ...part('What to do', steps, style),
-    ...part('What not to do', notNow, style),
+    ...section('Why', why, style),
+    ...section('What to do', steps, style),
+    ...section('What not to do', notNow, style),
     ...(runbook === null ? [] : ['', `More: chain-agent runbook ${runbook}`]),
   ]
 }
 
-const TONES: Partial<Readonly<Record<Advice['path'], Tone>>> = {
+const TONES: Partial<Readonly<Record<RecoveryAdvice['path'], Tone>>> = {
   none: 'good',
   wait: 'notice',
   unknown: 'unknown',
 }
 
-const part = (title: string, texts: readonly string[], style: Style): readonly string[] =>
+const section = (title: string, texts: readonly string[], style: Style): readonly string[] =>
   texts.length === 0
     ? []
     : [
@@ -75,11 +74,15 @@ const part = (title: string, texts: readonly string[], style: Style): readonly s
         ),
       ]
 
-/** A command at the end stands on a line of its own, whole, so that it can be copied. */
+/** A command at the end of a step gets a line of its own, unwrapped, so that it can be copied. */
 const item = (mark: string, text: string, style: Style): readonly string[] => {
   const indent = ' '.repeat(mark.length + 3)
-  const [, words = text, command] = /^(.*): `([^`]+)`$/s.exec(text) ?? []
-  const [first = '', ...rest] = wrap(command === undefined ? words : `${words}:`, style, indent)
+  const [, sentence = text, command] = /^(.*): `([^`]+)`$/s.exec(text) ?? []
+  const [first = '', ...rest] = wrap(
+    command === undefined ? sentence : `${sentence}:`,
+    style,
+    indent,
+  )
   return [
     `  ${mark} ${first.trimStart()}`,
     ...rest,
@@ -87,5 +90,5 @@ const item = (mark: string, text: string, style: Style): readonly string[] => {
   ]
 }
 
-/** Lines of a log are among it: a terminal must not obey what a node printed. */
+/** The texts may include log lines: control characters must not reach the terminal. */
 const plain = (text: string, style: Style): string => style.plain(printable(text))

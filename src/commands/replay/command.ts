@@ -1,7 +1,7 @@
 import { figure } from '../../core/format.ts'
 import { Command, Option } from 'commander'
 import { nearest } from '../../core/nearest.ts'
-import { replay, type Replayed } from './replay.ts'
+import { type ReplayReport, replay } from './replay.ts'
 import { incidentsOf } from '../../health/incidents/incidents.ts'
 import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import { type ExitCode, type Io, reportInterrupted } from '../../cli/io.ts'
@@ -10,7 +10,7 @@ import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
 import { replayAsJson, replayPage } from './page.ts'
 
-interface Options extends ConfigOptions {
+interface ReplayCommandOptions extends ConfigOptions {
   readonly since?: number
   readonly until?: number
   readonly file?: string
@@ -19,35 +19,31 @@ interface Options extends ConfigOptions {
   readonly color: boolean
 }
 
-/** `chain-agent replay`: what would have fired, and when. */
+/** `chain-agent replay`: which alerts would have fired, and when. */
 export const replayCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('replay'))
-    .description("what would have fired: the node's journal, through the collectors once more")
-    .option(
-      '-S, --since <moment>',
-      'from when on: 7d, 2026-03-01; a day without it',
-      readTime(io.clock),
-    )
-    .option('-U, --until <moment>', 'up to when; now without it', readTime(io.clock))
+    .description("show which alerts would have fired, from the node's journal or a recording")
+    .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 1d)', readTime(io.clock))
+    .option('-U, --until <moment>', 'end (default: now)', readTime(io.clock))
     .addOption(
       new Option(
         '--file <file>',
-        'a recording instead of the journal of this host; - is standard input',
+        'read a recording instead of the journal of this host; - for standard input',
       ),
     )
-    .option('--services <names>', 'only these: bft,execution,ledger-tail,rpc …')
+    .option('--services <names>', 'only these services: bft,execution,ledger-tail,rpc')
     .option('--json', 'as JSON')
     .option('--no-color', 'without colours')
     .addHelpText(
       'after',
       `
-The same collectors that the agent runs read the past; every five seconds of it the alert rules are asked
-that a journal can decide, with their own figures. What begins within five minutes of each other is one
-incident. A recording is what \`journalctl --all -o json\` prints:
+Runs the collectors of the agent on past journal entries. Every five seconds of that time it evaluates
+the alert rules that need only the journal, with the same thresholds. Alerts that begin within five
+minutes of each other are one incident. A recording is the output of \`journalctl --all -o json\`:
 
   journalctl --all -o json --since -1d -u chain-bft -u chain-execution -u chain-rpc -u chain-ledger-tail
 
-Exit codes: 0 no incident, 1 some, or the past could not be read; 2 it was asked for in a wrong way.
+Exit codes: 0 no incident; 1 incidents, or the entries could not be read; 2 usage error.
 
 Examples:
   chain-agent replay --since 7d
@@ -55,7 +51,7 @@ Examples:
   chain-agent replay --file night.jsonl --json | jq '.incidents[0]'
   ssh node journalctl --all -o json --since -1h | chain-agent replay --file -`,
     )
-    .action(async (options: Options, command: Command) => {
+    .action(async (options: ReplayCommandOptions, command: Command) => {
       const { config } = configOf(io, options)
       const services = servicesOf(options.services, Object.keys(config.services.units))
       if (typeof services === 'string') command.error(`error: ${services}`)
@@ -65,9 +61,9 @@ Examples:
       }
       const progress = createProgress(io)
       const startedAt = io.clock.elapsed()
-      let told: Replayed
+      let report: ReplayReport
       try {
-        told = await replay({
+        report = await replay({
           config,
           clock: io.clock,
           path: io.env['PATH'] ?? '/usr/bin:/bin',
@@ -77,7 +73,7 @@ Examples:
           ...(until !== undefined && { until }),
           ...(typeof services === 'object' && { services }),
           onProgress: (at, entries) => {
-            progress.show(`Looking back: ${new Date(at).toISOString()}, ${figure(entries)} lines`)
+            progress.show(`Replaying: ${new Date(at).toISOString()}, ${figure(entries)} lines`)
           },
           ...io.overrides,
         })
@@ -88,25 +84,25 @@ Examples:
       } finally {
         progress.end()
       }
-      if (!told.isWhole) reportInterrupted(io, exit, { hasOutput: told.entries > 0 })
-      if (!told.isWhole && told.entries === 0) return
-      const incidents = incidentsOf(told.firings)
-      const look = { ...told, incidents, tookMs: io.clock.elapsed() - startedAt }
+      if (!report.isWhole) reportInterrupted(io, exit, { hasOutput: report.entries > 0 })
+      if (!report.isWhole && report.entries === 0) return
+      const incidents = incidentsOf(report.firings)
+      const summary = { ...report, incidents, tookMs: io.clock.elapsed() - startedAt }
       const lines = options.json
-        ? [JSON.stringify(replayAsJson(look), undefined, 2)]
-        : replayPage(look, createStyle(io, { color: options.color }))
+        ? [JSON.stringify(replayAsJson(summary), undefined, 2)]
+        : replayPage(summary, createStyle(io, { color: options.color }))
       io.stdout.write(`${lines.join('\n')}\n`)
-      exit(incidents.length === 0 && told.isWhole ? 0 : 1)
+      exit(incidents.length === 0 && report.isWhole ? 0 : 1)
     })
 
-/** The names that were asked for; a text where one of them is none, and nothing where none was. */
+/** The services of --services: undefined without the option, an error message for an unknown name. */
 const servicesOf = (
   text: string | undefined,
   known: readonly string[],
 ): readonly string[] | string | undefined => {
   const names = text?.split(',').map((name) => name.trim())
-  const wrong = names?.find((name) => !known.includes(name))
-  if (wrong === undefined) return names
-  const meant = nearest(wrong, known)
-  return `no service '${wrong}'\n(${meant === undefined ? `There are: ${known.join(', ')}` : `Did you mean ${meant}?`})`
+  const unknown = names?.find((name) => !known.includes(name))
+  if (unknown === undefined) return names
+  const suggestion = nearest(unknown, known)
+  return `no service '${unknown}'\n(${suggestion === undefined ? `Available: ${known.join(', ')}` : `Did you mean ${suggestion}?`})`
 }

@@ -5,156 +5,162 @@ import { createKnown } from '../../core/known.ts'
 import { supervise } from '../../core/supervise.ts'
 import { minute, second } from '../../core/units.ts'
 import type { Config } from '../../config/schema.ts'
-import { createJudge, type Firing } from '../../health/incidents/judge.ts'
-import { createTallies } from '../../health/incidents/tallies.ts'
-import { createFedJournal } from './fed-journal.ts'
-import { createRunning } from './running.ts'
-import { isMissing } from './silence.ts'
-import type { PastSource } from './source.ts'
+import { createRuleEvaluator, type Firing } from '../../health/incidents/rule-evaluator.ts'
+import { createCounterHistory } from '../../health/incidents/counter-history.ts'
+import { createReplayJournal } from './replay-journal.ts'
+import { createServiceRuns } from './service-runs.ts'
+import { isRecordingMissing } from './gap-detection.ts'
+import type { PastSource } from './past-source.ts'
 import { createVirtualClock } from './virtual-clock.ts'
-import { createWatchers } from './watchers.ts'
-import { createWitness } from './witness.ts'
+import { createReplayCollectors } from './collectors.ts'
+import { createBootTracker } from './boot-tracker.ts'
 
-interface Options {
+interface ReplayEntriesOptions {
   readonly config: Config
   readonly source: PastSource
-  /** The labels of the services whose journal is looked at. */
+  /** The labels of the services whose journal is read. */
   readonly services: ReadonlySet<string>
-  /** The node's public key, where it is known. */
+  /** The node's public key; null if unknown. */
   readonly ownKey: string | null
   readonly signal: AbortSignal
-  /** Hears now and then which moment is reached, and how many entries have been read. */
+  /** Called now and then with the current time of the replay and the number of entries read. */
   readonly onProgress?: (at: number, entries: number) => void
 }
 
-/** What was found in a stretch of the past. Times are milliseconds since the epoch. */
-export interface Relived {
+/** The result of a replay. Times are milliseconds since the epoch. */
+export interface ReplayResult {
   readonly from: number
   readonly to: number
-  /** Those that collectors looked at; one that two of them heard is two. */
+  /** Entries that collectors read; one that two collectors read counts twice. */
   readonly entries: number
   readonly unreadable: number
-  /** Services that were looked for, and of which there is no entry. */
-  readonly unheard: readonly string[]
+  /** Services that rules need and that have no entry. */
+  readonly missingServices: readonly string[]
   readonly firings: readonly Firing[]
 }
 
-/** How far the time goes at once: Prometheus looks at the rules every 15 seconds. */
+/** Step of the replay; Prometheus evaluates the rules every 15 s. */
 const STEP_MS = 5 * second
-/** In a long silence only durations grow: a minute is exact enough there, and a gap of days takes seconds. */
+/** Step without entries: only durations change then, so a minute is precise enough and a gap of days takes seconds. */
 const LONG_STEP_MS = minute
-const LONG_SILENCE_MS = 15 * minute
-/** Silence of all that is recorded for so long is looked into: was there nothing to say, or is it missing? */
-const SILENCE_MS = 2 * minute
+const LONG_STEP_AFTER_MS = 15 * minute
+/** From this length without any entry, the replay decides whether entries are missing. */
+const GAP_MS = 2 * minute
 
-/** Lets the agent's collectors live through the past once more, and judges what they found as the alert rules do. */
-export const relive = async (options: Options): Promise<Relived> => {
+/** Runs the agent's collectors on past entries, and evaluates the alert rules on their samples. */
+export const replayEntries = async (options: ReplayEntriesOptions): Promise<ReplayResult> => {
   const { config, source, services, signal, onProgress = () => undefined } = options
   const clock = createVirtualClock(source.from)
-  const tallies = createTallies()
-  const running = createRunning(clock)
-  const judge = createJudge()
-  const journal = createFedJournal()
+  const counters = createCounterHistory()
+  const serviceRuns = createServiceRuns(clock)
+  const evaluator = createRuleEvaluator()
+  const journal = createReplayJournal()
   const ending = new AbortController()
   setMaxListeners(100, ending.signal)
-  const witness = createWitness({ config, prefix: source.prefix, running, judge })
-  const board = new Board(clock, witness.notice)
-  const watchers = createWatchers({
+  const tracker = createBootTracker({ config, prefix: source.prefix, serviceRuns, evaluator })
+  const board = new Board(clock, tracker.notice)
+  const collectors = createReplayCollectors({
     ...options,
     ...source,
     clock,
     journal,
     board,
-    recorder: tallies.recorder,
-    running,
+    recorder: counters.recorder,
+    serviceRuns,
   })
   const context = { clock, signal: ending.signal }
-  const lives = watchers.map((collector) => supervise(collector, board, context))
+  const running = collectors.map((collector) => supervise(collector, board, context))
   await clock.settle()
   const listeners = journal.listeners()
-  const ears = source.listen(listeners.map(({ match }) => match))
+  const reader = source.open(listeners.map(({ match }) => match))
   let unreadable = 0
   let known = createKnown([])
   let syncedAt: number | null = null
 
   const step = async (to: number): Promise<void> => {
     clock.set(to)
-    const heard = await ears.hear(to)
-    for (const { entries } of heard) witness.saw(entries)
+    const batches = await reader.readUntil(to)
+    for (const { entries } of batches) tracker.add(entries)
     for (const [at, listener] of listeners.entries()) {
-      const batch = heard[at]
+      const batch = batches[at]
       if (!batch) continue
       unreadable += batch.unreadable
-      listener.hear(batch)
+      listener.receive(batch)
     }
-    // First those that read, then whoever wakes to think about them.
+    // First the collectors that read, then those that wake up and derive from them.
     await clock.settle()
     await clock.wake()
-    tallies.mark(to)
+    counters.mark(to)
     known = createKnown(board.samples())
     if (known.value('chain_consensus_statesync_active') === 1) syncedAt = to
-    judge.judge({
+    evaluator.evaluate({
       at: to,
       known,
-      tallies,
+      counters,
       syncedAt,
-      down: running.down(),
-      isPartialRestart: running.isPartialRestart(),
-      bootedAt: witness.bootedAt(),
-      said: witness.said,
+      down: serviceRuns.down(),
+      isPartialRestart: serviceRuns.isPartialRestart(),
+      bootedAt: tracker.bootedAt(),
+      textOf: tracker.textOf,
     })
   }
 
-  /** Whether nothing is known of the time until then, because it was not recorded. */
-  const isLost = async (since: number, until: number): Promise<boolean> => {
-    if (!(await ears.isBlank(since, until))) return false
+  /** Whether the entries between two times are missing in the recording. */
+  const isGap = async (since: number, until: number): Promise<boolean> => {
+    if (!(await reader.hasNoEntries(since, until))) return false
     const block = known.value('chain_ledger_seq_num', { event: 'proposed' })
-    const isDown = running.down().has('bft')
+    const isDown = serviceRuns.down().has('bft')
     const lasted = until - since
-    return isMissing({ lasted, after: await ears.peek(), block, boot: witness.boot(), isDown })
+    return isRecordingMissing({
+      lasted,
+      after: await reader.peek(),
+      block,
+      boot: tracker.boot(),
+      isDown,
+    })
   }
 
   let from = source.from
-  let lookedUpTo = -Infinity
-  let silentSince = source.from
+  let checkedUpTo = -Infinity
+  let quietSince = source.from
   try {
     while (!signal.aborted) {
       const at = clock.now()
-      const goal = (await ears.next()) ?? source.to
+      const goal = (await reader.next()) ?? source.to
       if (goal === null || at >= (source.to ?? Infinity)) break
-      const isSilent = goal - at > SILENCE_MS && goal > lookedUpTo
-      if (isSilent && (await isLost(at, goal))) {
-        // What lies before the first entry is not missing: the recording begins there.
-        if (witness.entries() === 0) from = goal
+      const isQuiet = goal - at > GAP_MS && goal > checkedUpTo
+      if (isQuiet && (await isGap(at, goal))) {
+        // Entries before the first one are not missing: the recording begins there.
+        if (tracker.entries() === 0) from = goal
         else {
-          const says = `nothing is recorded for ${duration(goal - at)}: of this time nothing is judged`
-          judge.lose(at)
-          judge.note({ severity: 'warning', beganAt: at, endedAt: goal, says })
+          const says = `no entries for ${duration(goal - at)}: this time is not evaluated`
+          evaluator.reset(at)
+          evaluator.addEvent({ severity: 'warning', beganAt: at, endedAt: goal, says })
         }
         clock.set(goal - 1)
       }
-      lookedUpTo = goal
+      checkedUpTo = goal
       const now = clock.now()
-      if (goal <= now + STEP_MS) silentSince = goal
-      const isLong = now - silentSince > LONG_SILENCE_MS && goal > now + LONG_STEP_MS
+      if (goal <= now + STEP_MS) quietSince = goal
+      const isLong = now - quietSince > LONG_STEP_AFTER_MS && goal > now + LONG_STEP_MS
       const until = now + (isLong ? LONG_STEP_MS : STEP_MS)
       await step(Math.min(until, source.to ?? Infinity))
-      onProgress(clock.now(), witness.entries())
+      onProgress(clock.now(), tracker.entries())
     }
   } catch (error) {
-    // What was read until the reader was stopped can be told; that it is not all is told with it.
+    // After an interruption the result covers what was read until then; the caller marks it as incomplete.
     if (!signal.aborted) throw error
   } finally {
     ending.abort()
-    await ears.close()
-    await Promise.all(lives)
+    await reader.close()
+    await Promise.all(running)
   }
   return {
     from,
     to: clock.now(),
-    entries: witness.entries(),
+    entries: tracker.entries(),
     unreadable,
-    unheard: witness.unheard(services),
-    firings: judge.firings(),
+    missingServices: tracker.missingServices(services),
+    firings: evaluator.firings(),
   }
 }

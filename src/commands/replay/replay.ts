@@ -6,62 +6,60 @@ import { createExec } from '../../sources/exec.ts'
 import { createPatientExec } from '../../sources/patient-exec.ts'
 import { createReadOnlyCheckpoints } from '../../sources/read-only-checkpoints.ts'
 import { openRecording } from '../../sources/recording.ts'
-import { relive, type Relived } from './engine.ts'
-import { openFile } from './file-source.ts'
-import { openJournal } from './journal-source.ts'
-import type { PastSource } from './source.ts'
+import { replayEntries, type ReplayResult } from './engine.ts'
+import { openFile, openJournal, type PastSource } from './past-source.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
-interface Options extends SourceOverrides {
+interface ReplayOptions extends SourceOverrides {
   readonly config: Config
   readonly clock: Clock
   /** The search path for programs. */
   readonly path: string
   readonly signal: AbortSignal
-  /** The file with the recording, or what is piped in; the journal of this host without either. */
+  /** The recording: a path or a stream. Default: the journal of this host. */
   readonly file?: string | Readable
   /** Milliseconds since the epoch. */
   readonly since?: number
   readonly until?: number
-  /** The labels of the services to look at; all that are watched without them. */
+  /** The labels of the services to read. Default: all configured ones. */
   readonly services?: readonly string[]
   readonly onProgress?: (at: number, entries: number) => void
 }
 
-export type Replayed = Relived & {
-  /** Whether the node's own turns could be told from the others'. */
+export type ReplayReport = ReplayResult & {
+  /** Whether the node's own key is known, so that its own rounds can be identified. */
   readonly knowsOwn: boolean
-  /** False where it was stopped before its end. */
+  /** False if it was interrupted. */
   readonly isWhole: boolean
 }
 
-const A_DAY_MS = 24 * 3_600_000
+const DEFAULT_SPAN_MS = 24 * 3_600_000
 
-/** Lets the past pass by the agent's collectors once more. Throws a SourceError where it cannot be read. */
-export const replay = async (options: Options): Promise<Replayed> => {
+/** Replays past entries through the agent's collectors. Throws a SourceError if they cannot be read. */
+export const replay = async (options: ReplayOptions): Promise<ReplayReport> => {
   const { config, services = Object.keys(config.services.units) } = options
   const { signal } = options
   const source = await open(options)
-  const ownKey = config.node.publicKey ?? (await rememberedKey(config.state.directory))
-  const told = await relive({ ...options, source, ownKey, services: new Set(services) })
-  if (told.entries === 0 && !signal.aborted) {
+  const ownKey = config.node.publicKey ?? (await savedKey(config.state.directory))
+  const result = await replayEntries({ ...options, source, ownKey, services: new Set(services) })
+  if (result.entries === 0 && !signal.aborted) {
     throw new SourceError({
-      doing: 'look back',
-      happened: `there is no entry of the units of ${source.prefix} in that time`,
-      advice: 'look at --since, --services and, where it is not found by itself, --prefix',
+      doing: 'replay the journal',
+      happened: `there is no entry of the ${source.prefix} units in that time range`,
+      advice: 'check --since, --services and, if the prefix is not detected, --prefix',
     })
   }
-  return { ...told, knowsOwn: ownKey !== null, isWhole: !signal.aborted }
+  return { ...result, knowsOwn: ownKey !== null, isWhole: !signal.aborted }
 }
 
-const open = async (options: Options): Promise<PastSource> => {
+const open = async (options: ReplayOptions): Promise<PastSource> => {
   const { config, clock, path, signal, file, since, until } = options
   const { prefix } = config
   if (file === undefined) {
     const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
     const now = clock.now()
-    const stretch = { since: since ?? now - A_DAY_MS, until: Math.min(until ?? now, now) }
-    return openJournal({ exec, path, prefix, ...stretch }, signal)
+    const range = { since: since ?? now - DEFAULT_SPAN_MS, until: Math.min(until ?? now, now) }
+    return openJournal({ exec, path, prefix, ...range }, signal)
   }
   return openFile({
     prefix,
@@ -72,8 +70,8 @@ const open = async (options: Options): Promise<PastSource> => {
   })
 }
 
-/** The agent that runs here may have learnt who the node is. */
-const rememberedKey = async (directory: string): Promise<string | null> => {
+/** The node's key as saved by the agent on this host, if it has found it. */
+const savedKey = async (directory: string): Promise<string | null> => {
   const found = await createReadOnlyCheckpoints(directory).open('derived').read()
   if (found.state !== 'saved' || typeof found.value !== 'object' || found.value === null)
     return null

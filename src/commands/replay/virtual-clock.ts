@@ -1,12 +1,12 @@
 import type { Clock } from '../../core/clock.ts'
 
-/** A clock that goes with the entries of a recording. */
+/** A clock that follows the entries of a recording. */
 export interface VirtualClock extends Clock {
-  /** Puts the time forward; nobody wakes yet. */
+  /** Advances the time without waking sleepers. */
   set(now: number): void
-  /** Lets all that is under way come to its end. */
+  /** Waits until pending work has completed. */
   settle(): Promise<void>
-  /** Wakes those whose time has come, and lets them act. */
+  /** Wakes the sleepers that are due, and waits until their work has completed. */
   wake(): Promise<void>
 }
 
@@ -44,7 +44,7 @@ export const createVirtualClock = (start: number): VirtualClock => {
   }
 }
 
-/** Nothing here waits for the world: one turn of the event loop ends all that can go on. */
+/** Nothing here waits for I/O: one turn of the event loop completes all pending work. */
 const settle = (): Promise<void> =>
   new Promise((resolve) => {
     setImmediate(resolve)

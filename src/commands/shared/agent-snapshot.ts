@@ -5,8 +5,7 @@ import { ParseError } from '../../core/errors.ts'
 import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
 import { createAgentApi } from '../../sources/agent-api.ts'
 import { createAsk } from '../../sources/http.ts'
-import { knownFrom } from '../../health/known-from.ts'
-import { type Picture, timestamp } from '../../health/picture.ts'
+import { indexSamples, type NodeSnapshot, timestamp } from '../../health/snapshot.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
 export interface FetchSnapshotOptions extends SourceOverrides {
@@ -34,7 +33,9 @@ const statusSchema = z.object({
  * Reads the snapshot of the running agent; null if no agent listens. Throws a SourceError if another program
  * answers, and a ParseError if the response is not valid.
  */
-export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<Picture | null> => {
+export const fetchSnapshot = async (
+  options: FetchSnapshotOptions,
+): Promise<NodeSnapshot | null> => {
   const { config, clock, signal, ask = createAsk(clock) } = options
   const api = createAgentApi(ask, config.listen)
   const status = await api.get('/api/v1/status', signal)
@@ -47,7 +48,7 @@ export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<Pict
     version: agent.version,
     prefix: agent.prefix,
     collectors: Object.entries(collectors).map(([name, collector]) => ({ name, ...collector })),
-    known: knownFrom(parsePrometheusText(metrics).samples),
+    known: indexSamples(parsePrometheusText(metrics).samples),
     metrics,
   }
 }

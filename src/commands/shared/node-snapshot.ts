@@ -14,8 +14,7 @@ import { createExec } from '../../sources/exec.ts'
 import { createAsk } from '../../sources/http.ts'
 import { createPastJournal } from '../../sources/past-journal.ts'
 import { createReadOnlyCheckpoints } from '../../sources/read-only-checkpoints.ts'
-import { knownFrom } from '../../health/known-from.ts'
-import type { Picture, Told } from '../../health/picture.ts'
+import { type CollectorStatus, indexSamples, type NodeSnapshot } from '../../health/snapshot.ts'
 import { version } from '../../core/version.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 import { createRuntime } from '../../agent/runtime.ts'
@@ -34,7 +33,7 @@ interface Options extends SourceOverrides {
  * Reads the node once, with the collectors of the agent: first the sources, then the derived ones. Writes nothing
  * and sends nothing. Errors of collectors are in the snapshot, not thrown.
  */
-export const collectSnapshot = async (options: Options): Promise<Picture> => {
+export const collectSnapshot = async (options: Options): Promise<NodeSnapshot> => {
   const { config, clock, path, signal, onWaiting = () => undefined } = options
   const { exec = createExec({ clock, path }), ask = createAsk(clock) } = options
   const ending = new AbortController()
@@ -76,7 +75,7 @@ export const collectSnapshot = async (options: Options): Promise<Picture> => {
       version,
       prefix: prefix(),
       collectors: [...board.standings()].map(collectorStatus),
-      known: knownFrom(parsePrometheusText(metrics).samples),
+      known: indexSamples(parsePrometheusText(metrics).samples),
       metrics,
     }
   } finally {
@@ -105,7 +104,13 @@ const waitForSecondReading = async (
 }
 
 /** A collector that has not finished by now has timed out. */
-const collectorStatus = ({ up, lastSuccessAt, error, reading, ...one }: Standing): Told => ({
+const collectorStatus = ({
+  up,
+  lastSuccessAt,
+  error,
+  reading,
+  ...one
+}: Standing): CollectorStatus => ({
   ...one,
   up: up ?? (one.enabled ? false : null),
   lastSuccessAt: lastSuccessAt ?? null,

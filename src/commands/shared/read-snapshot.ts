@@ -3,13 +3,13 @@ import type { Config } from '../../config/schema.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { fetchSnapshot } from './agent-snapshot.ts'
 import { collectSnapshot } from './node-snapshot.ts'
-import type { Picture } from '../../health/picture.ts'
+import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { type ConfigOptions, configOf } from '../../cli/config-options.ts'
 import type { Io } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 
 interface ConfiguredSnapshot {
-  readonly picture: Picture
+  readonly snapshot: NodeSnapshot
   readonly config: Config
   readonly source: ConfigSource | null
 }
@@ -20,12 +20,12 @@ export const readSnapshot = async (io: Io, options: ConfigOptions): Promise<Conf
   return {
     config,
     source,
-    picture: (await readFromAgent(io, config)) ?? (await readFromNode(io, config)),
+    snapshot: (await readFromAgent(io, config)) ?? (await readFromNode(io, config)),
   }
 }
 
 /** If another program answers at the address of the agent, prints the error and reads from the node. */
-const readFromAgent = async (io: Io, config: Config): Promise<Picture | null> => {
+const readFromAgent = async (io: Io, config: Config): Promise<NodeSnapshot | null> => {
   try {
     return await fetchSnapshot({ config, clock: io.clock, signal: io.signal, ...io.overrides })
   } catch (error) {
@@ -37,7 +37,7 @@ const readFromAgent = async (io: Io, config: Config): Promise<Picture | null> =>
 }
 
 /** Reads from the node once. On a terminal, shows which collectors are still running. */
-export const readFromNode = async (io: Io, config: Config): Promise<Picture> => {
+export const readFromNode = async (io: Io, config: Config): Promise<NodeSnapshot> => {
   const progress = createProgress(io)
   try {
     return await collectSnapshot({

@@ -2,7 +2,7 @@ import { fact } from './fact.ts'
 import { type Section, summary, type View, whyUnknown } from './section.ts'
 import { iso, relativeTime } from './format.ts'
 
-const enabledIn = ({ picture }: View) => picture.collectors.filter(({ enabled }) => enabled)
+const enabledIn = ({ snapshot }: View) => snapshot.collectors.filter(({ enabled }) => enabled)
 
 /** The agent, or what this command has read in its place. */
 export const agent: Section = {
@@ -14,7 +14,7 @@ export const agent: Section = {
       collector: null,
       source: 'the agent',
       facts: (view) => {
-        const { version, prefix, origin, collectors } = view.picture
+        const { version, prefix, origin, collectors } = view.snapshot
         return [
           fact('runs', origin === 'agent', {
             tone: (runs) => (runs ? undefined : 'notice'),
@@ -55,8 +55,8 @@ export const agent: Section = {
     const works = `${enabled.length - failing.length} of ${enabled.length} collectors ok`
     const text = failing.length === 0 ? works : `${works}; failing: ${failing.join(', ')}`
     return summary(
-      view.picture.origin === 'agent' ? text : `not running; read from the node, ${text}`,
-      failing.length === 0 && view.picture.origin === 'agent' ? undefined : 'notice',
+      view.snapshot.origin === 'agent' ? text : `not running; read from the node, ${text}`,
+      failing.length === 0 && view.snapshot.origin === 'agent' ? undefined : 'notice',
     )
   },
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { firstLine, judge } from '../../health/verdict.ts'
+import { firstLine, evaluateHealth } from '../../health/verdict.ts'
 import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
@@ -35,15 +35,15 @@ export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .action(async (asked: string | undefined, options: StatusOptions, command: Command) => {
       const sections = asked === undefined ? [] : sectionsOf(asked, { io, options, command })
       const render = async (): Promise<WatchedPage> => {
-        const { picture, config, source } = await readSnapshot(io, options)
+        const { snapshot, config, source } = await readSnapshot(io, options)
         const page = {
-          view: createView(picture),
-          verdict: judge(picture),
+          view: createView(snapshot),
+          verdict: evaluateHealth(snapshot),
           listen: config.listen,
           source,
           sections,
         }
-        return { lines: linesOf(page, io, options), isFromNode: picture.origin === 'node' }
+        return { lines: linesOf(page, io, options), isFromNode: snapshot.origin === 'node' }
       }
       if (options.watch !== undefined) {
         await watch(io, {

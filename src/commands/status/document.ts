@@ -13,7 +13,7 @@ export const statusDocument = ({ view, verdict, sections, source }: Page) => ({
     findings: verdict.findings.map(findingOf),
   },
   at: iso(view.at),
-  from: view.picture.origin,
+  from: view.snapshot.origin,
   configFile: source?.path ?? null,
   sections: Object.fromEntries(
     (sections.length === 0 ? SECTIONS : sections).map((section) => [
@@ -22,7 +22,7 @@ export const statusDocument = ({ view, verdict, sections, source }: Page) => ({
     ]),
   ),
   collectors: Object.fromEntries(
-    view.picture.collectors.map(({ name, enabled, up, lastSuccessAt, error }) => [
+    view.snapshot.collectors.map(({ name, enabled, up, lastSuccessAt, error }) => [
       name,
       {
         enabled,

@@ -1,9 +1,9 @@
-import { announced } from '../../health/maintenance.ts'
+import { maintenanceWindow } from '../../health/facts.ts'
 import { fact, timeFact } from './fact.ts'
 import { type Section, summary, type View } from './section.ts'
 import { lenientObject, nullableText } from './reading-schema.ts'
 
-const currentWindow = (view: View) => announced(view.picture)
+const currentWindow = (view: View) => maintenanceWindow(view.snapshot)
 
 /** Without a reading, it is unknown whether a window is set. */
 const isKnown = (view: View): boolean => view.hasReading('maintenance')

@@ -2,7 +2,7 @@ import type { ConfigSource } from '../../config/index.ts'
 import type { Config } from '../../config/schema.ts'
 import { describeSource } from '../../config/show.ts'
 import { duration } from '../../core/format.ts'
-import type { Verdict } from '../../health/verdict.ts'
+import type { HealthVerdict } from '../../health/verdict.ts'
 import { pairs, wrap } from '../../cli/terminal/layout.ts'
 import type { Style, Tone } from '../../cli/terminal/style.ts'
 import { verdictLine } from '../../cli/terminal/verdict.ts'
@@ -13,7 +13,7 @@ import { oneLine, relativeTime } from './format.ts'
 
 export interface Page {
   readonly view: View
-  readonly verdict: Verdict
+  readonly verdict: HealthVerdict
   readonly listen: Config['listen']
   /** The configuration file of the command. */
   readonly source: ConfigSource | null
@@ -43,11 +43,11 @@ const indented = (words: string, tone: Tone, style: Style): readonly string[] =>
 const originOf = ({ view, listen }: Pick<Page, 'view' | 'listen'>): string => {
   const { host, port } = listen
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`
-  const { picture, at } = view
-  if (picture.origin === 'node') {
+  const { snapshot, at } = view
+  if (snapshot.origin === 'node') {
     return `Read from the node: no agent answers at ${address}`
   }
-  const times = picture.collectors.flatMap(({ enabled, lastSuccessAt, reading }) =>
+  const times = snapshot.collectors.flatMap(({ enabled, lastSuccessAt, reading }) =>
     enabled && lastSuccessAt !== null && reading !== null ? [lastSuccessAt] : [],
   )
   if (times.length === 0) return `From the agent at ${address}, which has no readings yet`

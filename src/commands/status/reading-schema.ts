@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { timestamp as timestampOfReading } from '../../health/picture.ts'
+import { timestamp as timestampOfReading } from '../../health/snapshot.ts'
 
 /**
  * Schemas that accept anything, since the agent may have another version than this command: a missing value or a

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Known } from '../../core/known.ts'
-import type { Picture, Told } from '../../health/picture.ts'
+import type { NodeSnapshot, CollectorStatus } from '../../health/snapshot.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 import type { Fact } from './fact.ts'
 import { oneLine } from './format.ts'
@@ -12,8 +12,8 @@ export interface View {
   /** The name prefix; `chain` if it is not known. */
   readonly prefix: string
   readonly known: Known
-  readonly picture: Picture
-  collector(collector: string): Told | undefined
+  readonly snapshot: NodeSnapshot
+  collector(collector: string): CollectorStatus | undefined
   /** True once the collector has a reading: absent fields are then known to be absent. */
   hasReading(collector: string): boolean
   /** A reading, parsed by a schema that accepts anything: missing fields are null. */
@@ -46,14 +46,14 @@ export interface Section {
   readonly summary?: (view: View) => Summary
 }
 
-export const createView = (picture: Picture): View => {
-  const statusOf = (collector: string): Told | undefined =>
-    picture.collectors.find(({ name }) => name === collector)
+export const createView = (snapshot: NodeSnapshot): View => {
+  const statusOf = (collector: string): CollectorStatus | undefined =>
+    snapshot.collectors.find(({ name }) => name === collector)
   return {
-    at: picture.at,
-    prefix: picture.prefix ?? 'chain',
-    known: picture.known,
-    picture,
+    at: snapshot.at,
+    prefix: snapshot.prefix ?? 'chain',
+    known: snapshot.known,
+    snapshot,
     collector: statusOf,
     hasReading: (collector) => (statusOf(collector)?.reading ?? null) !== null,
     reading: (collector, schema) => schema.parse(statusOf(collector)?.reading),
@@ -69,7 +69,7 @@ export const summary = (text: string | null, tone?: Tone): Summary =>
   text === null ? null : { text, tone }
 
 /** Why a collector has no reading, or no new one, in one line; null if it has. */
-export const whyUnknown = (status: Told | undefined): string | null => {
+export const whyUnknown = (status: CollectorStatus | undefined): string | null => {
   if (status === undefined) return 'the agent has no such collector'
   const { enabled, up, error, reading } = status
   if (!enabled) return 'disabled in the configuration, or nothing to read'

@@ -1,13 +1,13 @@
+import { figure } from '../../core/format.ts'
 import { z } from 'zod'
 import { hour, second } from '../../core/units.ts'
 import { isSyncing } from '../../core/witnesses.ts'
 import { blockAge, isAdvancing, isNodeDown, newestBlock, statesyncDone } from '../facts.ts'
-import type { Check } from '../finding.ts'
-import { LIMITS, USUAL_RATE } from '../limits.ts'
-import { figure, roughly } from '../words.ts'
-import { above, below, finding } from './make.ts'
+import { type Check, finding, type HealthInput } from '../finding.ts'
+import { above, below, LIMITS, USUAL_RATE } from '../limits.ts'
+import { shortDuration } from '../format.ts'
 
-/** The node fetches state: no block, no RPC, and no fault as long as it moves. */
+/** The node fetches state. It has no blocks and no RPC meanwhile, which is no fault as long as statesync progresses. */
 export const statesync: Check = ({ known, at }) => {
   if (!isSyncing(known) || isNodeDown(known, 'bft', 'execution')) return []
   const moved = known.value('chain_statesync_last_progress_timestamp_seconds')
@@ -16,8 +16,8 @@ export const statesync: Check = ({ known, at }) => {
   const done = statesyncDone(known)
   const eta = known.value('chain_statesync_eta_seconds')
   const evidence = [
-    ...(done === undefined ? [] : [`${(done * 100).toFixed(1)}% of it is done.`]),
-    ...(eta === undefined ? [] : [`At this pace it takes another ${roughly(eta * second)}.`]),
+    ...(done === undefined ? [] : [`${(done * 100).toFixed(1)}% is complete.`]),
+    ...(eta === undefined ? [] : [`Time left at this rate: ${shortDuration(eta * second)}.`]),
   ]
   if (bad) {
     return [
@@ -25,13 +25,13 @@ export const statesync: Check = ({ known, at }) => {
         'ChainStatesyncFrozen',
         {
           severity: bad,
-          says: `statesync has not moved for ${roughly((stalledFor ?? 0) * second)}`,
+          says: `statesync has not progressed for ${shortDuration((stalledFor ?? 0) * second)}`,
         },
-        { evidence, advice: ['See which way out is left: `chain-agent recover`.'] },
+        { evidence, advice: ['See how to recover: `chain-agent recover`.'] },
       ),
     ]
   }
-  // To five percent: the exact figure stands in the evidence.
+  // Rounded to five percent; the evidence has the exact value.
   const about = done === undefined ? '' : `, about ${Math.round(done * 20) * 5}% done`
   return [
     finding(
@@ -45,7 +45,7 @@ export const statesync: Check = ({ known, at }) => {
   ]
 }
 
-/** Blocks come, and come in time. */
+/** The node has new blocks, without delay. */
 export const blocks: Check = (evidence) => {
   const { known } = evidence
   if (isSyncing(known) || isNodeDown(known, 'bft', 'execution')) return []
@@ -57,7 +57,7 @@ export const blocks: Check = (evidence) => {
     return [
       finding(
         'ChainBlockStalled',
-        { severity: old, says: `no new block for ${roughly((age ?? 0) * second)}` },
+        { severity: old, says: `no new block for ${shortDuration((age ?? 0) * second)}` },
         {
           evidence: [
             ...newest(evidence),
@@ -68,12 +68,12 @@ export const blocks: Check = (evidence) => {
             ...(difference === undefined
               ? []
               : [
-                  `The network is ${figure(difference)} blocks ahead${difference > 5 ? ': it goes on' : ''}.`,
+                  `The network is ${figure(difference)} blocks ahead${difference > 5 ? ': it still produces blocks' : ''}.`,
                 ]),
           ],
           advice: [
-            'See what consensus says: `chain-agent monlog`.',
-            'See which way out is left, and for how long: `chain-agent recover`.',
+            'Analyse the consensus log: `chain-agent monlog`.',
+            'See how to recover, and how much time is left: `chain-agent recover`.',
           ],
         },
       ),
@@ -90,7 +90,7 @@ export const blocks: Check = (evidence) => {
         severity: late,
         says:
           difference === undefined
-            ? `the newest block is ${roughly((age ?? 0) * second)} old`
+            ? `the newest block is ${shortDuration((age ?? 0) * second)} old`
             : `the node is about ${figure(about(difference))} blocks behind the network`,
       },
       {
@@ -104,13 +104,13 @@ export const blocks: Check = (evidence) => {
   ]
 }
 
-/** After a boot everything may run and nothing come. */
-const rebooted = ({ known, at }: Parameters<Check>[0]): readonly string[] => {
+/** After a boot all services may run although no block arrives. */
+const rebooted = ({ known, at }: HealthInput): readonly string[] => {
   const booted = known.value('chain_host_boot_timestamp_seconds')
   const ago = booted === undefined ? undefined : at - booted * second
   return ago !== undefined && ago < REBOOT_MS
     ? [
-        `The host was booted ${roughly(ago)} ago: see \`chain-agent runbook ChainRebootedNotSyncing\`.`,
+        `The host was booted ${shortDuration(ago)} ago: see \`chain-agent runbook ChainRebootedNotSyncing\`.`,
       ]
     : []
 }
@@ -119,19 +119,19 @@ const REBOOT_MS = hour
 
 const unknownBlock = finding(
   'ChainBlockTimeUnknown',
-  { severity: 'unknown', says: 'whether the chain advances cannot be told' },
-  { evidence: ['Neither the RPC nor the ledger stream tells of a block.'] },
+  { severity: 'unknown', says: 'whether the chain advances is unknown' },
+  { evidence: ['Neither the RPC nor the ledger stream reports a block.'] },
 )
 
-const newest = ({ known }: Parameters<Check>[0]): readonly string[] => {
+const newest = ({ known }: HealthInput): readonly string[] => {
   const block = newestBlock(known)
   return block ? [`The newest block of the node is ${figure(block.height)}.`] : []
 }
 
-/** To two digits: 123 is about 120. */
+/** Rounded to two digits: 123 is about 120. */
 const about = (value: number): number => Number(value.toPrecision(2))
 
-/** How long peers still serve the node block by block. */
+/** How long peers can still serve the node block by block. */
 export const blocksyncWindow: Check = ({ known }) => {
   if (isSyncing(known)) return []
   const left = known.value('chain_blocksync_window_remaining_blocks')
@@ -152,8 +152,8 @@ export const blocksyncWindow: Check = ({ known }) => {
         evidence:
           seconds === undefined || left === 0
             ? []
-            : [`At the rate of the chain it closes in ${roughly(seconds * second)}.`],
-        advice: ['See what to do, and whether it is still in time: `chain-agent recover`.'],
+            : [`At the rate of the chain it closes in ${shortDuration(seconds * second)}.`],
+        advice: ['See how to recover, and how much time is left: `chain-agent recover`.'],
       },
     ),
   ]
@@ -161,13 +161,13 @@ export const blocksyncWindow: Check = ({ known }) => {
 
 const rpcSchema = z.object({ reason: z.string(), detail: z.string() })
 
-/** The RPC should answer whenever the node is in step. */
+/** The RPC should answer whenever the node is in sync. */
 export const rpc: Check = ({ known, collectors }) => {
   if (known.value('chain_rpc_up') !== 0) return []
   if (isSyncing(known) || isNodeDown(known, 'bft', 'execution', 'rpc')) return []
   const runs = known.value('chain_service_active', { service: 'rpc' }) === 1
   const { data } = rpcSchema.safeParse(collectors.find(({ name }) => name === 'rpc')?.reading)
-  // One question that was answered late is no RPC that is down: whoever asks again knows more.
+  // A single request that timed out does not show that the RPC is down.
   const isLate = data?.reason === 'timeout'
   return [
     finding(
@@ -181,7 +181,7 @@ export const rpc: Check = ({ known, collectors }) => {
       {
         evidence: data ? [data.detail] : [],
         advice: [
-          ...(isLate ? ['Ask again: a host that is busy answers late.'] : []),
+          ...(isLate ? ['Run the check again: on a busy host the RPC answers late.'] : []),
           'See its log: `chain-agent logs rpc`.',
         ],
       },

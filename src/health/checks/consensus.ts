@@ -1,26 +1,33 @@
+import { figure } from '../../core/format.ts'
 import { z } from 'zod'
 import { FINDINGS } from '../../collectors/consensus/findings.ts'
 import { isSyncing } from '../../core/witnesses.ts'
 import { isNodeDown } from '../facts.ts'
-import type { Check } from '../finding.ts'
-import { ENOUGH_OWN_ROUNDS, LIMITS, MANY_PEERS, NETWORK_TIMEOUT_SHARE } from '../limits.ts'
-import { figure, percent } from '../words.ts'
-import { above, below, finding } from './make.ts'
+import { type Check, finding } from '../finding.ts'
+import {
+  above,
+  below,
+  ENOUGH_OWN_ROUNDS,
+  LIMITS,
+  MANY_PEERS,
+  NETWORK_TIMEOUT_SHARE,
+} from '../limits.ts'
+import { percent } from '../format.ts'
 
-/** What other checks say better, or what is no trouble. */
-const SAID_ELSEWHERE = new Set([
+/** Findings that another check reports with more detail, or that are no problem. */
+const REPORTED_ELSEWHERE = new Set([
   'not_committing',
   'statesync_active',
   'blocksync_active',
   'info_only_log',
 ])
 
-/** What the analysis of the consensus log finds. */
+/** Findings of the consensus log analysis. */
 export const consensusLog: Check = ({ known }) =>
   isNodeDown(known, 'bft') || isSyncing(known)
     ? []
     : FINDINGS.filter(
-        ({ finding: name, severity }) => severity !== 'info' && !SAID_ELSEWHERE.has(name),
+        ({ finding: name, severity }) => severity !== 'info' && !REPORTED_ELSEWHERE.has(name),
       )
         .filter(
           ({ finding: name }) => known.value('chain_consensus_finding', { finding: name }) === 1,
@@ -28,8 +35,8 @@ export const consensusLog: Check = ({ known }) =>
         .map(({ finding: name, severity, suggestion }) =>
           finding(
             ALERTS[name] ?? 'ChainLogTrouble',
-            { severity, says: `the consensus log tells of ${name.replaceAll('_', ' ')}` },
-            { evidence: ['`chain-agent monlog` has the figures.'], advice: [suggestion] },
+            { severity, says: `the consensus log shows ${name.replaceAll('_', ' ')}` },
+            { evidence: ['Details: `chain-agent monlog`.'], advice: [suggestion] },
           ),
         )
 
@@ -46,25 +53,25 @@ const ALERTS: Readonly<Record<string, string>> = {
 
 const troubleSchema = z.object({ trouble: z.record(z.string(), z.array(z.string())) })
 
-/** Lines of the last ten minutes that mean trouble, by the patterns of docs/patterns.md. */
+/** Trouble lines of the last ten minutes, by the patterns of docs/patterns.md. */
 export const logTrouble: Check = ({ collectors }) => {
-  const told = collectors.find(({ name }) => name === 'logs')
-  const { data } = troubleSchema.safeParse(told?.reading)
+  const status = collectors.find(({ name }) => name === 'logs')
+  const { data } = troubleSchema.safeParse(status?.reading)
   return Object.entries(data?.trouble ?? {}).flatMap(([service, lines]) => {
     if (lines.length === 0) return []
-    // Of the worst the collector tells the text, too.
+    // The collector keeps the text of the most severe lines.
     const isCritical = lines.some((line) => line.includes(': '))
     return [
       finding(
         'ChainLogTrouble',
         {
           severity: isCritical ? 'critical' : 'warning',
-          says: `the log of ${service} tells of ${lines.map((line) => line.split(': ')[0]?.replaceAll('_', ' ')).join(', ')}`,
+          says: `the log of ${service} shows ${lines.map((line) => line.split(': ')[0]?.replaceAll('_', ' ')).join(', ')}`,
         },
         {
           evidence: lines,
           advice: [
-            `See it: \`chain-agent logs ${service} --since 15m\`. What each line means: docs/patterns.md.`,
+            `Read it: \`chain-agent logs ${service} --since 15m\`. For the meaning of each line, see docs/patterns.md.`,
           ],
         },
       ),
@@ -72,7 +79,7 @@ export const logTrouble: Check = ({ collectors }) => {
   })
 }
 
-/** What the node owes as a validator, as far as one moment tells. */
+/** Duties of a validator, as far as a single snapshot shows them. */
 export const duty: Check = ({ known }) => {
   const missed = known.value('chain_ledger_own_consecutive_timeouts')
   const isBad = missed !== undefined && missed >= LIMITS.ownTimeouts.critical
@@ -113,10 +120,10 @@ export const duty: Check = ({ known }) => {
 
 const CHECK_PROPOSALS =
   'Check the clock, the connection and execution: `chain-agent status duties`, `chain-agent monlog`.'
-/** As in the rule of ChainLeaderTimeouts: a smaller difference may be chance. */
+/** The same number as in the rule of ChainLeaderTimeouts: a smaller difference may be chance. */
 const BEYOND_CHANCE = 1.5
 
-/** Sessions with others, as consensus itself counts them. */
+/** Transport sessions, as consensus reports them. */
 export const peers: Check = ({ known }) => {
   const sessions = known.value('chain_native_sessions', { state: 'transport' })
   const discovered = known.value('chain_native_peers')
@@ -130,15 +137,15 @@ export const peers: Check = ({ known }) => {
           isIsolated ? 'ChainIsolated' : 'ChainSessionsLow',
           {
             severity: few,
-            says: `the node has ${figure(sessions)} sessions with others${discovered === undefined ? '' : `, of ${figure(discovered)} that it knows`}`,
+            says: `the node has ${figure(sessions)} transport sessions${discovered === undefined ? '' : `, and knows ${figure(discovered)} peers`}`,
           },
-          { advice: ['Check that its UDP ports are reachable from outside, and the clock.'] },
+          { advice: ['Check the clock, and that its UDP ports are reachable from outside.'] },
         ),
       ]
     : []
 }
 
-/** A partial restart, and metrics that are stale. */
+/** A partial restart, and stale metrics of the node. */
 export const oddities: Check = ({ known }) => [
   ...(known.value('chain_service_partial_restart') === 1
     ? [
@@ -149,8 +156,8 @@ export const oddities: Check = ({ known }) => [
             says: 'consensus was restarted without execution',
           },
           {
-            evidence: ['A node in this state may end itself at the next boundary of an epoch.'],
-            advice: ['Restart both together when it suits: `chain-agent recover`.'],
+            evidence: ['In this state execution may abort at the next epoch boundary.'],
+            advice: ['Restart both together at a convenient time: `chain-agent recover`.'],
           },
         ),
       ]
@@ -161,9 +168,9 @@ export const oddities: Check = ({ known }) => [
           'ChainMetricsZombie',
           {
             severity: 'warning',
-            says: "the node's own metrics do not change while the node moves on",
+            says: "the node's own metrics do not change although the node advances",
           },
-          { advice: ['Do not trust them; restart `otelcol` where they come by way of it.'] },
+          { advice: ['Do not rely on them. If they come through `otelcol`, restart it.'] },
         ),
       ]
     : []),

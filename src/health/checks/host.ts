@@ -1,14 +1,16 @@
+import { figure } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 import { isSyncing } from '../../core/witnesses.ts'
-import type { Check, Finding } from '../finding.ts'
-import { LIMITS } from '../limits.ts'
-import { figure, list, percent, roughly } from '../words.ts'
-import { above, below, finding } from './make.ts'
+import { type Check, type Finding, finding } from '../finding.ts'
+import { above, below, LIMITS } from '../limits.ts'
+import { joinList, percent, shortDuration } from '../format.ts'
 
 export const clock: Check = ({ known }) => {
   const offset = known.value('chain_host_clock_offset_seconds')
   const off = above(offset === undefined ? undefined : Math.abs(offset), LIMITS.clockOffset)
-  const advice = ['See who keeps it: `chronyc tracking` or `timedatectl timesync-status`.']
+  const advice = [
+    'See the state of the time service: `chronyc tracking` or `timedatectl timesync-status`.',
+  ]
   if (off && offset !== undefined) {
     const ms = figure(Math.round(Math.abs(offset) * second))
     const says = `the clock is ${ms} ms ${offset > 0 ? 'ahead' : 'behind'}`
@@ -18,7 +20,7 @@ export const clock: Check = ({ known }) => {
     ? [
         finding(
           'ChainClockUnsynchronised',
-          { severity: 'warning', says: 'no time service keeps the clock' },
+          { severity: 'warning', says: 'no time service synchronises the clock' },
           { advice },
         ),
       ]
@@ -32,15 +34,15 @@ export const drives: Check = ({ known }) => [
     .map(({ labels }) =>
       finding(
         'ChainDriveFailing',
-        { severity: 'critical', says: `the drive ${labels['device']} reports that it fails` },
-        { advice: ['See what it says: `smartctl -a DEVICE`; plan to replace it today.'] },
+        { severity: 'critical', says: `the drive ${labels['device']} reports that it is failing` },
+        { advice: ['See its report: `smartctl -a DEVICE`. Replace it as soon as possible.'] },
       ),
     ),
   ...known.series('chain_host_nvme_temperature_celsius').flatMap(({ labels, value }) => {
     const hot = above(value, LIMITS.driveCelsius)
-    const says = `the drive ${labels['device']} has ${Math.round(value)} degrees Celsius`
+    const says = `the drive ${labels['device']} is at ${Math.round(value)} degrees Celsius`
     return hot
-      ? [finding('ChainDriveHot', { severity: hot, says }, { advice: ['Look at its cooling.'] })]
+      ? [finding('ChainDriveHot', { severity: hot, says }, { advice: ['Check its cooling.'] })]
       : []
   }),
   ...known.series('chain_host_nvme_used_ratio').flatMap(({ labels, value }) => {
@@ -57,10 +59,10 @@ export const kernel: Check = ({ known }) => [
     ? [
         finding(
           'ChainKernelBlocked',
-          { severity: 'critical', says: 'the kernel that runs is known to break such nodes' },
+          { severity: 'critical', says: 'the running kernel is known to break this node software' },
           {
             advice: [
-              'Install another and reboot; announce it: `chain-agent maintenance start 30m --reason upgrade`.',
+              'Set a maintenance window (`chain-agent maintenance start 30m --reason upgrade`), install another kernel and reboot.',
             ],
           },
         ),
@@ -72,7 +74,7 @@ export const kernel: Check = ({ known }) => [
           'ChainKernelBlockedPending',
           {
             severity: 'warning',
-            says: 'the next reboot starts a kernel that is known to break such nodes',
+            says: 'the next reboot starts a kernel that is known to break this node software',
           },
           { advice: ['Remove it, or install a newer one, before the next reboot.'] },
         ),
@@ -80,7 +82,7 @@ export const kernel: Check = ({ known }) => [
     : []),
 ]
 
-/** Open files of the node's processes: a limit of 1024 is a default that breaks nodes. */
+/** Open files of the node's processes: the default limit of 1,024 breaks the node. */
 export const openFiles: Check = ({ known, prefix }) =>
   known
     .series('chain_service_max_file_descriptors')
@@ -90,7 +92,7 @@ export const openFiles: Check = ({ known, prefix }) =>
         ? below(value, LIMITS.fileDescriptors)
         : undefined
       if (low) {
-        const says = `${prefix ?? 'chain'}-${service} may open ${figure(value)} files only`
+        const says = `${prefix ?? 'chain'}-${service} may open only ${figure(value)} files`
         const advice = ['Set LimitNOFILE=1048576 in a drop-in of the unit, and restart it.']
         return [finding('ChainFileDescriptorLimit', { severity: low, says }, { advice })]
       }
@@ -100,13 +102,13 @@ export const openFiles: Check = ({ known, prefix }) =>
         ? [
             finding('ChainFileDescriptorsUsed', {
               severity: 'warning',
-              says: `${prefix ?? 'chain'}-${service} has opened ${percent(share)} of the files that it may`,
+              says: `${prefix ?? 'chain'}-${service} has ${percent(share)} of its allowed files open`,
             }),
           ]
         : []
     })
 
-/** How the host is set up, where that costs blocks. */
+/** Host settings that cost blocks. */
 export const tuning: Check = ({ known, at }) => {
   const slow = known
     .series('chain_host_governor_cpus')
@@ -122,7 +124,7 @@ export const tuning: Check = ({ known, at }) => {
             'ChainGovernor',
             {
               severity: 'warning',
-              says: `processors run under the governor ${list(slow.map(({ labels }) => labels['governor'] ?? ''))}`,
+              says: `CPUs use the governor ${joinList(slow.map(({ labels }) => labels['governor'] ?? ''))}`,
             },
             { advice: ['Set it to performance: `cpupower frequency-set -g performance`.'] },
           ),
@@ -135,7 +137,7 @@ export const tuning: Check = ({ known, at }) => {
       ? [
           finding('ChainHugePagesMissing', {
             severity: 'warning',
-            says: 'the kernel holds no huge pages of 2 MiB',
+            says: 'the kernel has no huge pages of 2 MiB reserved',
           }),
         ]
       : []),
@@ -143,8 +145,11 @@ export const tuning: Check = ({ known, at }) => {
       ? [
           finding(
             'ChainForkpointStale',
-            { severity: 'warning', says: `the forkpoint file is ${roughly(stale * second)} old` },
-            { advice: ['A restart begins with it: see that consensus can write its directory.'] },
+            {
+              severity: 'warning',
+              says: `the forkpoint file is ${shortDuration(stale * second)} old`,
+            },
+            { advice: ['A restart starts from it: check that consensus can write its directory.'] },
           ),
         ]
       : []),

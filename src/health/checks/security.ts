@@ -1,28 +1,27 @@
-import type { Check } from '../finding.ts'
-import { list } from '../words.ts'
-import { finding } from './make.ts'
+import { type Check, finding } from '../finding.ts'
+import { joinList } from '../format.ts'
 
 const STATES = [
-  { state: 'missing', name: 'ChainKeyFileMissing', severity: 'critical', are: 'not there' },
+  { state: 'missing', name: 'ChainKeyFileMissing', severity: 'critical', are: 'missing' },
   {
     state: 'invalid',
     name: 'ChainKeyFileInvalid',
     severity: 'critical',
-    are: 'there and of no use',
+    are: 'invalid',
   },
   { state: 'exposed', name: 'ChainKeyFileExposed', severity: 'warning', are: 'readable by others' },
 ] as const
 
 const ADVICE = {
   missing:
-    'Without it the node cannot be moved. `sudo chain-agent keys backup` writes a backup anew, `sudo chain-agent keys restore` a keystore: see docs/keys.md.',
+    'Without it the node cannot be moved. `sudo chain-agent keys backup` writes a new backup, `sudo chain-agent keys restore` restores a keystore: see docs/keys.md.',
   invalid:
-    'An empty or broken file looks like a backup and is none. `sudo chain-agent keys backup` writes a backup anew, `sudo chain-agent keys restore` a keystore: see docs/keys.md.',
+    'An empty or corrupt file is not a backup. `sudo chain-agent keys backup` writes a new backup, `sudo chain-agent keys restore` restores a keystore: see docs/keys.md.',
   exposed:
-    'Take the rights of others away: `chmod 600 FILE`; if others could read it, the key is no longer yours alone.',
+    'Restrict its permissions: `chmod 600 FILE`. If other users could read it, treat the key as compromised.',
 } as const
 
-/** The files of which the node's identity depends. */
+/** The key files, which are the identity of the node. */
 export const keys: Check = ({ known }) =>
   STATES.flatMap(({ state, name, severity, are }) => {
     const files = known
@@ -34,13 +33,13 @@ export const keys: Check = ({ known }) =>
       : [
           finding(
             name,
-            { severity, says: `${list(files)} ${files.length === 1 ? 'is' : 'are'} ${are}` },
+            { severity, says: `${joinList(files)} ${files.length === 1 ? 'is' : 'are'} ${are}` },
             { advice: [ADVICE[state]], subject: 'security' },
           ),
         ]
   })
 
-/** Ports that should answer on this host alone. */
+/** Ports that should be reachable only from this host. */
 export const ports: Check = ({ known }) => {
   const open = known
     .series('chain_host_port_exposed')
@@ -53,11 +52,11 @@ export const ports: Check = ({ known }) => {
           'ChainPortExposed',
           {
             severity: 'warning',
-            says: `${open.length === 1 ? 'port' : 'ports'} ${list(open)} ${open.length === 1 ? 'listens' : 'listen'} on every address`,
+            says: `${open.length === 1 ? 'port' : 'ports'} ${joinList(open)} ${open.length === 1 ? 'listens' : 'listen'} on every address`,
           },
           {
-            evidence: ['A firewall before it is not seen from here.'],
-            advice: ['Let it listen on 127.0.0.1, or see that a firewall closes it.'],
+            evidence: ['The agent cannot see a firewall in front of it.'],
+            advice: ['Bind it to 127.0.0.1, or check that a firewall blocks it.'],
             subject: 'security',
           },
         ),

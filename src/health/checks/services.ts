@@ -1,12 +1,11 @@
 import { second } from '../../core/units.ts'
 import { servicesDown, type ServiceFacts, serviceFacts } from '../facts.ts'
-import type { Check, Evidence } from '../finding.ts'
+import { type Check, finding, type HealthInput } from '../finding.ts'
 import { LIMITS } from '../limits.ts'
-import { list, roughly } from '../words.ts'
-import { finding } from './make.ts'
+import { joinList, shortDuration } from '../format.ts'
 
-/** The node does its work without these; somebody misses them all the same. */
-const BESIDE = ['otelcol', 'ledger-tail', 'cruft']
+/** The node produces no fewer blocks without these. */
+const AUXILIARY = ['otelcol', 'ledger-tail', 'cruft']
 
 const SIGNALS: Readonly<Record<string, string>> = {
   '4': 'SIGILL',
@@ -18,18 +17,18 @@ const SIGNALS: Readonly<Record<string, string>> = {
   '15': 'SIGTERM',
 }
 
-/** Services that should run, and do not. */
-export const services: Check = (evidence) => {
-  const { known } = evidence
-  const facts = serviceFacts(evidence)
+/** Services that should run and do not. */
+export const services: Check = (input) => {
+  const { known } = input
+  const facts = serviceFacts(input)
   const down = servicesDown(known)
   const groups = [
-    { severity: 'critical', of: down.filter((service) => !BESIDE.includes(service)) },
-    { severity: 'warning', of: down.filter((service) => BESIDE.includes(service)) },
+    { severity: 'critical', of: down.filter((service) => !AUXILIARY.includes(service)) },
+    { severity: 'warning', of: down.filter((service) => AUXILIARY.includes(service)) },
   ] as const
   return groups.flatMap(({ severity, of }) => {
     if (of.length === 0) return []
-    const units = of.map((service) => unitOf(service, facts, evidence))
+    const units = of.map((service) => unitOf(service, facts, input))
     const missing = of.filter(
       (service) => known.value('chain_service_state', { service, state: 'not-found' }) === 1,
     )
@@ -42,12 +41,12 @@ export const services: Check = (evidence) => {
           severity,
           says:
             missing.length === of.length
-              ? `${list(units)} ${of.length === 1 ? 'is' : 'are'} not installed`
-              : `${list(units)} ${verb} not run${why === undefined ? '' : `: it ${why}`}`,
+              ? `${joinList(units)} ${of.length === 1 ? 'is' : 'are'} not installed`
+              : `${joinList(units)} ${verb} not run${why === undefined ? '' : `: it ${why}`}`,
         },
         {
           evidence: of.map((service, index) =>
-            tell(units[index] ?? service, facts.get(service), evidence),
+            stateOf(units[index] ?? service, facts.get(service), input),
           ),
           advice: [
             `See why: \`journalctl ${units.map((unit) => `-u ${unit}`).join(' ')} -n 50\`.`,
@@ -63,41 +62,43 @@ export const services: Check = (evidence) => {
 const unitOf = (
   service: string,
   facts: ReadonlyMap<string, ServiceFacts>,
-  { prefix }: Evidence,
+  { prefix }: HealthInput,
 ): string => facts.get(service)?.unit.replace(/\.service$/, '') ?? `${prefix ?? 'chain'}-${service}`
 
-/** How it ended, as a sentence goes on; undefined where systemd does not tell. */
+/** How the service ended, as the end of a sentence; undefined if systemd does not report it. */
 const endOf = (facts: ServiceFacts | undefined): string | undefined => {
   const { exit } = facts ?? {}
   if (!exit) return undefined
   if (exit.by === 'signal')
     return `was killed by ${SIGNALS[exit.status] ?? `signal ${exit.status}`}`
-  return exit.status === '0' ? 'was stopped' : `ended with exit code ${exit.status}`
+  return exit.status === '0' ? 'was stopped' : `exited with status ${exit.status}`
 }
 
-const tell = (unit: string, facts: ServiceFacts | undefined, { at }: Evidence): string => {
+const stateOf = (unit: string, facts: ServiceFacts | undefined, { at }: HealthInput): string => {
   const end = endOf(facts)
   const { activeState, exitedAt } = facts ?? {}
   return [
-    `${unit}: systemd says ${activeState ?? 'not active'}`,
+    `${unit}: systemd reports ${activeState ?? 'not active'}`,
     ...(end === undefined ? [] : [`it ${end}`]),
     ...(typeof exitedAt === 'number'
-      ? [`${roughly(at - exitedAt)} ago, at ${new Date(exitedAt).toISOString().slice(0, 19)}Z`]
+      ? [
+          `${shortDuration(at - exitedAt)} ago, at ${new Date(exitedAt).toISOString().slice(0, 19)}Z`,
+        ]
       : []),
   ].join(', ')
 }
 
-/** Of consensus and execution none is started alone: the other may end itself at once. All three together, then. */
+/** Consensus and execution are never started alone, because the other one may abort; all three are started together. */
 const howToStart = (labels: readonly string[], units: readonly string[]): string => {
-  const whole = ['bft', 'execution', 'rpc']
+  const all = ['bft', 'execution', 'rpc']
   if (!labels.some((label) => label === 'bft' || label === 'execution')) {
     return `Start ${labels.length === 1 ? 'it' : 'them'}: \`sudo systemctl start ${units.join(' ')}\`.`
   }
-  const word = (units[0] ?? '').split('-')[0] ?? ''
-  const named = whole.map((label) => units[labels.indexOf(label)] ?? `${word}-${label}`).join(' ')
-  return whole.every((label) => labels.includes(label))
+  const prefix = (units[0] ?? '').split('-')[0] ?? ''
+  const named = all.map((label) => units[labels.indexOf(label)] ?? `${prefix}-${label}`).join(' ')
+  return all.every((label) => labels.includes(label))
     ? `Start them together: \`sudo systemctl start ${named}\`.`
-    : `Restart consensus, execution and RPC together, none alone: \`sudo systemctl restart ${named}\`.`
+    : `Restart consensus, execution and RPC together, never one alone: \`sudo systemctl restart ${named}\`.`
 }
 
 export const timers: Check = ({ known, at }) => {
@@ -107,7 +108,10 @@ export const timers: Check = ({ known, at }) => {
     ? [
         finding(
           'ChainCleanupLate',
-          { severity: 'warning', says: `the clean-up has not run for ${roughly(late * second)}` },
+          {
+            severity: 'warning',
+            says: `the clean-up has not run for ${shortDuration(late * second)}`,
+          },
           { advice: ['See its timer: `systemctl list-timers`.'] },
         ),
       ]

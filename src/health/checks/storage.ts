@@ -1,13 +1,12 @@
 import { z } from 'zod'
+import { second } from '../../core/units.ts'
 import { isSyncing, storageUse } from '../../core/witnesses.ts'
 import { freeChunks } from '../facts.ts'
-import type { Check } from '../finding.ts'
-import { LIMITS } from '../limits.ts'
-import { list, percent, roughly } from '../words.ts'
-import { above, below, finding } from './make.ts'
-import { second } from '../../core/units.ts'
+import { type Check, finding } from '../finding.ts'
+import { above, below, LIMITS } from '../limits.ts'
+import { joinList, percent, shortDuration } from '../format.ts'
 
-/** The database of the node. It compacts itself at 80 %: to be above is normal, to stay far above is not. */
+/** The database of the node. It compacts itself at 80%: use above that is normal, use far above it is not. */
 export const storage: Check = ({ known }) => {
   const used = storageUse(known)
   const free = freeChunks(known)
@@ -21,11 +20,11 @@ export const storage: Check = ({ known }) => {
         {
           evidence: [
             ...(free === undefined ? [] : [`${percent(free)} of its chunks are free.`]),
-            'At 80% it begins to shorten its history by itself; here that is not enough.',
+            'At 80% it begins to shorten its history by itself, which has not been enough.',
           ],
           advice: [
-            'See what fills it: `chain-agent status storage`.',
-            'Give it a larger device, or restore a snapshot onto an empty one, before it is full.',
+            'See what uses the space: `chain-agent status storage`.',
+            'Before it is full, give it a larger device or restore a snapshot onto an empty one.',
           ],
         },
       ),
@@ -36,7 +35,7 @@ export const storage: Check = ({ known }) => {
       finding(
         'ChainStorageFreeChunksLow',
         { severity: short, says: `only ${percent(free)} of the chunks of the database are free` },
-        { advice: ['See what fills it: `chain-agent status storage`.'] },
+        { advice: ['See what uses the space: `chain-agent status storage`.'] },
       ),
     ]
   }
@@ -45,7 +44,7 @@ export const storage: Check = ({ known }) => {
     ? [
         finding('ChainStorageCompactionSoon', {
           severity: 'info',
-          says: `the database begins to shorten its history in ${roughly(left * second)}`,
+          says: `the database begins to shorten its history in ${shortDuration(left * second)}`,
         }),
       ]
     : []
@@ -73,7 +72,7 @@ export const disks: Check = ({ known }) => {
       {
         evidence: full.map(({ directory, share }) => `${directory}: ${percent(share)} free.`),
         advice: [
-          'Make room: `journalctl --vacuum-size=1G`, old core dumps, old packages; not the files of the node itself.',
+          'Free space: `journalctl --vacuum-size=1G`, old core dumps, old packages. Do not delete files of the node.',
         ],
       },
     ),
@@ -82,10 +81,10 @@ export const disks: Check = ({ known }) => {
 
 const statesSchema = z.record(z.string(), z.object({ state: z.string() }))
 
-/** Directories that the agent is to watch, and does not find: gone, or never to be seen with its rights. */
-export const places: Check = ({ collectors }) => {
-  const told = collectors.find(({ name }) => name === 'host')
-  const { data = {} } = statesSchema.safeParse(told?.reading)
+/** Directories that the agent should monitor and does not find: removed, not mounted, or not visible with its permissions. */
+export const directories: Check = ({ collectors }) => {
+  const status = collectors.find(({ name }) => name === 'host')
+  const { data = {} } = statesSchema.safeParse(status?.reading)
   const missing = Object.entries(data)
     .filter(
       ([aspect, { state }]) => aspect.startsWith('file system of') && state.startsWith('not found'),
@@ -98,12 +97,12 @@ export const places: Check = ({ collectors }) => {
           'ChainDirectoryGone',
           {
             severity: 'info',
-            says: `the ${missing.length === 1 ? 'directory' : 'directories'} of ${list(missing)} cannot be seen`,
+            says: `the ${missing.length === 1 ? 'directory' : 'directories'} of ${joinList(missing)} cannot be found`,
           },
           {
             advice: [
-              'If it was there before: see whether its file system is mounted, `findmnt`.',
-              'If the agent never saw it: give it the rights of docs/host.md.',
+              'If it existed before, check whether its file system is mounted: `findmnt`.',
+              'If the agent never found it, grant it the permissions described in docs/host.md.',
             ],
           },
         ),

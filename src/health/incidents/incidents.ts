@@ -1,21 +1,21 @@
 import { minute } from '../../core/units.ts'
-import { type Firing, rank } from './judge.ts'
-import type { Severity } from './row.ts'
+import { type Firing, rank } from './rule-evaluator.ts'
+import type { Severity } from './rule.ts'
 
-/** Alerts that began together: one cause and what followed from it, most likely. */
+/** Alerts that began close together: most likely one cause and its consequences. */
 export interface Incident {
   readonly severity: Severity
   readonly beganAt: number
-  /** When the last of them ended; null where it went on at the end of the recording. */
+  /** When the last of them ended; null if one still fired at the end of the recording. */
   readonly endedAt: number | null
-  /** The worst first; of each alert and subject one. */
+  /** Most severe first; one for each alert and subject. */
   readonly firings: readonly Firing[]
 }
 
-/** What begins within this time of what began before it is taken for its consequence. */
+/** A firing that begins within this time after the previous one belongs to the same incident. */
 const TOGETHER_MS = 5 * minute
 
-/** Puts together what belongs together. Firings come by the time at which they began. */
+/** Groups firings, which must be sorted by the time at which they began, into incidents. */
 export const incidentsOf = (firings: readonly Firing[]): readonly Incident[] => {
   const groups: Firing[][] = []
   let latest = -Infinity
@@ -40,7 +40,7 @@ const incidentOf = (group: readonly Firing[]): Incident => {
   }
 }
 
-/** A warning that became critical is one alert: from the beginning of the first to the end of the last. */
+/** Merges a warning that became critical into one firing, from the start of the first to the end of the last. */
 const mergeSeverities = (group: readonly Firing[]): readonly Firing[] => {
   const byKey = new Map<string, Firing>()
   for (const firing of group) {

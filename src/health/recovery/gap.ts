@@ -1,23 +1,23 @@
 import { second } from '../../core/units.ts'
 import { networkHead } from '../../core/witnesses.ts'
 import { blockAge, isNodeDown } from '../facts.ts'
-import type { Evidence } from '../finding.ts'
+import type { HealthInput } from '../finding.ts'
 import { USUAL_RATE } from '../limits.ts'
 
-/** How far the node is behind the network, and who tells. */
+/** How far the node is behind the network, and the source of the number. */
 export interface Gap {
   readonly blocks: number
   /**
-   * `references`: they have so many more; `window`: the agent's own reckoning; `age`: nobody tells the height
-   * of the network, and the newest block of the node is so old.
+   * `references`: difference to their height; `window`: the agent's estimate of the blocksync window; `age`:
+   * age of the newest block times the block rate, if the height of the network is unknown.
    */
   readonly by: 'references' | 'window' | 'age'
-  /** Whether it may as well be more. */
+  /** Whether `blocks` is a lower bound. */
   readonly isAtLeast: boolean
 }
 
-/** Undefined where nothing tells it. */
-export const gapOf = (evidence: Evidence, window: number): Gap | undefined => {
+/** Undefined if there is no source. */
+export const gapOf = (evidence: HealthInput, window: number): Gap | undefined => {
   const { known } = evidence
   const [own, head] = [ownHeight(evidence), networkHead(known)]
   if (own !== undefined && head !== undefined) {
@@ -33,8 +33,8 @@ export const gapOf = (evidence: Evidence, window: number): Gap | undefined => {
   return { blocks: Math.floor(age * rate), by: 'age', isAtLeast: false }
 }
 
-/** What the state has: consensus may be further than execution, and starts from there all the same. */
-const ownHeight = ({ known }: Evidence): number | undefined => {
+/** Height of the executed state: consensus may be further, but a start continues from the state. */
+const ownHeight = ({ known }: HealthInput): number | undefined => {
   const stored = known.value('chain_storage_latest_block', { state: 'proposed' })
   const executed = highest([
     known.value('chain_rpc_block_number', { tag: 'latest' }),
@@ -44,7 +44,7 @@ const ownHeight = ({ known }: Evidence): number | undefined => {
     known.value('chain_ledger_seq_num', { event: 'proposed' }),
     known.value('chain_consensus_block_number'),
   ])
-  // The report on the database is up to minutes old: where blocks come it tells of the past.
+  // The storage report is up to minutes old, so while blocks arrive it is behind.
   return isNodeDown(known, 'execution')
     ? (highest([executed, stored]) ?? agreed)
     : (executed ?? agreed ?? stored)
@@ -55,8 +55,8 @@ const highest = (heights: readonly (number | undefined)[]): number | undefined =
   return known.length === 0 ? undefined : Math.max(...known)
 }
 
-/** Of the newest block that anybody here told of, in seconds. */
-export const newestAge = (evidence: Evidence): number | undefined => {
+/** Age of the newest block that any source on this host reports, in seconds. */
+export const newestAge = (evidence: HealthInput): number | undefined => {
   const executed = evidence.known.value('chain_execution_block_timestamp_seconds')
   const ages = [
     blockAge(evidence),

@@ -1,38 +1,39 @@
 import { minute, second } from '../../core/units.ts'
 import { LIMITS } from '../limits.ts'
-import { roughly } from '../words.ts'
+import { shortDuration } from '../format.ts'
 import type { Situation } from './situation.ts'
 import { fromSnapshot, softReset } from './stopped.ts'
 import {
-  announce,
-  type Finder,
+  setMaintenance,
+  type RecoveryRule,
   NEVER_ALONE,
   NO_REBOOT,
   restartAll,
   SNAPSHOT_FROM,
-  type Way,
-} from './way.ts'
+  type RecoveryPlan,
+} from './recovery-plan.ts'
 
-/** A start needs so long before it can be judged. */
-const PATIENCE_MS = 3 * minute
-/** The network is ahead, and not by what passes between two questions. */
-const AHEAD = 15
+/** Time that services need after a start before their state is meaningful. */
+const STARTUP_MS = 3 * minute
+/** A difference in blocks that is more than what passes between two requests. */
+const BEHIND_BLOCKS = 15
 
-/** Everything runs, and no block comes. */
-export const stalled: Finder = (situation) => {
+/** All services run, but no block arrives. */
+export const stalled: RecoveryRule = (situation) => {
   const { age, isAdvancing, bft, at, gap, window, known } = situation
   if (isAdvancing || age === undefined || age <= LIMITS.blockAge.warning) return undefined
-  const stalledFor = roughly(age * second)
+  const stalledFor = shortDuration(age * second)
   const startedAgo = bft.startedAt === undefined ? undefined : at - bft.startedAt
-  const isFresh = startedAgo !== undefined && startedAgo < PATIENCE_MS
-  // Waiting costs blocks of the window: near its end there is none to be had.
+  const isFresh = startedAgo !== undefined && startedAgo < STARTUP_MS
+  // Waiting uses up the blocksync window: near its end there is no time to wait.
   const isUrgent = gap !== undefined && window - gap.blocks < LIMITS.windowBlocks.critical
   if (age <= LIMITS.blockAge.critical || (isFresh && !isUrgent)) {
     return {
       path: 'wait',
-      says: `wait, and look again: no block for ${stalledFor}`,
-      why: startedAgo === undefined ? [] : [`Consensus was started ${roughly(startedAgo)} ago.`],
-      steps: ['Look again in half a minute: `chain-agent recover`'],
+      says: `wait, and check again: no block for ${stalledFor}`,
+      why:
+        startedAgo === undefined ? [] : [`Consensus was started ${shortDuration(startedAgo)} ago.`],
+      steps: ['Check again in 30 s: `chain-agent recover`'],
       notNow: [NEVER_ALONE],
       runbook: 'ChainBlockStalled',
     }
@@ -43,23 +44,23 @@ export const stalled: Finder = (situation) => {
       ? ['No validator feeds this node.']
       : []),
     ...(known.value('chain_consensus_finding', { finding: 'timeout_deadlock' }) === 1
-      ? ['Consensus gives up rounds by its own clock, and commits nothing.']
+      ? ['Consensus times out its rounds and commits nothing.']
       : []),
   ]
   if (gap === undefined || gap.by === 'age') return unknownNetwork(situation, { stalledFor, why })
-  if (gap.blocks <= AHEAD) return networkStalled({ stalledFor, why })
+  if (gap.blocks <= BEHIND_BLOCKS) return networkStalled({ stalledFor, why })
   if (gap.blocks > SNAPSHOT_FROM) return fromSnapshot(situation, why)
   const steps = [
-    'See that others reach the node and that its clock is right: behind a closed port a restart ends in the same place.',
-    announce('30m', 'other'),
+    'Check that the ports of the node are reachable from outside and that its clock is right: otherwise a restart does not help.',
+    setMaintenance('30m', 'other'),
     `Restart the services together: \`${restartAll(situation)}\``,
-    'See within two minutes that blocks come, or that statesync begins: `chain-agent recover`',
+    'Check within two minutes that blocks arrive or statesync begins: `chain-agent recover`',
   ]
   const notNow = [NEVER_ALONE, 'Do not wait for it to recover: it does not.', NO_REBOOT]
   if (gap.blocks >= window) return softReset(situation, { why, steps, notNow })
   return {
     path: 'restart together',
-    says: `restart the services together, now: no block for ${stalledFor}, and the network goes on`,
+    says: `restart the services together, now: no block for ${stalledFor}, and the network still produces blocks`,
     why,
     steps,
     notNow,
@@ -67,48 +68,48 @@ export const stalled: Finder = (situation) => {
   }
 }
 
-interface Standstill {
+interface StalledNode {
   readonly stalledFor: string
   readonly why: readonly string[]
 }
 
-const unknownNetwork = (situation: Situation, { stalledFor, why }: Standstill): Way => ({
+const unknownNetwork = (situation: Situation, { stalledFor, why }: StalledNode): RecoveryPlan => ({
   path: 'unknown',
-  says: `unknown: no block for ${stalledFor}, and whether the network goes on cannot be told`,
-  why: [...why, 'No majority of references tells the height of the network.'],
+  says: `unknown: no block for ${stalledFor}, and whether the network produces blocks is unknown`,
+  why: [...why, 'No majority of references agrees on the height of the network.'],
   steps: [
     'Compare the height with a public explorer of the chain, or with another operator.',
-    `The network produces blocks: restart the services together: \`${restartAll(situation)}\``,
-    'The network has stopped producing blocks, too: restart nothing, and ask the other operators.',
+    `If the network produces blocks, restart the services together: \`${restartAll(situation)}\``,
+    'If the network has also stopped producing blocks, restart nothing and contact the other operators.',
   ],
   notNow: [NEVER_ALONE],
   runbook: 'ChainBlockStalled',
 })
 
-const networkStalled = ({ stalledFor, why }: Standstill): Way => ({
+const networkStalled = ({ stalledFor, why }: StalledNode): RecoveryPlan => ({
   path: 'wait',
-  says: `wait: no block for ${stalledFor}, and the network has none either`,
-  why: [...why, 'The references are where this node is.'],
-  steps: ['Ask the other operators; leave the node as it is.'],
-  notNow: ['Do not restart: a node that waits for the network is where it should be.'],
+  says: `wait: no block for ${stalledFor}, and the network is stalled too`,
+  why: [...why, 'The references are at the same height as this node.'],
+  steps: ['Contact the other operators; leave the node as it is.'],
+  notNow: ['Do not restart: the node is in sync and only waits for the network.'],
   runbook: 'ChainBlockStalled',
 })
 
-/** Consensus advances and execution does not: the state is stalled, whatever is agreed on. */
-export const executionStalled: Finder = (situation) => {
+/** Consensus advances and execution does not: the state is stalled. */
+export const executionStalled: RecoveryRule = (situation) => {
   const { isAdvancing, executionSilent, execution, at, known } = situation
   const isRpcMoving =
     at / second - (known.value('chain_rpc_last_advance_timestamp_seconds') ?? 0) < SILENT_S
   if (!isAdvancing || isRpcMoving) return undefined
   if (executionSilent === undefined || executionSilent < SILENT_S) return undefined
-  if (execution.startedAt !== undefined && at - execution.startedAt < PATIENCE_MS) return undefined
+  if (execution.startedAt !== undefined && at - execution.startedAt < STARTUP_MS) return undefined
   return {
     path: 'restart together',
-    says: `restart the services together: execution has executed nothing for ${roughly(executionSilent * second)}`,
-    why: ['Consensus goes on, and execution says nothing of any block.'],
+    says: `restart the services together: execution has executed nothing for ${shortDuration(executionSilent * second)}`,
+    why: ['Consensus advances, but execution logs no block.'],
     steps: [
-      announce('30m', 'other'),
-      `See what execution said last: \`journalctl -u ${execution.unit} -n 20 --no-pager\``,
+      setMaintenance('30m', 'other'),
+      `See the last log lines of execution: \`journalctl -u ${execution.unit} -n 20 --no-pager\``,
       `Restart the services together: \`${restartAll(situation)}\``,
     ],
     notNow: [NEVER_ALONE, NO_REBOOT],
@@ -116,49 +117,49 @@ export const executionStalled: Finder = (situation) => {
   }
 }
 
-/** It executes a block three times a second, and says so of each. */
+/** Execution logs each block, about three per second. */
 const SILENT_S = 60
 
-/** Blocks come, and the danger is not over. */
-export const calmRestart: Finder = (situation) =>
+/** Consensus was restarted alone. Blocks arrive, but execution may still abort. */
+export const partialRestart: RecoveryRule = (situation) =>
   situation.isPartial
     ? {
         path: 'restart together',
-        says: 'restart consensus and execution together at a calm moment: consensus was started alone',
-        why: ['Consensus was started anew, and the execution beside it was not; blocks come.'],
+        says: 'restart consensus and execution together at a convenient time: consensus was restarted alone',
+        why: ['Consensus was restarted without execution; blocks arrive.'],
         steps: [
-          announce('10m', 'other'),
+          setMaintenance('10m', 'other'),
           `Restart the services together: \`${restartAll(situation)}\``,
         ],
-        notNow: ['Not within minutes of the turn of an epoch.', NEVER_ALONE],
+        notNow: ['Do not do it within minutes of an epoch boundary.', NEVER_ALONE],
         runbook: 'ChainPartialRestart',
       }
     : undefined
 
-/** It moves, and is not where the network is. */
-export const behind: Finder = ({ gap, isAdvancing }) =>
-  isAdvancing && gap !== undefined && gap.by !== 'age' && gap.blocks > AHEAD
+/** The node advances but is behind the network. */
+export const behind: RecoveryRule = ({ gap, isAdvancing }) =>
+  isAdvancing && gap !== undefined && gap.by !== 'age' && gap.blocks > BEHIND_BLOCKS
     ? {
         path: 'wait',
-        says: 'wait: the node is behind, and blocks come',
+        says: 'wait: the node is behind, and blocks arrive',
         why: [],
         steps: [
-          'See whether the difference becomes less: `chain-agent status chain --watch`',
-          'Where it does not, a restart does not help either; see what holds the node up: `chain-agent check`',
+          'Check whether the difference decreases: `chain-agent status chain --watch`',
+          'If it does not decrease, a restart does not help either. See what slows the node down: `chain-agent check`',
         ],
         notNow: [NEVER_ALONE],
         runbook: 'ChainBehind',
       }
     : undefined
 
-/** Nothing to recover from. */
-export const well: Finder = ({ isAdvancing, age, gap }) => {
+/** The node is healthy: no recovery is needed. */
+export const healthy: RecoveryRule = ({ isAdvancing, age, gap }) => {
   if (!isAdvancing && (age === undefined || age > LIMITS.blockAge.warning)) return undefined
   return {
     path: 'none',
     says:
       gap === undefined || gap.by !== 'references'
-        ? 'none is needed: blocks come'
+        ? 'none is needed: blocks arrive'
         : 'none is needed: the node keeps up with the chain',
     why: [],
     steps: [],

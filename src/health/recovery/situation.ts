@@ -4,39 +4,39 @@ import type { Known } from '../../core/known.ts'
 import { minute, second } from '../../core/units.ts'
 import { isSyncing } from '../../core/witnesses.ts'
 import { isAdvancing, servicesDown } from '../facts.ts'
-import type { Evidence } from '../finding.ts'
-import { type Picture, timestamp } from '../picture.ts'
+import type { HealthInput } from '../finding.ts'
+import { type NodeSnapshot, timestamp } from '../snapshot.ts'
 import { type Gap, gapOf, newestAge } from './gap.ts'
 
-/** What a recovery is decided by. */
-export interface RecoveryEvidence extends Evidence, Pick<Picture, 'origin'> {
-  /** So far behind, in blocks, peers still serve a node block by block. */
+/** Everything that a recovery plan is chosen from. */
+export interface RecoveryInput extends HealthInput, Pick<NodeSnapshot, 'origin'> {
+  /** Size of the blocksync window, in blocks: peers serve a node that is no further behind. */
   readonly window: number
 }
 
-/** Of consensus, execution and RPC: how its service stands. */
-interface Process {
+/** State of the service of consensus, execution or RPC. */
+interface ServiceState {
   readonly unit: string
-  /** By systemd, where it should run; what systemd does not tell is not down. */
+  /** Whether systemd reports that it should run and does not; unknown is not down. */
   readonly isDown: boolean
   readonly startedAt: number | undefined
   readonly exitedAt: number | undefined
 }
 
-/** The node, as far as the choice of a way out depends on it. */
+/** The facts about a node that the recovery rules use. */
 export interface Situation {
   readonly at: number
   readonly known: Known
-  readonly word: string
+  readonly prefix: string
   readonly window: number
-  readonly bft: Process
-  readonly execution: Process
-  readonly rpc: Process
-  /** Whether systemd told of its services. */
+  readonly bft: ServiceState
+  readonly execution: ServiceState
+  readonly rpc: ServiceState
+  /** Whether systemd reported its services. */
   readonly hasServices: boolean
-  /** Whether an agent has watched it; else it was asked this once. */
-  readonly isWatched: boolean
-  /** Lines of the last ten minutes that mean trouble: the pattern's name, and for the worst its text. */
+  /** Whether a running agent has monitored it; otherwise there was only a single round of collectors. */
+  readonly isMonitored: boolean
+  /** Trouble lines of the last ten minutes: the name of the pattern, and the text of the most severe ones. */
   readonly trouble: ReadonlyMap<string, string>
   /** Whether the logs could be searched. */
   readonly isLogKnown: boolean
@@ -44,12 +44,12 @@ export interface Situation {
   /** Seconds since the own time of the newest block. */
   readonly age: number | undefined
   readonly isAdvancing: boolean
-  /** Whether the RPC was asked and did not answer in time, once. */
+  /** Whether a single request to the RPC timed out. */
   readonly isRpcLate: boolean
-  /** Seconds since execution last said anything; undefined where nobody follows its log. */
+  /** Seconds since the last log entry of execution; undefined if no agent follows its log. */
   readonly executionSilent: number | undefined
   readonly isSyncing: boolean
-  /** Consensus was started anew, and the execution beside it was not. */
+  /** Whether consensus was restarted without execution. */
   readonly isPartial: boolean
 }
 
@@ -67,45 +67,45 @@ const rpcSchema = z.object({ up: z.literal(false), reason: z.literal('timeout') 
 const executionSchema = z.object({ lastEntryAt: timestamp })
 const logsSchema = z.object({ trouble: z.record(z.string(), z.array(z.string())) })
 
-export const readSituation = (evidence: RecoveryEvidence): Situation => {
-  const { at, known, collectors, window } = evidence
+export const readSituation = (input: RecoveryInput): Situation => {
+  const { at, known, collectors, window } = input
   const readingOf = (wanted: string): unknown =>
     collectors.find(({ name }) => name === wanted)?.reading
-  const shown = servicesSchema.safeParse(readingOf('services')).data?.services ?? []
+  const services = servicesSchema.safeParse(readingOf('services')).data?.services ?? []
   const trouble = logsSchema.safeParse(readingOf('logs')).data?.trouble
   const executedAt = executionSchema.safeParse(readingOf('execution')).data?.lastEntryAt
-  const word = evidence.prefix ?? 'chain'
+  const prefix = input.prefix ?? 'chain'
   const down = servicesDown(known)
-  const processOf = (service: string): Process => {
-    const facts = shown.find((one) => one.service === service)
+  const serviceOf = (service: string): ServiceState => {
+    const facts = services.find((one) => one.service === service)
     return {
-      unit: facts?.unit.replace(/\.service$/, '') ?? `${word}-${service}`,
+      unit: facts?.unit.replace(/\.service$/, '') ?? `${prefix}-${service}`,
       isDown: down.includes(service),
       startedAt: facts?.startedAt ?? undefined,
       exitedAt: facts?.exitedAt ?? undefined,
     }
   }
-  const [bft, execution, rpc] = [processOf('bft'), processOf('execution'), processOf('rpc')]
+  const [bft, execution, rpc] = [serviceOf('bft'), serviceOf('execution'), serviceOf('rpc')]
   return {
     at,
     known,
-    word,
+    prefix,
     window,
     bft,
     execution,
     rpc,
     hasServices: known.series('chain_service_active').length > 0,
-    isWatched: evidence.origin === 'agent',
-    trouble: new Map([...(trouble?.['bft'] ?? []), ...(trouble?.['execution'] ?? [])].map(split)),
+    isMonitored: input.origin === 'agent',
+    trouble: new Map(
+      [...(trouble?.['bft'] ?? []), ...(trouble?.['execution'] ?? [])].map(nameAndText),
+    ),
     isLogKnown: trouble !== undefined,
-    gap: gapOf(evidence, window),
-    age: newestAge(evidence),
-    isAdvancing: isAdvancing(evidence),
+    gap: gapOf(input, window),
+    age: newestAge(input),
+    isAdvancing: isAdvancing(input),
     isRpcLate: rpcSchema.safeParse(readingOf('rpc')).success,
     executionSilent:
-      evidence.origin === 'agent' && executedAt !== undefined
-        ? (at - executedAt) / second
-        : undefined,
+      input.origin === 'agent' && executedAt !== undefined ? (at - executedAt) / second : undefined,
     isSyncing: isSyncing(known),
     isPartial:
       known.value('chain_service_partial_restart') === 1 ||
@@ -113,18 +113,31 @@ export const readSituation = (evidence: RecoveryEvidence): Situation => {
   }
 }
 
-/** `assertion: text`, or the name alone. */
-const split = (told: string): readonly [string, string] => {
-  const at = told.indexOf(': ')
-  return at < 0 ? [told, ''] : [told.slice(0, at), excerpt(told.slice(at + 2))]
+/** Splits `assertion: text`; a line may also be the name alone. */
+const nameAndText = (line: string): readonly [string, string] => {
+  const at = line.indexOf(': ')
+  return at < 0 ? [line, ''] : [line.slice(0, at), excerpt(line.slice(at + 2))]
 }
 
-/** Starts further apart than this were not one start of the node. */
+/** Services started further apart than this were not started together. */
 const ONE_START_MS = 2 * minute
 
-/** Whether execution, which ran before, ended beside a consensus that was started later. */
-const endedAfterStartOf = (bft: Process, execution: Process): boolean => {
+/** Whether consensus was started later than execution, which ended after that. */
+const endedAfterStartOf = (bft: ServiceState, execution: ServiceState): boolean => {
   if (bft.startedAt === undefined || execution.startedAt === undefined) return false
   const apart = bft.startedAt - execution.startedAt
   return apart > ONE_START_MS && (execution.exitedAt ?? 0) > bft.startedAt
+}
+
+/** The state of each secret file of the node. */
+export const keyFiles = ({ known }: Pick<Situation, 'known'>) =>
+  known
+    .series('chain_key_file_state')
+    .filter(({ value }) => value === 1)
+    .map(({ labels: { key = '', kind = '', state = '' } }) => ({ key, kind, state }))
+
+/** Whether all key files and backups are missing where they were expected: the node uses another directory, or other keys. */
+export const areKeyFilesElsewhere = (situation: Pick<Situation, 'known'>): boolean => {
+  const files = keyFiles(situation)
+  return files.length > 1 && files.every(({ state }) => state === 'missing')
 }

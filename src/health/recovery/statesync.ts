@@ -1,11 +1,12 @@
+import { figure } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 import { LIMITS } from '../limits.ts'
-import { figure, roughly } from '../words.ts'
+import { shortDuration } from '../format.ts'
 import type { Situation } from './situation.ts'
-import { type Finder, hardReset, NEVER_ALONE, restartAll } from './way.ts'
+import { type RecoveryRule, hardReset, NEVER_ALONE, restartAll } from './recovery-plan.ts'
 
-/** The node fetches state: that takes its time, unless nothing moves any more. */
-export const statesync: Finder = (situation) => {
+/** The node fetches state: wait, unless statesync makes no progress. */
+export const statesync: RecoveryRule = (situation) => {
   const { known, at, isSyncing } = situation
   if (!isSyncing) return undefined
   const movedAt = known.value('chain_statesync_last_progress_timestamp_seconds')
@@ -14,23 +15,25 @@ export const statesync: Finder = (situation) => {
   const isAdvised = situation.trouble.has('snapshot_advised')
   const why = [
     ...progress(situation),
-    stalledFor === undefined || !situation.isWatched
-      ? 'Whether it moves is not known: ask again in a minute.'
-      : `It last moved ${roughly(stalledFor * second)} ago, as far as the agent has watched it.`,
-    ...(eta === undefined ? [] : [`At its pace it takes another ${roughly(eta * second)}.`]),
-    ...(isAdvised ? ['The node itself advises a snapshot: its blocks are too old, or none.'] : []),
+    stalledFor === undefined || !situation.isMonitored
+      ? 'Whether it progresses is not known: run the command again in a minute.'
+      : `Its last progress was ${shortDuration(stalledFor * second)} ago, as far as the agent has monitored it.`,
+    ...(eta === undefined ? [] : [`Time left at this rate: ${shortDuration(eta * second)}.`]),
+    ...(isAdvised
+      ? ['The node itself advises a snapshot: its blocks are too old, or missing.']
+      : []),
   ]
   if (stalledFor !== undefined && stalledFor > LIMITS.statesyncStalled.critical) {
     return {
       path: 'hard reset',
-      says: 'a hard reset, unless one restart of all services together moves statesync',
+      says: 'a hard reset, unless statesync progresses after one restart of all services together',
       why,
       steps: [
-        'See whether others reach the node (firewall, UDP, clock): without peers no statesync moves.',
-        `Once, restart the services together, and give it ten minutes: \`${restartAll(situation)}\``,
+        'Check that peers can reach the node (firewall, UDP, clock): statesync needs peers.',
+        `Restart the services together once, and wait ten minutes: \`${restartAll(situation)}\``,
         ...hardReset(situation),
       ],
-      notNow: ['Do not restart again and again: each start looks for peers anew.', NEVER_ALONE],
+      notNow: ['Do not restart repeatedly: each start has to find peers again.', NEVER_ALONE],
       runbook: 'ChainStatesyncFrozen',
     }
   }
@@ -39,10 +42,10 @@ export const statesync: Finder = (situation) => {
     says: 'wait: statesync is under way',
     why,
     steps: [
-      `See that it moves: \`chain-agent status statesync --watch\``,
-      ...(isAdvised ? ['Where that takes too long, a hard reset (a snapshot) is faster.'] : []),
+      `Check that it progresses: \`chain-agent status statesync --watch\``,
+      ...(isAdvised ? ['If that takes too long, a hard reset (a snapshot) is faster.'] : []),
     ],
-    notNow: ['Do not restart anything: statesync would begin anew.'],
+    notNow: ['Do not restart anything: statesync would start from the beginning.'],
     runbook: 'ChainStatesync',
   }
 }
@@ -55,6 +58,6 @@ const progress = ({ known }: Situation): readonly string[] => {
     known.value('chain_native_statesync_target_block') ??
     known.value('chain_status_statesync_target_block')
   return block === undefined || target === undefined
-    ? ['How far it is, is not known.']
+    ? ['Its progress is not known.']
     : [`It has reached block ${figure(block)} of ${figure(target)}.`]
 }

@@ -35,7 +35,7 @@ test('a journal that hangs is left out in time, with the reason, and the rest is
     clock,
     path: '',
     signal: new AbortController().signal,
-    picture: null,
+    snapshot: null,
     texts: {},
     logsSince: clock.now() - 3_600_000,
     onStep: () => undefined,

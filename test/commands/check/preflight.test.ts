@@ -4,77 +4,78 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { database } from '../../../src/commands/check/preflight/database.ts'
 import { dropIns } from '../../../src/commands/check/preflight/drop-ins.ts'
-import { journalGroup } from '../../../src/commands/check/preflight/journal-group.ts'
+import { journalGroup, state } from '../../../src/commands/check/preflight/permissions.ts'
 import { references } from '../../../src/commands/check/preflight/references.ts'
-import { state } from '../../../src/commands/check/preflight/state.ts'
 import { preflight } from '../../../src/commands/check/preflight.ts'
 import { freePort } from '../../support/free-port.ts'
-import { type Host, visit } from './visit.ts'
+import { type Host, context } from './context.ts'
 
-const BARRED = [
+const FORBIDDEN = [
   { name: 'logs', up: false, error: 'Could not read the journal: this user may not read it' },
 ]
 
 describe('the journal', () => {
   const groups = (members: string) => `systemd-journal:x:101:${members}\nadm:x:4:syslog\n`
-  const look = (host: Host) => journalGroup.look(visit({ told: BARRED, ...host }))
-  test('who reads it is told nothing', async () => {
-    expect(await journalGroup.look(visit({ told: [{ name: 'logs', up: true }] }))).toEqual([])
+  const run = (host: Host) => journalGroup.run(context({ collectors: FORBIDDEN, ...host }))
+  test('no finding if it can be read', async () => {
+    expect(await journalGroup.run(context({ collectors: [{ name: 'logs', up: true }] }))).toEqual(
+      [],
+    )
   })
-  test('who is in the group, and was when he logged in, is told no lie about it', async () => {
-    const [found] = await look({
+  test('the user is in the group and may still not read it', async () => {
+    const [found] = await run({
       tools: { 'getent group': groups('ann') },
       user: { uid: 1000, name: 'ann', groups: [1000, 101] },
     })
     expect(found?.says).toMatch(/is in the group systemd-journal, and still may not/)
   })
-  test('who was added to it since needs a new login', async () => {
-    const [found] = await look({ tools: { 'getent group': groups('bob,ann') } })
+  test('a user added to the group since the login needs a new login', async () => {
+    const [found] = await run({ tools: { 'getent group': groups('bob,ann') } })
     expect(found).toMatchObject({
       severity: 'warning',
-      says: 'this session has not got the group systemd-journal yet, though ann is in it',
+      says: 'this session does not have the group systemd-journal yet, although ann is in it',
     })
-    expect(found?.advice.join(' ')).toMatch(/Log in anew.*systemctl restart chain-agent/)
+    expect(found?.advice.join(' ')).toMatch(/Log in again.*systemctl restart chain-agent/)
   })
-  test('who is in neither is told which, and how', async () => {
-    const [found] = await look({ tools: { 'getent group': groups('anne') } })
+  test('a user in no group is advised which group to join', async () => {
+    const [found] = await run({ tools: { 'getent group': groups('anne') } })
     expect(found?.says).toBe('the user ann is in no group that may read the journal')
     expect(found?.advice[0]).toContain('usermod -aG systemd-journal ann')
   })
-  test('root is never a matter of groups', async () => {
-    expect(await look({ user: { uid: 0, name: 'root', groups: [0] } })).toEqual([])
+  test('root needs no group', async () => {
+    expect(await run({ user: { uid: 0, name: 'root', groups: [0] } })).toEqual([])
   })
 })
 
 describe('the database', () => {
   const failing = [{ name: 'storage', up: false, error: 'it aborted' }]
-  const look = (host: Host) => database.look(visit({ told: failing, ...host }))
-  test('nothing while its report comes', async () => {
+  const run = (host: Host) => database.run(context({ collectors: failing, ...host }))
+  test('no finding while the report is available', async () => {
     const host = {
-      told: [{ name: 'storage', up: true }],
+      collectors: [{ name: 'storage', up: true }],
       permits: { '/dev/triedb': 'no' },
     } as const
-    expect(await database.look(visit(host))).toEqual([])
+    expect(await database.run(context(host))).toEqual([])
   })
-  test('nothing where the device is not the matter', async () => {
-    expect(await look({})).toEqual([])
+  test('no finding if the device is readable', async () => {
+    expect(await run({})).toEqual([])
   })
   test.each([
     ['none', 'there is no /dev/triedb'],
     ['no', 'this user may not read /dev/triedb'],
   ] as const)('the device: %s', async (permit, says) => {
-    expect(await look({ permits: { '/dev/triedb': permit } })).toMatchObject([
+    expect(await run({ permits: { '/dev/triedb': permit } })).toMatchObject([
       { says, severity: 'warning' },
     ])
   })
   test.each([
-    ['none', 'nobody has written the report on the database'],
-    ['no', 'this user may not read the report on the database'],
+    ['none', 'the storage report does not exist'],
+    ['no', 'this user may not read the storage report'],
   ] as const)('the report: %s', async (permit, says) => {
     const set = [{ path: 'storage.reportFile', value: '/run/report.txt' }]
     // The device does not matter then.
     const permits = { '/run/report.txt': permit, '/dev/triedb': 'no' } as const
-    expect(await look({ set, permits })).toMatchObject([{ says }])
+    expect(await run({ set, permits })).toMatchObject([{ says }])
   })
 })
 
@@ -84,13 +85,13 @@ test.each([
   ['none', ['the agent has no state directory yet']],
   ['no', ['this user may not write the state directory of the agent']],
 ] as const)('the state directory: %s', async (permit, says) => {
-  const found = await state.look(visit({ permits: { '/var/lib/chain-agent': permit } }))
+  const found = await state.run(context({ permits: { '/var/lib/chain-agent': permit } }))
   expect(found.map((one) => one.says)).toEqual(says)
   for (const { severity } of found) expect(severity).toBe('info')
 })
 
 describe('the references', () => {
-  const look = (states: Readonly<Record<string, string>>, agreeing: number) => {
+  const run = (states: Readonly<Record<string, string>>, agreeing: number) => {
     const names = Object.keys(states)
     const all = names.map((name) => ({ name, url: `http://${name}.example`, kind: 'rpc' }))
     const reading = {
@@ -101,17 +102,17 @@ describe('the references', () => {
       })),
       agreeing,
     }
-    return references.look(
-      visit({
+    return references.run(
+      context({
         set: [{ path: 'references', value: JSON.stringify(all) }],
-        told: [{ name: 'reference', up: true, reading }],
+        collectors: [{ name: 'reference', up: true, reading }],
       }),
     )
   }
-  const says = async (...asked: Parameters<typeof look>) =>
-    (await look(...asked)).map((one) => `${one.severity}: ${one.says}`)
-  test('none is no fault, and has its price', async () => {
-    const [found, ...more] = await references.look(visit())
+  const says = async (...asked: Parameters<typeof run>) =>
+    (await run(...asked)).map((one) => `${one.severity}: ${one.says}`)
+  test('none configured is information', async () => {
+    const [found, ...more] = await references.run(context())
     expect(more).toEqual([])
     expect(found?.severity).toBe('info')
     expect(found?.says).toContain('no reference is configured')
@@ -119,24 +120,24 @@ describe('the references', () => {
   test('all answer and agree', async () => {
     expect(await says({ a: 'answering', b: 'answering' }, 2)).toEqual([])
   })
-  test('one of three is away: the two decide', async () => {
+  test('one of three does not answer: the other two decide', async () => {
     expect(await says({ a: 'answering', b: 'refused', c: 'answering' }, 2)).toEqual([
       'info: b does not answer; the other references do',
     ])
   })
-  test('one of two is away: nobody decides', async () => {
+  test('one of two does not answer: no quorum', async () => {
     expect(await says({ a: 'answering', b: 'refused' }, 1)).toEqual([
-      'warning: 1 of 2 references answers: how far the network is, is not known',
+      'warning: 1 of 2 references answers: the height of the network is unknown',
     ])
   })
   test('they disagree', async () => {
     expect(await says({ a: 'answering', b: 'answering' }, 1)).toEqual([
-      'warning: the references disagree: how far the network is, is not known',
+      'warning: the references disagree: the height of the network is unknown',
     ])
   })
-  test('one is of another chain', async () => {
+  test('one is on another chain', async () => {
     expect(await says({ a: 'answering', b: 'another chain', c: 'answering' }, 2)).toEqual([
-      'warning: the reference b is of another chain than the node',
+      'warning: the reference b is on another chain than the node',
     ])
   })
 })
@@ -154,22 +155,22 @@ describe('drop-ins', () => {
     await writeFile(join(directory, name), text)
     return join(directory, name)
   }
-  const look = async (blocks: readonly string[]) =>
-    dropIns.look(visit({ tools: { 'systemctl show': blocks.join('\n\n') } }))
+  const run = async (blocks: readonly string[]) =>
+    dropIns.run(context({ tools: { 'systemctl show': blocks.join('\n\n') } }))
   const block = (unit: string, paths: readonly string[], reload = 'no') =>
     `Id=${unit}\nLoadState=loaded\nFragmentPath=/lib/${unit}\nDropInPaths=${paths.join(' ')}\nNeedDaemonReload=${reload}`
 
-  test('none, and a unit that is not there', async () => {
+  test('none, and a unit that does not exist', async () => {
     expect(
-      await look([block('chain-bft.service', []), 'Id=x.service\nLoadState=not-found']),
+      await run([block('chain-bft.service', []), 'Id=x.service\nLoadState=not-found']),
     ).toEqual([])
   })
-  test('one that overrides the command is a warning, and its text never comes out', async () => {
+  test('one that overrides the command is a warning, and its content is never shown', async () => {
     const path = await write(
       'override.conf',
       `[Service]\nExecStart=\nExecStart=/bin/node --keystore-password ${SECRET} \\\n  Other${SECRET}=${SECRET}\n# Commented=${SECRET}\nEnvironment="KEYSTORE_PASSWORD=${SECRET}"\nLimitNOFILE=1024\n`,
     )
-    const found = await look([block('chain-bft.service', [path])])
+    const found = await run([block('chain-bft.service', [path])])
     expect(found).toMatchObject([
       {
         severity: 'warning',
@@ -181,12 +182,12 @@ describe('drop-ins', () => {
   })
   test('a comment within a long line does not end it', async () => {
     const text = `[Service]\nExecStart=/bin/node \\\n# why\n  Pass${SECRET}=1\nNice=5\n`
-    const [found] = await look([block('chain-bft.service', [await write('long.conf', text)])])
+    const [found] = await run([block('chain-bft.service', [await write('long.conf', text)])])
     expect(found?.evidence[0]).toMatch(/ sets ExecStart and Nice \(chain-bft\)\.$/)
   })
-  test('others are information; one file of several units is told once', async () => {
+  test('others are information; a file of several units is listed once', async () => {
     const path = await write('limits.conf', '[Service]\nLimitNOFILE=1048576\n')
-    const found = await look([
+    const found = await run([
       block('chain-bft.service', [path]),
       block('chain-rpc.service', [path]),
     ])
@@ -196,30 +197,30 @@ describe('drop-ins', () => {
   })
   test('one without a setting changes nothing', async () => {
     const path = await write('empty.conf', '[Service]\n# LimitNOFILE=1048576\n')
-    expect(await look([block('chain-bft.service', [path])])).toEqual([])
+    expect(await run([block('chain-bft.service', [path])])).toEqual([])
   })
-  test('one that cannot be read is said to be there', async () => {
+  test('one that cannot be read is listed', async () => {
     const path = join(directory, 'gone.conf')
-    const [found] = await look([block('chain-bft.service', [path])])
+    const [found] = await run([block('chain-bft.service', [path])])
     expect(found?.evidence).toEqual([`${path} cannot be read by this user (chain-bft).`])
   })
-  test('files that systemd has not read yet', async () => {
-    const found = await look([block('chain-bft.service', [], 'yes')])
+  test('files that systemd has not reloaded yet', async () => {
+    const found = await run([block('chain-bft.service', [], 'yes')])
     expect(found).toMatchObject([
-      { severity: 'warning', says: 'systemd has not read the changed files of chain-bft' },
+      { severity: 'warning', says: 'systemd has not reloaded the changed files of chain-bft' },
     ])
   })
 })
 
-test('what cannot be looked at is said, and hinders nothing else', async () => {
-  const host = visit({ set: [{ path: 'listen', value: `127.0.0.1:${await freePort()}` }] })
-  const { config, clock, signal, picture } = host
-  // No program is to be had.
-  const found = await preflight({ config, clock, signal, picture, path: '/nowhere' })
+test('a check that fails is reported and does not affect the others', async () => {
+  const host = context({ set: [{ path: 'listen', value: `127.0.0.1:${await freePort()}` }] })
+  const { config, clock, signal, snapshot } = host
+  // No program can be found.
+  const found = await preflight({ config, clock, signal, snapshot, path: '/nowhere' })
   expect(found.map(({ says }) => says)).toEqual(
     expect.arrayContaining([
       'no agent watches this node',
-      'the drop-ins of the units could not be looked at',
+      'the drop-ins of the units could not be checked',
       expect.stringContaining('no reference is configured'),
     ]),
   )

@@ -17,7 +17,7 @@ describe('a file', () => {
     ['the lines of the service', asLines(said)],
   ] as const
 
-  test.each(texts)('%s: the same report as of the journal itself', async (_, text) => {
+  test.each(texts)('%s: the same report as from the journal', async (_, text) => {
     const journal = await ofJournal(said, { until: 90 })
     const file = await ofText(text)
     expect(file).toEqual({
@@ -25,7 +25,7 @@ describe('a file', () => {
       source: 'file',
       unit: null,
       package: null,
-      // A file tells what it tells: of the time before the minute, too.
+      // A file also has the time before the minute.
       networkErrors: { ...journal.networkErrors, within: '2 minutes' },
       newest: file.newest,
     })
@@ -33,7 +33,7 @@ describe('a file', () => {
     expect(file.messages.round_timed_out).toBe(1)
   })
 
-  test('may end earlier, and begin where it is told to', async () => {
+  test('is limited by --since and --until', async () => {
     const [, [, text]] = texts
     const report = await ofText(text, { until: 80, since: { at: T0 + 10_000 } })
     expect(report).toMatchObject({
@@ -43,7 +43,7 @@ describe('a file', () => {
     })
   })
 
-  test('tells of the rounds that were given up within the minute alone', async () => {
+  test('counts only the rounds that timed out within the minute', async () => {
     const gaveUp = (at: number) => ({
       at,
       text: line('local timeout', { round: '9', leader: '02a1..b2c3' }),
@@ -54,13 +54,13 @@ describe('a file', () => {
     expect(late.gaveUpOn).toEqual([{ leader: '02a1..b2c3', rounds: 1 }])
   })
 
-  test('that is shorter than what was asked for tells no sum', async () => {
+  test('that is shorter than the range has no sums', async () => {
     const report = await ofText(asJournal(healthy(0, 60)), { since: { ago: 120_000 } })
     expect(report).toMatchObject({ block: 559n, window: { isCovered: false } })
     expect(report.messages.committed_block).toBeNull()
   })
 
-  test('that is another is said to be so, and what is no line is counted', async () => {
+  test('without lines of consensus is reported, and unreadable lines are counted', async () => {
     expect((await ofText('')).verdict).toEqual({
       word: 'UNKNOWN',
       sentence: 'the file has no line of the consensus service.',
@@ -72,7 +72,7 @@ describe('a file', () => {
     expect(report.window.unreadable).toBe(2)
   })
 
-  test('that is not there is told with what to do', async () => {
+  test('that does not exist is reported with what to do', async () => {
     const report = await analyseLog({ ...options({}), recording: '/nowhere/at/all' })
     expect(report.verdict.sentence).toMatch(
       /^could not read the recording \/nowhere\/at\/all: there is no such file or directory\.$/,
@@ -83,7 +83,7 @@ describe('a file', () => {
   })
 })
 
-test('a unit under another name is found in a file by its pattern', async () => {
+test('a unit with another name is found in a file by its pattern', async () => {
   const text = asJournal(healthy(0, 70)).replaceAll(UNIT, 'zephyr-bft.service')
   expect((await ofText(text)).verdict.word).toBe('OK')
 })

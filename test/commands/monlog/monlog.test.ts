@@ -21,7 +21,7 @@ import {
 } from './recorded-log.ts'
 
 describe('a minute of the journal', () => {
-  test('is told by figures that a look at the lines confirms', async () => {
+  test('has the numbers that the lines confirm', async () => {
     const report = await ofJournal(healthy(0, 100), { until: 90 })
     expect(report).toMatchObject({
       verdict: { word: 'OK', sentence: 'blocks are processed and committed.', exitCode: 0 },
@@ -69,7 +69,7 @@ describe('a minute of the journal', () => {
     expect({ verdict, committing }).toEqual({ verdict: says, committing: true })
   })
 
-  test('at the same instant is the same report, whatever was written after it', async () => {
+  test('ending at the same time gives the same report, whatever was written later', async () => {
     const first = await ofJournal(healthy(0, 90), { until: 90 })
     const again = await ofJournal(healthy(0, 300), { until: 90 })
     expect(again).toEqual(first)
@@ -77,7 +77,7 @@ describe('a minute of the journal', () => {
     expect(await ofJournal(healthy(0, 300), { until: 90.9 })).toEqual(first)
   })
 
-  test('is filtered by journalctl, and the same without its help', async () => {
+  test('is filtered by journalctl, with the same report without PCRE2', async () => {
     const said = [...healthy(0, 90), { at: 89_500, text: line('handled datagram') }]
     const host = hostWith(said)
     const ask = { ...options({ until: 90 }), exec: host.exec }
@@ -104,7 +104,7 @@ describe('a minute of the journal', () => {
     expect(without).toEqual(report)
   })
 
-  test('reaches as far as the journal does', async () => {
+  test('is covered only as far as the journal reaches back', async () => {
     const young = await ofJournal(healthy(40, 90), { until: 90 })
     expect(young).toMatchObject({ committing: true, statesync: null, window: { isCovered: false } })
     expect(young.messages.committed_block).toBeNull()
@@ -120,7 +120,7 @@ describe('a minute of the journal', () => {
     expect(known.messages.committed_block).toBe(50)
   })
 
-  test('without a block is critical, and unknown where the journal does not reach back', async () => {
+  test('without a block is critical, and unknown if the journal does not reach back', async () => {
     const silent = [
       { at: 0, text: committed(1) },
       { at: 85_000, text: timedOut(7) },
@@ -134,12 +134,12 @@ describe('a minute of the journal', () => {
     expect((await ofJournal(silent.slice(1), { until: 90 })).verdict).toEqual({
       word: 'UNKNOWN',
       sentence:
-        'whether blocks are committed cannot be told: the journal does not reach back over the last 60 seconds.',
+        'whether blocks are committed is unknown: the journal does not reach back over the last 60 seconds.',
       exitCode: 2,
     })
   })
 
-  test('of which journald dropped a part proves nothing', async () => {
+  test('of which journald dropped a part is unknown', async () => {
     const { message, fields } = suppressed(T0, 104_233)
     const said = [
       { at: 0, text: committed(1) },
@@ -149,18 +149,18 @@ describe('a minute of the journal', () => {
     const report = await ofJournal(said, { until: 90 })
     expect(report.verdict).toEqual({
       word: 'UNKNOWN',
-      sentence: 'whether blocks are committed cannot be told: journald dropped 104,233 messages.',
+      sentence: 'whether blocks are committed is unknown: journald dropped 104,233 messages.',
       exitCode: 2,
     })
     expect(report.window.dropped).toBe(104_233)
   })
 
-  test('in which the service says nothing is told apart from one without blocks', async () => {
+  test('without entries of the service differs from one without blocks', async () => {
     const stopped = [...healthy(0, 20), bySystemd(85_000, 'chain-bft.service: Failed.')]
     const report = await ofJournal(stopped, { until: 90 })
     expect(report.verdict).toEqual({
       word: 'UNKNOWN',
-      sentence: 'chain-bft.service said nothing in these 60 seconds.',
+      sentence: 'chain-bft.service logged nothing in these 60 seconds.',
       exitCode: 2,
     })
     expect(report).toMatchObject({ committing: null, findings: [], hasSpoken: false })
@@ -172,7 +172,7 @@ describe('a minute of the journal', () => {
     expect(elsewhere).toMatchObject({ hasSpoken: false, newest: [] })
   })
 
-  test('of DEBUG lines that mean nothing is no log without DEBUG lines', async () => {
+  test('with only meaningless DEBUG lines still counts as a DEBUG log', async () => {
     const info = [
       { at: 0, text: 'x' },
       ...healthy(20, 90).filter(({ text }) => text.includes('INFO')),
@@ -189,7 +189,7 @@ describe('a minute of the journal', () => {
     }
   })
 
-  test('of DEBUG lines says nothing of the minute before it', async () => {
+  test('with DEBUG lines implies nothing about the previous minute', async () => {
     const info = healthy(0, 150).filter(({ text }) => text.includes('INFO'))
     const said = [...info, { at: 149_500, text: line('handled datagram') }]
     const report = await ofJournal(said, { until: 150, since: { ago: 120_000 } })
@@ -198,7 +198,7 @@ describe('a minute of the journal', () => {
     ])
   })
 
-  test('names whose rounds were given up, and the group', async () => {
+  test('lists the leaders of timed-out rounds, and the group', async () => {
     const [one, two] = [`02${'a1'.repeat(32)}`, `03${'b2'.repeat(32)}`]
     const gaveUp = (at: number, leader: string): Said => ({
       at,
@@ -224,7 +224,7 @@ describe('a minute of the journal', () => {
   })
 })
 
-describe('rounds that this node led and gave up', () => {
+describe('timed-out rounds that this node led', () => {
   const [own, other] = [`02${'a1'.repeat(32)}`, `03${'b2'.repeat(32)}`]
   const gaveUp = (leader: string, ...seconds: readonly number[]): readonly Said[] =>
     seconds.map((at) => ({
@@ -243,7 +243,7 @@ describe('rounds that this node led and gave up', () => {
     return report.findings.filter(({ name }) => name === 'own_timeouts').map(({ text }) => text)
   }
 
-  test('are a finding from three on, where they are most of them', async () => {
+  test('are a finding from three on, if they are the majority', async () => {
     const said = [...gaveUp(own, 40, 50, 60), ...gaveUp(other, 70, 80)]
     expect(await findingsOf(said, own)).toEqual([
       '3 of the 5 rounds that timed out here were led by this node; rounds of other leaders close as usual.',
@@ -278,7 +278,7 @@ describe('several minutes', () => {
     ...healthy(151, 330),
   ]
 
-  test('are looked at one by one, and the verdict is that of the newest', async () => {
+  test('are analysed separately, and the health verdict is that of the newest', async () => {
     const report = await ofJournal(crash, { until: 310, since: { ago: 5 * 60_000 } })
     expect(report.verdict).toEqual({
       word: 'WARNING',
@@ -292,7 +292,7 @@ describe('several minutes', () => {
     expect(report.messages.committed_block).toBe(299)
   })
 
-  test('what is found now stands before what was worse, and is over', async () => {
+  test('present findings come before past findings that were worse', async () => {
     const stopped = Array.from({ length: 11 }, (_, index) => ({
       at: 300_000 + index,
       text: line('waltrace thread stopped', { level: 'ERROR', target: 'a_wal' }),
@@ -303,7 +303,7 @@ describe('several minutes', () => {
     expect(report.verdict.sentence).toBe('the thread that writes the write-ahead log has stopped.')
   })
 
-  test('a length that is no whole number of minutes is rounded up', async () => {
+  test('a range is rounded up to whole minutes', async () => {
     const report = await ofJournal(crash, { until: 310, since: { at: T0 + 200_000 } })
     expect(report.window).toMatchObject({ from: '2026-05-02T08:03:10Z', minutes: 2 })
   })

@@ -4,7 +4,7 @@ import { createJournalctl } from '../../../src/simulator/tools/journalctl.ts'
 import { createStandInExec } from '../../../src/simulator/tools/stand-in-exec.ts'
 import type { Tool } from '../../../src/simulator/tools/tools.ts'
 import { analyseLog } from '../../../src/commands/monlog/monlog.ts'
-import type { Since } from '../../../src/commands/monlog/stretch.ts'
+import type { RangeStart } from '../../../src/commands/monlog/time-range.ts'
 import { closed, committed, newQc, T0, UNIT, vote } from '../../collectors/consensus-log.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
@@ -96,7 +96,7 @@ export const asLines = (said: readonly Said[]): string =>
 const { config } = loadConfig({ env: {}, flags: [{ path: 'prefix', value: 'chain', typed: '-' }] })
 
 interface Ask {
-  readonly since?: Since
+  readonly since?: RangeStart
   /** Seconds after T0. */
   readonly until?: number
 }

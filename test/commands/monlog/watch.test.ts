@@ -42,7 +42,7 @@ const watchFor = async (words: readonly string[], isTerminal: boolean) => {
   return { code: await code, early, text: pages.join('') }
 }
 
-test('in a pipe: a line every ten seconds, with the time of its window', async () => {
+test('in a pipe: one line every ten seconds, with the end of its range', async () => {
   expect(await watchFor(['--watch'], false)).toEqual({
     code: 0,
     early: 1,
@@ -52,7 +52,7 @@ test('in a pipe: a line every ten seconds, with the time of its window', async (
   })
 })
 
-test('on a terminal: the report, in place', async () => {
+test('on a terminal: the report is refreshed in place', async () => {
   const { code, text } = await watchFor(['--watch', '10'], true)
   expect(code).toBe(0)
   const [hidden, first = '', second = ''] = text.split('\u001b[H')
@@ -62,7 +62,7 @@ test('on a terminal: the report, in place', async () => {
   expect(text.endsWith('\u001b[?25h')).toBe(true)
 })
 
-test('as JSON: a document per line', async () => {
+test('as JSON: one document per line', async () => {
   const { text } = await watchFor(['--watch', '--json'], false)
   const rounds = text
     .trimEnd()

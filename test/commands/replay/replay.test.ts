@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createLifecycle } from '../../../src/collectors/lifecycle/count.ts'
 import type { JournalEntry } from '../../../src/parsers/journal.ts'
-import { createMatch } from '../../../src/commands/replay/match.ts'
-import { createRunning } from '../../../src/commands/replay/running.ts'
-import { isMissing } from '../../../src/commands/replay/silence.ts'
-import { createTape } from '../../../src/commands/replay/tape.ts'
+import { createJournalMatch } from '../../../src/commands/replay/past-source.ts'
+import { createServiceRuns } from '../../../src/commands/replay/service-runs.ts'
+import { isRecordingMissing } from '../../../src/commands/replay/gap-detection.ts'
+import { createBufferedEntries } from '../../../src/commands/replay/buffered-entries.ts'
 import { createVirtualClock } from '../../../src/commands/replay/virtual-clock.ts'
-import { createTallies } from '../../../src/health/incidents/tallies.ts'
+import { createCounterHistory } from '../../../src/health/incidents/counter-history.ts'
 
 const AT = Date.UTC(2026, 2, 1)
 const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
@@ -18,29 +18,29 @@ const entry = (more: Partial<JournalEntry> = {}): JournalEntry => ({
   ...more,
 })
 
-describe('a recorded entry is shown to whom journalctl would show it', () => {
+describe('a recorded entry matches the same arguments as in journalctl', () => {
   test.each([
     [['-u', 'chain-bft.service'], true],
     [['-u', 'chain-rpc.service'], false],
     [['-u', 'chain-rpc.service', '-u', 'chain-bft.service'], true],
     [['-u', 'chain-bft.service', '--grep=HELLO'], false],
     [['-u', 'chain-bft.service', '--grep=hel+o'], true],
-    // A field twice is a choice, and another field one more demand.
+    // Repeated fields are alternatives; different fields must all match.
     [['_PID=1', 'MESSAGE_ID=a', 'MESSAGE_ID=b'], true],
     [['_PID=1', 'MESSAGE_ID=a'], false],
     [['_PID=2', 'MESSAGE_ID=b'], false],
   ])('%j: %s', (match, expected) => {
     const fields = { _PID: '1', MESSAGE_ID: 'b' }
-    expect(createMatch(match)(entry({ fields }))).toBe(expected)
+    expect(createJournalMatch(match)(entry({ fields }))).toBe(expected)
   })
 
-  test('and a pattern without capitals ignores case', () => {
-    expect(createMatch(['--grep=hello'])(entry({ message: 'HELLO' }))).toBe(true)
-    expect(createMatch(['--grep=Hello'])(entry({ message: 'HELLO' }))).toBe(false)
+  test('a pattern without capitals ignores case', () => {
+    expect(createJournalMatch(['--grep=hello'])(entry({ message: 'HELLO' }))).toBe(true)
+    expect(createJournalMatch(['--grep=Hello'])(entry({ message: 'HELLO' }))).toBe(false)
   })
 })
 
-describe('a silence', () => {
+describe('a gap', () => {
   const block = (number: number, writtenAt: number, blockAt: number): JournalEntry =>
     entry({
       unit: 'chain-ledger-tail.service',
@@ -63,37 +63,37 @@ describe('a silence', () => {
       }),
       fields: { _BOOT_ID: 'one' },
     })
-  const silence = (after: readonly JournalEntry[], more = {}) =>
-    isMissing({ lasted: 240_000, after, block: 1000, boot: 'one', isDown: false, ...more })
+  const isGap = (after: readonly JournalEntry[], more = {}) =>
+    isRecordingMissing({ lasted: 240_000, after, block: 1000, boot: 'one', isDown: false, ...more })
 
-  test('is a hole in the recording where the node comes back fresh, and far ahead', () => {
-    expect(silence([block(1400, AT, AT - 400)])).toBe(true)
+  test('is missing entries if the node resumes with a recent block far ahead', () => {
+    expect(isGap([block(1400, AT, AT - 400)])).toBe(true)
   })
 
-  test('is the node’s where it comes back with old blocks, or with the next', () => {
-    expect(silence([block(1400, AT, AT - 60_000)])).toBe(false)
-    expect(silence([block(1001, AT, AT - 400)])).toBe(false)
+  test('is a stalled node if it resumes with old blocks or with the next one', () => {
+    expect(isGap([block(1400, AT, AT - 60_000)])).toBe(false)
+    expect(isGap([block(1001, AT, AT - 400)])).toBe(false)
   })
 
-  test('is a hole where the first blocks are old, but far younger than the silence', () => {
+  test('is missing entries if the first blocks are old, but far younger than the gap', () => {
     // ledger-tail begins with blocks of the last minute.
-    expect(silence([block(1400, AT, AT - 36_000)], { lasted: 7_200_000 })).toBe(true)
-    expect(silence([block(1400, AT, AT - 36_000)])).toBe(false)
+    expect(isGap([block(1400, AT, AT - 36_000)], { lasted: 7_200_000 })).toBe(true)
+    expect(isGap([block(1400, AT, AT - 36_000)])).toBe(false)
   })
 
-  test('is nobody’s where consensus was down, and the host’s where it was started anew', () => {
-    expect(silence([], { isDown: true })).toBe(false)
-    expect(silence([block(1001, AT, AT - 400)], { boot: 'another', isDown: true })).toBe(true)
+  test('is not missing entries if consensus was down, unless the host was rebooted', () => {
+    expect(isGap([], { isDown: true })).toBe(false)
+    expect(isGap([block(1001, AT, AT - 400)], { boot: 'another', isDown: true })).toBe(true)
   })
 
-  test('of which nothing tells is a hole', () => {
-    expect(silence([entry()])).toBe(true)
+  test('is missing entries if no block follows', () => {
+    expect(isGap([entry()])).toBe(true)
   })
 })
 
-describe('a tape', () => {
-  const tapeOf = (times: readonly (readonly number[])[]) =>
-    createTape(
+describe('buffered entries', () => {
+  const bufferOf = (times: readonly (readonly number[])[]) =>
+    createBufferedEntries(
       (async function* () {
         for (const batch of times) {
           await Promise.resolve()
@@ -104,63 +104,67 @@ describe('a tape', () => {
     )
   const timesOf = (entries: readonly JournalEntry[]) => entries.map(({ at }) => at)
 
-  test('gives what was written up to a moment, and what comes late with it', async () => {
-    const tape = tapeOf([[1, 2], [], [5, 4, 9]])
-    expect(await tape.next()).toBe(1)
-    expect(timesOf(await tape.take(2))).toEqual([1, 2])
-    expect(await tape.next()).toBe(5)
-    expect(timesOf(await tape.peek())).toEqual([5, 4, 9])
-    expect(timesOf(await tape.take(5))).toEqual([5, 4])
-    expect(timesOf(await tape.take(100))).toEqual([9])
-    expect([await tape.next(), tape.takeUnreadable(), tape.takeUnreadable()]).toEqual([null, 3, 0])
+  test('returns the entries up to a time, including late ones', async () => {
+    const buffer = bufferOf([[1, 2], [], [5, 4, 9]])
+    expect(await buffer.next()).toBe(1)
+    expect(timesOf(await buffer.take(2))).toEqual([1, 2])
+    expect(await buffer.next()).toBe(5)
+    expect(timesOf(await buffer.peek())).toEqual([5, 4, 9])
+    expect(timesOf(await buffer.take(5))).toEqual([5, 4])
+    expect(timesOf(await buffer.take(100))).toEqual([9])
+    expect([await buffer.next(), buffer.takeUnreadable(), buffer.takeUnreadable()]).toEqual([
+      null,
+      3,
+      0,
+    ])
   })
 })
 
-describe('which services run', () => {
+describe('service runs', () => {
   const begin = () => {
     const clock = createVirtualClock(AT)
-    const running = createRunning(clock)
-    const tallies = createTallies()
-    const { recorder } = tallies
-    const lifecycle = running.wrap(createLifecycle(recorder, ['bft', 'execution']))
+    const runs = createServiceRuns(clock)
+    const counters = createCounterHistory()
+    const { recorder } = counters
+    const lifecycle = runs.wrap(createLifecycle(recorder, ['bft', 'execution']))
     const at = (seconds: number) => {
       clock.set(AT + seconds * 1000)
     }
-    return { running, lifecycle, tallies, at }
+    return { runs, lifecycle, counters, at }
   }
-  const told = (service: string, invocation: string) => ({ service, invocation, isOld: false })
+  const eventOf = (service: string, invocation: string) => ({ service, invocation, isOld: false })
 
-  test('one that ended is down until it starts, or speaks again', () => {
-    const { running, lifecycle, tallies, at } = begin()
-    running.speaks('bft', 'a')
-    expect([...running.down()]).toEqual([])
+  test('a service that ended is down until it starts or logs again', () => {
+    const { runs, lifecycle, counters, at } = begin()
+    runs.noteEntry('bft', 'a')
+    expect([...runs.down()]).toEqual([])
     at(10)
-    lifecycle.ended({ ...told('bft', 'a'), result: 'core-dump' })
-    expect([...running.down()]).toEqual([['bft', 'ended: core-dump']])
-    lifecycle.started(told('bft', 'b'))
-    // What is told late of the run before is no end of this one.
-    lifecycle.ended({ ...told('bft', 'a'), result: 'core-dump' })
-    expect([...running.down()]).toEqual([])
-    running.rebooted()
-    expect([...running.down().keys()]).toEqual(['bft'])
-    running.speaks('bft', 'c')
-    expect([...running.down()]).toEqual([])
+    lifecycle.ended({ ...eventOf('bft', 'a'), result: 'core-dump' })
+    expect([...runs.down()]).toEqual([['bft', 'ended: core-dump']])
+    lifecycle.started(eventOf('bft', 'b'))
+    // A late entry about the previous run does not end this one.
+    lifecycle.ended({ ...eventOf('bft', 'a'), result: 'core-dump' })
+    expect([...runs.down()]).toEqual([])
+    runs.noteReboot()
+    expect([...runs.down().keys()]).toEqual(['bft'])
+    runs.noteEntry('bft', 'c')
+    expect([...runs.down()]).toEqual([])
     const counted = (['chain_service_exits_total', 'chain_service_starts_total'] as const).map(
-      (name) => tallies.increase(name, Infinity),
+      (name) => counters.increase(name, Infinity),
     )
     expect(counted).toEqual([1, 1])
   })
 
   test('a restart of consensus alone is partial until execution has its own', () => {
-    const { running, lifecycle, at } = begin()
-    running.speaks('bft', 'a')
-    running.speaks('execution', 'x')
-    expect(running.isPartialRestart()).toBe(false)
+    const { runs, lifecycle, at } = begin()
+    runs.noteEntry('bft', 'a')
+    runs.noteEntry('execution', 'x')
+    expect(runs.isPartialRestart()).toBe(false)
     at(600)
-    lifecycle.started(told('bft', 'b'))
-    expect(running.isPartialRestart()).toBe(true)
+    lifecycle.started(eventOf('bft', 'b'))
+    expect(runs.isPartialRestart()).toBe(true)
     at(700)
-    lifecycle.started(told('execution', 'y'))
-    expect(running.isPartialRestart()).toBe(false)
+    lifecycle.started(eventOf('execution', 'y'))
+    expect(runs.isPartialRestart()).toBe(false)
   })
 })

@@ -1,6 +1,6 @@
 import { BLOCK_TAGS, REFUSALS } from '../../../src/collectors/rpc/definition.ts'
 import { LEDGER_EVENTS } from '../../../src/collectors/ledger/definition.ts'
-import { BLOCKS_PER_SECOND, type Moment } from './moments.ts'
+import { BLOCKS_PER_SECOND, type NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
 
 /** Blocks that a tag is behind the newest one. */
@@ -9,8 +9,8 @@ const WINDOW_BLOCKS = 600
 const CHAIN_ID = '31143'
 const STATESYNC_BLOCKS = 120_000
 
-/** The chapters rpc, reference, ledger, and of derived what is about heights. */
-export const recordChain = (to: Recorder, moment: Moment): void => {
+/** The chapters rpc, reference and ledger, and the height metrics of derived. */
+export const recordChain = (to: Recorder, moment: NodeState): void => {
   recordRpc(to, moment)
   recordReferences(to, moment)
   recordLedger(to, moment)
@@ -18,8 +18,8 @@ export const recordChain = (to: Recorder, moment: Moment): void => {
   recordTokens(to, moment)
 }
 
-/** What looks back further than the hours that are told in full is made of: enough for the days before. */
-export const recordBefore = (to: Recorder, moment: Moment): void => {
+/** The metrics that longer windows are computed from: enough for the days before the complete hours. */
+export const recordBefore = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_native_statesync_active', moment.statesync !== null)
   if (moment.consensusRuns)
     to.gauge('chain_native_stake_ratio', moment.statesync === null ? stakeOf(moment) : 0)
@@ -27,7 +27,7 @@ export const recordBefore = (to: Recorder, moment: Moment): void => {
   to.gauge('chain_ledger_block_timestamp_seconds', moment.blockTime, { event: 'proposed' })
 }
 
-const recordRpc = (to: Recorder, moment: Moment): void => {
+const recordRpc = (to: Recorder, moment: NodeState): void => {
   const { rpcAnswers, at } = moment
   to.gauge('chain_rpc_up', rpcAnswers)
   for (const method of ['eth_blockNumber', 'eth_getBlockByNumber'] as const) {
@@ -58,7 +58,7 @@ const recordRpc = (to: Recorder, moment: Moment): void => {
   })
 }
 
-const recordReferences = (to: Recorder, moment: Moment): void => {
+const recordReferences = (to: Recorder, moment: NodeState): void => {
   for (const [reference, late] of [
     ['other-rpc', 1],
     ['query-service', 3],
@@ -70,15 +70,15 @@ const recordReferences = (to: Recorder, moment: Moment): void => {
   if (moment.rpcAnswers) to.gauge('chain_block_difference', moment.behind)
 }
 
-const recordLedger = (to: Recorder, moment: Moment): void => {
-  const { follows, fate, timeoutShare, ownTimeoutShare } = moment
+const recordLedger = (to: Recorder, moment: NodeState): void => {
+  const { follows, profile, timeoutShare, ownTimeoutShare } = moment
   const blocks = follows ? BLOCKS_PER_SECOND : 0
   const rounds = blocks * (1 + timeoutShare)
   const own = rounds * stakeOf(moment)
   for (const event of LEDGER_EVENTS) {
     const depth = event === 'proposed' ? 0 : DEPTH.finalized
     to.total('chain_ledger_blocks_total', blocks, { event, scope: 'network' })
-    if (fate.isValidator)
+    if (profile.isValidator)
       to.total('chain_ledger_blocks_total', own * (1 - ownTimeoutShare), { event, scope: 'own' })
     if (!moment.consensusRuns || moment.statesync !== null) continue
     to.gauge('chain_ledger_round', moment.round - depth, { event })
@@ -88,7 +88,7 @@ const recordLedger = (to: Recorder, moment: Moment): void => {
     to.gauge('chain_ledger_block_timestamp_seconds', time, { event })
   }
   to.total('chain_ledger_timeouts_total', blocks * timeoutShare, { scope: 'network' })
-  if (fate.isValidator) {
+  if (profile.isValidator) {
     to.total('chain_ledger_timeouts_total', own * ownTimeoutShare, { scope: 'own' })
     to.gauge('chain_ledger_own_consecutive_timeouts', ownTimeoutShare > 0.2 ? 3 : 0)
   }
@@ -105,8 +105,8 @@ const recordLedger = (to: Recorder, moment: Moment): void => {
   to.observe('chain_ledger_finality_seconds', median(0.82, 5))
 }
 
-/** A treasury that gets a little with each hour. */
-const recordTokens = (to: Recorder, moment: Moment): void => {
+/** A treasury whose balance increases every hour. */
+const recordTokens = (to: Recorder, moment: NodeState): void => {
   const hours = Math.floor(moment.at / 3600)
   to.gauge('chain_token_balance', 1000 + (hours % 1000), {
     token: 'gold',
@@ -116,7 +116,7 @@ const recordTokens = (to: Recorder, moment: Moment): void => {
   to.gauge('chain_token_through_block', moment.height - 200, { token: 'gold' })
 }
 
-const recordLag = (to: Recorder, moment: Moment): void => {
+const recordLag = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_blocks_per_second', BLOCKS_PER_SECOND * (1 + 0.02 * moment.noise(6)))
   const { statesync } = moment
   if (statesync === null) {
@@ -131,16 +131,16 @@ const recordLag = (to: Recorder, moment: Moment): void => {
   to.gauge('chain_native_zombie', 0)
 }
 
-/** Share of the stake: that of twenty equal validators. */
-export const stakeOf = ({ fate }: Moment): number => (fate.isValidator ? 0.05 : 0)
+/** Share of the stake: one of twenty equal validators. */
+export const stakeOf = ({ profile }: NodeState): number => (profile.isValidator ? 0.05 : 0)
 
-export const epochOf = ({ height }: Moment): number => Math.floor(height / 50_000)
+export const epochOf = ({ height }: NodeState): number => Math.floor(height / 50_000)
 
-/** Where statesync is and where it goes; null while there is none. */
+/** Current and target block of statesync; null if it is not active. */
 export const statesyncBlocks = ({
   height,
   statesync,
-}: Moment): { readonly reached: number; readonly target: number } | null =>
+}: NodeState): { readonly reached: number; readonly target: number } | null =>
   statesync === null
     ? null
     : { reached: Math.round(height - (1 - statesync) * STATESYNC_BLOCKS), target: height }

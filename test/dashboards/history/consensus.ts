@@ -5,19 +5,19 @@ import {
 } from '../../../src/collectors/consensus/definition.ts'
 import { MIGRATION_PHASES, NATIVE_EVENTS } from '../../../src/collectors/native/definition.ts'
 import { epochOf, stakeOf, statesyncBlocks } from './chain.ts'
-import { BLOCKS_PER_SECOND, type Moment, TIMEOUT_SHARE } from './moments.ts'
+import { BLOCKS_PER_SECOND, type NodeState, TIMEOUT_SHARE } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
 
 const DUTY_SECONDS = 6 * 3600
 
-/** The chapters consensus and native, and of derived what is about own duties. */
-export const recordConsensus = (to: Recorder, moment: Moment): void => {
+/** The chapters consensus and native, and the duty metrics of derived. */
+export const recordConsensus = (to: Recorder, moment: NodeState): void => {
   recordLog(to, moment)
   recordNative(to, moment)
   recordDuty(to, moment)
 }
 
-const recordLog = (to: Recorder, moment: Moment): void => {
+const recordLog = (to: Recorder, moment: NodeState): void => {
   const pace: Readonly<Record<(typeof CONSENSUS_KINDS)[number], number>> = {
     ...paceOf(moment),
     warning: moment.isSlow ? 0.2 : 0.01,
@@ -51,8 +51,8 @@ const recordLog = (to: Recorder, moment: Moment): void => {
     to.gauge('chain_consensus_finding', found.has(finding), { finding })
 }
 
-/** Messages a second. */
-const paceOf = (moment: Moment) => {
+/** Messages per second. */
+const paceOf = (moment: NodeState) => {
   const rounds = moment.follows ? BLOCKS_PER_SECOND : 0
   const timeouts = moment.follows
     ? rounds * moment.timeoutShare
@@ -66,12 +66,12 @@ const paceOf = (moment: Moment) => {
     local_timeout: timeouts,
     statesync: moment.statesync === null ? 0 : 0.5,
     blocksync: moment.follows && moment.behind > 5 ? 2 : 0,
-    vote_sent: moment.fate.isValidator ? rounds * 0.995 : 0,
+    vote_sent: moment.profile.isValidator ? rounds * 0.995 : 0,
     proposal: rounds,
   }
 }
 
-const recordNative = (to: Recorder, moment: Moment): void => {
+const recordNative = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_native_up', moment.consensusRuns, { source: 'native' })
   if (!moment.consensusRuns) {
     to.gauge('chain_native_up', 0, { source: 'otel' })
@@ -82,7 +82,7 @@ const recordNative = (to: Recorder, moment: Moment): void => {
   to.gauge('chain_native_uptime_seconds', moment.at - moment.consensusSince)
   to.gauge('chain_native_peers', Math.round(340 + 20 * moment.noise(10)))
   to.gauge('chain_native_upstream_validators', Math.round(4 + moment.noise(11)))
-  to.gauge('chain_native_downstream_nodes', moment.fate.isValidator ? 6 : 0)
+  to.gauge('chain_native_downstream_nodes', moment.profile.isValidator ? 6 : 0)
   const sessions = Math.round(30 + 4 * moment.noise(12))
   to.gauge('chain_native_sessions', sessions, { state: 'total' })
   to.gauge('chain_native_sessions', sessions - 2, { state: 'transport' })
@@ -94,7 +94,7 @@ const recordNative = (to: Recorder, moment: Moment): void => {
   to.gauge('chain_native_stake_ratio', blocks === null ? stakeOf(moment) : 0)
   for (const phase of MIGRATION_PHASES)
     to.gauge('chain_native_migration_phase', phase === 'page_encoded', { phase })
-  if (moment.fate.isValidator && moment.follows) {
+  if (moment.profile.isValidator && moment.follows) {
     const slower = moment.isSlow || moment.ownTimeoutShare > 0.2 ? 4 : 1
     for (const [percentile, seconds] of [
       ['p50', 0.047],
@@ -108,7 +108,7 @@ const recordNative = (to: Recorder, moment: Moment): void => {
   recordEvents(to, moment)
 }
 
-const recordEvents = (to: Recorder, moment: Moment): void => {
+const recordEvents = (to: Recorder, moment: NodeState): void => {
   const { committed_block, local_timeout, vote_sent, round_timed_out } = paceOf(moment)
   const pace: Readonly<Record<(typeof NATIVE_EVENTS)[number], number>> = {
     committed_block,
@@ -124,16 +124,16 @@ const recordEvents = (to: Recorder, moment: Moment): void => {
   for (const event of NATIVE_EVENTS) to.total('chain_native_events_total', pace[event], { event })
 }
 
-const recordDuty = (to: Recorder, moment: Moment): void => {
-  const { fate, ownTimeoutShare, statesync } = moment
+const recordDuty = (to: Recorder, moment: NodeState): void => {
+  const { profile, ownTimeoutShare, statesync } = moment
   if (statesync !== null) return
   to.gauge('chain_duty_timeout_ratio', TIMEOUT_SHARE * (1 + 0.1 * moment.noise(14)), {
     scope: 'network',
   })
   to.gauge('chain_duty_identity_active', moment.consensusRuns, {
-    identity: `02${(fate.keyOf ?? fate.name).replaceAll(/\W/g, '')}`,
+    identity: `02${(profile.keyOf ?? profile.name).replaceAll(/\W/g, '')}`,
   })
-  if (!fate.isValidator) return
+  if (!profile.isValidator) return
   const expected = stakeOf(moment) * DUTY_SECONDS * BLOCKS_PER_SECOND * (1 + TIMEOUT_SHARE)
   const timeouts = Math.round(expected * ownTimeoutShare)
   to.gauge('chain_duty_expected_slots', expected)

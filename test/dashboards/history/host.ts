@@ -3,7 +3,7 @@ import { KERNELS } from '../../../src/collectors/host/definition.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from '../../../src/collectors/keys/definition.ts'
 import { LINE_RESULTS } from '../../../src/core/agent-metrics.ts'
 import { MAINTENANCE_REASONS } from '../../../src/core/maintenance.ts'
-import type { Moment } from './moments.ts'
+import type { NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
 
 const GIB = 2 ** 30
@@ -21,8 +21,8 @@ const POLLED = new Set(
 const FORMATS = 'ledger-tail consensus-log execution-log'.split(' ')
 const JOURNALS = ['ledger-tail', 'bft', 'execution', 'logs', 'init']
 
-/** The chapters keys, host and agent, and what every process in Node exposes. */
-export const recordHost = (to: Recorder, moment: Moment): void => {
+/** The chapters keys, host and agent, and the metrics of every Node.js process. */
+export const recordHost = (to: Recorder, moment: NodeState): void => {
   recordKeys(to, moment)
   recordMachine(to, moment)
   recordDisks(to, moment)
@@ -30,7 +30,7 @@ export const recordHost = (to: Recorder, moment: Moment): void => {
   recordProcess(to, moment)
 }
 
-const recordKeys = (to: Recorder, { at }: Moment): void => {
+const recordKeys = (to: Recorder, { at }: NodeState): void => {
   for (const key of KEYS) {
     for (const kind of KEY_KINDS) {
       for (const state of KEY_STATES)
@@ -41,7 +41,7 @@ const recordKeys = (to: Recorder, { at }: Moment): void => {
   }
 }
 
-const recordMachine = (to: Recorder, moment: Moment): void => {
+const recordMachine = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_host_boot_timestamp_seconds', moment.agentSince - 13 * DAY)
   for (const kernel of KERNELS) {
     const release = kernel === 'running' ? '6.8.0-87-generic' : '6.8.0-88-generic'
@@ -65,7 +65,7 @@ const recordMachine = (to: Recorder, moment: Moment): void => {
     to.gauge('chain_host_port_exposed', 0, { port })
 }
 
-const recordDisks = (to: Recorder, moment: Moment): void => {
+const recordDisks = (to: Recorder, moment: NodeState): void => {
   const { at, storage } = moment
   for (const directory of ['ledger', 'wal']) {
     to.gauge('chain_host_filesystem_size_bytes', 250 * GIB, { directory })
@@ -90,7 +90,7 @@ const recordDisks = (to: Recorder, moment: Moment): void => {
   to.gauge('chain_host_nvme_used_ratio', 0.07, { device })
 }
 
-const recordAgent = (to: Recorder, moment: Moment): void => {
+const recordAgent = (to: Recorder, moment: NodeState): void => {
   const { at } = moment
   to.gauge('chain_agent_build_info', 1, {
     version: '0.1.0',
@@ -137,8 +137,8 @@ const recordAgent = (to: Recorder, moment: Moment): void => {
   to.total('chain_agent_heartbeats_total', 0, { result: 'failed' })
 }
 
-/** What prom-client adds by itself. */
-const recordProcess = (to: Recorder, moment: Moment): void => {
+/** The default metrics of prom-client. */
+const recordProcess = (to: Recorder, moment: NodeState): void => {
   to.other('process_start_time_seconds', moment.agentSince)
   to.otherTotal('process_cpu_user_seconds_total', 0.03)
   to.otherTotal('process_cpu_system_seconds_total', 0.01)

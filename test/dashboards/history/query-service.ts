@@ -1,5 +1,5 @@
 import { INGEST_FAILURES, INGEST_PHASES } from '../../../src/query/service/metrics.ts'
-import { BLOCKS_PER_SECOND, type Moment } from './moments.ts'
+import { BLOCKS_PER_SECOND, type NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
 
 const FINAL = 2
@@ -8,13 +8,13 @@ const BYTES_PER_LOG = 60
 const HELD_BLOCKS = 1_500_000
 const LIMIT = HELD_BLOCKS * LOGS_PER_BLOCK * BYTES_PER_LOG
 
-/** The chapter queryService: it follows the node, with a store that is full, and waits while the node does not answer. */
-export const recordQueryService = (to: Recorder, moment: Moment): void => {
+/** The chapter queryService: it follows the node, with a full store, and waits while the node does not answer. */
+export const recordQueryService = (to: Recorder, moment: NodeState): void => {
   recordIngest(to, moment)
   recordAnswers(to, moment)
 }
 
-const recordIngest = (to: Recorder, moment: Moment): void => {
+const recordIngest = (to: Recorder, moment: NodeState): void => {
   const { rpcAnswers, follows, own, blockTime } = moment
   const indexed = own - FINAL
   const phase = rpcAnswers ? 'tail' : 'waiting'
@@ -43,7 +43,7 @@ const recordIngest = (to: Recorder, moment: Moment): void => {
   to.gauge('chain_query_service_store_limit_bytes', LIMIT)
 }
 
-const recordAnswers = (to: Recorder, moment: Moment): void => {
+const recordAnswers = (to: Recorder, moment: NodeState): void => {
   const busy = 1 + 0.5 * moment.noise(63)
   const answers = [
     ['/query', '200', 2 * busy],

@@ -11,34 +11,34 @@ type Labels = Readonly<Record<string, string>>
 interface Series {
   readonly name: string
   readonly labels: Labels
-  /** What of the metric it is: nothing, `_sum`, `_count`, or `_bucket` with its bound after an equals sign. */
+  /** Suffix of the metric: empty, `_sum`, `_count`, or `_bucket` with its bound after an equals sign. */
   readonly part: string
-  /** Its place among the others. */
+  /** Its index. */
   readonly index: number
-  /** Value of a counter just now, or what was written last. */
+  /** Current value of a counter, or the last written value. */
   value: number
   writtenAt: number
   readonly times: number[]
   readonly values: number[]
 }
 
-/** Answers in a second, and how long the middle one takes. */
+/** Observations per second, and their median in seconds. */
 interface Course {
   readonly perSecond: number
   readonly median: number
 }
 
-/** Takes down, moment by moment, what one target exposes. */
+/** Records what one target exposes, step by step. */
 export interface Recorder {
-  /** The next moment; nothing is written of one in which the target is not reached. */
+  /** Advances to the next step; nothing is recorded while the target is unreachable. */
   move(to: { readonly at: number; readonly elapsed: number; readonly isWritten: boolean }): void
-  /** Nothing is written of what is unknown. */
+  /** Unknown values are not recorded. */
   gauge<Name extends ReadingName>(
     name: Name,
     value: number | boolean | null,
     ...labels: LabelArgument<Name>
   ): void
-  /** A counter that grows by so much a second. */
+  /** A counter with this rate per second. */
   total<Name extends ReadingName | CounterName>(
     name: Name,
     perSecond: number,
@@ -49,25 +49,25 @@ export interface Recorder {
     course: Course,
     ...labels: LabelArgument<Name>
   ): void
-  /** A series that is not of the catalogue. */
+  /** A series that is not in the catalogue. */
   other(name: string, value: number, labels?: Labels): void
   otherTotal(name: string, perSecond: number): void
-  /** These counters begin anew. */
+  /** Resets these counters. */
   reset(which: (name: string) => boolean): void
-  /** All samples of one series after the other, as OpenMetrics. */
+  /** All samples, series by series, as OpenMetrics. */
   expose(): Iterable<string>
 }
 
-/** A value that stands still is repeated so often (seconds), not at each step: Prometheus looks back further. */
+/** A constant value is repeated at this interval in seconds, not at each step: the lookback of Prometheus is longer. */
 const REPEAT = 60
-/** How steep the course of answers is around its middle. */
+/** Steepness of the latency distribution around its median. */
 const STEEPNESS = 4
 
 export const createRecorder = (common: Labels): Recorder => {
   const all: Series[] = []
   const places = new Map<string, Series>()
   let moment = { at: 0, elapsed: 0, isWritten: false }
-  /** Each moment tells the same in the same order, mostly: the one after the last is looked at first. */
+  /** Steps record mostly the same series in the same order: the lookup starts after the last one. */
   let next = 0
 
   const find = (name: string, labels: Labels, part = ''): Series => {
@@ -165,6 +165,6 @@ const render = (labels: Labels): string =>
     .map(([label, value]) => `${label}="${value.replaceAll(/[\\"]/g, '\\$&')}"`)
     .join(',')
 
-/** Nine digits after a counter's small change are enough, and a file of half the size. */
+/** Nine digits are precise enough, and halve the size of the file. */
 const brief = (value: number): string =>
   Number.isInteger(value) ? String(value) : String(Math.round(value * 1e6) / 1e6)

@@ -2,7 +2,7 @@ import { LOG_PATTERNS } from '../../../src/parsers/log-patterns.ts'
 import { EXIT_RESULTS } from '../../../src/collectors/lifecycle/definition.ts'
 import { FORK_CHECKS } from '../../../src/collectors/version/definition.ts'
 import { SERVICE_STATES } from '../../../src/collectors/services/definition.ts'
-import type { Moment } from './moments.ts'
+import type { NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
 
 const GIB = 2 ** 30
@@ -24,14 +24,14 @@ const SERVICES: readonly Service[] = [
   { name: 'otelcol', memory: 0.17 * GIB, cores: 0.12, tasks: 14 },
 ]
 const FOLLOWED = ['bft', 'execution', 'cruft'] as const
-/** Of the network of the history, by hours after now. */
+/** Forks of the network of the history, by hours after now. */
 const FORKS = [
   { fork: 'first-light', hours: -700, needs: '0.16.0' },
   { fork: 'aurora', hours: 60, needs: '0.16.1' },
 ] as const
 
 /** The chapters services, lifecycle, logs and version. */
-export const recordServices = (to: Recorder, moment: Moment, now: number): void => {
+export const recordServices = (to: Recorder, moment: NodeState, now: number): void => {
   for (const service of SERVICES) recordService(to, moment, service)
   recordCleanup(to, moment)
   to.gauge('chain_service_partial_restart', 0)
@@ -39,12 +39,12 @@ export const recordServices = (to: Recorder, moment: Moment, now: number): void 
   recordVersion(to, moment, now)
 }
 
-const runs = (moment: Moment, name: string): boolean => {
+const runs = (moment: NodeState, name: string): boolean => {
   if (name === 'otelcol') return true
   return name === 'bft' ? moment.consensusRuns : moment.nodeRuns
 }
 
-const recordService = (to: Recorder, moment: Moment, { name, ...usual }: Service): void => {
+const recordService = (to: Recorder, moment: NodeState, { name, ...usual }: Service): void => {
   const service = name
   const isUp = runs(moment, name)
   const failed = !isUp && moment.nodeRuns
@@ -79,8 +79,8 @@ const recordState = (to: Recorder, service: string, now: (typeof SERVICE_STATES)
   to.gauge('chain_service_active', now === 'active', { service })
 }
 
-/** Runs each full hour for a few seconds, by its timer. */
-const recordCleanup = (to: Recorder, { at, elapsed }: Moment): void => {
+/** Its timer starts it every hour for a few seconds. */
+const recordCleanup = (to: Recorder, { at, elapsed }: NodeState): void => {
   const service = 'cruft'
   const last = at - (at % HOUR)
   recordState(to, service, 'inactive')
@@ -96,7 +96,7 @@ const recordCleanup = (to: Recorder, { at, elapsed }: Moment): void => {
   to.gauge('chain_timer_next_trigger_timestamp_seconds', last + HOUR, { timer: service })
 }
 
-const recordLogs = (to: Recorder, moment: Moment): void => {
+const recordLogs = (to: Recorder, moment: NodeState): void => {
   const { at, elapsed, consensusRuns, nodeRuns } = moment
   for (const service of FOLLOWED) {
     for (const { name: pattern, speakers } of LOG_PATTERNS) {
@@ -117,7 +117,7 @@ const recordLogs = (to: Recorder, moment: Moment): void => {
   }
 }
 
-const recordVersion = (to: Recorder, moment: Moment, now: number): void => {
+const recordVersion = (to: Recorder, moment: NodeState, now: number): void => {
   const { version } = moment
   to.gauge('chain_node_build_info', 1, {
     program: 'node',

@@ -1,7 +1,7 @@
 import { BLOCK_STATES, CHUNK_LISTS, TIMELINES } from '../../../src/collectors/storage/definition.ts'
 import { EXECUTION_PHASES } from '../../../src/collectors/execution/definition.ts'
 import { epochOf, statesyncBlocks } from './chain.ts'
-import { BLOCKS_PER_SECOND, type Moment } from './moments.ts'
+import { BLOCKS_PER_SECOND, type NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
 
 const DEVICE = '/dev/nvme3n1p2'
@@ -13,7 +13,7 @@ const HISTORY = 642_000
 const GAS_PER_BLOCK = 2_500_000
 
 /** The chapters storage, execution and status. */
-export const recordStorage = (to: Recorder, moment: Moment): void => {
+export const recordStorage = (to: Recorder, moment: NodeState): void => {
   if (moment.nodeRuns) {
     recordDatabase(to, moment)
     recordTimelines(to, moment)
@@ -22,14 +22,14 @@ export const recordStorage = (to: Recorder, moment: Moment): void => {
   recordStatus(to, moment)
 }
 
-const chunksOf = ({ storage }: Moment) => {
+const chunksOf = ({ storage }: NodeState) => {
   const used = Math.round(CHUNKS * storage)
   const slow = Math.round(used * 0.13)
   return { fast: used - slow, slow, free: CHUNKS - used }
 }
 
-const recordDatabase = (to: Recorder, moment: Moment): void => {
-  const { storage, fate } = moment
+const recordDatabase = (to: Recorder, moment: NodeState): void => {
+  const { storage, profile } = moment
   const device = DEVICE
   to.gauge('chain_storage_capacity_bytes', CAPACITY, { device })
   to.gauge('chain_storage_used_bytes', Math.round(CAPACITY * storage), { device })
@@ -44,12 +44,12 @@ const recordDatabase = (to: Recorder, moment: Moment): void => {
   }
   to.gauge('chain_execution_storage_used_ratio', Math.round(storage * 10_000) / 10_000)
   to.gauge('chain_storage_compaction_threshold_ratio', THRESHOLD)
-  const growth = (fate.storage[1] - fate.storage[0]) / (6 * 3600)
+  const growth = (profile.storage[1] - profile.storage[0]) / (6 * 3600)
   if (storage < THRESHOLD)
     to.gauge('chain_storage_seconds_until_compaction', (THRESHOLD - storage) / growth)
 }
 
-const recordTimelines = (to: Recorder, { own, consensusRuns }: Moment): void => {
+const recordTimelines = (to: Recorder, { own, consensusRuns }: NodeState): void => {
   for (const timeline of TIMELINES) {
     const blocks = timeline === 'primary' ? HISTORY : HISTORY / 10
     const earliest = own - blocks
@@ -68,7 +68,7 @@ const recordTimelines = (to: Recorder, { own, consensusRuns }: Moment): void => 
     to.gauge('chain_storage_latest_block', own - (consensusRuns ? depth : 0), { state })
 }
 
-const recordExecution = (to: Recorder, moment: Moment): void => {
+const recordExecution = (to: Recorder, moment: NodeState): void => {
   const blocks = moment.follows ? BLOCKS_PER_SECOND : 0
   const transactions = blocks * (30 + 10 * moment.noise(30))
   to.total('chain_execution_blocks_total', blocks)
@@ -100,19 +100,19 @@ const recordExecution = (to: Recorder, moment: Moment): void => {
     to.gauge('chain_execution_memory_bytes', Math.round(6.3e9 * (1 + 0.02 * moment.noise(32))))
 }
 
-/** Every five minutes the report is read; in between it stands. */
-const recordStatus = (to: Recorder, moment: Moment): void => {
-  const { at, height, own, statesync, consensusRuns, nodeRuns, fate } = moment
+/** The report is read every five minutes; in between the values are constant. */
+const recordStatus = (to: Recorder, moment: NodeState): void => {
+  const { at, height, own, statesync, consensusRuns, nodeRuns, profile } = moment
   if (!nodeRuns) return
   to.gauge('chain_status_info', 1, {
-    hostname: fate.name,
+    hostname: profile.name,
     version: moment.version,
     network: 'rehearsal',
     chain: 'chain_rehearsal',
     chain_id: '31143',
     self_address: '198.51.100.10:8000',
     record_seq_num: '3',
-    secp_public_key: `02${fate.name.replaceAll(/\W/g, '')}`,
+    secp_public_key: `02${profile.name.replaceAll(/\W/g, '')}`,
   })
   for (const service of ['bft', 'execution', 'rpc', 'otelcol'])
     to.gauge('chain_status_service_running', service !== 'bft' || consensusRuns, { service })

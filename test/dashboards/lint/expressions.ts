@@ -3,9 +3,9 @@ import type { SyntaxNode } from '@lezer/common'
 import { readPromql } from '../../support/promql.ts'
 import { type Finding, finding, type Rule } from '../findings.ts'
 import { type Dashboard, panelsOf, queryOf, titleOf } from '../model.ts'
-import { knownLabels, knownMetric } from './known.ts'
+import { knownLabels, knownMetric } from './metric-labels.ts'
 
-/** The expressions: Prometheus' grammar, the catalogue, and what every one of ours must have. */
+/** Checks of expressions: the PromQL grammar, the metric catalogue, and the required selectors. */
 export const lintExpressions = (name: string, dashboard: Dashboard): readonly Finding[] =>
   expressionsOf(name, dashboard).flatMap(({ where, expr, isScoped, isOverTime = false }) => {
     const text = withoutVariables(expr)
@@ -25,9 +25,9 @@ export const lintExpressions = (name: string, dashboard: Dashboard): readonly Fi
 interface Expression {
   readonly where: string
   readonly expr: string
-  /** Whether it must ask for what the variables choose. */
+  /** Whether it must use the dashboard variables. */
   readonly isScoped: boolean
-  /** Whether it is asked at many moments. */
+  /** Whether it is a range query. */
   readonly isOverTime?: boolean
 }
 
@@ -57,13 +57,13 @@ const expressionsOf = (name: string, dashboard: Dashboard): readonly Expression[
   }),
 ]
 
-/** Durations that only Grafana knows, by one of as many letters, so that places stay what they are. */
+/** Replaces Grafana's duration variables by durations of the same text length, so that positions stay the same. */
 const withoutVariables = (expr: string): string =>
   expr.replaceAll(/\$\{?__(?:rate_interval|interval|range)\}?/g, (word) =>
     '1m'.padStart(word.length, '0'),
   )
 
-/** Asked of all nodes, whichever are chosen: a key is used twice also where one of its nodes is. */
+/** Queries of all nodes, whichever are selected: a reused key must be found even if one of its nodes is not selected. */
 const OF_ALL_NODES = 'sum by (identity) (chain_duty_identity_active)'
 
 const SCOPE = { job: '$job', instance: '$instance' } as const
@@ -110,7 +110,7 @@ const OF_COUNTERS = new Set([
   'group',
 ])
 
-/** Counters are never shown as they are, gauges never as if they were counters, and rates fit the step. */
+/** Counters need a rate or increase, gauges must not have one, and rate windows must fit the step. */
 const lintCalls = (text: string, original: string): readonly Fault[] => {
   const found: Fault[] = []
   parser.parse(text).iterate({
@@ -159,7 +159,7 @@ const keepsBuckets = (node: SyntaxNode, text: string): boolean =>
       return modifier !== null && /\ble\b/.test(text.slice(modifier.from, modifier.to))
     })
 
-/** The ten worst of each moment are a hundred lines that come and go: over time they are chosen once. */
+/** topk at each step gives lines that come and go: over time it must be evaluated once. */
 const lintChoices = (text: string): readonly Fault[] => {
   const found: Fault[] = []
   parser.parse(text).iterate({

@@ -7,7 +7,7 @@ const COLUMNS = 24
 const ON_TIME_CHANGE = 2
 const TAG = 'chain-agent'
 
-/** What the dashboard is as a whole: its name, its variables, where its panels lie. */
+/** Checks of the dashboard itself: name, variables, panel positions. */
 export const lintFrame = (name: string, dashboard: Dashboard): readonly Finding[] => [
   ...lintIdentity(name, dashboard),
   ...lintVariables(name, dashboard),
@@ -121,7 +121,7 @@ const lintGrid = (name: string, dashboard: Dashboard): readonly Finding[] => {
     title: titleOf(panel),
     gridPos: panel.gridPos,
   })
-  // What lies in a collapsed row takes its room when the row is opened, and then moves the others down.
+  // Panels of a collapsed row need space only when the row is opened, and then move the others down.
   const layers = [
     panels.map(place),
     ...panels.flatMap((panel) => (panel.type === 'row' ? [panel.panels.map(place)] : [])),

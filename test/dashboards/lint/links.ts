@@ -7,7 +7,7 @@ import type { Dashboard } from '../model.ts'
 
 const RUNBOOK_PAGES = 'https://chain-agent.example/runbooks/'
 
-/** What of a dashboard others link to. */
+/** The parts of a dashboard that links refer to. */
 export const landmarkSchema = z.object({
   uid: z.string(),
   tags: z.array(z.string()),
@@ -15,7 +15,7 @@ export const landmarkSchema = z.object({
 })
 type Landmark = z.output<typeof landmarkSchema>
 
-/** Links lead to our dashboards and to runbooks that there are. */
+/** Links must refer to existing dashboards and runbooks. */
 export const lintLinks = (
   name: string,
   dashboard: Dashboard,
@@ -41,7 +41,7 @@ export const lintLinks = (
     ),
 ]
 
-/** Those of links, and those in Markdown; of a row not those of its panels. */
+/** URLs of links and in Markdown; for a row without those of its panels. */
 const urlsIn = (value: unknown, key = ''): readonly string[] => {
   if (typeof value === 'string') {
     if (key === 'url') return value === '' ? [] : [value]
@@ -56,13 +56,13 @@ const urlsIn = (value: unknown, key = ''): readonly string[] => {
   )
 }
 
-/** Of the row that is clicked on: which page it is stands in the data. Every alert has one. */
+/** A link that depends on the clicked row: the page is in the data. Every alert has one. */
 const OF_THE_ROW = /^\$\{__(?:value\.(?:raw|text)|data\.fields\.alertname)\}$/
 
 const faultOf = (url: string, all: readonly Landmark[]): string | null => {
   if (url.startsWith(RUNBOOK_PAGES)) {
     const [page = ''] = url.slice(RUNBOOK_PAGES.length).split(/[#?]/)
-    // Of the alert in the cell that is clicked on: each has its runbook, as the tests of the rules see to.
+    // The runbook of the alert in the clicked cell; the tests of the rules check that each exists.
     if (page === '${__value.raw}') return null
     if (OF_THE_ROW.test(page)) return null
     return existsSync(join(RUNBOOKS, `${page}.md`)) ? null : 'leads to a runbook that there is not'

@@ -3,16 +3,16 @@ import { z } from 'zod'
 import { type Finding, finding, type Rule } from '../findings.ts'
 import { type Dashboard, type Panel, panelsOf, type Target, titleOf } from '../model.ts'
 
-/** Letters beside the links of a description. */
+/** Characters of a description without its links. */
 const FEWEST_LETTERS = 40
 const SOURCE = '${datasource}'
 const UNITS = new Set<unknown>(Object.values(grafanaUnits))
-/** A word of one's own for what Grafana has none. */
+/** A custom unit. */
 const OWN_UNIT = /^(?:prefix|suffix):./
 const RUNBOOK = /\]\([^)]*\/runbooks\/\w+\)/
 const WORDY = new Set<Panel['type']>(['state-timeline', 'status-history'])
 
-/** What each panel says of itself, and what it asks, apart from the expressions. */
+/** Checks of the options and targets of each panel, without the expressions. */
 export const lintPanels = (name: string, dashboard: Dashboard): readonly Finding[] =>
   panelsOf(dashboard)
     .filter(({ type }) => type !== 'text')
@@ -43,7 +43,7 @@ const wordsOf = ({ title = '', description = '', fieldConfig }: Panel): readonly
   return found
 }
 
-/** Calculated over what was drawn, "last" is that of a series which ended long ago, too. */
+/** Over a graph, "last" includes series that ended long ago. */
 const legendOf = ({ options = {} }: Panel): readonly string[] => {
   const { calcs = [] } = legend.parse(options['legend'] ?? {})
   return calcs.length === 0
@@ -82,7 +82,7 @@ const complaint = (unit: string | undefined): readonly string[] => {
     : [`is "${unit}"; expected one that Grafana knows`]
 }
 
-/** Each value of a table is a column with a unit, or words, or is hidden. */
+/** Each value of a table is a column with a unit or value labels, or is hidden. */
 const columnsOf = ({
   targets = [],
   transformations = [],
@@ -106,7 +106,7 @@ const columnsOf = ({
   })
 }
 
-/** A word for what is not known says nothing of what is. */
+/** A label for unknown values does not count as value labels. */
 const isOfValue = (mapping: unknown): boolean => !special.safeParse(mapping).success
 
 const special = z.object({ type: z.literal('special') })

@@ -4,39 +4,40 @@ import { isTaken } from '../../../sources/listener.ts'
 import type { Finding } from '../../../health/finding.ts'
 import { version } from '../../../core/version.ts'
 import { fetchSnapshot } from '../../shared/agent-snapshot.ts'
-import { finding, type Look, type Visit } from './visit.ts'
+import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
 
 const UNIT = 'chain-agent.service'
-const NONE = 'no agent watches this node'
+const NO_AGENT = 'no agent watches this node'
 
-/** Whether an agent watches the node all the time, and whether it is the one that is installed. */
-export const agent: Look = {
-  at: 'the agent that runs here',
-  look: async (visit) => {
+/** Whether an agent runs on this host, and whether it has the installed version. */
+export const agent: PreflightCheck = {
+  name: 'the agent that runs here',
+  run: async (context) => {
     try {
-      const told = await fetchSnapshot(visit)
-      if (told === null) return await silence(visit)
-      return told.version === version ? [] : [otherVersion(told.version)]
+      const snapshot = await fetchSnapshot(context)
+      if (snapshot === null) return await noAgent(context)
+      return snapshot.version === version ? [] : [otherVersion(snapshot.version)]
     } catch (error) {
       if (!(error instanceof SourceError || error instanceof ParseError)) throw error
-      return [stranger(visit, error.summary)]
+      return [otherListener(context, error.summary)]
     }
   },
 }
 
-const placeOf = ({ config: { listen } }: Visit): string => `${listen.host}:${listen.port}`
+const addressOf = ({ config: { listen } }: PreflightContext): string =>
+  `${listen.host}:${listen.port}`
 
-const silence = async (visit: Visit): Promise<readonly Finding[]> => {
-  const { clock, config } = visit
+const noAgent = async (context: PreflightContext): Promise<readonly Finding[]> => {
+  const { clock, config } = context
   if (await isTaken(clock, config.listen)) {
-    return [stranger(visit, 'what listens there does not speak as an agent does')]
+    return [otherListener(context, 'the process that listens there does not answer as an agent')]
   }
-  const isInstalled = await hasUnit(visit)
+  const isInstalled = await hasUnit(context)
   return [
     finding('ChainAgentDown', 'warning', {
-      says: NONE,
+      says: NO_AGENT,
       evidence: [
-        `Nobody listens at ${placeOf(visit)}; the port is free.`,
+        `No process listens on ${addressOf(context)}; the port is free.`,
         ...(isInstalled === false ? [`systemd does not know ${UNIT}.`] : []),
       ],
       advice:
@@ -44,15 +45,15 @@ const silence = async (visit: Visit): Promise<readonly Finding[]> => {
           ? ['Install its unit: "Install on a node" in README.md.']
           : [
               `Start it, now and at each boot: \`sudo systemctl enable --now chain-agent\`.`,
-              'Where it does not stay: `journalctl -u chain-agent -n 20`.',
-              'Where it listens elsewhere, say where: `--listen HOST:PORT`.',
+              'If it does not stay up, read its log: `journalctl -u chain-agent -n 20`.',
+              'If it listens on another address, pass it: `--listen HOST:PORT`.',
             ],
     }),
   ]
 }
 
-/** Undefined where systemd does not tell. */
-const hasUnit = async ({ exec, signal }: Visit): Promise<boolean | undefined> => {
+/** Undefined if systemd does not answer. */
+const hasUnit = async ({ exec, signal }: PreflightContext): Promise<boolean | undefined> => {
   const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, UNIT]
   try {
     const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
@@ -63,18 +64,18 @@ const hasUnit = async ({ exec, signal }: Visit): Promise<boolean | undefined> =>
   }
 }
 
-const stranger = (visit: Visit, summary: string): Finding =>
+const otherListener = (context: PreflightContext, summary: string): Finding =>
   finding('ChainAgentDown', 'warning', {
-    says: `${NONE}: something else answers at ${placeOf(visit)}`,
+    says: `${NO_AGENT}: something else answers at ${addressOf(context)}`,
     evidence: [summary],
     advice: [
-      `See who listens there: \`sudo ss -ltnp 'sport = :${visit.config.listen.port}'\`.`,
-      'Give the agent another address in `listen:` of its configuration, or end the other.',
+      `See which process listens there: \`sudo ss -ltnp 'sport = :${context.config.listen.port}'\`.`,
+      'Set another address in `listen:` of the configuration of the agent, or stop the other process.',
     ],
   })
 
-const otherVersion = (runs: string): Finding =>
+const otherVersion = (running: string): Finding =>
   finding('agent version', 'warning', {
-    says: `the agent that runs is ${runs}, and ${version} is installed`,
-    advice: ['Start it anew: `sudo systemctl restart chain-agent`.'],
+    says: `the running agent is ${running}, and ${version} is installed`,
+    advice: ['Restart it: `sudo systemctl restart chain-agent`.'],
   })

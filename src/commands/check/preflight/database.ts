@@ -1,64 +1,66 @@
 import type { Finding } from '../../../health/finding.ts'
-import { finding, type Look, type Visit } from './visit.ts'
+import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
 
-/** Why the report on the database cannot be had, where it cannot. */
-export const database: Look = {
-  at: 'the device of the database',
-  look: async (visit) => {
-    const told = visit.picture.collectors.find(({ name }) => name === 'storage')
-    if (told?.enabled !== true || told.up !== false) return []
-    const { reportFile, devices } = visit.config.storage
-    if (reportFile !== null) return report(visit, reportFile)
-    const found = await Promise.all(devices.map((path) => device(visit, path)))
+/** Why there is no storage report, if there is none. */
+export const database: PreflightCheck = {
+  name: 'the device of the database',
+  run: async (context) => {
+    const status = context.snapshot.collectors.find(({ name }) => name === 'storage')
+    if (status?.enabled !== true || status.up !== false) return []
+    const { reportFile, devices } = context.config.storage
+    if (reportFile !== null) return report(context, reportFile)
+    const found = await Promise.all(devices.map((path) => device(context, path)))
     return found.flat()
   },
 }
 
 const UNIT = 'chain-agent-storage'
 
-const report = async ({ access }: Visit, path: string): Promise<readonly Finding[]> => {
-  const permit = await access.mayRead(path)
-  if (permit !== 'none' && permit !== 'no') return []
+const report = async ({ access }: PreflightContext, path: string): Promise<readonly Finding[]> => {
+  const permission = await access.mayRead(path)
+  if (permission !== 'none' && permission !== 'no') return []
   return [
     finding('storage report', 'warning', {
       says:
-        permit === 'none'
-          ? 'nobody has written the report on the database'
-          : 'this user may not read the report on the database',
-      evidence: [`It should be ${path} (storage.reportFile).`],
+        permission === 'none'
+          ? 'the storage report does not exist'
+          : 'this user may not read the storage report',
+      evidence: [`It should be at ${path} (storage.reportFile).`],
       advice:
-        permit === 'none'
+        permission === 'none'
           ? [
               `See the unit that writes it: \`systemctl status ${UNIT}.timer ${UNIT}.service\`.`,
-              `Where it is not installed, it is in deploy/: \`sudo systemctl enable --now ${UNIT}.timer\`.`,
+              `If it is not installed, take it from deploy/: \`sudo systemctl enable --now ${UNIT}.timer\`.`,
             ]
-          : [`Let others read it: the unit ${UNIT}.service in deploy/ writes it so.`],
+          : [
+              `Make it readable for this user: the unit ${UNIT}.service in deploy/ writes it that way.`,
+            ],
     }),
   ]
 }
 
-const device = async ({ access }: Visit, path: string): Promise<readonly Finding[]> => {
-  const permit = await access.mayRead(path)
-  if (permit === 'none') {
+const device = async ({ access }: PreflightContext, path: string): Promise<readonly Finding[]> => {
+  const permission = await access.mayRead(path)
+  if (permission === 'none') {
     return [
       finding('database device', 'warning', {
         says: `there is no ${path}`,
-        evidence: ['The database tool is given it by storage.devices.'],
+        evidence: ['It is passed to the database tool (storage.devices).'],
         advice: [
-          'See which device the node uses, and whether its link was made at boot: `lsblk -o NAME,SIZE,MODEL,FSTYPE` and `ls -l /dev/triedb`.',
-          'Where it has another name, set `storage.devices` in the configuration.',
+          'See which device the node uses, and whether its link was created at boot: `lsblk -o NAME,SIZE,MODEL,FSTYPE` and `ls -l /dev/triedb`.',
+          'If it has another name, set `storage.devices` in the configuration.',
         ],
       }),
     ]
   }
-  if (permit !== 'no') return []
+  if (permission !== 'no') return []
   return [
     finding('database device', 'warning', {
       says: `this user may not read ${path}`,
-      evidence: ['The database tool opens it, for reading alone.'],
+      evidence: ['The database tool opens it read-only.'],
       advice: [
-        `Leave that to a unit with the right to, and set \`storage.reportFile\`: \`sudo systemctl enable --now ${UNIT}.timer\` (deploy/).`,
-        'For this once: `sudo chain-agent check`.',
+        `Use the unit that may read it, and set \`storage.reportFile\`: \`sudo systemctl enable --now ${UNIT}.timer\` (deploy/).`,
+        'Only this time: `sudo chain-agent check`.',
       ],
     }),
   ]

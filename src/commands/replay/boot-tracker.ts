@@ -1,0 +1,85 @@
+import type { Config } from '../../config/schema.ts'
+import type { Change } from '../../core/board.ts'
+import type { JournalEntry } from '../../parsers/journal.ts'
+import type { RuleEvaluator } from '../../health/incidents/rule-evaluator.ts'
+import type { ServiceRuns } from './service-runs.ts'
+
+interface BootTrackerDependencies {
+  readonly config: Config
+  readonly prefix: string
+  readonly serviceRuns: ServiceRuns
+  readonly evaluator: RuleEvaluator
+}
+
+/** Tracks what collectors do not: the boots of the host, the services that have entries, and the text of trouble lines. */
+export const createBootTracker = ({
+  config,
+  prefix,
+  serviceRuns,
+  evaluator,
+}: BootTrackerDependencies) => {
+  const services = new Map(
+    Object.entries(config.services.units).map(([service, unit]) => [
+      unit.replaceAll('{prefix}', prefix),
+      service,
+    ]),
+  )
+  const withEntries = new Set<string>()
+  const boots = new Set<string>()
+  const states = new Map<string, string>()
+  let boot = ''
+  let bootedAt: number | null = null
+  let entries = 0
+
+  const noteBoot = (id: string, at: number): void => {
+    if (boots.has(id)) return
+    boots.add(id)
+    boot = id
+    if (boots.size === 1) return
+    bootedAt = at
+    serviceRuns.noteReboot()
+    evaluator.addEvent({
+      severity: 'info',
+      beganAt: at,
+      endedAt: at,
+      says: 'the host was rebooted',
+    })
+  }
+
+  const add = ({ fields, at, unit }: JournalEntry): void => {
+    entries += 1
+    const id = fields['_BOOT_ID']
+    if (id !== undefined) noteBoot(id, at)
+    const service = services.get(unit ?? '')
+    if (service === undefined) return
+    withEntries.add(service)
+    const invocation = fields['_SYSTEMD_INVOCATION_ID']
+    const isOwn = fields['_SYSTEMD_UNIT'] === unit
+    if (isOwn && invocation !== undefined && (id ?? '') === boot)
+      serviceRuns.noteEntry(service, invocation)
+  }
+
+  return {
+    add: (batch: readonly JournalEntry[]): void => {
+      for (const entry of batch) add(entry)
+    },
+    entries: () => entries,
+    boot: () => boot,
+    bootedAt: () => bootedAt,
+    missingServices: (wanted: ReadonlySet<string>): readonly string[] =>
+      [...wanted].filter((service) => NEEDED.includes(service) && !withEntries.has(service)),
+    notice: ({ subject, to }: Change): void => {
+      if (subject !== undefined) states.set(subject, to)
+    },
+    /** The text of a trouble line; the logs collector keeps that of the most severe ones. */
+    textOf: (service: string, pattern: string): string | undefined =>
+      states
+        .get(`${service} log`)
+        ?.split(/; (?=[a-z_]+(?:: |; |$))/)
+        .find((piece) => piece.startsWith(`${pattern}: `))
+        ?.slice(pattern.length + 2),
+  }
+}
+
+/** Services whose entries most rules need. */
+const NEEDED: readonly string[] = ['bft', 'execution', 'ledger-tail']

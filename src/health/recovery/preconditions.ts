@@ -1,0 +1,114 @@
+import { freeChunks } from '../facts.ts'
+import { LIMITS } from '../limits.ts'
+import { joinList, percent } from '../format.ts'
+import { areKeyFilesElsewhere, keyFiles } from './situation.ts'
+import {
+  setMaintenance,
+  type RecoveryRule,
+  NEVER_ALONE,
+  restartAll,
+  startAll,
+  stopAll,
+} from './recovery-plan.ts'
+
+/** A keystore is missing or invalid: every start would fail. */
+export const lostKeys: RecoveryRule = (situation) => {
+  const files = keyFiles(situation)
+  const lost = files.filter(
+    ({ kind, state }) => kind === 'keystore' && (state === 'missing' || state === 'invalid'),
+  )
+  // If all files are missing, the configured directory is probably wrong.
+  if (lost.length === 0 || areKeyFilesElsewhere(situation)) return undefined
+  const keys = lost.map(({ key }) => key).filter((key) => key !== 'password')
+  const what = joinList([
+    ...(keys.length === 0
+      ? []
+      : [`the ${keys.length === 1 ? 'keystore' : 'keystores'} of ${joinList(keys)}`]),
+    ...(keys.length === lost.length ? [] : ['the password of the keystores']),
+  ])
+  const runs = !situation.bft.isDown
+  return {
+    path: 'restore keys',
+    says: `restore ${what} from the backup: the node does not start without`,
+    why: lost.map(({ key, state }) => `The file of ${key} is ${state}.`),
+    steps: [
+      'See which backups exist, on this host and in the vault: `sudo chain-agent check`',
+      "Restore it from the backup with the vendor's import procedure, with its previous owner and mode 0600.",
+      runs
+        ? 'Check that its state is ok before you restart anything: `sudo chain-agent check`'
+        : `Then start the services together: \`${startAll(situation)}\``,
+    ],
+    notNow: [
+      ...(runs
+        ? ['Do not restart the node: it uses the keys in its memory, and would not start again.']
+        : []),
+      'Do not create new keys: the stake of the node is bound to these.',
+    ],
+    runbook: lost.some(({ state }) => state === 'missing')
+      ? 'ChainKeyFileMissing'
+      : 'ChainKeyFileInvalid',
+  }
+}
+
+/** The database or a disk is full: a start would fail like the last run. */
+export const noSpace: RecoveryRule = (situation) => {
+  const { known, trouble, bft, execution } = situation
+  const free = freeChunks(known)
+  if (free !== undefined && free < LIMITS.freeChunks.critical) {
+    return {
+      path: 'make room',
+      says: `make room for the database: ${free === 0 ? 'it has no free chunk left' : `only ${percent(free)} of its chunks are free`}`,
+      why: [
+        execution.isDown
+          ? 'Execution does not start again until there is space.'
+          : 'Execution fails at the next block that needs a chunk.',
+      ],
+      steps: [
+        setMaintenance('4h', 'hardware'),
+        `Stop the services together: \`${stopAll(situation)}\``,
+        "Move the database to a larger device by restoring a snapshot, as in the vendor's documentation of the hard reset.",
+        `Start the services together: \`${startAll(situation)}\``,
+      ],
+      notNow: [
+        'Do not restart to free space: a restart frees nothing.',
+        'Do not delete files for it: the database is on a device of its own.',
+      ],
+      runbook: 'ChainStorageFreeChunksLow',
+    }
+  }
+  const name = ['disk_full', 'wal_push_failed'].find((one) => trouble.has(one))
+  if (name === undefined || !(bft.isDown || execution.isDown)) return undefined
+  return {
+    path: 'make room',
+    says: 'make room on the disk first, then start the services together',
+    why: [],
+    steps: [
+      'See which file system is full: `df -h && df -i`',
+      'Delete what is not needed, old logs first: `sudo journalctl --vacuum-size=1G`',
+      `Start the services together: \`${startAll(situation)}\``,
+    ],
+    notNow: ['Do not delete keys, configuration or database files.', NEVER_ALONE],
+    runbook: 'ChainDiskFull',
+  }
+}
+
+/** A kernel feature that execution needs to start is missing. */
+export const hostNotReady: RecoveryRule = (situation) => {
+  const { trouble, execution } = situation
+  const name = ['event_ring', 'io_uring'].find((one) => trouble.has(one))
+  if (name === undefined || !execution.isDown) return undefined
+  return {
+    path: 'mend host',
+    says:
+      name === 'event_ring'
+        ? 'fix the huge pages of the host first: execution cannot start without them'
+        : 'fix the kernel of the host first: it does not provide the io_uring queue that execution needs',
+    why: [],
+    steps: [
+      'See what is missing on the host: `chain-agent check`',
+      `Then start the services together: \`${restartAll(situation)}\``,
+    ],
+    notNow: ['Do not start it again before that: it fails the same way each time.', NEVER_ALONE],
+    runbook: name === 'event_ring' ? 'ChainHugePagesMissing' : 'ChainKernelBlocked',
+  }
+}

@@ -1,0 +1,70 @@
+import { readConfig } from '../../../src/config/index.ts'
+import { systemClock } from '../../../src/core/clock.ts'
+import { createKnown } from '../../../src/core/known.ts'
+import type { Permit, User } from '../../../src/sources/access.ts'
+import { createExec } from '../../../src/sources/exec.ts'
+import { createAsk } from '../../../src/sources/http.ts'
+import { createKeyFiles } from '../../../src/sources/key-files.ts'
+import type { PreflightContext } from '../../../src/commands/check/preflight/context.ts'
+import { version } from '../../../src/core/version.ts'
+
+export interface Host {
+  /** What a program prints, by its name and first argument. */
+  readonly tools?: Readonly<Record<string, string>>
+  readonly user?: User
+  readonly permits?: Readonly<Record<string, Permit>>
+  readonly collectors?: readonly {
+    readonly name: string
+    readonly up: boolean
+    readonly reading?: unknown
+    readonly error?: string
+  }[]
+  readonly set?: readonly { readonly path: string; readonly value: string }[]
+}
+
+export const context = (host: Host = {}): PreflightContext => {
+  const {
+    tools = {},
+    user = { uid: 1000, name: 'ann', groups: [1000] },
+    permits = {},
+    collectors = [],
+  } = host
+  const { config } = readConfig(undefined, {
+    env: { CHAIN_AGENT_CONFIG: '/dev/null' },
+    flags: (host.set ?? []).map((one) => ({ ...one, typed: one.path })),
+  })
+  const permit = (path: string): Promise<Permit> => Promise.resolve(permits[path] ?? 'yes')
+  return {
+    config,
+    clock: systemClock,
+    signal: new AbortController().signal,
+    ask: createAsk(systemClock),
+    access: { user, mayRead: permit, mayWrite: permit },
+    files: createKeyFiles(),
+    exec: {
+      ...createExec({ clock: systemClock, path: '' }),
+      run: ({ command, args }) =>
+        Promise.resolve({
+          exitCode: 0,
+          stderr: '',
+          stdout: tools[`${command} ${args[0] ?? ''}`] ?? '',
+        }),
+    },
+    snapshot: {
+      at: 0,
+      origin: 'node',
+      version,
+      prefix: 'chain',
+      known: createKnown([]),
+      metrics: '',
+      collectors: collectors.map(({ reading = null, error = null, ...one }) => ({
+        help: '',
+        enabled: true,
+        lastSuccessAt: null,
+        reading,
+        error,
+        ...one,
+      })),
+    },
+  }
+}

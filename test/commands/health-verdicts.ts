@@ -1,0 +1,116 @@
+/**
+ * The first line that an operator reads: a scenario, the second at which the command runs, the exact first line
+ * of `check` and `status`, and the exit code of `check`. 0: healthy; 1: something needs attention; 2: the node
+ * does not do its work, or its state is unknown.
+ */
+export interface Row {
+  readonly name: string
+  /** Lines of a scenario, or the name of one that is shipped. */
+  readonly scenario: string
+  /** Seconds from the start of the scenario to the run of the command. */
+  readonly second: number
+  readonly maintenance?: { readonly minutes: number }
+  /** Whether an agent runs on the host. */
+  readonly agent: boolean
+  /** A host without a node: no unit, no tool, no port. */
+  readonly hasNode?: false
+  readonly says: string
+  readonly exitCode: 0 | 1 | 2
+}
+
+export const HEALTH_VERDICTS: readonly Row[] = [
+  {
+    name: 'healthy',
+    scenario: 'healthy',
+    second: 90,
+    agent: true,
+    says: 'OK: the node keeps up with the chain.',
+    exitCode: 0,
+  },
+  {
+    // The last block is from the 30th second or some tenths before.
+    name: 'stalled',
+    scenario: 'stalled',
+    second: 150,
+    agent: true,
+    says: 'CRITICAL: no new block for 2 min.',
+    exitCode: 2,
+  },
+  {
+    name: 'lagging',
+    scenario: 'lagging',
+    second: 90,
+    agent: true,
+    says: 'CRITICAL: the node is about 120 blocks behind the network.',
+    exitCode: 2,
+  },
+  {
+    // It takes three minutes: after 90 s half of it is complete.
+    name: 'statesync',
+    scenario: 'statesync',
+    second: 90,
+    agent: true,
+    says: 'WARNING: statesync is under way, about 50% done; the node answers no requests until it ends.',
+    exitCode: 1,
+  },
+  {
+    name: 'service-crash',
+    scenario: 'service-crash',
+    second: 60,
+    agent: true,
+    says: 'CRITICAL: chain-bft does not run: it was killed by SIGABRT.',
+    exitCode: 2,
+  },
+  {
+    // From 76% at the 30th second to 96% at the 330th.
+    name: 'storage-filling',
+    scenario: 'storage-filling',
+    second: 340,
+    agent: true,
+    says: 'CRITICAL: the database is 96% full.',
+    exitCode: 2,
+  },
+  {
+    // The fork is 24 h and 30 s after the start.
+    name: 'fork-unready',
+    scenario: 'upgrade-missed',
+    second: 90,
+    agent: true,
+    says: 'CRITICAL: the fork aurora is 23 h away, and the node is not ready for it.',
+    exitCode: 2,
+  },
+  {
+    name: 'maintenance',
+    scenario: 'node-down',
+    second: 60,
+    maintenance: { minutes: 30 },
+    agent: true,
+    says: 'MAINTENANCE: upgrade, 30 min left; chain-bft, chain-execution and chain-rpc do not run.',
+    exitCode: 0,
+  },
+  {
+    name: 'no agent',
+    scenario: 'healthy',
+    second: 90,
+    agent: false,
+    says: 'WARNING: no agent watches this node.',
+    exitCode: 1,
+  },
+  {
+    name: 'no node',
+    scenario: 'healthy',
+    second: 90,
+    agent: false,
+    hasNode: false,
+    says: 'UNKNOWN: there is no node on this host, or none that this user can see.',
+    exitCode: 2,
+  },
+  {
+    name: 'no permission',
+    scenario: '0s journal forbids',
+    second: 90,
+    agent: true,
+    says: 'WARNING: this user may not read the journal: the logs of the node are not seen.',
+    exitCode: 1,
+  },
+]
