@@ -1,3 +1,5 @@
+import { ParseError } from './errors.ts'
+
 /** A value in JSON's own types: maps as objects, 64-bit integers as decimal strings, unknown as null. */
 export const toJson = (value: unknown): unknown => convert(value, (leaf) => leaf)
 
@@ -34,4 +36,23 @@ const convert = (value: unknown, leafOf: ConvertLeaf, key = ''): unknown => {
     )
   }
   return leafOf(value, key)
+}
+
+/** JSON as unknown data. Throws a ParseError naming `what` it was. */
+export const parseJson = (what: string, text: string): unknown => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    throw new ParseError(what, 'JSON', text)
+  }
+}
+
+/** JSON as unknown data; undefined for a text that is not JSON. */
+export const tryJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

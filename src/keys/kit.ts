@@ -1,8 +1,8 @@
 import { SourceError } from '../core/errors.ts'
-import { type KeyFolders, type KeyType, keystoreOf } from '../core/key-places.ts'
+import { type KeyFolders, keystoreOf, type KeyType } from '../core/key-places.ts'
 import { Secret } from '../core/secret.ts'
-import { readKeyMaterial } from '../parsers/keystore-output.ts'
 import { readPassword } from '../parsers/keystore-password.ts'
+import { readKeyMaterial } from '../parsers/keystore.ts'
 import type { KeystoreTool } from '../sources/keystore-tool.ts'
 import type { SecretFiles } from '../sources/secret-files.ts'
 

@@ -105,13 +105,13 @@ describe('what is wrong with a file', () => {
     ['is gone', 'environment file', gone, 'missing'],
     ['is gone', 'secp backup', gone, 'missing'],
     ['is empty', 'secp backup', write(''), 'invalid: empty'],
-    ['is cut', 'secp keystore', async (path) => truncate(path, 40), 'invalid: no JSON'],
+    ['is cut', 'secp keystore', async (path) => truncate(path, 40), 'invalid: not JSON'],
     ['no secret', 'bls backup', write('Secp public key: 02'), 'invalid: no line with the secret'],
     [
       'a recover failed',
       'secp backup',
       write('Recovering secret from keystore file...\n'),
-      'invalid: what a failed recover leaves: no secret',
+      'invalid: the output of a failed recover: no secret',
     ],
     ['no password', 'environment file', write('A=b\n'), 'invalid: no password in it'],
     [

@@ -3,8 +3,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseConsensusLine } from '../../src/parsers/consensus-log.ts'
-import { CONSENSUS_LOG_PATTERN, MESSAGES } from '../../src/parsers/consensus-log-messages.ts'
+import {
+  CONSENSUS_LOG_PATTERN,
+  MESSAGES,
+  parseConsensusLine,
+} from '../../src/parsers/consensus-log.ts'
 
 const fixture = z.object({ line: z.string(), is: z.record(z.string(), z.unknown()) })
 const messages = readFileSync(

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { readEnvironmentValue } from '../../src/parsers/environment-value.ts'
+import { readEnvironmentValue } from '../../src/parsers/keystore-password.ts'
 
 /** Text behind the sign, and what it means to a shell and to systemd alike. */
 const AGREED = [
@@ -22,17 +22,17 @@ const AGREED = [
 ] as const
 
 const DISPUTED = [
-  ['two words', 'a blank outside of quotes'],
-  ['"abc" # comment', 'a blank outside of quotes'],
-  [' leading', 'it begins with a blank'],
-  ['a$b', 'a $ outside of quotes'],
+  ['two words', 'a space or tab outside quotes'],
+  ['"abc" # comment', 'a space or tab outside quotes'],
+  [' leading', 'it begins with a space or tab'],
+  ['a$b', 'a $ outside quotes'],
   ['"a$b"', 'a $ in double quotes'],
   ['"a`b"', 'a ` in double quotes'],
-  ['a;b', 'a ; outside of quotes'],
+  ['a;b', 'a ; outside quotes'],
   ["'open", 'is not closed'],
   ['"open', 'is not closed'],
   ['"open\\"', 'is not closed'],
-  ['next\\', 'goes on in the next line'],
+  ['next\\', 'continues on the next line'],
 ] as const
 
 describe('the value of a variable', () => {

@@ -2,19 +2,22 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseTracking } from '../../src/parsers/chrony.ts'
 import {
   parseCount,
+  parseKernelStat,
+  parseOpenFilesLimit,
   parseSwitch,
   parseTemperature,
   parseWord,
 } from '../../src/parsers/kernel-files.ts'
-import { compareReleases, newestKernel } from '../../src/parsers/kernel-release.ts'
-import { parseOpenFilesLimit } from '../../src/parsers/proc-limits.ts'
-import { parseKernelStat } from '../../src/parsers/proc-stat.ts'
 import { parseDriveHealth } from '../../src/parsers/smartctl.ts'
 import { parseListeners } from '../../src/parsers/sockets.ts'
-import { parseNtpSynchronized, parseTimesyncOffset } from '../../src/parsers/timedatectl.ts'
+import {
+  parseNtpSynchronized,
+  parseTimesyncOffset,
+  parseTracking,
+} from '../../src/parsers/time-sync.ts'
+import { compareReleases, newestKernel } from '../../src/parsers/version-number.ts'
 
 const read = (name: string): string =>
   readFileSync(new URL(`../fixtures/host/${name}`, import.meta.url), 'utf8')
@@ -151,7 +154,7 @@ describe('the clock', () => {
     const after = (ms: number, text = read('chrony-tracking.txt')) =>
       parseTracking(text, answeredAt + ms)
     expect(after(3 * hour)).toEqual({ synchronized: true, aheadSeconds: 0.000041208 })
-    const forsaken = { synchronized: false, aheadSeconds: null, isForsaken: true }
+    const forsaken = { synchronized: false, aheadSeconds: null, isSourceLost: true }
     expect(after(3 * hour + 1000)).toEqual(forsaken)
     // Asked every 2048 seconds, it may miss ten answers: 20480 s.
     const rarely = read('chrony-tracking.txt').replace(',64.4,', ',2048.0,')

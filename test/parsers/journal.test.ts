@@ -1,8 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
-import { type JournalEntry, parseJournalEntry } from '../../src/parsers/journal.ts'
-import { createLineJoiner, MOST_PARTS, newestLines } from '../../src/parsers/journal-lines.ts'
+import {
+  createLineJoiner,
+  type JournalEntry,
+  MAX_PARTS,
+  newestLines,
+  parseJournalEntry,
+} from '../../src/parsers/journal.ts'
 
 const entry = (fields: object): string =>
   JSON.stringify({ __CURSOR: 's=1;i=2', __REALTIME_TIMESTAMP: '1772359200123456', ...fields })
@@ -105,9 +110,9 @@ test('a line whose end never comes is given up, and holds nothing up', () => {
   const joiner = createLineJoiner()
   joiner.join(part('cut ', { _LINE_BREAK: 'line-max', _STREAM_ID: 'dead' }, 1000))
   joiner.join(part('other', { _STREAM_ID: 's2' }, 11_000))
-  expect([joiner.isWaiting, joiner.takeLost()]).toEqual([true, 0])
+  expect([joiner.isWaiting, joiner.takeLostCount()]).toEqual([true, 0])
   joiner.join(part('other', { _STREAM_ID: 's2' }, 11_001))
-  expect([joiner.isWaiting, joiner.takeLost(), joiner.takeLost()]).toEqual([false, 1, 0])
+  expect([joiner.isWaiting, joiner.takeLostCount(), joiner.takeLostCount()]).toEqual([false, 1, 0])
 })
 
 test('the rest of a line that is too long, or has begun before the newest, is nothing by itself', () => {
@@ -119,7 +124,7 @@ test('the rest of a line that is too long, or has begun before the newest, is no
   const joined = [...parts, rest, next].map((one) => join(one)?.message?.length)
   expect(joined.filter((length) => length !== undefined)).toEqual([22 * 49_152, 4])
 
-  const more = Array.from({ length: MOST_PARTS }, () => part('x', { ...cut, _STREAM_ID: 's2' }))
+  const more = Array.from({ length: MAX_PARTS }, () => part('x', { ...cut, _STREAM_ID: 's2' }))
   expect(newestLines([rest, ...more], 1)).toEqual([])
   expect(newestLines([rest, ...more], 2)).toEqual([rest])
 })

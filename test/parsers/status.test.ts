@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
 import { toJson } from '../../src/core/json.ts'
-import { parseStatusReport } from '../../src/parsers/status.ts'
-import { parseRatio, parseSpan } from '../../src/parsers/status-values.ts'
+import { parseRatio, parseSpan, parseStatusReport } from '../../src/parsers/status.ts'
 import { cpuMsSince } from '../support/cpu-time.ts'
 
 const FIXTURES = new URL('../fixtures/status/', import.meta.url)

@@ -1,8 +1,7 @@
-import { expect, test } from 'vitest'
 import fc from 'fast-check'
+import { expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseUnits } from '../../src/parsers/systemctl.ts'
-import { parseSystemdTime } from '../../src/parsers/systemd-time.ts'
+import { parseSystemdTime, parseUnits } from '../../src/parsers/systemctl.ts'
 
 const nothing = {
   unit: null,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compareVersions, isOtherVersion, versionIn } from '../../src/parsers/version-number.ts'
+import { compareVersions, isDifferentVersion, versionIn } from '../../src/parsers/version-number.ts'
 import { cpuMsSince } from '../support/cpu-time.ts'
 
 /** One and the same version a line, oldest first: each line is older than all below it. */
@@ -101,7 +101,7 @@ describe('whether another version runs than the one installed', () => {
     [null, 'Name/0.16.1', null],
     ['', '', null],
   ])('%j and %j: %j', (installed, running, expected) => {
-    expect(isOtherVersion(installed, running)).toBe(expected)
+    expect(isDifferentVersion(installed, running)).toBe(expected)
   })
 })
 

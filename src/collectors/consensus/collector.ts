@@ -2,12 +2,9 @@ import type { Clock } from '../../core/clock.ts'
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
 import { CONSENSUS_KINDS, sampleIfKnown } from '../../metrics.ts'
-import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log-messages.ts'
+import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { type ConsensusFound, createConsensusCount, SERVICE } from './count.ts'
-import { noticed } from './journal.ts'
 import { createGrepSupport } from '../shared/grep-support.ts'
-import { FINDINGS } from './findings.ts'
 import {
   createJournalFollower,
   type Heard,
@@ -15,6 +12,9 @@ import {
   type Listening,
 } from '../shared/journal-follower.ts'
 import type { Names } from '../shared/names.ts'
+import { type ConsensusFound, createConsensusCount, SERVICE } from './count.ts'
+import { FINDINGS } from './findings.ts'
+import { noticed } from './journal.ts'
 
 interface Parts {
   readonly listening: Listening

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { TIMELINES } from '../../metrics.ts'
-import type { ExecutionEvent, Upsert } from '../../parsers/execution-log.ts'
-import type { ExecutedBlock } from '../../parsers/execution-log-block.ts'
+import type { ExecutedBlock, ExecutionEvent, Upsert } from '../../parsers/execution-log.ts'
 
 const integer = z
   .string()

@@ -1,9 +1,9 @@
 import { type KERNELS, type Sample, sample } from '../../metrics.ts'
 import { parseWord } from '../../parsers/kernel-files.ts'
-import { newestKernel } from '../../parsers/kernel-release.ts'
+import { newestKernel } from '../../parsers/version-number.ts'
 import type { Tree } from '../../sources/kernel.ts'
-import { whyBlocked } from './blocked-kernels.ts'
 import { type Aspect, createAspect } from './aspect.ts'
+import { whyBlocked } from './blocked-kernels.ts'
 
 interface Parts {
   readonly procfs: Tree

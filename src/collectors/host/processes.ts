@@ -1,9 +1,9 @@
 import { SourceError } from '../../core/errors.ts'
 import { type Sample, sample, sampleIfKnown } from '../../metrics.ts'
-import { parseOpenFilesLimit } from '../../parsers/proc-limits.ts'
+import { parseOpenFilesLimit } from '../../parsers/kernel-files.ts'
 import type { Tree } from '../../sources/kernel.ts'
-import { type Aspect, createAspect } from './aspect.ts'
 import type { MainPids } from '../shared/main-pids.ts'
+import { type Aspect, createAspect } from './aspect.ts'
 
 interface Parts {
   readonly procfs: Tree

@@ -1,6 +1,11 @@
 import { sample, sampleIfKnown } from '../../metrics.ts'
-import { parseCount, parseSwitch, parseWord } from '../../parsers/kernel-files.ts'
-import { type KernelStat, parseKernelStat } from '../../parsers/proc-stat.ts'
+import {
+  type KernelStat,
+  parseCount,
+  parseKernelStat,
+  parseSwitch,
+  parseWord,
+} from '../../parsers/kernel-files.ts'
 import type { Tree } from '../../sources/kernel.ts'
 import { type Aspect, createAspect, NOT_TOLD } from './aspect.ts'
 

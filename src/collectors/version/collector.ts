@@ -6,7 +6,7 @@ import type { Recorder } from '../../core/recorder.ts'
 import { type Sample, sample, sampleIfKnown } from '../../metrics.ts'
 import type { PackageVersion } from '../../parsers/dpkg.ts'
 import type { NodeVersion } from '../../parsers/node-version.ts'
-import { isOtherVersion, versionIn } from '../../parsers/version-number.ts'
+import { isDifferentVersion, versionIn } from '../../parsers/version-number.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import { forkSamples, forkState, readinessFor, type Readiness } from './fork-readiness.ts'
@@ -104,7 +104,7 @@ const installedVersion = (
 }
 
 const mismatchOf = (installed: string | null, running: readonly Running[]): boolean | null => {
-  const others = running.map((one) => isOtherVersion(installed, one.version))
+  const others = running.map((one) => isDifferentVersion(installed, one.version))
   if (others.includes(true)) return true
   // The RPC comes back by itself: that it is the installed one says nothing of consensus.
   const isConsensusKnown = running.some(({ source }) => source === 'native')

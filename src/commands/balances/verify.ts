@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
-import { parseRpcBytes, RpcRefusal } from '../../parsers/rpc.ts'
+import { parseRpcBytes, RpcErrorResponse } from '../../parsers/rpc.ts'
 import { createAsk } from '../../sources/http.ts'
 import { createRpc, type Rpc } from '../../sources/rpc.ts'
 import { topicOf } from '../../tokens/signatures.ts'
@@ -113,7 +113,7 @@ const ask = async (
     const word = bytes.slice(0, WORD)
     return { value: isOwner(token) ? `0x${word.slice(24)}` : BigInt(`0x${word}`).toString() }
   } catch (error) {
-    if (error instanceof RpcRefusal) return refusedOf(error, token)
+    if (error instanceof RpcErrorResponse) return refusedOf(error, token)
     if (error instanceof SourceError) return { why: summaryOf(error), isSilent: true }
     if (error instanceof ParseError) return { why: summaryOf(error) }
     throw error
@@ -126,7 +126,7 @@ const WORD = 64
 const PRUNED =
   /prun|missing trie|not available|unavailable|histor|too old|header not found|block not found|out of range/i
 
-const refusedOf = (error: RpcRefusal, token: Pick<Token, 'standard'>): Told => {
+const refusedOf = (error: RpcErrorResponse, token: Pick<Token, 'standard'>): Told => {
   const said = error.summary.replace(/^.*got the error /, '')
   // First: a contract's own words may be anything.
   const isReverted = /\brevert/i.test(said)

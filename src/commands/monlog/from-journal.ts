@@ -1,10 +1,15 @@
 import { createGrepSupport } from '../../collectors/shared/grep-support.ts'
-import { withDeadline } from '../../core/collector.ts'
 import type { Clock } from '../../core/clock.ts'
+import { withDeadline } from '../../core/collector.ts'
 import { second } from '../../core/units.ts'
-import { consensusLogPattern } from '../../parsers/consensus-log-messages.ts'
-import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
-import { createLineJoiner, MOST_PARTS, newestLines } from '../../parsers/journal-lines.ts'
+import { consensusLogPattern } from '../../parsers/consensus-log.ts'
+import {
+  createLineJoiner,
+  type JournalEntry,
+  MAX_PARTS,
+  newestLines,
+  parseJournalEntry,
+} from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { createNewest } from '../../sources/journal-end.ts'
 import { createReadPast } from '../../sources/past-journal.ts'
@@ -53,7 +58,7 @@ export const foldJournal = async (parts: Parts, stretch: Stretch, fold: Fold): P
     }).then((entry) => entry !== undefined),
     look(async (signal) => {
       const entries: JournalEntry[] = []
-      const last = { match: own, until, newest: NEWEST + MOST_PARTS }
+      const last = { match: own, until, newest: NEWEST + MAX_PARTS }
       for await (const batch of readPast(last, signal)) entries.push(...batch.entries)
       return newestLines(entries, NEWEST)
     }),
@@ -72,7 +77,7 @@ export const foldJournal = async (parts: Parts, stretch: Stretch, fold: Fold): P
       const entry = joiner.join(part)
       if (entry) fold.on(entry)
     }
-    unreadable += batch.unreadable + joiner.takeLost()
+    unreadable += batch.unreadable + joiner.takeLostCount()
     lines += batch.entries.length
     onLines(lines)
   }

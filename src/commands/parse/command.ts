@@ -5,7 +5,7 @@ import { Argument, Command } from 'commander'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { accountOf } from '../../core/file-errors.ts'
 import { toJson } from '../../core/json.ts'
-import { type Format, formats } from '../../parsers/index.ts'
+import { type Format, formats } from '../../parsers/formats.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 
 /** `chain-agent parse`: what the agent understands of a file. */

@@ -1,6 +1,11 @@
 import { second } from '../../core/units.ts'
-import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
-import { createLineJoiner, isCut, streamOf } from '../../parsers/journal-lines.ts'
+import {
+  createLineJoiner,
+  isCut,
+  type JournalEntry,
+  parseJournalEntry,
+  streamOf,
+} from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { createReadPast } from '../../sources/past-journal.ts'
 

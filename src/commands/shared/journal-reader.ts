@@ -2,17 +2,18 @@ import { createGrepSupport } from '../../collectors/shared/grep-support.ts'
 import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { hour, second } from '../../core/units.ts'
-import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
 import {
   createLineJoiner,
   isCut,
+  type JournalEntry,
   type LineJoiner,
-  MOST_PARTS,
+  MAX_PARTS,
   newestLines,
-} from '../../parsers/journal-lines.ts'
+  parseJournalEntry,
+} from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createJournal } from '../../sources/journal.ts'
 import { createNewest } from '../../sources/journal-end.ts'
+import { createJournal } from '../../sources/journal.ts'
 import { createReadPast } from '../../sources/past-journal.ts'
 import { BEFORE_MS, withWholeLines } from './cut-lines.ts'
 
@@ -97,7 +98,7 @@ async function* readStretch(parts: Parts, asked: Asked, hearing: Hearing): Async
   const pattern = grep === undefined || isFiltered ? undefined : compile(grep)
   // A line belongs to the moment at which it began: the end of one that began before is left out.
   const from = since === undefined || isFiltered ? since : since - BEFORE_MS
-  const most = newest === undefined || isFiltered ? newest : newest + MOST_PARTS
+  const most = newest === undefined || isFiltered ? newest : newest + MAX_PARTS
   const stretch = {
     // The beginning stands here, so that the first look does not search all there ever was either.
     match: [

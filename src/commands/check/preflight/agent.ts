@@ -1,8 +1,8 @@
 import { ParseError, SourceError } from '../../../core/errors.ts'
-import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/unit-files.ts'
-import { isTaken } from '../../../sources/listener.ts'
-import type { Finding } from '../../../health/finding.ts'
 import { version } from '../../../core/version.ts'
+import type { Finding } from '../../../health/finding.ts'
+import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
+import { isTaken } from '../../../sources/listener.ts'
 import { askAgent } from '../../shared/ask-agent.ts'
 import { finding, type Look, type Visit } from './visit.ts'
 

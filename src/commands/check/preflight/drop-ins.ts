@@ -1,6 +1,6 @@
-import { parseUnitFiles, settingsOf, UNIT_FILE_PROPERTIES } from '../../../parsers/unit-files.ts'
 import type { Finding } from '../../../health/finding.ts'
 import { list } from '../../../health/words.ts'
+import { parseUnitFiles, settingsOf, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
 import { finding, type Look, type Visit } from './visit.ts'
 
 interface DropIn {

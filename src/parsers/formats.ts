@@ -1,33 +1,36 @@
-import { parseTracking } from './chrony.ts'
+import { parseTracking } from './time-sync.ts'
 import { parseConsensusLine } from './consensus-log.ts'
 import { parseExecutionLine } from './execution-log.ts'
-import { judgeKeyFile } from './keystore.ts'
+import { checkKeyFile } from './keystore.ts'
 import { parseLedgerLine } from './ledger-tail.ts'
-import { parseLogLine } from './log-patterns.ts'
+import { parsePatternLine } from './log-patterns.ts'
 import { parseMonlogReport } from './monlog.ts'
 import { parseStorageReport } from './mpt.ts'
 import { parseNodeVersion } from './node-version.ts'
 import { parsePrometheusText } from './prometheus-text.ts'
-import { parseRpcAnswer } from './rpc.ts'
+import { parseRpcResponse } from './rpc.ts'
 import { parseDriveHealth } from './smartctl.ts'
 import { parseListeners } from './sockets.ts'
 import { parseStatusReport } from './status.ts'
 import { parseUnits } from './systemctl.ts'
 
-/** A format that `chain-agent parse` reads. */
+/** An input format of `chain-agent parse`. */
 export interface Format {
   readonly name: string
   /** One line for the help. */
   readonly help: string
-  /** `document`: the whole text is one thing. `lines`: each line is one, and null is not of this format. */
+  /**
+   * `document`: the whole text is one value. `lines`: each line is one value; null means that the
+   * line is not of this format.
+   */
   readonly shape: 'document' | 'lines'
   /** Throws a ParseError. */
   parse(text: string): unknown
 }
 
 export const formats: readonly Format[] = [
-  { name: 'rpc', help: 'an answer of the JSON-RPC', shape: 'document', parse: parseRpcAnswer },
-  { name: 'systemctl', help: 'what systemctl show prints', shape: 'document', parse: parseUnits },
+  { name: 'rpc', help: 'a JSON-RPC response', shape: 'document', parse: parseRpcResponse },
+  { name: 'systemctl', help: 'the output of systemctl show', shape: 'document', parse: parseUnits },
   {
     name: 'ledger-tail',
     help: 'lines of the ledger stream',
@@ -42,15 +45,15 @@ export const formats: readonly Format[] = [
   },
   {
     name: 'execution-log',
-    help: 'lines of the log of execution',
+    help: 'lines of the execution log',
     shape: 'lines',
     parse: parseExecutionLine,
   },
   {
     name: 'log-patterns',
-    help: 'lines that mean trouble, of any log of the node',
+    help: 'known problem lines of any log of the node',
     shape: 'lines',
-    parse: parseLogLine,
+    parse: parsePatternLine,
   },
   {
     name: 'chain-mpt',
@@ -66,32 +69,32 @@ export const formats: readonly Format[] = [
   },
   {
     name: 'node-version',
-    help: 'what --version of a program of the node prints',
+    help: 'the output of --version of a node program',
     shape: 'document',
     parse: parseNodeVersion,
   },
   {
     name: 'prometheus',
-    help: 'metrics in the text format of Prometheus, or OpenMetrics',
+    help: 'metrics in the Prometheus text format or OpenMetrics',
     shape: 'document',
     parse: parsePrometheusText,
   },
   {
     name: 'keystore',
-    help: 'whether a keystore or the backup of a key is whole; its content is never shown',
+    help: 'whether a keystore or key backup is complete; its content is never shown',
     shape: 'document',
-    parse: judgeKeyFile,
+    parse: checkKeyFile,
   },
   {
     name: 'chrony',
-    help: 'what chronyc -c tracking prints',
+    help: 'the output of chronyc -c tracking',
     shape: 'document',
-    // Judged by itself: it may be of another day.
+    // Without the current time: the text may be from another day.
     parse: (text) => parseTracking(text),
   },
   {
     name: 'smartctl',
-    help: 'what smartctl -j -a prints of an NVMe drive',
+    help: 'the output of smartctl -j -a for an NVMe drive',
     shape: 'document',
     parse: parseDriveHealth,
   },
