@@ -25,7 +25,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
   'src/query/client': 'src/core src/query/log-fields.ts node:http node:https node:zlib',
-  'src/query/resume': 'src/core src/query/client src/sources/growing-file.ts zod',
+  'src/query/resume': 'src/core src/query/client src/sources/partial-file.ts zod',
   'src/query/store': 'src/core src/query/log-fields.ts node @duckdb/node-api',
   'src/query/service':
     'src/core src/query/log-fields.ts src/query/store/store.ts src/query/store/errors.ts node @noble/hashes zod',

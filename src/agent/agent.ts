@@ -3,7 +3,7 @@ import { severityOf } from '../collectors/severity.ts'
 import { changedKeys } from '../config/changed.ts'
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
-import { type News, newsOf } from '../core/event.ts'
+import { type NewEvent, toNewEvent } from '../core/event.ts'
 import { createReloader, type Reloaded } from '../core/reload.ts'
 import { createSupervisor } from '../core/supervise.ts'
 import { createChangeLog } from '../exporter/change-log.ts'
@@ -16,7 +16,7 @@ import { parseEvent } from '../parsers/event.ts'
 import { createCheckpoints } from '../sources/checkpoint.ts'
 import { createEventLog } from '../sources/event-log.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
-import { type Ask, createAsk } from '../sources/http.ts'
+import { type SendRequest, createHttpClient } from '../sources/http.ts'
 import type { Prefix } from '../sources/prefix.ts'
 import { revision, version } from '../core/version.ts'
 import { type Connect, createWatch } from './runtime.ts'
@@ -29,7 +29,7 @@ interface Options {
   readonly path: string
   /** Who runs programs and asks over HTTP, where it is not the host: in a rehearsal. */
   readonly exec?: Exec
-  readonly ask?: Ask
+  readonly ask?: SendRequest
   readonly connect?: Connect
   /** Whether no other agent shares the process; what is of a shared one is told of none of them. */
   readonly ownsProcess?: boolean
@@ -55,7 +55,11 @@ const WATCH_EVERY = 5000
 /** Puts the agent together and starts it. Throws a SourceError when it cannot listen. */
 export const startAgent = async (options: Options): Promise<Agent> => {
   const { config, clock, log, path } = options
-  const { exec = createExec({ clock, path }), ask = createAsk(clock), ownsProcess = true } = options
+  const {
+    exec = createExec({ clock, path }),
+    ask = createHttpClient(clock),
+    ownsProcess = true,
+  } = options
   const stopping = new AbortController()
   const startedAt = clock.now()
 
@@ -91,7 +95,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     notice: (change) => {
       const severity = severityOf(change)
       changeLog(change, severity)
-      events.add(newsOf(change, severity))
+      events.add(toNewEvent(change, severity))
     },
     onPrefix: (found) => {
       logPrefix(log, found)
@@ -168,7 +172,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
 }
 
 /** What the agent tells of itself is news each time. */
-const ownNews = (at: number, to: string): News => ({
+const ownNews = (at: number, to: string): NewEvent => ({
   at,
   collector: 'agent',
   subject: null,

@@ -6,18 +6,19 @@ import type { HostSources } from '../sources/host.ts'
 import type { Journal } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
-import type { Native } from '../sources/native.ts'
-import type { Query } from '../sources/query.ts'
-import type { ReadOldest } from '../sources/journal-oldest.ts'
+import type {
+  MetricsEndpoint,
+  QueryEndpoint,
+  RpcEndpoint,
+  SendHeartbeat,
+} from '../sources/endpoints.ts'
+import type { ReadOldestEntry } from '../sources/journal-query.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport } from '../sources/report-file.ts'
-import type { ReadStatus } from '../sources/status.ts'
-import type { ReadStorage } from '../sources/storage.ts'
+import type { ReadStatus, ReadStorage } from '../sources/node-tools.ts'
 import type { Recorder } from '../core/recorder.ts'
-import type { Rpc } from '../sources/rpc.ts'
 import type { Sample } from '../metrics.ts'
 import type { TokenFeed, WatchedToken } from './tokens/feed.ts'
-import type { SendHeartbeat } from '../sources/heartbeat.ts'
 
 /** What collectors do their work with, beside the configuration. */
 export interface Means {
@@ -25,13 +26,13 @@ export interface Means {
   readonly recorder: Recorder
   readonly exec: Exec
   readonly journal: Journal<JournalEntry>
-  readonly readOldest: ReadOldest<JournalEntry>
+  readonly readOldest: ReadOldestEntry<JournalEntry>
   readonly checkpoints: Checkpoints
   readonly readPrefix: ReadPrefix
   /** Endpoints that answer within so many milliseconds. */
-  rpcAt(url: string, timeout: number): Rpc
-  queryAt(service: { url: string; apiKeyFile: string | null }, timeout: number): Query
-  nativeAt(url: string, timeout: number): Native
+  rpcAt(url: string, timeout: number): RpcEndpoint
+  queryAt(service: { url: string; apiKeyFile: string | null }, timeout: number): QueryEndpoint
+  nativeAt(url: string, timeout: number): MetricsEndpoint
   /** The report of the database tool of that name, or from the file that is configured. */
   readonly readStorage: ReadStorage
   readonly readStatus: ReadStatus

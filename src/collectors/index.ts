@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import type { Collector, Timing } from '../core/collector.ts'
-import type { Native } from '../sources/native.ts'
+import type { MetricsEndpoint } from '../sources/endpoints.ts'
 import { consensus } from './consensus/collector.ts'
 import { derived } from './derived/collector.ts'
 import { heartbeat } from './heartbeat/collector.ts'
@@ -206,7 +206,8 @@ export const createCollectors = (): ((around: Surroundings) => readonly Offered[
       offer(
         'native',
         (timing) => {
-          const at = (url: string): Native => around.nativeAt(url, requestTimeout(timing, 2))
+          const at = (url: string): MetricsEndpoint =>
+            around.nativeAt(url, requestTimeout(timing, 2))
           return native({ ...config.native, at, readPrefix, recorder, clock, timing })
         },
         { uses: [readPrefix] },

@@ -21,12 +21,15 @@ export interface Event {
 }
 
 /** One that is to be kept. */
-export type News = Omit<Event, 'id'> & {
+export type NewEvent = Omit<Event, 'id'> & {
   /** Whether it is the first sight of this agent: where an earlier one saw the same, it is no news. */
   readonly isFirstSight: boolean
 }
 
-export const newsOf = ({ at, collector, subject, from, to }: Change, severity: Severity): News => ({
+export const toNewEvent = (
+  { at, collector, subject, from, to }: Change,
+  severity: Severity,
+): NewEvent => ({
   at,
   collector,
   // The agent's own words: `password backup` is the name of a file that is watched.

@@ -1,5 +1,5 @@
 /** The name of an error of the system: `EACCES`. */
-export const codeOf = (error: unknown): string =>
+export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code
     : 'it failed'
@@ -45,9 +45,13 @@ const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly adv
 }
 
 /** A file error of Node.js in words: its own message repeats the path and shows the errno. */
-export const accountOf = (
+export const describeFileError = (
   error: unknown,
 ): { readonly happened: string; readonly advice?: string } =>
-  BY_CODE[codeOf(error)] ?? {
-    happened: error instanceof Error && !('code' in error) ? error.message : codeOf(error),
+  BY_CODE[errorCode(error)] ?? {
+    happened: error instanceof Error && !('code' in error) ? error.message : errorCode(error),
   }
+
+/** Whether the error means that the file, its device or its process does not exist. */
+export const isNotFound = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR', 'ENODEV', 'ENXIO', 'ESRCH', 'ENODATA'].includes(errorCode(error))

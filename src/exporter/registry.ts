@@ -28,7 +28,7 @@ const LEFT_OUT = [
   'nodejs_heap_space_size_available_bytes',
 ]
 
-interface Options {
+interface ExpositionOptions {
   /** Whether the process is the agent's alone: only then is its memory told as the agent's. */
   readonly ownsProcess?: boolean
   /** What the process exposes: the metrics of the agent, or of a service. */
@@ -38,7 +38,7 @@ interface Options {
 /** Puts the catalogue into prom-client. The only importer of it. `complain` hears of duplicate series. */
 export const createExposition = (
   complain: (message: string) => void,
-  { ownsProcess = true, catalogue = agentMetrics }: Options = {},
+  { ownsProcess = true, catalogue = agentMetrics }: ExpositionOptions = {},
 ): Exposition => {
   const registry = new Registry()
   if (ownsProcess) collectDefaultMetrics({ register: registry })

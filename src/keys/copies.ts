@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { copyOf, isCopyOf, isOpenToOthers } from '../core/key-places.ts'
 import { second } from '../core/units.ts'
-import type { Lying } from '../sources/secret-files.ts'
+import type { KeyFileInfo } from '../sources/secret-files.ts'
 import type { Kit } from './kit.ts'
 
 /** The copies that lie beside a file, oldest first. */
@@ -59,7 +59,7 @@ export const keepCopy = async (kit: Kit, path: string): Promise<Kept | null> => 
 export const lyingAt = async (
   { files }: Pick<Kit, 'files'>,
   path: string,
-): Promise<Lying | undefined> => {
+): Promise<KeyFileInfo | undefined> => {
   const lying = await files.look(path)
   if (lying === undefined || lying.kind === 'file') return lying
   throw new SourceError({

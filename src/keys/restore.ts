@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { type KeyType, keystoreOf } from '../core/key-places.ts'
 import type { Secret } from '../core/secret.ts'
-import type { Lying, Owner } from '../sources/secret-files.ts'
+import type { KeyFileInfo, Owner } from '../sources/secret-files.ts'
 import { copiesOf, keepCopy, lyingAt } from './copies.ts'
 import { isSameKey, type Key, type Kit, recoverKey } from './kit.ts'
 import { type Found, readBackup, type Source } from './source.ts'
@@ -14,7 +14,7 @@ export interface Plan {
   readonly type: KeyType
   readonly source: Found
   readonly keystore: string
-  readonly before: Lying | undefined
+  readonly before: KeyFileInfo | undefined
   /** Which key the keystore holds now; null where there is none, or where it cannot be opened. */
   readonly held: { readonly isSame: boolean; readonly publicKey: string | null } | null
   /** Why that is not known. */

@@ -5,7 +5,7 @@ import { keys } from '../../src/collectors/keys/collector.ts'
 import { createKeyExaminer, type KeyFile } from '../../src/collectors/keys/files.ts'
 import { renderKeyReport } from '../../src/collectors/keys/report.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
-import { keyFiles, type KeyFiles, type Trouble } from '../../src/sources/key-files.ts'
+import { keyFiles, type KeyFiles, type FileProblem } from '../../src/sources/key-files.ts'
 import { createKeyDirectory } from '../support/key-files.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
@@ -225,7 +225,10 @@ describe.skipIf(process.getuid?.() !== 0)('whose they may be', () => {
 
 describe('without the rights', () => {
   /** Refuses what begins so; looking needs the directories, reading the file. */
-  const refusing = (path: string, how: { look?: Trouble; read?: Trouble; list?: Trouble }) => ({
+  const refusing = (
+    path: string,
+    how: { look?: FileProblem; read?: FileProblem; list?: FileProblem },
+  ) => ({
     ...keyFiles,
     look: async (at: string) => (at.startsWith(path) && how.look) || keyFiles.look(at),
     list: async (at: string) => (at.startsWith(path) && how.list) || keyFiles.list(at),

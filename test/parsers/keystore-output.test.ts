@@ -54,7 +54,9 @@ describe('the secret in what the keystore tool prints', () => {
   })
 
   it('is not the key of an old version, from which the secret cannot be had', async () => {
-    expect(readKeyMaterial(await fixture('recover-v0.11.txt')).problem).toMatch(/^it is from v0.11:/)
+    expect(readKeyMaterial(await fixture('recover-v0.11.txt')).problem).toMatch(
+      /^it is from v0.11:/,
+    )
     expect(readKeyMaterial(await fixture('create-v0.10.txt')).problem).toMatch(/^it is from v0.10/)
   })
 

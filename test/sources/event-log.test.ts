@@ -12,11 +12,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type News, newsOf } from '../../src/core/event.ts'
+import { type NewEvent, toNewEvent } from '../../src/core/event.ts'
 import { KEY_STATES } from '../../src/metrics.ts'
 import { parseEvent } from '../../src/parsers/event.ts'
-import { readEventFile } from '../../src/sources/event-file.ts'
-import { createEventLog } from '../../src/sources/event-log.ts'
+import { createEventLog, readEventFile } from '../../src/sources/event-log.ts'
 
 let directory = ''
 const file = (): string => join(directory, 'events.jsonl')
@@ -26,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
 const AT = Date.UTC(2026, 2, 1)
-const news = (number: number, more: Partial<News> = {}): News => ({
+const news = (number: number, more: Partial<NewEvent> = {}): NewEvent => ({
   at: AT + number * 1000,
   collector: 'services',
   subject: 'bft',
@@ -189,10 +188,10 @@ test("the agent's own words are kept as they are: the password's backup is not a
       for (const to of KEY_STATES) {
         const subject = `${key} ${kind}`
         const change = { at: AT, collector: 'keys', subject, from: undefined, to }
-        expect(newsOf(change, 'info')).toMatchObject({ subject, to })
+        expect(toNewEvent(change, 'info')).toMatchObject({ subject, to })
       }
   const at = 'reference https://user:hunter2@host.example/v2/abc'
-  const { subject } = newsOf(
+  const { subject } = toNewEvent(
     { at: AT, collector: 'x', subject: at, from: undefined, to: 'up' },
     'info',
   )
@@ -202,7 +201,7 @@ test("the agent's own words are kept as they are: the password's backup is not a
 test('what a log or an address gives away is redacted before it is kept', () => {
   const to =
     'failing: could not ask https://user:secret@host.example/v2/abc, password=hunter2 in /home/ana/x\u001b[31m'
-  const { to: kept, isFirstSight } = newsOf(
+  const { to: kept, isFirstSight } = toNewEvent(
     { at: AT, collector: 'rpc', subject: undefined, from: undefined, to },
     'warning',
   )

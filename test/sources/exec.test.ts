@@ -179,7 +179,7 @@ describe('a program that does not end', () => {
       eight.run({ command, args: [] }, stop.signal).catch(() => undefined),
     )
     expect(await messageOf(eight.run({ command: 'true', args: [] }, after(200)))).toContain(
-      '8 are still running',
+      '8 tools are still running',
     )
     const ninth = eight.run({ command: 'echo', args: ['now'] }, never)
     stop.abort()
@@ -195,7 +195,7 @@ describe('a program that does not end', () => {
       some.run({ command, args: [] }, stop.signal).catch(() => undefined),
     )
     expect(await messageOf(some.run({ command, args: [] }, after(200)))).toContain(
-      '4 are still running',
+      '4 tools are still running',
     )
     expect((await some.run({ command: 'echo', args: ['now'] }, after(5000))).stdout).toBe('now\n')
     stop.abort()

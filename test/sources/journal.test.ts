@@ -124,7 +124,7 @@ describe('a follower that brings nothing', () => {
   test('is deaf when the journal has gone on', async () => {
     let asked = 0
     const end = () => ({ stdout: (asked += 1) === 1 ? line(5) : line(900) })
-    expect(String(await ticks(journalOf(end), 8))).toContain('the follower does not bring')
+    expect(String(await ticks(journalOf(end), 8))).toContain('the follower does not return')
   })
   // With --grep, the newest that matches may lie far behind the newest few that it begins with.
   test('is quiet without a place to go on from, while the newest is what it was before', async () => {
@@ -135,13 +135,13 @@ describe('a follower that brings nothing', () => {
     let asked = 0
     const end = () => ({ stdout: (asked += 1) === 1 ? line(-900) : line(900) })
     const outcome = await ticks(journalOf(end), 8, { newest: 1000 })
-    expect(String(outcome)).toContain('the follower does not bring')
+    expect(String(outcome)).toContain('the follower does not return')
   })
   test('is deaf when it does not bring what was there behind its place', async () => {
     const outcome = await ticks(
       journalOf(() => ({ stdout: line(-4) })),
       8,
     )
-    expect(String(outcome)).toContain('the follower does not bring')
+    expect(String(outcome)).toContain('the follower does not return')
   })
 })

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { createQueryClient } from '../../query/client/client.ts'
 import type { QueryClient } from '../../query/client/types.ts'
-import { readSecretFile } from '../../sources/secret-file.ts'
+import { readSecretFile } from '../../sources/credential-file.ts'
 
 /** Makes a client of a query service, which has connections of its own. */
 export type Connect = typeof createQueryClient

@@ -6,7 +6,7 @@ import { asError } from '../../core/outcome.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { second } from '../../core/units.ts'
 import { MAINTENANCE_REASONS, type Sample, sampleIfKnown } from '../../metrics.ts'
-import type { SendHeartbeat } from '../../sources/heartbeat.ts'
+import type { SendHeartbeat } from '../../sources/endpoints.ts'
 import { newestBlock, ownHeight } from '../derived/views.ts'
 import { judge, type Verdict } from '../derived/verdict.ts'
 

@@ -1,13 +1,13 @@
 import { type KERNELS, type Sample, sample } from '../../metrics.ts'
 import { parseWord } from '../../parsers/kernel-files.ts'
 import { newestKernel } from '../../parsers/version-number.ts'
-import type { Tree } from '../../sources/kernel.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
 import { type Aspect, createAspect } from './aspect.ts'
 import { whyBlocked } from './blocked-kernels.ts'
 
 interface Parts {
-  readonly procfs: Tree
-  readonly boot: Tree
+  readonly procfs: FileTree
+  readonly boot: FileTree
   readonly timeout: number
 }
 

@@ -4,7 +4,7 @@ import { type Sample, sample } from '../../metrics.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { LOG_PATTERN } from '../../parsers/log-patterns.ts'
 import type { Exec } from '../../sources/exec.ts'
-import type { ReadOldest } from '../../sources/journal-oldest.ts'
+import type { ReadOldestEntry } from '../../sources/journal-query.ts'
 import { createGrepSupport } from '../shared/grep-support.ts'
 import {
   createJournalFollower,
@@ -20,7 +20,7 @@ import { createOldestEntries } from './oldest-entries.ts'
 interface Parts {
   readonly listening: Listening
   readonly exec: Exec
-  readonly readOldest: ReadOldest<JournalEntry>
+  readonly readOldest: ReadOldestEntry<JournalEntry>
   readonly names: Names
   /** Service → unit, with `{prefix}` for the maker's word. */
   readonly units: Readonly<Record<string, string>>

@@ -4,7 +4,7 @@ import { ParseError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { NATIVE_SOURCES, sample } from '../../metrics.ts'
 import { type Exposition, parsePrometheusText } from '../../parsers/prometheus-text.ts'
-import type { Native } from '../../sources/native.ts'
+import type { MetricsEndpoint } from '../../sources/endpoints.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import { createDrift } from '../shared/drift.ts'
 import { createPace, type Pace } from './pace.ts'
@@ -31,7 +31,7 @@ export interface NativeReading {
 }
 
 interface Parts {
-  readonly at: (url: string) => Native
+  readonly at: (url: string) => MetricsEndpoint
   readonly url: string
   /** Asked where the first gives no metrics of consensus. */
   readonly fallbackUrl: string | null
@@ -63,7 +63,7 @@ export const native = (parts: Parts): Collector<NativeReading> => {
   }
 
   const ask = async (
-    endpoint: Native,
+    endpoint: MetricsEndpoint,
     prefix: string,
     signal: AbortSignal,
   ): Promise<{ readonly state: string; readonly series?: NativeSeries }> => {

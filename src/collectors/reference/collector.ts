@@ -2,15 +2,14 @@ import { type Collector, type Context, poll, type Timing } from '../../core/coll
 import { sample, sampleIfKnown } from '../../metrics.ts'
 import { parseHeight } from '../../parsers/height.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity } from '../../parsers/rpc.ts'
-import type { Query } from '../../sources/query.ts'
-import type { Rpc } from '../../sources/rpc.ts'
+import type { QueryEndpoint, RpcEndpoint } from '../../sources/endpoints.ts'
 import { agree, type Agreement } from '../../core/agreement.ts'
 import { type Reply, request, stateOf } from '../shared/request.ts'
 
 /** An RPC endpoint is compared on `latest`, a query service on `finalized`, which is what it has indexed. */
 export type Reference = { readonly name: string } & (
-  | { readonly kind: 'rpc'; readonly source: Rpc }
-  | { readonly kind: 'query'; readonly source: Query }
+  | { readonly kind: 'rpc'; readonly source: RpcEndpoint }
+  | { readonly kind: 'query'; readonly source: QueryEndpoint }
 )
 
 interface Seen {
@@ -25,7 +24,7 @@ interface Seen {
 export type ReferenceReading = Agreement & { readonly references: readonly Seen[] }
 
 interface Parts {
-  readonly node: Rpc
+  readonly node: RpcEndpoint
   readonly references: readonly Reference[]
   /** Blocks within which heights count as the same. */
   readonly window: bigint
@@ -39,9 +38,9 @@ export const reference = ({
   window,
   timing,
 }: Parts): Collector<ReferenceReading> => {
-  const height = (source: Rpc, signal: AbortSignal): Promise<Reply<bigint>> =>
+  const height = (source: RpcEndpoint, signal: AbortSignal): Promise<Reply<bigint>> =>
     request(source.call('eth_blockNumber', [], signal), parseRpcQuantity)
-  const chainId = (source: Rpc, signal: AbortSignal): Promise<Reply<bigint>> =>
+  const chainId = (source: RpcEndpoint, signal: AbortSignal): Promise<Reply<bigint>> =>
     request(source.call('eth_chainId', [], signal), parseRpcQuantity)
 
   /** A node does not change its chain: while it is down, a reference of another is still of another. */
@@ -108,7 +107,7 @@ const seen = (name: string, reply: Reply<bigint>): Seen =>
     ? { name, up: true, blockNumber: reply.value, state: 'answering' }
     : { name, up: false, blockNumber: null, state: stateOf(reply) }
 
-const finalizedOf = (node: Rpc, signal: AbortSignal): Promise<Reply<Block | null>> =>
+const finalizedOf = (node: RpcEndpoint, signal: AbortSignal): Promise<Reply<Block | null>> =>
   request(node.call('eth_getBlockByNumber', ['finalized', false], signal), parseRpcBlock)
 
 const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)

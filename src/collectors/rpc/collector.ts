@@ -4,7 +4,7 @@ import type { Recorder } from '../../core/recorder.ts'
 import { minute, second } from '../../core/units.ts'
 import { BLOCK_TAGS, REFUSALS, type Sample, sample, sampleIfKnown } from '../../metrics.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../../parsers/rpc.ts'
-import type { Rpc } from '../../sources/rpc.ts'
+import type { RpcEndpoint } from '../../sources/endpoints.ts'
 import { type Refusal, type Reply, request, stateOf } from '../shared/request.ts'
 
 /** What is asked at every poll: the requests that tell how the RPC does. */
@@ -35,7 +35,7 @@ export type RpcReading =
     }
 
 interface Parts {
-  readonly node: Rpc
+  readonly node: RpcEndpoint
   readonly recorder: Recorder
   readonly clock: Clock
   readonly timing: Timing

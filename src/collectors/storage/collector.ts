@@ -14,7 +14,7 @@ import {
 } from '../../metrics.ts'
 import { parseStorageReport, readStorageFailure, type StorageReport } from '../../parsers/mpt.ts'
 import { COMPACTION_THRESHOLD } from '../shared/compaction.ts'
-import type { ReadStorage } from '../../sources/storage.ts'
+import type { ReadStorage } from '../../sources/node-tools.ts'
 
 interface Parts {
   readonly read: ReadStorage

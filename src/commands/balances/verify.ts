@@ -2,8 +2,8 @@ import type { Clock } from '../../core/clock.ts'
 import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import { parseRpcBytes, RpcErrorResponse } from '../../parsers/rpc.ts'
-import { createAsk } from '../../sources/http.ts'
-import { createRpc, type Rpc } from '../../sources/rpc.ts'
+import { createHttpClient } from '../../sources/http.ts'
+import { createRpcEndpoint, type RpcEndpoint } from '../../sources/endpoints.ts'
 import { topicOf } from '../../tokens/signatures.ts'
 import type { BalanceRow, LedgerResult } from '../../tokens/types.ts'
 import type { Token } from './balances.ts'
@@ -43,7 +43,7 @@ const TIMEOUT_MS = 10 * second
 /** Asks the contract itself for some of the balances, at the block of the snapshot. */
 export const verifyBalances = async (options: Options): Promise<Verified> => {
   const { ledger, sample, rpcUrl, clock, signal } = options
-  const rpc = createRpc(options.ask ?? createAsk(clock), rpcUrl, TIMEOUT_MS)
+  const rpc = createRpcEndpoint(options.ask ?? createHttpClient(clock), rpcUrl, TIMEOUT_MS)
   const different: Difference[] = []
   let [equal, untold, silences] = [0, 0, 0]
   let why: string | null = null
@@ -72,7 +72,7 @@ type Told = { readonly value: string } | { readonly why: string; readonly isSile
 
 const SILENT: Told = { why: 'no answer', isSilent: true }
 
-const supplyOf = async (rpc: Rpc, options: Options): Promise<Verified['supply']> => {
+const supplyOf = async (rpc: RpcEndpoint, options: Options): Promise<Verified['supply']> => {
   const { supply } = options.ledger
   if (supply === null || options.standard !== 'erc20') return null
   options.signal.throwIfAborted()
@@ -99,7 +99,7 @@ const spread = (rows: readonly BalanceRow[], sample: number): readonly BalanceRo
 }
 
 const ask = async (
-  rpc: Rpc,
+  rpc: RpcEndpoint,
   data: string,
   { contract, block, signal, ...token }: Options,
 ): Promise<Told> => {

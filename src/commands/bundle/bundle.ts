@@ -7,7 +7,7 @@ import { asError } from '../../core/outcome.ts'
 import { second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
 import { createExec } from '../../sources/exec.ts'
-import { createPatientExec } from '../../sources/patient-exec.ts'
+import { createExecWithTimeouts } from '../../sources/exec-with-timeouts.ts'
 import type { Picture } from '../../health/picture.ts'
 import { revision, version } from '../../core/version.ts'
 import { gatherLog } from './log.ts'
@@ -39,7 +39,7 @@ const EVENTS = 1000
 /** What goes into the archive, all of it without secrets. */
 export const gatherBundle = async (options: Options): Promise<Members> => {
   const { config, clock, path, signal, picture, onStep } = options
-  const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
+  const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
   const members = createMembers(clock.now())
   const attempt = async (name: string, make: () => Promise<string | null>): Promise<void> => {
     signal.throwIfAborted()

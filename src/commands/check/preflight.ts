@@ -3,9 +3,9 @@ import type { Clock } from '../../core/clock.ts'
 import { withDeadline } from '../../core/collector.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
-import { createAccess } from '../../sources/access.ts'
+import { createAccess } from '../../sources/permissions.ts'
 import { createExec } from '../../sources/exec.ts'
-import { createAsk } from '../../sources/http.ts'
+import { createHttpClient } from '../../sources/http.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import type { Finding } from '../../health/finding.ts'
 import type { Picture } from '../../health/picture.ts'
@@ -33,7 +33,7 @@ const LOOKS: readonly Look[] = [agent, journalGroup, database, dropIns, referenc
 /** What is to be said of the host beside what the metrics tell. Nothing is written. */
 export const preflight = async (options: Options): Promise<readonly Finding[]> => {
   const { config, clock, path, signal, picture } = options
-  const { exec = createExec({ clock, path }), ask = createAsk(clock) } = options
+  const { exec = createExec({ clock, path }), ask = createHttpClient(clock) } = options
   const access = createAccess()
   const visit = { config, clock, signal, picture, exec, ask, access, files: keyFiles }
   try {

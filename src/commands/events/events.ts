@@ -3,8 +3,8 @@ import type { Clock } from '../../core/clock.ts'
 import type { Event } from '../../core/event.ts'
 import { parseEvent, parseEventsPage } from '../../parsers/event.ts'
 import { createAgentApi } from '../../sources/agent-api.ts'
-import { readEventFile } from '../../sources/event-file.ts'
-import { createAsk } from '../../sources/http.ts'
+import { readEventFile } from '../../sources/event-log.ts'
+import { createHttpClient } from '../../sources/http.ts'
 import type { StandIns } from '../shared/stand-ins.ts'
 
 interface Options extends StandIns {
@@ -31,7 +31,7 @@ export interface Events {
 
 /** By the agent that runs here; where none does, what one has kept. Throws a SourceError or a ParseError. */
 export const readEvents = async (options: Options): Promise<Events> => {
-  const { config, clock, signal, since, after, ask = createAsk(clock) } = options
+  const { config, clock, signal, since, after, ask = createHttpClient(clock) } = options
   const query = new URLSearchParams({
     limit: `${config.events.keep}`,
     ...(since !== undefined && { since: new Date(since).toISOString() }),

@@ -12,17 +12,17 @@ import { createExec, type Exec } from '../../sources/exec.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import { createKeystoreTool } from '../../sources/keystore-tool.ts'
 import { withFoldersLocked } from '../../sources/lock.ts'
-import { createPatientExec } from '../../sources/patient-exec.ts'
+import { createExecWithTimeouts } from '../../sources/exec-with-timeouts.ts'
 import { createPrefix } from '../../sources/prefix.ts'
-import { isProcessListOpen } from '../../sources/process-list.ts'
 import {
-  folderOfRoot,
-  leaveNoCore,
-  runMark,
+  rootOnlyDirectory,
+  isProcessListPublic,
+  disableCoreDumps,
+  uniqueRunName,
   withPrivateUmask,
-} from '../../sources/process-guards.ts'
+} from '../../sources/process-hardening.ts'
 import { secretFiles } from '../../sources/secret-files.ts'
-import { createStatusTool } from '../../sources/status.ts'
+import { createStatusTool } from '../../sources/node-tools.ts'
 import type { StandIns } from '../shared/stand-ins.ts'
 
 interface Options extends StandIns {
@@ -64,7 +64,7 @@ export const atKeyDesk = async <T>(
   const exec = standIn ?? createExec({ clock, path })
   try {
     return await withPrivateUmask(async () => {
-      const patient = createPatientExec(exec, clock)
+      const patient = createExecWithTimeouts(exec, clock)
       const { word } = await createPrefix({ exec: patient, path, configured: config.prefix })(
         signal,
       )
@@ -76,8 +76,8 @@ export const atKeyDesk = async <T>(
           folders,
           now: () => clock.now(),
           say,
-          mark: runMark(),
-          ownFolder: folderOfRoot(),
+          mark: uniqueRunName(),
+          ownFolder: rootOnlyDirectory(),
         },
         fallbacks: fallbacksOf(folders, config.node, word),
         readKnownKeys: async ({ mayRun }) => {
@@ -90,9 +90,9 @@ export const atKeyDesk = async <T>(
           const configured = { source, isConfigured: true, publicKey, whyUnknown }
           return { secp: [configured, reported.secp], bls: [reported.bls] }
         },
-        isListOpen: await isProcessListOpen(),
+        isListOpen: await isProcessListPublic(),
         // A simulated tool is no process.
-        coreTrouble: standIn ? null : await leaveNoCore(patient, signal),
+        coreTrouble: standIn ? null : await disableCoreDumps(patient, signal),
         consensusState: () => askState(patient, `${word}-bft.service`, signal),
       }
       return withFoldersLocked([folders.directory, folders.backupDirectory], () => work(desk))

@@ -4,7 +4,7 @@ import { type RedactionKind, redactLog } from '../../core/redact-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { parseLogLine, type LogLine } from '../../parsers/log-line.ts'
 import { createExec } from '../../sources/exec.ts'
-import { createPatientExec } from '../../sources/patient-exec.ts'
+import { createExecWithTimeouts } from '../../sources/exec-with-timeouts.ts'
 import { readJournal } from '../shared/journal-reader.ts'
 import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
 import type { StandIns } from '../shared/stand-ins.ts'
@@ -49,7 +49,7 @@ export type Found =
 /** The logs of the node's services, with their secrets redacted. */
 export const openLogs = (options: Options) => {
   const { config, clock, path, signal } = options
-  const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
+  const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
   return {
     find: async (word: string): Promise<Found> => {
       const units = await findUnits({ config, exec, path, signal })

@@ -3,12 +3,12 @@ import type { Config } from '../../config/schema.ts'
 import { staleAfter } from '../../core/collector.ts'
 import type { Maintenance } from '../../core/maintenance.ts'
 import { second } from '../../core/units.ts'
-import { type Announcements, createAnnouncements } from '../../sources/announcements.ts'
+import { type MaintenanceFile, createMaintenanceFile } from '../../sources/maintenance-file.ts'
 import { askAgent, type AskAgentOptions } from '../shared/ask-agent.ts'
 
 /** The maintenance window of the agent that runs with this configuration. */
-export const openAnnouncements = ({ state }: Pick<Config, 'state'>): Announcements =>
-  createAnnouncements(state.directory)
+export const openAnnouncements = ({ state }: Pick<Config, 'state'>): MaintenanceFile =>
+  createMaintenanceFile(state.directory)
 
 /** What the running agent reports of its maintenance window. */
 export type Confirmation = 'confirmed' | 'no agent' | 'not reported' | 'interrupted'

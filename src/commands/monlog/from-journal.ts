@@ -11,8 +11,8 @@ import {
   parseJournalEntry,
 } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createNewest } from '../../sources/journal-end.ts'
-import { createReadPast } from '../../sources/past-journal.ts'
+import { createNewestEntryReader } from '../../sources/journal-query.ts'
+import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { GROUP_MESSAGE } from './asides.ts'
 import type { Fold } from './fold.ts'
 import { DEBUG_PATTERN, isOwn } from './log-entry.ts'
@@ -43,8 +43,8 @@ const NEWEST = 10
 export const foldJournal = async (parts: Parts, stretch: Stretch, fold: Fold): Promise<Around> => {
   const { exec, unit, onLines } = parts
   const look = createLook(parts)
-  const ask = createNewest({ exec, parse: parseJournalEntry })
-  const readPast = createReadPast({ exec, parse: parseJournalEntry })
+  const ask = createNewestEntryReader({ exec, parse: parseJournalEntry })
+  const readPast = createJournalRangeReader({ exec, parse: parseJournalEntry })
   const own = ['-u', unit]
   // journalctl's --until is inclusive: a stretch ends a microsecond before the next one begins.
   const until = stretch.to - 0.001

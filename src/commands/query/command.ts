@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { SourceError } from '../../core/errors.ts'
-import { accountOf } from '../../core/file-errors.ts'
+import { describeFileError } from '../../core/file-errors.ts'
 import { nearest } from '../../core/nearest.ts'
 import type { LogQuery } from '../../query/client/types.ts'
 import { LOG_FIELDS, type LogField } from '../../query/log-fields.ts'
@@ -162,7 +162,7 @@ const print = async (io: Io, text: string): Promise<void> => {
   const lost = io.stdout.errored
   // A reader that has gone away has had enough: the signal ends that.
   if (!lost || lost.message.includes('EPIPE')) return
-  throw new SourceError({ doing: 'write the rows', ...accountOf(lost) })
+  throw new SourceError({ doing: 'write the rows', ...describeFileError(lost) })
 }
 
 const stopped = (io: Io, exit: (code: ExitCode) => void, output: string | undefined): void => {

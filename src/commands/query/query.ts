@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import type { LogQuery, Page, Progress, QueryClient, RunResult } from '../../query/client/types.ts'
-import { begunBytes, openGrowingFile, partialOf } from '../../sources/growing-file.ts'
+import { partialBytes, openPartialFile, partialPath } from '../../sources/partial-file.ts'
 import {
   type CheckpointFile,
   fellBack,
@@ -85,7 +85,7 @@ const intoFile = async (
   let offset = begun?.offset ?? 0
   // What a run left that was killed after its last step is no checkpoint of this one.
   if (!begun) await checkpoint.remove()
-  const growing = await openGrowingFile(file, offset)
+  const growing = await openPartialFile(file, offset)
   const marks = createMarks({ clock, height, isEager: true, write: checkpoint.write })
   try {
     if (!begun) await growing.append(head)
@@ -125,14 +125,14 @@ const intoFile = async (
 
 /** Where to go on; undefined where nothing was begun. Throws a SourceError where what was begun is not ours to go on with. */
 const markOf = async (file: string, checkpoint: CheckpointFile, resume: boolean) => {
-  const begun = await begunBytes(file)
+  const begun = await partialBytes(file)
   if (begun === undefined) return undefined
-  if (!resume) throw unfinished(partialOf(file))
+  if (!resume) throw unfinished(partialPath(file))
   const found = await checkpoint.read()
   // Ended before its first page.
   if (!found) return undefined
   if (begun >= found.mark.offset) return found.mark
-  throw unfinishable(partialOf(file))
+  throw unfinishable(partialPath(file))
 }
 
 const unfinishable = (file: string): QueryError =>

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import { createQueryClient } from '../../query/client/client.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import type { QueryClient, Retry } from '../../query/client/types.ts'
-import { EmptySecretError, readSecretFile } from '../../sources/secret-file.ts'
+import { EmptySecretError, readSecretFile } from '../../sources/credential-file.ts'
 
 /** A query service, and how one is let in. */
 export interface Service {

@@ -1,6 +1,6 @@
 import { SourceError } from '../../core/errors.ts'
 import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
-import type { PastBatch } from '../../sources/past-journal.ts'
+import type { EntryBatch } from '../../sources/journal-range.ts'
 import { readRecording, type Recording } from '../../sources/recording.ts'
 import { createMatch } from './match.ts'
 import type { PastSource } from './source.ts'
@@ -21,7 +21,7 @@ const LOOK = 20_000
 export const openFile = async (options: Options): Promise<PastSource> => {
   const { recording, prefix, since = -Infinity, until } = options
   const batches = within(readRecording(recording, parseJournalEntry), since, until ?? Infinity)
-  const first: PastBatch<JournalEntry>[] = []
+  const first: EntryBatch<JournalEntry>[] = []
   let word = prefix === 'auto' ? undefined : prefix
   let count = 0
   let from: number | undefined
@@ -70,10 +70,10 @@ const wordOf = (entries: readonly JournalEntry[]): string | undefined => {
   return undefined
 }
 
-type Batches = AsyncGenerator<PastBatch<JournalEntry>, undefined>
+type Batches = AsyncGenerator<EntryBatch<JournalEntry>, undefined>
 
 async function* within(
-  batches: AsyncGenerator<PastBatch<JournalEntry>>,
+  batches: AsyncGenerator<EntryBatch<JournalEntry>>,
   since: number,
   until: number,
 ): Batches {
@@ -86,7 +86,7 @@ async function* within(
   return undefined
 }
 
-async function* chain(first: readonly PastBatch<JournalEntry>[], rest: Batches): Batches {
+async function* chain(first: readonly EntryBatch<JournalEntry>[], rest: Batches): Batches {
   yield* first
   yield* rest
   return undefined

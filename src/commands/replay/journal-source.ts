@@ -1,8 +1,8 @@
 import { second } from '../../core/units.ts'
 import { parseJournalEntry } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createNewest } from '../../sources/journal-end.ts'
-import { createReadPast } from '../../sources/past-journal.ts'
+import { createNewestEntryReader } from '../../sources/journal-query.ts'
+import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 import type { PastSource } from './source.ts'
 import { createTape } from './tape.ts'
@@ -21,8 +21,8 @@ interface Options {
 export const openJournal = async (options: Options, signal: AbortSignal): Promise<PastSource> => {
   const { exec, path, since, until } = options
   const parts = { exec, parse: parseJournalEntry }
-  const newest = createNewest(parts)
-  const readPast = createReadPast(parts)
+  const newest = createNewestEntryReader(parts)
+  const readPast = createJournalRangeReader(parts)
   const { word } = await createPrefix({ exec, path, configured: options.prefix })(signal)
   const probe = { command: 'journalctl', args: ['-n', '0', '--grep=.'], answers: [0, 1] }
   const { stderr } = await exec.run(probe, signal)

@@ -3,8 +3,8 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { createExec } from '../../sources/exec.ts'
-import { createPatientExec } from '../../sources/patient-exec.ts'
-import { createReadOnlyCheckpoints } from '../../sources/read-only-checkpoints.ts'
+import { createExecWithTimeouts } from '../../sources/exec-with-timeouts.ts'
+import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { openRecording } from '../../sources/recording.ts'
 import { relive, type Relived } from './engine.ts'
 import { openFile } from './file-source.ts'
@@ -58,7 +58,7 @@ const open = async (options: Options): Promise<PastSource> => {
   const { config, clock, path, signal, file, since, until } = options
   const { prefix } = config
   if (file === undefined) {
-    const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
+    const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
     const now = clock.now()
     const stretch = { since: since ?? now - A_DAY_MS, until: Math.min(until ?? now, now) }
     return openJournal({ exec, path, prefix, ...stretch }, signal)

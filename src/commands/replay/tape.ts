@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../parsers/journal.ts'
-import type { PastBatch } from '../../sources/past-journal.ts'
+import type { EntryBatch } from '../../sources/journal-range.ts'
 
 /** Entries of a recording, in the order in which they were written, read no further than is asked for. */
 export interface Tape {
@@ -18,7 +18,7 @@ export interface Tape {
 /** Entries that are looked at beforehand: what comes after a silence may be a flood. */
 const AHEAD = 3000
 
-type Batches = AsyncGenerator<PastBatch<JournalEntry>, undefined>
+type Batches = AsyncGenerator<EntryBatch<JournalEntry>, undefined>
 
 export const createTape = (batches: Batches): Tape => {
   let held: readonly JournalEntry[] = []
@@ -26,7 +26,7 @@ export const createTape = (batches: Batches): Tape => {
   let unreadable = 0
 
   const more = async (): Promise<readonly JournalEntry[] | undefined> => {
-    const result: IteratorResult<PastBatch<JournalEntry>, undefined> = await batches.next()
+    const result: IteratorResult<EntryBatch<JournalEntry>, undefined> = await batches.next()
     if (result.done === true) return undefined
     unreadable += result.value.unreadable
     return result.value.entries

@@ -1,6 +1,6 @@
 import { SourceError } from '../../core/errors.ts'
 import { Secret } from '../../core/secret.ts'
-import { readSecretLines } from '../../sources/secret-file.ts'
+import { readSecretLines } from '../../sources/credential-file.ts'
 
 /** What a header can carry, and nobody guesses. */
 const KEY = /^[\x21-\x7e]{16,512}$/

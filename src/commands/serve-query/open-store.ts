@@ -5,7 +5,7 @@ import { parsePlace } from '../../query/store/clickhouse/url.ts'
 import { checkDirectory } from '../../query/store/duckdb/make.ts'
 import { openDuckDbStore } from '../../query/store/duckdb/store.ts'
 import type { LogStore, WantedIdentity } from '../../query/store/store.ts'
-import { readSecretFile } from '../../sources/secret-file.ts'
+import { readSecretFile } from '../../sources/credential-file.ts'
 
 interface Place {
   /** A directory, or the address of a server. */

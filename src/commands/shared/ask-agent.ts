@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import { ParseError } from '../../core/errors.ts'
 import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
 import { createAgentApi } from '../../sources/agent-api.ts'
-import { createAsk } from '../../sources/http.ts'
+import { createHttpClient } from '../../sources/http.ts'
 import { knownFrom } from '../../health/known-from.ts'
 import { type Picture, timestamp } from '../../health/picture.ts'
 import type { StandIns } from './stand-ins.ts'
@@ -35,7 +35,7 @@ const statusSchema = z.object({
  * somebody else answers in its place, and a ParseError when the answer is none of an agent.
  */
 export const askAgent = async (options: AskAgentOptions): Promise<Picture | null> => {
-  const { config, clock, signal, ask = createAsk(clock) } = options
+  const { config, clock, signal, ask = createHttpClient(clock) } = options
   const api = createAgentApi(ask, config.listen)
   const status = await api.get('/api/v1/status', signal)
   const metrics = status === null ? null : await api.get('/metrics', signal)

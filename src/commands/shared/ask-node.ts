@@ -11,9 +11,9 @@ import { day, second } from '../../core/units.ts'
 import { parseJournalEntry } from '../../parsers/journal.ts'
 import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
 import { createExec } from '../../sources/exec.ts'
-import { createAsk } from '../../sources/http.ts'
-import { createPastJournal } from '../../sources/past-journal.ts'
-import { createReadOnlyCheckpoints } from '../../sources/read-only-checkpoints.ts'
+import { createHttpClient } from '../../sources/http.ts'
+import { createSnapshotJournal } from '../../sources/journal-range.ts'
+import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { knownFrom } from '../../health/known-from.ts'
 import type { Picture, Told } from '../../health/picture.ts'
 import { version } from '../../core/version.ts'
@@ -37,7 +37,7 @@ interface Options extends StandIns {
  */
 export const askNode = async (options: Options): Promise<Picture> => {
   const { config, clock, path, signal, onWaiting = () => undefined } = options
-  const { exec = createExec({ clock, path }), ask = createAsk(clock) } = options
+  const { exec = createExec({ clock, path }), ask = createHttpClient(clock) } = options
   const ending = new AbortController()
   setMaxListeners(100, ending.signal)
   const end = (): void => {
@@ -51,7 +51,7 @@ export const askNode = async (options: Options): Promise<Picture> => {
     ask,
     checkpoints: createReadOnlyCheckpoints(config.state.directory),
     ownsProcess: false,
-    journal: createPastJournal({ exec, parse: parseJournalEntry }),
+    journal: createSnapshotJournal({ exec, parse: parseJournalEntry }),
     complain: () => undefined,
   })
   const offered = offer(config)

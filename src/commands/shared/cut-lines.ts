@@ -7,7 +7,7 @@ import {
   streamOf,
 } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createReadPast } from '../../sources/past-journal.ts'
+import { createJournalRangeReader } from '../../sources/journal-range.ts'
 
 /** So soon, the rest of a line that journald has cut comes behind its beginning. */
 export const BEFORE_MS = 2 * second
@@ -108,7 +108,7 @@ const read = (
   { since, until }: Range,
   match: readonly string[] = [],
 ) =>
-  createReadPast({ exec, parse: parseJournalEntry })(
+  createJournalRangeReader({ exec, parse: parseJournalEntry })(
     {
       match: ['-u', asked.unit, ...match],
       ...(since === undefined ? {} : { since: since - BEFORE_MS }),

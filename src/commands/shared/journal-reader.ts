@@ -12,9 +12,9 @@ import {
   parseJournalEntry,
 } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createNewest } from '../../sources/journal-end.ts'
+import { createNewestEntryReader } from '../../sources/journal-query.ts'
 import { createJournal } from '../../sources/journal.ts'
-import { createReadPast } from '../../sources/past-journal.ts'
+import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { BEFORE_MS, withWholeLines } from './cut-lines.ts'
 
 interface Asked {
@@ -59,7 +59,7 @@ export async function* readJournal(parts: Parts, asked: Asked): AsyncGenerator<B
     yield* readStretch(parts, asked, { joiner })
     return
   }
-  const end = await createNewest({ exec, parse })(match, signal)
+  const end = await createNewestEntryReader({ exec, parse })(match, signal)
   const known = new Set<string>()
   const until = end === undefined ? undefined : end.at + MILLISECOND
   if (end !== undefined && until !== undefined) {
@@ -112,7 +112,7 @@ async function* readStretch(parts: Parts, asked: Asked, hearing: Hearing): Async
   }
   const isWanted = ({ at, message }: JournalEntry): boolean =>
     (since === undefined || at >= since) && (pattern?.test(message ?? '') ?? true)
-  const past = createReadPast({ exec, parse })(stretch, signal)
+  const past = createJournalRangeReader({ exec, parse })(stretch, signal)
   const heard = async function* () {
     for await (const { entries } of past) {
       for (const part of entries) hear?.(part)

@@ -1,8 +1,8 @@
 import type { Exec } from '../../sources/exec.ts'
-import type { Ask } from '../../sources/http.ts'
+import type { SendRequest } from '../../sources/http.ts'
 
 /** Who runs programs and asks over HTTP, where it is not the host: in a rehearsal. */
 export interface StandIns {
   readonly exec?: Exec
-  readonly ask?: Ask
+  readonly ask?: SendRequest
 }

@@ -3,7 +3,7 @@ import { SourceError } from '../../core/errors.ts'
 import { fingerprint } from '../../core/fingerprint.ts'
 import { QueryError } from '../client/errors.ts'
 import type { BlockHash } from '../client/types.ts'
-import { readWhole, removeFile, replaceFile } from '../../sources/growing-file.ts'
+import { readWhole, removeFile, replaceFile } from '../../sources/partial-file.ts'
 
 /** What a run was asked for, by parts: each as a fingerprint, so that an address with a key in it stays unsaid. */
 export type Identity = Readonly<Record<string, string>>

@@ -2,7 +2,7 @@ import { ParseError, SourceError } from '../../../core/errors.ts'
 import { version } from '../../../core/version.ts'
 import type { Finding } from '../../../health/finding.ts'
 import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
-import { isTaken } from '../../../sources/listener.ts'
+import { isPortInUse } from '../../../sources/port.ts'
 import { askAgent } from '../../shared/ask-agent.ts'
 import { finding, type Look, type Visit } from './visit.ts'
 
@@ -28,7 +28,7 @@ const placeOf = ({ config: { listen } }: Visit): string => `${listen.host}:${lis
 
 const silence = async (visit: Visit): Promise<readonly Finding[]> => {
   const { clock, config } = visit
-  if (await isTaken(clock, config.listen)) {
+  if (await isPortInUse(clock, config.listen)) {
     return [stranger(visit, 'what listens there does not speak as an agent does')]
   }
   const isInstalled = await hasUnit(visit)

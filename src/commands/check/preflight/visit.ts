@@ -1,8 +1,8 @@
 import type { Config } from '../../../config/schema.ts'
 import type { Clock } from '../../../core/clock.ts'
-import type { Access } from '../../../sources/access.ts'
+import type { Access } from '../../../sources/permissions.ts'
 import type { Exec } from '../../../sources/exec.ts'
-import type { Ask } from '../../../sources/http.ts'
+import type { SendRequest } from '../../../sources/http.ts'
 import type { KeyFiles } from '../../../sources/key-files.ts'
 import type { Finding, Severity } from '../../../health/finding.ts'
 import type { Picture } from '../../../health/picture.ts'
@@ -14,7 +14,7 @@ export interface Visit {
   readonly signal: AbortSignal
   readonly picture: Picture
   readonly exec: Exec
-  readonly ask: Ask
+  readonly ask: SendRequest
   readonly access: Access
   /** Reads files that may hold secrets, and lets nothing of them out. */
   readonly files: Pick<KeyFiles, 'read'>

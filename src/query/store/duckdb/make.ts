@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, open, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { accountOf } from '../../../core/file-errors.ts'
+import { describeFileError } from '../../../core/file-errors.ts'
 import { StoreError } from '../errors.ts'
 import type { StoreIdentity, WantedIdentity } from '../store.ts'
 import { openEngine, type EngineOptions } from './engine.ts'
@@ -43,7 +43,7 @@ export const checkDirectory = async (directory: string): Promise<void> => {
   } catch (error) {
     throw new StoreError('unavailable', {
       doing: `make a store in ${directory}`,
-      ...accountOf(error),
+      ...describeFileError(error),
       advice: 'name a directory that the user of the service may write to with --store',
     })
   }

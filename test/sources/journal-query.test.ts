@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Exec, Program } from '../../src/sources/exec.ts'
-import { createReadOldest } from '../../src/sources/journal-oldest.ts'
+import { createOldestEntryReader } from '../../src/sources/journal-query.ts'
 
 const ask = async (chunks: readonly string[]) => {
   const calls: Program[] = []
@@ -18,7 +18,7 @@ const ask = async (chunks: readonly string[]) => {
     },
     killAll: () => undefined,
   }
-  const read = createReadOldest({ exec, parse: (line) => line })
+  const read = createOldestEntryReader({ exec, parse: (line) => line })
   const found = await read(['-u', 'a.service'], new AbortController().signal).catch(String)
   return { found, calls, ended }
 }

@@ -1,36 +1,38 @@
 import { access, constants, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { accountOf } from '../core/file-errors.ts'
+import { describeFileError, isNotFound } from '../core/file-errors.ts'
 import { syncFolder } from './durable.ts'
-import { isMissing } from './missing.ts'
 
-/** A file that comes into being bit by bit: under its own name only once it is whole. */
-export interface GrowingFile {
+/** A file that is written in steps. It gets its final name only when it is complete. */
+export interface PartialFile {
   append(text: string): Promise<void>
-  /** Waits until all of it is on the disk; how long it is, in bytes. */
+  /** Syncs the file to disk and returns its length in bytes. */
   sync(): Promise<number>
-  /** Begins again with nothing. */
+  /** Truncates the file to zero bytes. */
   clear(): Promise<void>
-  /** Gives it its name, in the place of what had it before. */
+  /** Syncs the file and renames it to its final name, replacing an existing file. */
   finish(): Promise<void>
-  /** Leaves it as it is; nothing after `finish`. */
+  /** Closes the partial file. Does nothing after `finish`. */
   close(): Promise<void>
 }
 
-/** Whether a file may come into being there. Throws a SourceError where its directory is missing, or it is one. */
-export const checkPlace = async (file: string): Promise<void> => {
+/**
+ * Checks that the file can be created. Throws a SourceError if its directory is missing or not
+ * writable, or if it is a directory.
+ */
+export const checkWritable = async (file: string): Promise<void> => {
   const directory = `${dirname(file)}/`
   try {
     await access(directory, constants.W_OK)
     if ((await stat(file)).isDirectory()) throw Object.assign(new Error(file), { code: 'EISDIR' })
   } catch (error) {
-    if (isMissing(error) && (await isThere(directory))) return
+    if (isNotFound(error) && (await exists(directory))) return
     throw failed('write', file, error)
   }
 }
 
-export const isThere = async (file: string): Promise<boolean> => {
+export const exists = async (file: string): Promise<boolean> => {
   try {
     await access(file)
     return true
@@ -39,25 +41,25 @@ export const isThere = async (file: string): Promise<boolean> => {
   }
 }
 
-/** Where it lies until it is whole. */
-export const partialOf = (file: string): string => `${file}.partial`
+/** The path of the file until it is complete. */
+export const partialPath = (file: string): string => `${file}.partial`
 
-/** How much of it there is; undefined where none has been begun. Throws a SourceError. */
-export const begunBytes = async (file: string): Promise<number | undefined> => {
+/** The length of the partial file in bytes; undefined if there is none. Throws a SourceError. */
+export const partialBytes = async (file: string): Promise<number | undefined> => {
   try {
-    return (await stat(partialOf(file))).size
+    return (await stat(partialPath(file))).size
   } catch (error) {
-    if (isMissing(error)) return undefined
-    throw failed('look at', partialOf(file), error)
+    if (isNotFound(error)) return undefined
+    throw failed('look at', partialPath(file), error)
   }
 }
 
 /**
- * Goes on after the first so many bytes; what is behind them was not vouched for, and is cut off.
- * Throws a SourceError, as all of it does.
+ * Opens the partial file and continues after `from` bytes; later content is unconfirmed and is
+ * removed. All functions throw a SourceError.
  */
-export const openGrowingFile = async (file: string, from = 0): Promise<GrowingFile> => {
-  const partial = partialOf(file)
+export const openPartialFile = async (file: string, from = 0): Promise<PartialFile> => {
+  const partial = partialPath(file)
   const doing = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work()
@@ -104,7 +106,9 @@ export const openGrowingFile = async (file: string, from = 0): Promise<GrowingFi
   }
 }
 
-/** A whole file in the place of the old one: whoever reads sees one of them, also after the power went. */
+/**
+ * Replaces a file atomically: a reader sees the old or the new file, also after a power failure.
+ */
 export const replaceFile = async (file: string, parts: readonly Uint8Array[]): Promise<void> => {
   const next = `${file}.new`
   try {
@@ -131,29 +135,28 @@ export const removeFile = async (file: string): Promise<void> => {
   }
 }
 
-/** Undefined where there is no such file. Throws a SourceError. */
+/** The content of a file; undefined if it does not exist. Throws a SourceError. */
 export const readWhole = async (file: string): Promise<Uint8Array | undefined> => {
   try {
     const handle = await open(file)
     try {
-      // A Buffer is sliced otherwise than what it says it is.
+      // Convert the Buffer: its `slice` differs from that of Uint8Array.
       return new Uint8Array(await handle.readFile())
     } finally {
       await handle.close()
     }
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (isNotFound(error)) return undefined
     throw failed('read', file, error)
   }
 }
 
-/** A new name is on the disk when its directory is. */
 const failed = (verb: string, file: string, error: unknown): SourceError =>
   new SourceError(
     {
       doing: `${verb} ${file}`,
-      advice: 'see that the directory is there and may be written, and that the disk is not full',
-      ...accountOf(error),
+      advice: 'check that the directory exists and is writable, and that the disk is not full',
+      ...describeFileError(error),
     },
     { cause: error },
   )

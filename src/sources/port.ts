@@ -1,18 +1,18 @@
 import { connect } from 'node:net'
 import type { Clock } from '../core/clock.ts'
 
-interface Place {
+interface HostAndPort {
   readonly host: string
   readonly port: number
 }
 
-/** A host that is busy takes a connection within this. */
+/** A busy host accepts a connection within this time. */
 const TIMEOUT_MS = 2000
 
-/** Whether anybody takes a connection there, whatever he speaks; nothing is said to him. */
-export const isTaken = async (clock: Clock, { host, port }: Place): Promise<boolean> => {
+/** Whether a process accepts TCP connections on the port. Nothing is sent. */
+export const isPortInUse = async (clock: Clock, { host, port }: HostAndPort): Promise<boolean> => {
   const done = new AbortController()
-  // What listens on every address is tried on this host's own.
+  // For a wildcard address, connect to the loopback address.
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   const socket = connect({ host: address, port })
   try {

@@ -1,30 +1,36 @@
 import { open } from 'node:fs/promises'
 import { SourceError } from '../core/errors.ts'
-import { accountOf } from '../core/file-errors.ts'
+import { describeFileError } from '../core/file-errors.ts'
 
 const MAX_BYTES = 8192
 
-/** As many keys as anybody gives out. */
+/** The size limit of a file with API keys. */
 const MAX_BYTES_OF_KEYS = 1_000_000
 
-/** There is such a file, and nothing in it. */
+/** The file exists and is empty. */
 export class EmptySecretError extends SourceError {
   override name = 'EmptySecretError'
 }
 
-/** The one line that an operator keeps out of the configuration: read anew each time, so that it can be changed. */
+/**
+ * Reads a credential that is kept out of the configuration, one line. Called for each use, so that
+ * the file can be changed. Throws a SourceError.
+ */
 export const readSecretFile = async (path: string, what = 'address'): Promise<string> =>
   (await read(path, what, MAX_BYTES)).trim()
 
-/** The same for a file with several of them: its lines as they are, and what is on them is for the reader to judge. */
+/** Reads the lines of a file with several credentials, trimmed. Throws a SourceError. */
 export const readSecretLines = async (path: string, what: string): Promise<readonly string[]> =>
   (await read(path, what, MAX_BYTES_OF_KEYS)).split('\n').map((line) => line.trim())
 
 const read = async (path: string, what: string, most: number): Promise<string> => {
   const doing = `read the ${what} in ${path}`
-  const advice = `write the ${what} into it, and let the agent's user alone read it (mode 0600)`
+  const advice = `write the ${what} into it, readable only by the agent's user (mode 0600)`
   const file = await open(path).catch((error: unknown) => {
-    throw new SourceError({ doing, happened: accountOf(error).happened, advice }, { cause: error })
+    throw new SourceError(
+      { doing, happened: describeFileError(error).happened, advice },
+      { cause: error },
+    )
   })
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(most + 1))

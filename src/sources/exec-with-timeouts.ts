@@ -4,27 +4,27 @@ import { SourceError } from '../core/errors.ts'
 import { minute, renderDuration, second } from '../core/units.ts'
 import type { Exec, Program } from './exec.ts'
 
-/** As long as the collectors wait for a tool. */
+/** The same limit as the collectors use for a tool. */
 const RUN_MS = 10 * second
-/** Between two pieces of what is there already. */
+/** Between two chunksWithTimeout of what is there already. */
 const IDLE_MS = 30 * second
-/** A journal of gigabytes is searched in silence. */
+/** journalctl prints nothing while it searches a large journal. */
 const SEARCH_MS = 5 * minute
 
 /**
- * Programs for a command that somebody waits for: one that hangs is an error after a while. Who follows
- * what is yet to come waits as long as he likes, and the time that a reader takes does not count.
+ * An Exec with time limits for interactive commands: a program that hangs fails after a while.
+ * Programs run with --follow have no limit, and the time that the reader takes does not count.
  */
-export const createPatientExec = (exec: Exec, clock: Clock): Exec => ({
+export const createExecWithTimeouts = (exec: Exec, clock: Clock): Exec => ({
   run: (program, signal) =>
-    withPatience(program, RUN_MS, () =>
+    withTimeoutError(program, RUN_MS, () =>
       withDeadline({ clock, signal }, RUN_MS, (within) => exec.run(program, within.signal)),
     ),
   stream: (program, signal) => {
     const { args } = program
     if (args.includes('--follow')) return exec.stream(program, signal)
     const limit = args.some((word) => word.startsWith('--grep=')) ? SEARCH_MS : IDLE_MS
-    return pieces({ exec, program, limit }, { clock, signal })
+    return chunksWithTimeout({ exec, program, limit }, { clock, signal })
   },
   killAll: () => {
     exec.killAll()
@@ -37,7 +37,7 @@ interface Streaming {
   readonly limit: number
 }
 
-async function* pieces(
+async function* chunksWithTimeout(
   { exec, program, limit }: Streaming,
   { clock, signal }: Context,
 ): AsyncGenerator<Uint8Array> {
@@ -51,7 +51,7 @@ async function* pieces(
   let hasEnded = false
   try {
     for (;;) {
-      const next = await withPatience(program, limit, () =>
+      const next = await withTimeoutError(program, limit, () =>
         withDeadline({ clock, signal: stop.signal }, limit, () => stream.next()),
       )
       if (next.done === true) {
@@ -61,7 +61,7 @@ async function* pieces(
       yield next.value
     }
   } catch (error) {
-    // One that ignores every signal is not waited for.
+    // Do not wait for a program that ignores signals.
     hasEnded = true
     throw error
   } finally {
@@ -71,7 +71,7 @@ async function* pieces(
   }
 }
 
-const withPatience = async <T>(
+const withTimeoutError = async <T>(
   { command }: Program,
   limit: number,
   wait: () => Promise<T>,
@@ -80,8 +80,8 @@ const withPatience = async <T>(
     return await wait()
   } catch (error) {
     if (!(error instanceof SourceError) || !error.timeout) throw error
-    const happened = `it said nothing for ${renderDuration(limit)}`
-    const advice = `see whether \`${command}\` answers at all, or ask for a shorter time`
+    const happened = `there was no output for ${renderDuration(limit)}`
+    const advice = `check that \`${command}\` works, or request a shorter time range`
     throw new SourceError(
       { doing: `run ${command}`, happened, advice },
       { timeout: true, cause: error },

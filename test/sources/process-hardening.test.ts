@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { isProcessListOpen } from '../../src/sources/process-list.ts'
+import { isProcessListPublic } from '../../src/sources/process-hardening.ts'
 import { temporaryFolder } from '../support/directory.ts'
 
 const folder = await temporaryFolder()
@@ -20,9 +20,9 @@ it.each([
 ])('%s', async (_, mounts, expected) => {
   const file = join(folder, 'mounts')
   await writeFile(file, mounts)
-  expect(await isProcessListOpen(file)).toBe(expected)
+  expect(await isProcessListPublic(file)).toBe(expected)
 })
 
 it('is not known where there is no list of mounts', async () => {
-  expect(await isProcessListOpen(join(folder, 'none'))).toBeNull()
+  expect(await isProcessListPublic(join(folder, 'none'))).toBeNull()
 })

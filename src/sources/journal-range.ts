@@ -3,41 +3,47 @@ import { SourceError } from '../core/errors.ts'
 import { hour, second } from '../core/units.ts'
 import type { Exec } from './exec.ts'
 import type { Journal } from './journal.ts'
-import { createNewest, FORMAT, type Placed } from './journal-end.ts'
+import {
+  createNewestEntryReader,
+  JOURNAL_OUTPUT_OPTIONS,
+  type JournalPosition,
+} from './journal-query.ts'
 import { createLineSplitter, type Line } from './lines.ts'
 
-/** A stretch of the journal. Times are milliseconds since the epoch, both inclusive. */
-export interface Stretch {
-  /** Matches as journalctl takes them: `-u`, UNIT, `--grep=`, or FIELD=value. */
+/** A range of the journal. Times are in milliseconds since the epoch, both inclusive. */
+export interface JournalRange {
+  /** Matches in journalctl syntax: `-u`, UNIT, `--grep=`, or FIELD=value. */
   readonly match: readonly string[]
   readonly since?: number
   readonly until?: number
-  /** The last so many entries of it: few enough to be held. */
+  /** Only the last N entries, which are held in memory. */
   readonly newest?: number
 }
 
-export interface PastBatch<Entry> {
+export interface EntryBatch<Entry> {
   readonly entries: readonly Entry[]
-  /** Lines that are no entries. */
+  /** The number of lines that are not entries. */
   readonly unreadable: number
 }
 
-/** Reads a stretch, oldest first, to its end. Throws a SourceError where the journal may not be read. */
-export type ReadPast<Entry> = (
-  stretch: Stretch,
+/** Reads a range, oldest entry first. Throws a SourceError if the journal cannot be read. */
+export type ReadJournalRange<Entry> = (
+  range: JournalRange,
   signal: AbortSignal,
-) => AsyncGenerator<PastBatch<Entry>>
+) => AsyncGenerator<EntryBatch<Entry>>
 
-interface Parts<Entry> {
+interface JournalRangeDependencies<Entry> {
   readonly exec: Exec
-  /** Throws for a line that is no entry. */
+  /** Throws if the line is not an entry. */
   readonly parse: (line: string) => Entry
 }
 
-export const createReadPast = <Entry extends Placed>(parts: Parts<Entry>): ReadPast<Entry> => {
+export const createJournalRangeReader = <Entry extends JournalPosition>(
+  parts: JournalRangeDependencies<Entry>,
+): ReadJournalRange<Entry> => {
   const { exec, parse } = parts
-  const newest = createNewest(parts)
-  const parseLines = (lines: readonly Line[]): PastBatch<Entry> => {
+  const newest = createNewestEntryReader(parts)
+  const parseLines = (lines: readonly Line[]): EntryBatch<Entry> => {
     const entries: Entry[] = []
     let unreadable = 0
     for (const line of lines) {
@@ -51,7 +57,7 @@ export const createReadPast = <Entry extends Placed>(parts: Parts<Entry>): ReadP
     return { entries, unreadable }
   }
 
-  return async function* readPast({ match, since, until, newest: count }, signal) {
+  return async function* readRange({ match, since, until, newest: count }, signal) {
     // Fails at once, and readably, where a reader that may not read would only find nothing. Of whatever
     // pattern: to search for one takes as long as the journal is big.
     await newest(
@@ -62,9 +68,9 @@ export const createReadPast = <Entry extends Placed>(parts: Parts<Entry>): ReadP
       '--merge',
       ...(since === undefined ? [] : [`--since=${at(since)}`]),
       ...(until === undefined ? [] : [`--until=${at(until)}`]),
-      // Without --reverse, journalctl 252 counts from the journal's end, whatever --until says.
+      // Without --reverse, journalctl 252 counts from the end of the journal and ignores --until.
       ...(count === undefined ? [] : ['--reverse', '-n', `${count}`]),
-      ...FORMAT,
+      ...JOURNAL_OUTPUT_OPTIONS,
       ...match,
     ]
     const split = createLineSplitter()
@@ -82,22 +88,24 @@ export const createReadPast = <Entry extends Placed>(parts: Parts<Entry>): ReadP
   }
 }
 
-/** As journalctl takes a moment, to the microsecond. */
+/** A time for journalctl, with microseconds. */
 const at = (ms: number): string => `@${(ms / second).toFixed(6)}`
 
-/** Where the whole look back would take too long, a minute and something. */
+/** The fallback range if the complete look-back takes too long. */
 const SHORT_LOOK_MS = 75 * second
 
 /**
- * The journal as it is at this moment: a follower hears at once all that it would begin with, and then
- * nothing more. For whoever asks once.
+ * The journal as a snapshot: a follower receives the initial entries and then nothing more. For
+ * commands that run once.
  */
-export const createPastJournal = <Entry extends Placed>(parts: Parts<Entry>): Journal<Entry> => {
-  const readPast = createReadPast(parts)
-  const read = async (stretch: Stretch, signal: AbortSignal) => {
+export const createSnapshotJournal = <Entry extends JournalPosition>(
+  parts: JournalRangeDependencies<Entry>,
+): Journal<Entry> => {
+  const readRange = createJournalRangeReader(parts)
+  const read = async (range: JournalRange, signal: AbortSignal) => {
     const all: Entry[] = []
     let unreadable = 0
-    for await (const batch of readPast(stretch, signal)) {
+    for await (const batch of readRange(range, signal)) {
       all.push(...batch.entries)
       unreadable += batch.unreadable
     }
@@ -107,13 +115,13 @@ export const createPastJournal = <Entry extends Placed>(parts: Parts<Entry>): Jo
     async *follow({ match, start, timeout }, context: Context) {
       const { clock, signal } = context
       const { newest, lookBack } = 'newest' in start ? start : { newest: 1, lookBack: undefined }
-      const look = (stretch: Stretch, patience: number) =>
-        withDeadline(context, patience, (within) => read(stretch, within.signal))
-      const since = (back: number): Stretch => ({ match, since: clock.now() - back })
+      const look = (range: JournalRange, patience: number) =>
+        withDeadline(context, patience, (within) => read(range, within.signal))
+      const since = (back: number): JournalRange => ({ match, since: clock.now() - back })
       if (lookBack === undefined) yield await look({ match, newest }, timeout)
       else if (lookBack <= SHORT_LOOK_MS) yield await look(since(lookBack), timeout)
       else {
-        // A log under DEBUG is too much to be searched so far back: then the last minute of it.
+        // A DEBUG log is too large to search that far back: read the last minute instead.
         yield await look(since(lookBack), timeout / 2).catch((error: unknown) => {
           if (error instanceof SourceError && error.timeout) {
             return look(since(SHORT_LOOK_MS), timeout / 2)

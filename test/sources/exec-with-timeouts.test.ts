@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Exec } from '../../src/sources/exec.ts'
-import { createPatientExec } from '../../src/sources/patient-exec.ts'
+import { createExecWithTimeouts } from '../../src/sources/exec-with-timeouts.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const never = new AbortController().signal
@@ -28,7 +28,7 @@ const hanging = (pieces: number) => {
     killAll: () => undefined,
   }
   const clock = manualClock()
-  return { patient: createPatientExec(exec, clock), clock, ended }
+  return { patient: createExecWithTimeouts(exec, clock), clock, ended }
 }
 const outcomeOf = (promise: Promise<unknown>) => {
   const outcome = { said: 'nothing yet' }
@@ -46,7 +46,7 @@ test('a program that hangs is an error after ten seconds, and is ended', async (
   await clock.advance(9999)
   expect(outcome.said).toBe('nothing yet')
   await clock.advance(1)
-  expect(outcome.said).toContain('Could not run systemctl: it said nothing for 10s')
+  expect(outcome.said).toContain('Could not run systemctl: there was no output for 10s')
   expect(ended).toEqual(['asked to end'])
 })
 
@@ -63,7 +63,7 @@ describe('a stream that falls silent', () => {
     await clock.advance(limit - 1)
     expect(outcome.said).toBe('nothing yet')
     await clock.advance(1)
-    expect(outcome.said).toContain('Could not run journalctl: it said nothing for')
+    expect(outcome.said).toContain('Could not run journalctl: there was no output for')
     expect(ended).toEqual(['asked to end'])
   })
 

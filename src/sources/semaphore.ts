@@ -1,12 +1,12 @@
 import { SourceError } from '../core/errors.ts'
 
-/** Lets only so many run at once; the others wait their turn. */
-export interface Slots {
-  /** Waits for a place, runs, gives the place back. Throws a SourceError when `signal` aborts while waiting. */
+/** Limits how many operations run at the same time; the others wait. */
+export interface Semaphore {
+  /** Waits for a free place, then runs. Throws a SourceError if `signal` aborts while waiting. */
   use<T>(signal: AbortSignal, run: () => Promise<T>): Promise<T>
 }
 
-export const createSlots = (places: number): Slots => {
+export const createSemaphore = (places: number): Semaphore => {
   let free = places
   const waiting: (() => void)[] = []
 
@@ -25,7 +25,7 @@ export const createSlots = (places: number): Slots => {
         waiting.splice(waiting.indexOf(admit), 1)
         reject(
           new SourceError(
-            { doing: 'run another tool', happened: `${places} are still running` },
+            { doing: 'run another tool', happened: `${places} tools are still running` },
             { timeout: true },
           ),
         )

@@ -1,21 +1,24 @@
 import { open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { codeOf, isMissing } from './missing.ts'
+import { errorCode, isNotFound } from '../core/file-errors.ts'
 
-/** Small files below one directory, such as those in which the kernel tells of the host. */
-export interface Tree {
-  /** The beginning of a file; null where there is none. */
+/** Small files below one directory, such as /proc and /sys. */
+export interface FileTree {
+  /**
+   * The beginning of a file; null if it does not exist. Throws a SourceError, as do the other
+   * functions.
+   */
   read(path: string, maxBytes?: number): Promise<string | null>
-  /** The names in a directory; null where there is none. */
+  /** The names in a directory; null if it does not exist. */
   list(path: string): Promise<readonly string[] | null>
-  /** How many entries a directory has, which for `/proc/PID/fd` need not be ours to read. */
+  /** The number of entries in a directory; `/proc/PID/fd` may not be readable by this user. */
   count(path: string): Promise<number | null>
 }
 
 const MAX_BYTES = 64 * 1024
 
-export const createTree = (root: string): Tree => {
+export const createFileTree = (root: string): FileTree => {
   const attempt = async <T>(
     path: string,
     look: (whole: string) => Promise<T>,
@@ -24,7 +27,7 @@ export const createTree = (root: string): Tree => {
     try {
       return await look(whole)
     } catch (error) {
-      if (isMissing(error)) return null
+      if (isNotFound(error)) return null
       throw unreadable(whole, error)
     }
   }
@@ -35,7 +38,7 @@ export const createTree = (root: string): Tree => {
   }
 }
 
-/** Files of the kernel have no size, and come in pieces. */
+/** Kernel files report no size and are read in parts. */
 const readBeginning = async (path: string, maxBytes: number): Promise<string> => {
   const file = await open(path, 'r')
   try {
@@ -52,12 +55,14 @@ const readBeginning = async (path: string, maxBytes: number): Promise<string> =>
   }
 }
 
-/** Since Linux 6.2 the size of `/proc/PID/fd` is the number of its entries, for every user. */
+/**
+ * Since Linux 6.2 the size of `/proc/PID/fd` is the number of its entries, readable by every user.
+ */
 const countEntries = async (path: string): Promise<number> => {
   try {
     return (await readdir(path)).length
   } catch (error) {
-    if (!['EACCES', 'EPERM'].includes(codeOf(error))) throw error
+    if (!['EACCES', 'EPERM'].includes(errorCode(error))) throw error
     const { size } = await stat(path)
     if (size > 0) return size
     throw error
@@ -65,4 +70,4 @@ const countEntries = async (path: string): Promise<number> => {
 }
 
 const unreadable = (path: string, error: unknown): SourceError =>
-  new SourceError({ doing: `read ${path}`, happened: codeOf(error) }, { cause: error })
+  new SourceError({ doing: `read ${path}`, happened: errorCode(error) }, { cause: error })

@@ -9,17 +9,17 @@ import { makeDirectory } from './durable.ts'
 
 const MAINTENANCE = 'maintenance'
 
-/** What an operator announces to the agent: through a file, so that it outlives both. */
-export interface Announcements {
-  /** Undefined when nothing is announced; what has run out is still told. */
+/** The maintenance window that an operator sets: a file, so that it persists over restarts. */
+export interface MaintenanceFile {
+  /** Undefined if no window is set. An expired window is returned too. */
   read(): Promise<Maintenance | undefined>
-  /** Throws a SourceError where the directory cannot be written. */
+  /** Throws a SourceError if the directory cannot be written. */
   write(maintenance: Maintenance): Promise<void>
-  /** Whether there was something to end. */
+  /** Removes the window; false if there was none. */
   end(): Promise<boolean>
 }
 
-export const createAnnouncements = (directory: string): Announcements => {
+export const createMaintenanceFile = (directory: string): MaintenanceFile => {
   const file = join(directory, `${MAINTENANCE}.json`)
   const failed = (doing: string, cause: Error): SourceError =>
     new SourceError(
@@ -64,8 +64,8 @@ export const createAnnouncements = (directory: string): Announcements => {
 }
 
 /**
- * Root writes into a directory that is the agent's: it follows no link there, and gives away nothing but
- * the file that it has just made, before anybody sees it under its name.
+ * Root writes into the agent's directory: it follows no link there, and changes the owner only of
+ * the file that it has just created, before the file gets its final name.
  */
 const writeAsOwner = async (directory: string, file: string, text: string): Promise<void> => {
   await rm(`${file}.new`, { force: true })

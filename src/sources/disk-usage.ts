@@ -2,32 +2,36 @@ import { lstat, opendir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { redact } from '../core/redact.ts'
-import { codeOf, isMissing } from './missing.ts'
+import { errorCode, isNotFound } from '../core/file-errors.ts'
 
 interface FileSystem {
   readonly sizeBytes: bigint
-  /** What an ordinary user can still write. */
+  /** The space available to unprivileged users. */
   readonly availableBytes: bigint
 }
 
 /**
- * What directories and files of the node tell without being opened. Null is what is not there; `removed`
- * is a directory that we still hold, by a bind mount, while others see a new one of its name, or none.
+ * Facts on directories and files that are readable without opening them. Null if the path does not
+ * exist. `removed`: a directory that this process still holds through a bind mount, while other
+ * processes see a new directory of that name, or none.
  */
-export interface Space {
+export interface DiskUsage {
   fileSystem(path: string): Promise<FileSystem | null>
-  /** What the files below a directory take; `too many` where to look at each would be no gentle reading. */
+  /**
+   * The disk usage of the files below a directory in bytes; `too many` if there are more files than
+   * the limit.
+   */
   bytesBelow(path: string, signal: AbortSignal): Promise<bigint | 'too many' | 'removed' | null>
   /** Milliseconds since the epoch. */
   modifiedAt(path: string): Promise<number | 'removed' | null>
 }
 
 const MAX_ENTRIES = 20_000
-/** Looked at together: below the size of Node's pool of threads, which others need too. */
+/** The number of files read in parallel: below the size of Node's thread pool, which is shared. */
 const AT_ONCE = 2
 const BLOCK_BYTES = 512n
 
-export const createSpace = (maxEntries = MAX_ENTRIES): Space => ({
+export const createDiskUsage = (maxEntries = MAX_ENTRIES): DiskUsage => ({
   fileSystem: (path) =>
     attempt(path, async () => {
       const { bsize, blocks, bavail } = await statfs(path, { bigint: true })
@@ -46,25 +50,28 @@ export const createSpace = (maxEntries = MAX_ENTRIES): Space => ({
   },
 })
 
-/** A directory that is in no other any more is empty for ever: nobody can write into it. */
+/** A directory without links has been removed and stays empty forever. */
 const isRemoved = async (directory: string): Promise<boolean> => (await stat(directory)).nlink === 0
 
 const attempt = async <T>(path: string, look: () => Promise<T>): Promise<T | null> => {
   try {
     return await look()
   } catch (error) {
-    if (isMissing(error)) return null
-    const advice = ['EACCES', 'EPERM'].includes(codeOf(error))
-      ? `give the agent's user the right to look into it (docs/host.md)`
+    if (isNotFound(error)) return null
+    const advice = ['EACCES', 'EPERM'].includes(errorCode(error))
+      ? `give the agent's user read access to it (docs/host.md)`
       : undefined
     throw new SourceError(
-      { doing: `look at ${redact(path)}`, happened: codeOf(error), advice },
+      { doing: `read ${redact(path)}`, happened: errorCode(error), advice },
       { cause: error },
     )
   }
 }
 
-/** The paths of all entries, by names alone; null where there are too many. Links are not followed. */
+/**
+ * The paths of all entries, without reading their metadata; null if there are too many. Links are
+ * not followed.
+ */
 const filesBelow = async (
   root: string,
   most: number,
@@ -75,7 +82,7 @@ const filesBelow = async (
   for (let at = directories.pop(); at !== undefined; at = directories.pop()) {
     const inside = at
     const directory = await opendir(inside).catch((error: unknown) => {
-      if (inside !== root && isMissing(error)) return undefined
+      if (inside !== root && isNotFound(error)) return undefined
       throw error
     })
     if (!directory) continue
@@ -99,12 +106,12 @@ const sum = async (files: readonly string[], signal: AbortSignal): Promise<bigin
   return blocks * BLOCK_BYTES
 }
 
-/** The node removes old files while we look. */
+/** The node may delete files in the meantime. */
 const blocksOf = async (path: string): Promise<bigint> => {
   try {
     return (await lstat(path, { bigint: true })).blocks
   } catch (error) {
-    if (isMissing(error)) return 0n
+    if (isNotFound(error)) return 0n
     throw error
   }
 }
