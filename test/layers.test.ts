@@ -18,7 +18,7 @@ const LAYERS: Readonly<Record<string, string>> = {
     'src/collectors src/core src/metrics.ts src/parsers type src/sources type src/config',
   'src/config': 'src/core src/metrics.ts node yaml zod',
   'src/exporter': 'src/core src/metrics.ts node express',
-  'src/exporter/registry.ts': 'src/core src/metrics.ts prom-client',
+  'src/exporter/exposition.ts': 'src/core src/metrics.ts prom-client',
   'src/agent':
     'src/collectors src/config src/core src/exporter src/metrics.ts src/parsers src/query src/sources src/tokens node pino',
   'src/health': 'src/core src/metrics.ts src/collectors/consensus/findings.ts zod',
@@ -111,7 +111,7 @@ test.each([
     false,
   ],
   ['src/exporter/a.ts', "export { Registry } from 'prom-client'", false],
-  ['src/exporter/registry.ts', "export { Registry } from 'prom-client'", true],
+  ['src/exporter/exposition.ts', "export { Registry } from 'prom-client'", true],
   ['src/simulator/rpc/a.ts', "const late = async () => import('../../metrics.ts')", false],
   ['src/query/client/a.ts', "import '../../sources/rpc.ts'", false],
   ['src/tokens/a.ts', "import type { Page } from '../query/client/types.ts'", true],

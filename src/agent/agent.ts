@@ -8,7 +8,7 @@ import { createReloader, type Reloaded } from '../core/reload.ts'
 import { createSupervisor } from '../core/supervise.ts'
 import { createChangeLog } from '../exporter/change-log.ts'
 import { renderEvents } from '../exporter/events-page.ts'
-import type { Address } from '../exporter/listening.ts'
+import type { Address } from '../exporter/listen.ts'
 import { serve } from '../exporter/server.ts'
 import { renderStatus } from '../exporter/status.ts'
 import { type Sample, sample } from '../metrics.ts'
@@ -117,10 +117,10 @@ export const startAgent = async (options: Options): Promise<Agent> => {
         log.error(error)
       },
       metrics: () => exposition.render([buildInfo, ...reloader.samples(), ...board.samples()]),
-      status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.standings()),
+      status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
       events: async (query) => renderEvents(await events.all(), query),
       waitingFor: () =>
-        [...board.standings()].flatMap(({ name, enabled, up }) =>
+        [...board.statuses()].flatMap(({ name, enabled, up }) =>
           enabled && up === undefined ? [name] : [],
         ),
     },
@@ -134,7 +134,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       await clock.sleep(WATCH_EVERY, stopping.signal)
-      board.noticeSilence()
+      board.checkStaleness()
     }
   }
 

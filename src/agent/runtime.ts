@@ -3,8 +3,8 @@ import { readForks } from '../config/forks.ts'
 import type { Config } from '../config/schema.ts'
 import { Board, type Change } from '../core/board.ts'
 import type { Clock } from '../core/clock.ts'
-import { createReuse } from '../core/reuse.ts'
-import { createExposition, type Exposition } from '../exporter/registry.ts'
+import { createMemoizeLast } from '../core/memoize-last.ts'
+import { createExposition, type Exposition } from '../exporter/exposition.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
@@ -74,7 +74,7 @@ export const createWatch = (options: Options): Watch => {
       return found
     }
   }
-  const readPrefixFor = createReuse<ReadPrefix>()
+  const readPrefixFor = createMemoizeLast<ReadPrefix>()
   const collectorsFor = createCollectors()
   return {
     board,

@@ -16,7 +16,7 @@ import { chooseExaminer } from './keys/report.ts'
 import { createLifecycle, type Lifecycle } from './lifecycle/count.ts'
 import { createMainPids } from './shared/main-pids.ts'
 import { AGREEMENT_WINDOW } from '../core/agreement.ts'
-import { createReuse } from '../core/reuse.ts'
+import { createMemoizeLast } from '../core/memoize-last.ts'
 import { createNames, createReadPath, type Names } from './shared/names.ts'
 import { createOwnKey, type OwnKey } from './shared/own-key.ts'
 import { createDuties } from './derived/duties.ts'
@@ -63,10 +63,10 @@ interface Offer {
  * share is kept, so that those that keep running and those that are replaced still work on the same data.
  */
 export const createCollectors = (): ((around: Surroundings) => readonly Offered[]) => {
-  const namesFor = createReuse<Names>()
-  const startsFor = createReuse<Lifecycle>()
-  const ownKeyFor = createReuse<OwnKey>()
-  const collectorsFor = new Map<string, ReturnType<typeof createReuse<Collector<unknown>>>>()
+  const namesFor = createMemoizeLast<Names>()
+  const startsFor = createMemoizeLast<Lifecycle>()
+  const ownKeyFor = createMemoizeLast<OwnKey>()
+  const collectorsFor = new Map<string, ReturnType<typeof createMemoizeLast<Collector<unknown>>>>()
   const mainPids = createMainPids()
   const slots = createSlotCount()
   const duties = createDuties()
@@ -90,7 +90,7 @@ export const createCollectors = (): ((around: Surroundings) => readonly Offered[
       { uses = [], hasWork = true, role = 'reads' }: Offer = {},
     ): Offered => {
       const { enabled, interval, timeout } = config[name]
-      const reuse = collectorsFor.get(name) ?? createReuse<Collector<unknown>>()
+      const reuse = collectorsFor.get(name) ?? createMemoizeLast<Collector<unknown>>()
       collectorsFor.set(name, reuse)
       return {
         enabled: enabled && hasWork,

@@ -4,7 +4,7 @@ import { ConfigError } from '../core/errors.ts'
 import { maskAddresses } from '../core/redact.ts'
 import type { ConfigFile } from './file.ts'
 import { type Key, keys } from './keys.ts'
-import { nearest } from '../core/nearest.ts'
+import { closestMatch } from '../core/suggest.ts'
 import { type Config, schema } from './schema.ts'
 import { siblingsOf } from './siblings.ts'
 
@@ -187,7 +187,7 @@ const describe = (
 }
 
 const hint = (word: string, candidates: readonly string[]): string => {
-  const candidate = nearest(word, candidates)
+  const candidate = closestMatch(word, candidates)
   if (candidate !== undefined) return `; did you mean ${candidate}?`
   return candidates.length <= 12 ? `; there are: ${candidates.join(', ')}` : ''
 }

@@ -1,7 +1,7 @@
 import { MAINTENANCE_REASONS } from '../metrics.ts'
 import { minute } from './units.ts'
 
-/** What an operator has announced. Times in milliseconds since the epoch. */
+/** A maintenance window. Times in milliseconds since the epoch. */
 export interface Maintenance {
   readonly reason: (typeof MAINTENANCE_REASONS)[number]
   readonly note: string | null
@@ -9,7 +9,7 @@ export interface Maintenance {
   readonly until: number
 }
 
-/** Reads what was saved; undefined when it is not an announcement. */
+/** Reads a stored maintenance window; undefined if it is invalid. */
 export const readMaintenance = (saved: unknown): Maintenance | undefined => {
   if (typeof saved !== 'object' || saved === null) return undefined
   if (!('reason' in saved && 'startedAt' in saved && 'until' in saved)) return undefined
@@ -21,6 +21,9 @@ export const readMaintenance = (saved: unknown): Maintenance | undefined => {
   return { reason, note, startedAt, until }
 }
 
-/** A clock that was set back must not make it last for days: what begins in the future is none. */
-export const stands = ({ startedAt, until }: Maintenance, now: number): boolean =>
+/**
+ * Whether the window is active. A window that begins in the future is not: a clock that was set
+ * back must not extend it by days.
+ */
+export const isActive = ({ startedAt, until }: Maintenance, now: number): boolean =>
   now < until && now >= startedAt - minute

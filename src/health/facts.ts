@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Known } from '../core/known.ts'
+import type { SampleIndex } from '../core/sample-index.ts'
 import { second } from '../core/units.ts'
 import type { Evidence } from './finding.ts'
 import { timestamp } from './picture.ts'
@@ -11,7 +11,7 @@ interface Block {
 }
 
 /** The newest block that the node told of, by its own time: height and time of one witness. */
-export const newestBlock = (known: Known): Block | undefined => {
+export const newestBlock = (known: SampleIndex): Block | undefined => {
   const told = [
     {
       height: known.value('chain_rpc_block_number', { tag: 'latest' }),
@@ -52,7 +52,7 @@ export const isAdvancing = ({ known, at }: Pick<Evidence, 'known' | 'at'>): bool
 }
 
 /** Labels of services that should run and do not, or that systemd does not know. */
-export const servicesDown = (known: Known): readonly string[] =>
+export const servicesDown = (known: SampleIndex): readonly string[] =>
   known
     .series('chain_service_active')
     .filter(({ value }) => value === 0)
@@ -60,11 +60,11 @@ export const servicesDown = (known: Known): readonly string[] =>
     .filter((service) => known.value('chain_service_expected', { service }) === 1)
 
 /** Without these there are no blocks. */
-export const isNodeDown = (known: Known, ...services: readonly string[]): boolean =>
+export const isNodeDown = (known: SampleIndex, ...services: readonly string[]): boolean =>
   servicesDown(known).some((service) => services.includes(service))
 
 /** Free share of the chunks of the database. */
-export const freeChunks = (known: Known): number | undefined => {
+export const freeChunks = (known: SampleIndex): number | undefined => {
   for (const name of ['chain_execution_storage_chunks', 'chain_storage_chunks'] as const) {
     const lists = known.series(name)
     const all = lists.reduce((sum, { value }) => sum + value, 0)
@@ -75,7 +75,7 @@ export const freeChunks = (known: Known): number | undefined => {
 }
 
 /** The share of statesync that is done. */
-export const statesyncDone = (known: Known): number | undefined => {
+export const statesyncDone = (known: SampleIndex): number | undefined => {
   const told = known.value('chain_status_statesync_progress_ratio')
   return told !== undefined && told < 1 ? told : undefined
 }

@@ -1,4 +1,4 @@
-import { createKnown, type Known } from '../core/known.ts'
+import { createSampleIndex, type SampleIndex } from '../core/sample-index.ts'
 import { metrics, type ReadingName, type Sample } from '../metrics.ts'
 
 interface Exposed {
@@ -13,12 +13,12 @@ const isReading = (name: string): name is ReadingName =>
   )
 
 /** What an exposition says, by the catalogue: what is not in it, and what the agent itself counts, is left out. */
-export const knownFrom = (samples: readonly Exposed[]): Known => {
+export const knownFrom = (samples: readonly Exposed[]): SampleIndex => {
   const readings = new Map<string, boolean>()
   const isOurs = (one: Exposed): one is Exposed & Sample => {
     const found = readings.get(one.name) ?? isReading(one.name)
     readings.set(one.name, found)
     return found
   }
-  return createKnown(samples.filter(isOurs))
+  return createSampleIndex(samples.filter(isOurs))
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Known } from '../core/known.ts'
+import type { SampleIndex } from '../core/sample-index.ts'
 
 /** A moment in a reading: RFC 3339, read as milliseconds since the epoch. */
 export const timestamp = z.iso.datetime().transform((text) => Date.parse(text))
@@ -30,7 +30,7 @@ export interface Picture {
   /** The maker's word before units and tools; null until something has told it. */
   readonly prefix: string | null
   readonly collectors: readonly Told[]
-  readonly known: Known
+  readonly known: SampleIndex
   /** What /metrics says at this moment. */
   readonly metrics: string
 }

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { backupOf, KEY_TYPES, type KeyType } from '../core/key-places.ts'
+import { backupOf, KEY_TYPES, type KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
 import { renderPasswordBackup } from '../parsers/keystore-password.ts'
 import { readKeyMaterial } from '../parsers/keystore.ts'

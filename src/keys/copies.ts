@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { copyOf, isCopyOf, isOpenToOthers } from '../core/key-places.ts'
+import { replacedCopyPath, isReplacedCopyOf, isOpenToOthers } from '../core/key-paths.ts'
 import { second } from '../core/units.ts'
 import type { KeyFileInfo } from '../sources/secret-files.ts'
 import type { Kit } from './kit.ts'
@@ -14,7 +14,7 @@ export const copiesOf = async (
   const names = await files.list(folder)
   return names
     .map((name) => `${folder}/${name}`)
-    .filter(isCopyOf(path))
+    .filter(isReplacedCopyOf(path))
     .toSorted()
 }
 
@@ -45,12 +45,12 @@ export const keepCopy = async (kit: Kit, path: string): Promise<Kept | null> => 
   }
   const at = now()
   for (let late = 0; late < MOST_TRIES; late += 1) {
-    const file = copyOf(path, at + late * second)
+    const file = replacedCopyPath(path, at + late * second)
     if (await files.keepAs(path, file)) return { file, isExposed }
   }
   throw new SourceError({
     doing: `keep ${path} as a copy`,
-    happened: `names are taken from ${copyOf(path, at)} on`,
+    happened: `names are taken from ${replacedCopyPath(path, at)} on`,
     advice: 'see that the clock of the host is right',
   })
 }

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { backupOf, type KeyType } from '../core/key-places.ts'
+import { backupOf, type KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
 import { findPasswordProblem } from '../parsers/keystore-password.ts'
 import type { Encrypt } from './age.ts'
@@ -94,6 +94,6 @@ const pick = ({ publicKey, isLegacy }: Pick<Exported, 'publicKey' | 'isLegacy'>)
 const isThere = (file: string): SourceError =>
   new SourceError({
     doing: `write ${file}`,
-    happened: 'there is such a file already, and none is overwritten',
+    happened: 'the file already exists, and files are never overwritten',
     advice: 'move it away, or name another folder: --output-directory FOLDER',
   })

@@ -1,5 +1,5 @@
 import { SourceError } from '../core/errors.ts'
-import { type KeyFolders, keystoreOf, type KeyType } from '../core/key-places.ts'
+import { type KeyFolders, keystoreOf, type KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
 import { readPassword } from '../parsers/keystore-password.ts'
 import { readKeyMaterial } from '../parsers/keystore.ts'

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { type KeyType, keystoreOf } from '../core/key-places.ts'
+import { type KeyType, keystoreOf } from '../core/key-paths.ts'
 import type { Secret } from '../core/secret.ts'
 import type { KeyFileInfo, Owner } from '../sources/secret-files.ts'
 import { copiesOf, keepCopy, lyingAt } from './copies.ts'

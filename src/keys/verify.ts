@@ -1,5 +1,5 @@
 import { summaryOf } from '../core/errors.ts'
-import { backupOf, exposureOf, keystoreOf, type KeyType } from '../core/key-places.ts'
+import { backupOf, exposureOf, keystoreOf, type KeyType } from '../core/key-paths.ts'
 import { asError } from '../core/outcome.ts'
 import { Secret } from '../core/secret.ts'
 import { readKeyMaterial } from '../parsers/keystore.ts'

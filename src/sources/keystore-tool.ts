@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { type Context, withDeadline } from '../core/collector.ts'
 import { SourceError } from '../core/errors.ts'
-import type { KeyType } from '../core/key-places.ts'
+import type { KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
 import { minute, renderDuration } from '../core/units.ts'
 import type { Exec } from './exec.ts'

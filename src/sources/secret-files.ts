@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open, readdir, rename, rm, rmdir, stat } from '
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
 import { describeFileError, errorCode, isNotFound } from '../core/file-errors.ts'
-import { isOpenToOthers } from '../core/key-places.ts'
+import { isOpenToOthers } from '../core/key-paths.ts'
 import { linkOrCopy, makeFolder, syncFolder } from './durable.ts'
 
 /** The file at a path. Symbolic links are not followed. */

@@ -141,8 +141,8 @@ describe('parse', () => {
     )
     expect(err).toMatchInlineSnapshot(`
       "line 3: not of this format, passed over
-      line 4: Could not understand a line of the ledger stream: expected a whole JSON object
-        it said: {"cut
+      line 4: Could not parse a line of the ledger stream: expected a whole JSON object
+        input: {"cut
       "
     `)
   })
@@ -168,7 +168,7 @@ describe('parse', () => {
   test('a document that is none, and a file that is not there', async () => {
     const none = await cli(['parse', 'rpc'], { stdin: '<html>' })
     expect({ code: none.code, out: none.out }).toEqual({ code: 1, out: '' })
-    expect(none.err).toContain('Could not understand a JSON-RPC response: expected JSON')
+    expect(none.err).toContain('Could not parse a JSON-RPC response: expected JSON')
     const gone = await cli(['parse', 'rpc', join(directory, 'gone')])
     expect(gone.code).toBe(1)
     expect(gone.err).toBe(

@@ -213,7 +213,7 @@ describe.skipIf(process.getuid?.() !== 0)('whose they may be', () => {
     await chown(node.paths['secp backup'], OTHER, NODE)
     expect(await states()).toEqual({
       ...WELL,
-      'secp backup': 'exposed: it belongs neither to root nor to the user of the node',
+      'secp backup': 'exposed: its owner is neither root nor the user of the node',
     })
   })
   test('who is unknown where its directory is not to be seen: the mode alone tells', async () => {

@@ -273,5 +273,5 @@ test('lines that are not understood are counted, and told once an hour', async (
   answers.native = `${text(up(11))}zephyr_peers many\nzephyr_more more\n`
   await next()
   expect(total(key)).toBe(2)
-  expect(states()['metrics, unparsed']).toContain('it said: zephyr_peers many')
+  expect(states()['metrics, unparsed']).toContain('input: zephyr_peers many')
 })

@@ -162,7 +162,7 @@ describe('what is found', () => {
   test('is told where the journal may not be read, too', async () => {
     const host = await openHost({ scenario: 'no-journal-permission', second: 90, agent: false })
     const { out } = await host.run(['monlog'])
-    expect(out).toContain('it said: Hint: You are currently not seeing messages')
+    expect(out).toContain('output: Hint: You are currently not seeing messages')
     expect(out).toContain('What to do: add this user to the group systemd-journal')
     expect(out).toContain('only after that')
     const { out: json } = await host.run(['monlog', '--json'])

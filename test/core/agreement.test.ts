@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { agree, type View } from '../../src/core/agreement.ts'
+import { compareWithQuorum, type HeightView } from '../../src/core/agreement.ts'
 
-const view = (height: number, own: number | null = 1000): View => ({
+const view = (height: number, own: number | null = 1000): HeightView => ({
   height: BigInt(height),
   own: own === null ? null : BigInt(own),
 })
-const said = (views: readonly View[], configured = views.length) =>
-  agree(views, { configured, window: 10n })
+const said = (views: readonly HeightView[], configured = views.length) =>
+  compareWithQuorum(views, { configured, window: 10n })
 
 test('one reference is its own majority', () => {
   expect(said([view(1007)])).toEqual({ agreeing: 1, difference: 7n })

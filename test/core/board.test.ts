@@ -25,13 +25,13 @@ describe('what is known', () => {
   const known = () => {
     const clock = manualClock(0)
     const board = new Board(clock)
-    return { clock, board, report: board.admit(thing) }
+    return { clock, board, report: board.register(thing) }
   }
 
   test('nothing, before the first attempt has ended', () => {
     const { board } = known()
     expect(values(board)).toEqual({ enabled: 1 })
-    expect([...board.standings()]).toMatchObject([{ up: undefined }])
+    expect([...board.statuses()]).toMatchObject([{ up: undefined }])
   })
 
   test('that it is down, when the first attempt should have ended and has not', async () => {
@@ -67,7 +67,7 @@ describe('what is known', () => {
     let [now, elapsed] = [10_000_000, 0]
     const clock = { now: () => now, elapsed: () => elapsed, sleep: () => Promise.resolve() }
     const board = new Board(clock)
-    board.admit(thing)({ ok: true, value: 3, at: now })
+    board.register(thing)({ ok: true, value: 3, at: now })
     now -= 3_600_000
     elapsed += 25_001
     expect(values(board)).toMatchObject({ up: 0 })
@@ -89,8 +89,8 @@ describe('what is known', () => {
     const samples = (): never => {
       throw new RangeError('a bug')
     }
-    board.admit({ ...thing, name: 'bad', samples })({ ok: true, value: 1, at: 0 })
-    board.admit(thing)({ ok: true, value: 3, at: 0 })
+    board.register({ ...thing, name: 'bad', samples })({ ok: true, value: 1, at: 0 })
+    board.register(thing)({ ok: true, value: 3, at: 0 })
     const all = [...board.samples()]
     const up = all.filter(({ name }) => name === 'chain_agent_collector_up')
     expect(up.map(({ labels, value }) => [labels['collector'], value])).toEqual([
@@ -102,9 +102,9 @@ describe('what is known', () => {
 
   test('off is not broken', () => {
     const board = new Board(manualClock(0))
-    board.dismiss(thing)
+    board.disable(thing)
     expect(values(board)).toEqual({ enabled: 0 })
-    expect([...board.standings()]).toMatchObject([{ name: 'thing', enabled: false, up: undefined }])
+    expect([...board.statuses()]).toMatchObject([{ name: 'thing', enabled: false, up: undefined }])
   })
 })
 
@@ -115,7 +115,7 @@ describe('each change is told once', () => {
     const board = new Board(clock, ({ subject, from, to }: Change) => {
       changes.push(`${subject ?? 'itself'}: ${from ?? '?'} → ${to}`)
     })
-    return { clock, board, changes, report: board.admit(thing) }
+    return { clock, board, changes, report: board.register(thing) }
   }
 
   test('of the collector and of its subjects', () => {
@@ -138,11 +138,11 @@ describe('each change is told once', () => {
   test('of falling silent, and of never having spoken', async () => {
     const { clock, board, changes, report } = told()
     await clock.advance(25_001)
-    board.noticeSilence()
+    board.checkStaleness()
     report({ ok: true, value: 1, at: 0 })
     for (const ms of [25_000, 1, 5000]) {
       await clock.advance(ms)
-      board.noticeSilence()
+      board.checkStaleness()
     }
     report({ ok: true, value: 1, at: 0 })
     const silent = 'silent: no reading in the time one is due'

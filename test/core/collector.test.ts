@@ -19,7 +19,7 @@ test('gives up on a read that ignores its signal, and asks again', async () => {
   expect(outcomes).toMatchObject([
     {
       ok: false,
-      error: { summary: 'could not get an answer in time: none within 300ms', timeout: true },
+      error: { summary: 'could not get a response in time: none within 300ms', timeout: true },
     },
   ])
   await clock.advance(1000)

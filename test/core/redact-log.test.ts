@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { printable } from '../../src/core/printable.ts'
+import { sanitize } from '../../src/core/sanitize.ts'
 import { type RedactionKind, redactDocument, redactLog } from '../../src/core/redact-log.ts'
 
 const HASH = '0x' + 'a1'.repeat(32)
@@ -292,9 +292,9 @@ test('a megabyte without an end is redacted in seconds', () => {
 test('nothing is left that a terminal would obey', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
-      expect(printable(`\u001B]0;title\u0007${text}\u001B[2J`)).not.toMatch(/(?!\n)\p{Cc}/u)
+      expect(sanitize(`\u001B]0;title\u0007${text}\u001B[2J`)).not.toMatch(/(?!\n)\p{Cc}/u)
     }),
     { seed: 3 },
   )
-  expect(printable('a\tb\r\nc\rd')).toBe('a b\nc\uFFFDd')
+  expect(sanitize('a\tb\r\nc\rd')).toBe('a b\nc\uFFFDd')
 })

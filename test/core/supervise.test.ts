@@ -39,7 +39,7 @@ test('opens a stream that ends anew, waiting longer each time, up to two interva
     context,
   )
   expect(slept).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000])
-  expect(seen).toEqual(['failing: could not go on following (stream): the stream ended'])
+  expect(seen).toEqual(['failing: could not continue following (stream): the stream ended'])
 })
 
 test('after work that lasted the waiting begins from the start', async () => {
@@ -83,7 +83,7 @@ test('another selection replaces what has changed, one after the other, and leav
 
   expect(await supervisor.run([same, of('changed', false), of('off')])).toEqual(['changed', 'off'])
   expect(seen.splice(0)).toEqual(['off starts', 'changed has stopped'])
-  const enabled = [...board.standings()].map((one) => [one.name, one.enabled])
+  const enabled = [...board.statuses()].map((one) => [one.name, one.enabled])
   expect(Object.fromEntries(enabled)).toEqual({ same: true, changed: false, off: true })
 
   await supervisor.stop()
@@ -98,14 +98,14 @@ test('a collector that is started again keeps its failures, and none of its read
   const noticed = new Board(manualClock(), ({ to }) => changes.push(to))
   const one = { ...collector(() => Promise.resolve()), samples: () => [sample('chain_rpc_up', 1)] }
   for (const of of [board, noticed]) {
-    const report = of.admit(one)
+    const report = of.register(one)
     report({ ok: false, error: new SourceError({ doing: 'x', happened: 'y' }), at: 0 })
     report({ ok: true, value: 1, at: 0 })
-    of.admit(one)({ ok: true, value: 1, at: 0 })
+    of.register(one)({ ok: true, value: 1, at: 0 })
   }
   // The third reading is no change.
   expect(changes).toEqual(['failing: could not x: y', 'working'])
-  board.admit(one)
+  board.register(one)
   const samples = [...board.samples()]
   expect(samples.map(({ name }) => name)).not.toContain('chain_rpc_up')
   const failures = samples.filter(({ name }) => name === 'chain_agent_collector_failures_total')

@@ -41,9 +41,9 @@ test('what several collectors meet is told in full once; after it was well, agai
     'Could not read the journal: this user may not read it; what to do: add it to the group'
   expect(lines).toEqual([
     `warn ledger: ${full}`,
-    `warn consensus: ${to} (like ledger)`,
+    `warn consensus: ${to} (same as ledger)`,
     'info ledger: working',
-    `warn logs: ${to} (like consensus)`,
+    `warn logs: ${to} (same as consensus)`,
     'info consensus: working',
     'info logs: working',
     `warn ledger: ${full}`,

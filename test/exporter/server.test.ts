@@ -1,8 +1,8 @@
 import { connect, createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { serve, type View } from '../../src/exporter/server.ts'
+import { serve, type AgentView } from '../../src/exporter/server.ts'
 
-const view: View = {
+const view: AgentView = {
   version: '1.2.3',
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
   metrics: () => Promise.resolve('chain_rpc_up 1\n'),
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-const start = async (changed: Partial<View> = {}) => {
+const start = async (changed: Partial<AgentView> = {}) => {
   const server = await serve({ ...view, ...changed }, { host: '127.0.0.1', port: 0 })
   closing.push(server.close)
   return (path: string, init?: RequestInit) =>
@@ -26,7 +26,7 @@ const start = async (changed: Partial<View> = {}) => {
 test.each([
   ['/metrics', 'text/plain; version=0.0.4; charset=utf-8', 'chain_rpc_up 1\n'],
   ['/-/healthy', 'text/plain; charset=utf-8', 'The agent is alive.\n'],
-  ['/-/ready', 'text/plain; charset=utf-8', 'Every collector has tried once.\n'],
+  ['/-/ready', 'text/plain; charset=utf-8', 'Every collector has run once.\n'],
   [
     '/api/v1/status',
     'application/json; charset=utf-8',
@@ -114,7 +114,7 @@ test('a page that cannot be made is told without a stack trace, and complained a
   const response = await ask('/metrics')
   expect([response.status, await response.text()]).toEqual([
     500,
-    'This page could not be made; the log says why.\n',
+    'This page could not be rendered; see the log for the reason.\n',
   ])
   expect(complaints).toEqual(['a bug'])
 })

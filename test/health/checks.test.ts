@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { createKnown } from '../../src/core/known.ts'
+import { createSampleIndex } from '../../src/core/sample-index.ts'
 import type { Sample } from '../../src/metrics.ts'
 import type { Evidence } from '../../src/health/finding.ts'
 import type { Told } from '../../src/health/picture.ts'
@@ -26,7 +26,7 @@ const evidence = (series: readonly Series[], collectors: readonly Told[] = []): 
     value,
     labels,
   }))
-  return { at: NOW, prefix: 'chain', known: createKnown(samples), collectors }
+  return { at: NOW, prefix: 'chain', known: createSampleIndex(samples), collectors }
 }
 
 const found = (series: readonly Series[]): readonly string[] =>
@@ -160,7 +160,7 @@ describe('causes and what follows from them', () => {
       at: NOW,
       prefix: null,
       collectors: [],
-      known: createKnown([
+      known: createSampleIndex([
         { name: 'chain_rpc_up', value: 0, labels: {} },
         {
           name: 'chain_key_file_state',
@@ -174,7 +174,12 @@ describe('causes and what follows from them', () => {
     ])
   })
   test('nobody who tells of a block: unknown, and not well', () => {
-    const nothing: Evidence = { at: NOW, prefix: null, known: createKnown([]), collectors: [] }
+    const nothing: Evidence = {
+      at: NOW,
+      prefix: null,
+      known: createSampleIndex([]),
+      collectors: [],
+    }
     expect(judge(nothing)).toMatchObject({
       word: 'UNKNOWN',
       sentence: 'whether the chain advances cannot be told.',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createKnown } from '../../src/core/known.ts'
+import { createSampleIndex } from '../../src/core/sample-index.ts'
 import { parseDuration } from '../../src/core/units.ts'
 import { incidentsOf } from '../../src/health/incidents/incidents.ts'
 import { createJudge, type Firing } from '../../src/health/incidents/judge.ts'
@@ -53,7 +53,7 @@ describe('the table of incidents', () => {
 
 const quiet = (at: number): Moment => ({
   at,
-  known: createKnown([]),
+  known: createSampleIndex([]),
   tallies: createTallies(),
   down: new Map(),
   isPartialRestart: false,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { createKnown } from '../../src/core/known.ts'
+import { createSampleIndex } from '../../src/core/sample-index.ts'
 import { sample } from '../../src/metrics.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 import { advise, AT, NOW } from './advise.ts'
@@ -222,7 +222,7 @@ test('nothing known at all is no advice', () => {
     origin: 'node',
     prefix: null,
     window: 600,
-    known: createKnown([]),
+    known: createSampleIndex([]),
     collectors: [],
   })
   expect(told).toMatchObject({

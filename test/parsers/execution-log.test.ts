@@ -205,8 +205,8 @@ test.each([
 
 test('the error names what was expected and shows what came', () => {
   expect(() => parseExecutionLine(UPSERT.replace('(timeline 0)', '(branch 0)'))).toThrow(
-    'Could not understand a line of the execution log: expected version, timeline 0 or 1, smallest version, time in us, use and chunks\n' +
-      '  it said: Finish upserting version 907 (branch 0). Min valid version 12.',
+    'Could not parse a line of the execution log: expected version, timeline 0 or 1, smallest version, time in us, use and chunks\n' +
+      '  input: Finish upserting version 907 (branch 0). Min valid version 12.',
   )
 })
 

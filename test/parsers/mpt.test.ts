@@ -116,8 +116,8 @@ test.each([
 
 test('the error names what was expected and shows what came', () => {
   expect(() => parseStorageReport('FATAL: no such device\n')).toThrowErrorMatchingInlineSnapshot(`
-    [ParseError: Could not understand the report on the storage: expected a row of a device, or the history
-      it said: FATAL: no such device]
+    [ParseError: Could not parse the report on the storage: expected a row of a device, or the history
+      input: FATAL: no such device]
   `)
 })
 

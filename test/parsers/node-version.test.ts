@@ -48,8 +48,8 @@ test.each([
 
 test('the error names what was expected and shows what came', () => {
   expect(() => parseNodeVersion('Segmentation fault\n')).toThrowErrorMatchingInlineSnapshot(`
-    [ParseError: Could not understand the version of the node: expected NAME {"tag":…} or NAME x.y.z
-      it said: Segmentation fault]
+    [ParseError: Could not parse the version of the node: expected NAME {"tag":…} or NAME x.y.z
+      input: Segmentation fault]
   `)
 })
 

@@ -93,8 +93,8 @@ test.each([
 
 test('the error shows how it begins, and no more', () => {
   expect(() => parsePrometheusText('<html>\n<p>Sign in</p>\n')).toThrowErrorMatchingInlineSnapshot(`
-    [ParseError: Could not understand metrics in the text format of Prometheus: expected lines of a name, labels and a value
-      it said: <html> ⏎ <p>Sign in</p>]
+    [ParseError: Could not parse metrics in the text format of Prometheus: expected lines of a name, labels and a value
+      input: <html> ⏎ <p>Sign in</p>]
   `)
 })
 

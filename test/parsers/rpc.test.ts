@@ -44,8 +44,8 @@ test('an error answer is a refusal, whatever its code: versions number them diff
   expect(() => parseRpcQuantity(refusal('Method not found', -32_601))).toThrow(RpcErrorResponse)
   expect(() => parseRpcQuantity(refusal('overloaded, try again later', 5)))
     .toThrowErrorMatchingInlineSnapshot(`
-    [RpcErrorResponse: Could not understand the response to a JSON-RPC request: expected a result, got the error "overloaded, try again later"
-      it said: {"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"overloaded, try again later"}}]
+    [RpcErrorResponse: Could not parse the response to a JSON-RPC request: expected a result, got the error "overloaded, try again later"
+      input: {"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"overloaded, try again later"}}]
   `)
 })
 

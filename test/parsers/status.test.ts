@@ -111,8 +111,8 @@ test.each([
 test('the error names what was expected and shows what came', () => {
   const refused = () => parseStatusReport('chain-status: command not found\n')
   expect(refused).toThrowErrorMatchingInlineSnapshot(`
-    [ParseError: Could not understand the status report: expected sections with lines of "key: value"
-      it said: chain-status: command not found]
+    [ParseError: Could not parse the status report: expected sections with lines of "key: value"
+      input: chain-status: command not found]
   `)
 })
 

@@ -133,8 +133,8 @@ test.each([
 
 test('the error says which states there are', () => {
   expect(() => parseUnits('ActiveState=dancing\n')).toThrowErrorMatchingInlineSnapshot(`
-    [ParseError: Could not understand systemctl show: expected ActiveState to be one of active, reloading, inactive, failed, activating, deactivating, maintenance
-      it said: ActiveState=dancing]
+    [ParseError: Could not parse systemctl show: expected ActiveState to be one of active, reloading, inactive, failed, activating, deactivating, maintenance
+      input: ActiveState=dancing]
   `)
 })
 

@@ -71,7 +71,7 @@ describe('what is refused is refused at once', () => {
     [410, 'fatal'],
   ] as const)('%i is tried once: %s', async ([status, kind], { expectEnd }) => {
     const text = await expectEnd({ kind: 'reply', status, body: 'because' }, kind, 1)
-    expect(text).toContain('it said: because')
+    expect(text).toContain('output: because')
   })
   it('a redirect is not followed', async ({ expectEnd }) => {
     const headers = { location: 'http://elsewhere.example/query' }

@@ -95,7 +95,7 @@ describe('a program that ends', () => {
     expect(await messageOf(executor.run({ command, args: ['show', 'secret'] }, never)))
       .toMatchInlineSnapshot(`
       "SourceError: Could not run bad show: exit code 3
-        it said: 99 ⏎ 100 ⏎ Failed to connect to bus: no
+        output: 99 ⏎ 100 ⏎ Failed to connect to bus: no
         what to do: run the agent on the host itself, where systemd is process 1, and not in a container"
     `)
   })
@@ -251,7 +251,7 @@ describe('a stream', () => {
     const command = await program('talks', 'echo one; echo two; echo bye >&2; exit 1')
     expect(await messageOf(collect(command, never, 1e9))).toMatchInlineSnapshot(`
       "SourceError: Could not run talks: exit code 1
-        it said: bye"
+        output: bye"
     `)
   })
 

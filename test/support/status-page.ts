@@ -5,7 +5,7 @@ import { createView } from '../../src/commands/status/section.ts'
 import { sectionsFor } from '../../src/commands/status/sections.ts'
 import { readConfig } from '../../src/config/index.ts'
 import { toApiJson } from '../../src/core/json.ts'
-import { createKnown } from '../../src/core/known.ts'
+import { createSampleIndex } from '../../src/core/sample-index.ts'
 import type { Sample } from '../../src/metrics.ts'
 import type { Told } from '../../src/health/picture.ts'
 
@@ -38,7 +38,7 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
       })),
       ...told.map((one) => ({ ...fresh, reading: null, ...one })),
     ],
-    known: createKnown(samples),
+    known: createSampleIndex(samples),
     metrics: '',
   }
   return {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 
 /** `chain-agent help COMMAND`: the same as its --help. */
 export const helpCommand = (): Command => {
@@ -19,7 +19,7 @@ Examples:
       for (const word of words) {
         const names = shown.commands.map((command) => command.name())
         const found = shown.commands.find((command) => command.name() === word)
-        const meant = nearest(word, names)
+        const meant = closestMatch(word, names)
         const hint =
           meant === undefined ? `There are: ${names.join(', ')}` : `Did you mean ${meant}?`
         if (!found) shown.error(`error: unknown command '${word}'\n(${hint})`)

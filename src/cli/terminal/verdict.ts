@@ -1,4 +1,4 @@
-import { printable } from '../../core/printable.ts'
+import { sanitize } from '../../core/sanitize.ts'
 import type { Finding, Severity } from '../../health/finding.ts'
 import type { Fact } from '../../health/survey.ts'
 import { firstLine, type Verdict, type Word } from '../../health/verdict.ts'
@@ -21,7 +21,7 @@ const SEVERITIES: Readonly<Record<Severity, Tone>> = {
 
 /** The first line: the word in its colour, and the sentence. One line however long: it is read by programs, too. */
 export const verdictLine = (verdict: Pick<Verdict, 'word' | 'sentence'>, style: Style): string => {
-  const line = style.plain(printable(firstLine(verdict)))
+  const line = style.plain(sanitize(firstLine(verdict)))
   return style.paint(TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
 }
 
@@ -47,13 +47,13 @@ const linesOf = (
   style: Style,
 ): readonly string[] => {
   const tone = SEVERITIES[severity]
-  const [first = '', ...rest] = wrap(style.plain(printable(`${capital(says)}.`)), style, '  ')
+  const [first = '', ...rest] = wrap(style.plain(sanitize(`${capital(says)}.`)), style, '  ')
   return [
     style.paint(tone, style.sign(tone)) + first.slice(1),
     ...rest,
-    ...evidence.flatMap((fact) => wrap(style.plain(printable(fact)), style, '    ')),
+    ...evidence.flatMap((fact) => wrap(style.plain(sanitize(fact)), style, '    ')),
     ...advice.flatMap((step) => {
-      const [head = '', ...more] = wrap(style.plain(printable(step)), style, '      ')
+      const [head = '', ...more] = wrap(style.plain(sanitize(step)), style, '      ')
       return [`    ${style.paint('strong', '>')} ${head.trimStart()}`, ...more]
     }),
     ...(name.startsWith('Chain')
@@ -65,7 +65,7 @@ const linesOf = (
 /** The facts, a line each; unknown is said. */
 export const factLines = (facts: readonly Fact[], style: Style): readonly string[] =>
   pairs(
-    facts.map(({ matter, says }) => [matter, style.plain(printable(says ?? 'unknown'))]),
+    facts.map(({ matter, says }) => [matter, style.plain(sanitize(says ?? 'unknown'))]),
     style,
   )
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { SourceError, summaryOf } from '../../core/errors.ts'
-import { createKnown } from '../../core/known.ts'
+import { createSampleIndex } from '../../core/sample-index.ts'
 import { asError } from '../../core/outcome.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { second } from '../../core/units.ts'
@@ -42,7 +42,7 @@ export const heartbeat = (parts: Parts): Collector<Reading> => {
 
   const beat = async ({ signal }: Context): Promise<Reading> => {
     const samples = [...published()]
-    const known = createKnown(samples)
+    const known = createSampleIndex(samples)
     const { verdict, reasons } = judge(known, clock.now())
     const height = ownHeight(known) ?? null
     const maintenance =

@@ -1,6 +1,6 @@
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
-import { readMaintenance, stands } from '../../core/maintenance.ts'
+import { readMaintenance, isActive } from '../../core/maintenance.ts'
 import { MAINTENANCE_REASONS, sample } from '../../metrics.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 
@@ -31,7 +31,7 @@ export const maintenance = ({ checkpoint, timing }: Parts): Collector<Reading> =
     const announced = found.state === 'saved' ? readMaintenance(found.value) : undefined
     if (!announced) throw unreadable()
     const { reason, until, note } = announced
-    return !stands(announced, clock.now())
+    return !isActive(announced, clock.now())
       ? NONE
       : { reason, until: new Date(until).toISOString(), note }
   }),

@@ -3,7 +3,7 @@ import { sample, sampleIfKnown } from '../../metrics.ts'
 import { parseHeight } from '../../parsers/height.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity } from '../../parsers/rpc.ts'
 import type { QueryEndpoint, RpcEndpoint } from '../../sources/endpoints.ts'
-import { agree, type Agreement } from '../../core/agreement.ts'
+import { compareWithQuorum, type Agreement } from '../../core/agreement.ts'
 import { type Reply, request, stateOf } from '../shared/request.ts'
 
 /** An RPC endpoint is compared on `latest`, a query service on `finalized`, which is what it has indexed. */
@@ -81,7 +81,10 @@ export const reference = ({
         ? []
         : [{ height: blockNumber, own: own[kind] }]
     })
-    return { references: all, ...agree(views, { configured: references.length, window }) }
+    return {
+      references: all,
+      ...compareWithQuorum(views, { configured: references.length, window }),
+    }
   }
 
   return {

@@ -1,7 +1,7 @@
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { excerpt, summaryOf } from '../../core/errors.ts'
 import type { Forks } from '../../core/fork.ts'
-import { createKnown } from '../../core/known.ts'
+import { createSampleIndex } from '../../core/sample-index.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { type Sample, sample, sampleIfKnown } from '../../metrics.ts'
 import type { PackageVersion } from '../../parsers/dpkg.ts'
@@ -60,7 +60,7 @@ export const version = (parts: Parts): Collector<VersionReading> => {
       }),
     )
     // After the programs, so that the first reading, too, finds what the others have read.
-    const known = createKnown(published())
+    const known = createSampleIndex(published())
     const running = runningVersions(known)
     const installed = installedVersion(package_, answers)
     chainId = chainIdOf(known) ?? chainId

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
-import { KEY_TYPES, type KeyType } from '../../core/key-places.ts'
+import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
 import { asError } from '../../core/outcome.ts'
 import { compareKeys, type KnownKeys, refuseOtherKey } from '../../keys/identity.ts'
 import { readNodePassword } from '../../keys/kit.ts'

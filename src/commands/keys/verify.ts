@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { toJson } from '../../core/json.ts'
-import { KEY_TYPES, type KeyType } from '../../core/key-places.ts'
+import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
 import { compareKeys } from '../../keys/identity.ts'
 import { verify } from '../../keys/verify.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'

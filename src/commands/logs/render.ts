@@ -1,4 +1,4 @@
-import { printable } from '../../core/printable.ts'
+import { sanitize } from '../../core/sanitize.ts'
 import type { ShownLine } from './logs.ts'
 import { wrap } from '../../cli/terminal/layout.ts'
 import type { Style, Tone } from '../../cli/terminal/style.ts'
@@ -16,9 +16,9 @@ const TONES: Readonly<Record<string, Tone>> = {
 /** `TIME LEVEL message key=value`, as many screen lines as it takes. */
 export const renderShort = (line: ShownLine, style: Style): string => {
   const { at, level, by, from } = line
-  const head = `${new Date(at).toISOString()} ${oneLine(printable(level ?? '')).padEnd(5)} `
+  const head = `${new Date(at).toISOString()} ${oneLine(sanitize(level ?? '')).padEnd(5)} `
   const said = [by === null ? line.message : `${by}: ${line.message}`, ...pairsOf(line)].join(' ')
-  const text = style.plain(cut(oneLine(printable(from === null ? said : `${said} (${from})`))))
+  const text = style.plain(cut(oneLine(sanitize(from === null ? said : `${said} (${from})`))))
   const [first = '', ...rest] = wrap(head + text, style, '  ')
   const shown = [first.slice(2), ...rest]
   const tone = TONES[level ?? '']
@@ -26,13 +26,13 @@ export const renderShort = (line: ShownLine, style: Style): string => {
 }
 
 /** The line itself. */
-export const renderRaw = ({ raw }: ShownLine): string => `${printable(raw)}\n`
+export const renderRaw = ({ raw }: ShownLine): string => `${sanitize(raw)}\n`
 
 export const renderJson = (service: string, { at, raw, ...line }: ShownLine): string => {
   const { level, by, message, from, fields } = line
   const time = new Date(at).toISOString()
   const document = JSON.stringify({ time, service, level, by, message, fields, from, raw })
-  return `${printable(document)}\n`
+  return `${sanitize(document)}\n`
 }
 
 const pairsOf = ({ fields }: ShownLine): readonly string[] =>

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../../config/schema.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { type Maintenance, stands } from '../../core/maintenance.ts'
+import { type Maintenance, isActive } from '../../core/maintenance.ts'
 import { minute, parseDuration, renderDuration } from '../../core/units.ts'
 import { confirmationTimeout, confirmMaintenance, openAnnouncements } from './maintenance.ts'
 import { MAINTENANCE_REASONS } from '../../metrics.ts'
@@ -52,7 +52,7 @@ const startCommand = (io: Io, exit: Exit): Command =>
       const { reason, note = null } = options
       const maintenance = { reason, note, startedAt, until: startedAt + span }
       await announcements.write(maintenance)
-      if (before && stands(before, startedAt)) io.stdout.write(`Replaces: ${describe(before)}\n`)
+      if (before && isActive(before, startedAt)) io.stdout.write(`Replaces: ${describe(before)}\n`)
       io.stdout.write(`Maintenance: ${describe(maintenance)}\n`)
       const problem = await problemOf(io, config, maintenance)
       if (problem !== null) {
@@ -121,7 +121,7 @@ const showCommand = (io: Io, exit: Exit): Command =>
     .option('--json', 'as JSON')
     .action(async (options: ShowOptions) => {
       const found = await openAnnouncements(configOf(io, options).config).read()
-      const now = found && stands(found, io.clock.now()) ? found : undefined
+      const now = found && isActive(found, io.clock.now()) ? found : undefined
       if (options.json) io.stdout.write(`${JSON.stringify(now ? asJson(now) : null)}\n`)
       else io.stdout.write(now ? `Maintenance: ${describe(now)}\n` : 'No maintenance window.\n')
       exit(now ? 0 : 1)

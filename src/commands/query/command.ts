@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { SourceError } from '../../core/errors.ts'
 import { describeFileError } from '../../core/file-errors.ts'
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import type { LogQuery } from '../../query/client/types.ts'
 import { LOG_FIELDS, type LogField } from '../../query/log-fields.ts'
 import { fetchLogs } from './query.ts'
@@ -200,7 +200,7 @@ const readFields = (text: string): readonly LogField[] =>
   text.split(',').map((word) => {
     const field = LOG_FIELDS.find((one) => one === word.trim())
     if (field) return field
-    const meant = nearest(word.trim(), LOG_FIELDS)
+    const meant = closestMatch(word.trim(), LOG_FIELDS)
     throw new InvalidArgumentError(
       meant === undefined ? `there are: ${LOG_FIELDS.join(', ')}` : `Did you mean ${meant}?`,
     )

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { toJson } from '../../core/json.ts'
-import { printable } from '../../core/printable.ts'
+import { sanitize } from '../../core/sanitize.ts'
 import { adviseRecovery, type Advice } from '../../health/recovery.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import { gathered } from '../../cli/interrupted.ts'
@@ -89,4 +89,4 @@ const item = (mark: string, text: string, style: Style): readonly string[] => {
 }
 
 /** Lines of a log are among it: a terminal must not obey what a node printed. */
-const plain = (text: string, style: Style): string => style.plain(printable(text))
+const plain = (text: string, style: Style): string => style.plain(sanitize(text))

@@ -1,6 +1,6 @@
 import { figure } from '../../core/format.ts'
 import { Command, Option } from 'commander'
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import { type Replayed, replay } from './replay.ts'
 import { incidentsOf } from '../../health/incidents/incidents.ts'
 import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
@@ -108,6 +108,6 @@ const servicesOf = (
   const names = text?.split(',').map((name) => name.trim())
   const wrong = names?.find((name) => !known.includes(name))
   if (wrong === undefined) return names
-  const meant = nearest(wrong, known)
+  const meant = closestMatch(wrong, known)
   return `no service '${wrong}'\n(${meant === undefined ? `There are: ${known.join(', ')}` : `Did you mean ${meant}?`})`
 }

@@ -1,5 +1,5 @@
 import { duration, figure } from '../../core/format.ts'
-import { printable } from '../../core/printable.ts'
+import { sanitize } from '../../core/sanitize.ts'
 import type { Replayed } from './replay.ts'
 import type { Incident } from '../../health/incidents/incidents.ts'
 import type { Firing } from '../../health/incidents/judge.ts'
@@ -70,7 +70,7 @@ const rowOf = (firing: Firing, { isFirst, to, width }: Place, style: Style): rea
     endedAt === null ? `${duration(to - beganAt)}, not over` : duration(endedAt - beganAt)
   const head = `${utc(beganAt)}  ${lasted.padEnd(DURATION)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
   const sign = isFirst ? style.paint(tone, style.sign(tone)) : ' '
-  const told = style.plain(printable(says))
+  const told = style.plain(sanitize(says))
   if (style.width === undefined) return [`${sign} ${head}  ${told}`]
   const [first = '', ...more] = wrap(head.trimEnd(), style, '  ')
   return [sign + first.slice(1), ...more, ...wrap(told, style, '    ')]

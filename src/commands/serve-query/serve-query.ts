@@ -2,9 +2,9 @@ import { changedKeys } from '../../config/changed.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createReloader, type Reloaded } from '../../core/reload.ts'
-import { createReuse } from '../../core/reuse.ts'
-import type { Address } from '../../exporter/listening.ts'
-import { createExposition } from '../../exporter/registry.ts'
+import { createMemoizeLast } from '../../core/memoize-last.ts'
+import type { Address } from '../../exporter/listen.ts'
+import { createExposition } from '../../exporter/exposition.ts'
 import { serveOperations, serveRequests } from '../../exporter/service-server.ts'
 import { serviceMetrics } from '../../metrics.ts'
 import type { Access } from '../../query/service/api/api.ts'
@@ -139,7 +139,7 @@ const OF_SERVICE = /^(?:serveQuery\.|rpc\.url$)/
 
 /** Reads the API keys; the result is another object only where keys or rate limit are others. */
 const createReadAccess = () => {
-  const accessFor = createReuse<Access>()
+  const accessFor = createMemoizeLast<Access>()
   return async ({
     apiKeysFile,
     rateLimit,

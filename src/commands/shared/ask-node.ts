@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Offered } from '../../collectors/index.ts'
 import type { Config } from '../../config/schema.ts'
-import type { Board, Standing } from '../../core/board.ts'
+import type { Board, CollectorStatus } from '../../core/board.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Collector } from '../../core/collector.ts'
 import { toApiJson } from '../../core/json.ts'
@@ -66,7 +66,7 @@ export const askNode = async (options: Options): Promise<Picture> => {
       if (role === 'reads') await lookAgain(startedAt, { clock, signal })
     }
     for (const { collector, enabled, role } of offered) {
-      if (!enabled || role === 'tells') board.dismiss(collector)
+      if (!enabled || role === 'tells') board.disable(collector)
     }
     const metrics = await exposition.render(board.samples())
     return {
@@ -74,7 +74,7 @@ export const askNode = async (options: Options): Promise<Picture> => {
       origin: 'node',
       version,
       prefix: prefix(),
-      collectors: [...board.standings()].map(toldOf),
+      collectors: [...board.statuses()].map(toldOf),
       known: knownFrom(parsePrometheusText(metrics).samples),
       metrics,
     }
@@ -104,7 +104,7 @@ const lookAgain = async (
 }
 
 /** Who has not answered by now has not answered in time. */
-const toldOf = ({ up, lastSuccessAt, error, reading, ...one }: Standing): Told => ({
+const toldOf = ({ up, lastSuccessAt, error, reading, ...one }: CollectorStatus): Told => ({
   ...one,
   up: up ?? (one.enabled ? false : null),
   lastSuccessAt: lastSuccessAt ?? null,
@@ -130,7 +130,7 @@ const settled = async (wave: readonly Offered[], patience: Patience): Promise<vo
   // A tool may take a minute when nobody waits for it; somebody does.
   const until = clock.elapsed() + Math.min(longest + 2 * second, LONGEST_MS)
   while (!signal.aborted && clock.elapsed() < until) {
-    const waiting = [...board.standings()].filter(
+    const waiting = [...board.statuses()].filter(
       ({ name, up }) => names.has(name) && up === undefined,
     )
     if (waiting.length === 0) return

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 
@@ -38,7 +38,7 @@ export const labelOf = (word: string, units: Units): string | undefined => {
 
 /** What a misspelt word most likely meant: in the words of whoever wrote it. */
 export const nearestLabel = (word: string, units: Units): string | undefined =>
-  nearest(
+  closestMatch(
     word.replace(/\.service$/, ''),
     [...units].flatMap(([label, unit]) => namesOf(label, unit)),
   )

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Known } from '../../core/known.ts'
+import type { SampleIndex } from '../../core/sample-index.ts'
 import type { Picture, Told } from '../../health/picture.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 import type { Fact } from './fact.ts'
@@ -10,7 +10,7 @@ export interface View {
   readonly at: number
   /** The maker's word; the neutral one where it is not known. */
   readonly prefix: string
-  readonly known: Known
+  readonly known: SampleIndex
   readonly picture: Picture
   told(collector: string): Told | undefined
   /** Whether it has a reading, and so knows even what it says nothing of. */

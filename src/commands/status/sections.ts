@@ -1,4 +1,4 @@
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import type { Config } from '../../config/schema.ts'
 import { agent } from './agent.ts'
 import { chain } from './chain.ts'
@@ -58,7 +58,7 @@ export const sectionsFor = (asked: string, units: Units): readonly Section[] => 
 
 /** What a misspelt word may have meant. */
 export const meant = (asked: string, { services: { units }, prefix }: Units): string | undefined =>
-  nearest(asked, [
+  closestMatch(asked, [
     ALL,
     ...SECTIONS.flatMap(({ name, also = [] }) => [name, ...also]),
     ...Object.keys(units),

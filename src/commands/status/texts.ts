@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { duration, figure } from '../../core/format.ts'
-import { printable } from '../../core/printable.ts'
+import { sanitize } from '../../core/sanitize.ts'
 import { second } from '../../core/units.ts'
 
 /** A share with two digits, as the storage tool prints it; what is not whole is never 100.00. */
@@ -36,7 +36,7 @@ export const signalName = (number: number): string =>
 
 /** On one line, with nothing in it that a terminal would obey. */
 export const oneLine = (text: string): string =>
-  printable(text)
+  sanitize(text)
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')

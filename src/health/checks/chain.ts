@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { hour, second } from '../../core/units.ts'
-import { isSyncing } from '../../core/witnesses.ts'
+import { isSyncing } from '../../core/agreement.ts'
 import { blockAge, isAdvancing, isNodeDown, newestBlock, statesyncDone } from '../facts.ts'
 import type { Check } from '../finding.ts'
 import { LIMITS, USUAL_RATE } from '../limits.ts'

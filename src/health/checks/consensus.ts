@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { FINDINGS } from '../../collectors/consensus/findings.ts'
-import { isSyncing } from '../../core/witnesses.ts'
+import { isSyncing } from '../../core/agreement.ts'
 import { isNodeDown } from '../facts.ts'
 import type { Check } from '../finding.ts'
 import { ENOUGH_OWN_ROUNDS, LIMITS, MANY_PEERS, NETWORK_TIMEOUT_SHARE } from '../limits.ts'

@@ -1,5 +1,5 @@
 import { second } from '../../core/units.ts'
-import { isSyncing } from '../../core/witnesses.ts'
+import { isSyncing } from '../../core/agreement.ts'
 import type { Check, Finding } from '../finding.ts'
 import { LIMITS } from '../limits.ts'
 import { figure, list, percent, roughly } from '../words.ts'

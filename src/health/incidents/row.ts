@@ -1,4 +1,4 @@
-import type { Known } from '../../core/known.ts'
+import type { SampleIndex } from '../../core/sample-index.ts'
 import { renderDuration } from '../../core/units.ts'
 import type { Tallies } from './tallies.ts'
 
@@ -11,7 +11,7 @@ export interface Moment {
   /** Milliseconds since the epoch. */
   readonly at: number
   /** What the collectors have published. */
-  readonly known: Known
+  readonly known: SampleIndex
   readonly tallies: Tallies
   /** Services that have ended and did not start since, with how they ended. */
   readonly down: ReadonlyMap<string, string>

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { excerpt } from '../../core/errors.ts'
-import type { Known } from '../../core/known.ts'
+import type { SampleIndex } from '../../core/sample-index.ts'
 import { minute, second } from '../../core/units.ts'
-import { isSyncing } from '../../core/witnesses.ts'
+import { isSyncing } from '../../core/agreement.ts'
 import { isAdvancing, servicesDown } from '../facts.ts'
 import type { Evidence } from '../finding.ts'
 import { type Picture, timestamp } from '../picture.ts'
@@ -26,7 +26,7 @@ interface Process {
 /** The node, as far as the choice of a way out depends on it. */
 export interface Situation {
   readonly at: number
-  readonly known: Known
+  readonly known: SampleIndex
   readonly word: string
   readonly window: number
   readonly bft: Process

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { SourceError } from '../../core/errors.ts'
-import { fingerprint } from '../../core/fingerprint.ts'
+import { fingerprint } from '../../core/hash.ts'
 import { QueryError } from '../client/errors.ts'
 import type { BlockHash } from '../client/types.ts'
 import { readWhole, removeFile, replaceFile } from '../../sources/partial-file.ts'

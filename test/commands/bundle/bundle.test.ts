@@ -74,7 +74,7 @@ test('a path that cannot be written is refused before anything is collected', as
     killAll: () => undefined,
   }
   for (const [name, happened] of [
-    ['taken.tar.gz', 'there is such a file already'],
+    ['taken.tar.gz', 'the file already exists'],
     ['none/x.tar.gz', 'there is no such directory'],
     ['taken.tar.gz/x', 'a part of the path is not a directory'],
   ] as const) {

@@ -1,6 +1,6 @@
 import { readConfig } from '../../../src/config/index.ts'
 import { systemClock } from '../../../src/core/clock.ts'
-import { createKnown } from '../../../src/core/known.ts'
+import { createSampleIndex } from '../../../src/core/sample-index.ts'
 import type { Permission, User } from '../../../src/sources/permissions.ts'
 import { createExec } from '../../../src/sources/exec.ts'
 import { createHttpClient } from '../../../src/sources/http.ts'
@@ -55,7 +55,7 @@ export const visit = (host: Host = {}): Visit => {
       origin: 'node',
       version,
       prefix: 'chain',
-      known: createKnown([]),
+      known: createSampleIndex([]),
       metrics: '',
       collectors: told.map(({ reading = null, error = null, ...one }) => ({
         help: '',

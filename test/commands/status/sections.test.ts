@@ -107,7 +107,7 @@ describe('duties', () => {
 test('versions: what runs, and what is lacking for a fork', () => {
   const version = {
     programs: {
-      node: { ok: false, error: 'Could not run chain-node: exit code 1\n  it said: no' },
+      node: { ok: false, error: 'Could not run chain-node: exit code 1\n  output: no' },
     },
     package: { ok: true, value: { package: 'chain', version: '0.16.1' } },
     installed: '0.16.1',
@@ -132,7 +132,7 @@ test('versions: what runs, and what is lacking for a fork', () => {
   const lines = shownIn(page)
   expect(lines).toMatch(/^ {2}consensus runs +0.16.0$/m)
   expect(lines).toMatch(
-    /^ {2}program node +unknown \(Could not run chain-node: exit code 1; it said: no\)$/m,
+    /^ {2}program node +unknown \(Could not run chain-node: exit code 1; output: no\)$/m,
   )
   expect(lines).toMatch(/^ {2}restart pending +! yes: other than installed runs$/m)
   expect(lines).toMatch(
@@ -219,7 +219,7 @@ describe('why something is unknown', () => {
     [{ enabled: false, up: null }, 'turned off by the configuration, or has nothing to look at'],
     [{ up: null }, 'no attempt has ended yet'],
     [{ up: false }, 'silent: no reading in the time one is due'],
-    [{ up: false, error: 'Could not:\n  it said: x' }, 'Could not:; it said: x'],
+    [{ up: false, error: 'Could not:\n  output: x' }, 'Could not:; output: x'],
     [
       { up: false, error: 'Could not', reading: { peers: '3' } },
       'Could not (shown is what came before)',

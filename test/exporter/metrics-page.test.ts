@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { renderCatalogue } from '../../src/exporter/catalogue-page.ts'
+import { renderMetricsPage } from '../../src/exporter/metrics-page.ts'
 import { chapters, metrics } from '../../src/metrics.ts'
 
 test('the page has every metric once, and an introduction for every chapter', () => {
-  const page = renderCatalogue()
+  const page = renderMetricsPage()
   for (const name of Object.keys(metrics)) {
     expect(page.split(`| \`${name}\` |`), name).toHaveLength(2)
   }

@@ -16,7 +16,7 @@ interface PathLookup {
   /** The name prefix of the node's units and tools. */
   readonly prefix: string
   readonly files: {
-    /** As of `KeyFiles`: facts, or why there are none. */
+    /** As in `KeyFiles`: facts, or the problem. */
     look(path: string): Promise<unknown>
   }
 }
@@ -81,22 +81,28 @@ const ROOT = 0
 /** Whether users other than the owner may read or write. */
 export const isOpenToOthers = (mode: number): boolean => (mode & OTHERS) !== 0
 
-/** Who beside root and the node may read or replace a key file. Without the node's user the mode alone tells. */
+/**
+ * Why users other than root and the node can read or replace a key file; null if they cannot.
+ * Without the node's user only the mode is checked.
+ */
 export const exposureOf = (
   { mode, uid }: { readonly mode: number; readonly uid: number },
   nodeUser: number | null,
 ): string | null => {
   if (isOpenToOthers(mode)) return `mode 0${(mode & 0o777).toString(8).padStart(3, '0')}`
   const isForeign = nodeUser !== null && uid !== ROOT && uid !== nodeUser
-  return isForeign ? 'it belongs neither to root nor to the user of the node' : null
+  return isForeign ? 'its owner is neither root nor the user of the node' : null
 }
 
-/** Where a file goes that is to be replaced: `secp-backup.20260301121000.bak`, in UTC. */
-export const copyOf = (path: string, at: number): string =>
+/**
+ * The path to which a file is moved before it is replaced: `secp-backup.20260301121000.bak`, in
+ * UTC. `at` is in milliseconds since the epoch.
+ */
+export const replacedCopyPath = (path: string, at: number): string =>
   `${path}.${new Date(at).toISOString().replaceAll(/\D/g, '').slice(0, 14)}.bak`
 
-/** Whether `other` is a copy that was made of `path` before that was replaced. */
-export const isCopyOf =
+/** Whether `other` is such a copy of `path`. */
+export const isReplacedCopyOf =
   (path: string) =>
   (other: string): boolean =>
     other.startsWith(`${path}.`) && /^\.\d{14}\.bak$/.test(other.slice(path.length))

@@ -3,48 +3,51 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import { asError } from '../core/outcome.ts'
-import { MAX_HEADER_BYTES } from './listening.ts'
+import { MAX_HEADER_BYTES } from './listen.ts'
 
-/** What every process of ours shows. Every function only looks; none reads from the node. */
-export interface CommonView {
+/** What each process of chain-agent exports. None of the functions reads from the node. */
+export interface MonitoringView {
   readonly contentType: string
   metrics(): Promise<string>
-  /** Hears of a page that could not be made: a bug of ours. */
+  /** Called when a page cannot be rendered, which is a bug. */
   complain(error: Error): void
-  /** What there is to wait for yet; ready when there is nothing. */
+  /** What the process still waits for; ready if empty. */
   waitingFor(): readonly string[]
 }
 
-interface Words {
+interface RouteTexts {
   readonly healthy: string
   readonly ready: string
-  /** Of a page that there is not. */
+  /** The text for an unknown path. */
   readonly unknown: string
 }
 
-export interface Pages {
+export interface Routes {
   add(path: string, handler: RequestHandler): void
-  /** With what answers all other paths; nothing can be added afterwards. */
+  /** The server, with a response for all other paths. No routes can be added afterwards. */
   server(): Server
 }
 
 const compress = promisify(gzip)
 
-/** /metrics, /-/healthy and /-/ready, and what is added to them. */
-export const createPages = (view: CommonView, words: Words): Pages => {
+/** Serves /metrics, /-/healthy and /-/ready, and added routes. */
+export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
   const app = express()
     .disable('x-powered-by')
     .disable('etag')
     .enable('case sensitive routing')
     .set('json spaces', 2)
   const add = (path: string, handler: RequestHandler): void => {
-    // express answers HEAD with it, too
+    // express uses it for HEAD too
     app.get(path, async (request, response, next) => {
       try {
         await handler(request, response, next)
       } catch (error) {
         view.complain(asError(error))
-        response.status(500).type('text').send('This page could not be made; the log says why.\n')
+        response
+          .status(500)
+          .type('text')
+          .send('This page could not be rendered; see the log for the reason.\n')
       }
     })
     app.all(path, (_request, response) => {
@@ -59,11 +62,11 @@ export const createPages = (view: CommonView, words: Words): Pages => {
     else response.set('Content-Encoding', 'gzip').send(await compress(text, { level: 1 }))
   })
   add('/-/healthy', (_request, response) => {
-    response.type('text').send(`${words.healthy}\n`)
+    response.type('text').send(`${texts.healthy}\n`)
   })
   add('/-/ready', (_request, response) => {
     const waiting = view.waitingFor()
-    if (waiting.length === 0) response.type('text').send(`${words.ready}\n`)
+    if (waiting.length === 0) response.type('text').send(`${texts.ready}\n`)
     else
       response
         .status(503)
@@ -74,7 +77,7 @@ export const createPages = (view: CommonView, words: Words): Pages => {
     add,
     server: () => {
       app.use((_request, response) => {
-        response.status(404).type('text').send(`${words.unknown}\n`)
+        response.status(404).type('text').send(`${texts.unknown}\n`)
       })
       const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 10_000 }, app)
       server.maxConnections = 64

@@ -2,20 +2,20 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { Recorder } from '../core/recorder.ts'
 import { agentMetrics, type MetricDefinition, type Sample } from '../metrics.ts'
 
-/** The exposition as Prometheus reads it, and the media type to send it with. */
+/** The metrics in the Prometheus text format, and their media type. */
 export interface Exposition {
   readonly recorder: Recorder
   readonly contentType: string
-  /** Renders these samples and all that was recorded. Does no I/O: it cannot be slow, and cannot fail. */
+  /** Renders these samples and everything recorded. Does no I/O, so it is fast and cannot fail. */
   render(samples: Iterable<Sample>): Promise<string>
 }
 
 /**
- * Default metrics of the library that are left out: gauges named like counters, which `promtool check
- * metrics` rejects, and what has many series and nobody asks for at night: spaces of the heap,
- * collections of garbage, handles by kind.
+ * Default metrics of prom-client that are excluded: gauges named like counters, which `promtool
+ * check metrics` rejects, and metrics with many series that are rarely needed: heap spaces, garbage
+ * collection, handles by kind.
  */
-const LEFT_OUT = [
+const EXCLUDED_METRICS = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
@@ -29,20 +29,23 @@ const LEFT_OUT = [
 ]
 
 interface ExpositionOptions {
-  /** Whether the process is the agent's alone: only then is its memory told as the agent's. */
+  /** Whether the process runs only the agent: only then are its process metrics exported. */
   readonly ownsProcess?: boolean
-  /** What the process exposes: the metrics of the agent, or of a service. */
+  /** The metrics that the process exports: those of the agent, or of a service. */
   readonly catalogue?: Readonly<Record<string, MetricDefinition>>
 }
 
-/** Puts the catalogue into prom-client. The only importer of it. `complain` hears of duplicate series. */
+/**
+ * Creates the metrics of the catalogue in prom-client, which only this file imports. `complain` is
+ * called for duplicate series.
+ */
 export const createExposition = (
   complain: (message: string) => void,
   { ownsProcess = true, catalogue = agentMetrics }: ExpositionOptions = {},
 ): Exposition => {
   const registry = new Registry()
   if (ownsProcess) collectDefaultMetrics({ register: registry })
-  for (const name of LEFT_OUT) registry.removeSingleMetric(name)
+  for (const name of EXCLUDED_METRICS) registry.removeSingleMetric(name)
 
   const values = new Map<
     string,
@@ -53,11 +56,11 @@ export const createExposition = (
   for (const [name, definition] of Object.entries(catalogue)) {
     const options = optionsOf(name, definition, registry)
     if (definition.type === 'histogram')
-      histograms.set(name, forget(new Histogram(options), options))
-    else if (definition.type === 'tally') tallies.set(name, forget(new Counter(options), options))
+      histograms.set(name, clear(new Histogram(options), options))
+    else if (definition.type === 'tally') tallies.set(name, clear(new Counter(options), options))
     else if (definition.type === 'counter')
-      values.set(name, { metric: forget(new Counter(options), options), ...options })
-    else values.set(name, { metric: forget(new Gauge(options), options), ...options })
+      values.set(name, { metric: clear(new Counter(options), options), ...options })
+    else values.set(name, { metric: clear(new Gauge(options), options), ...options })
   }
 
   return {
@@ -68,13 +71,13 @@ export const createExposition = (
         histograms.get(name)?.observe({ ...labels }, seconds),
     },
     render: (samples) => {
-      // All of this happens in one turn, so that two scrapes at once both see a whole picture.
-      for (const value of values.values()) forget(value.metric, value)
+      // Synchronous, so that concurrent scrapes each see a consistent state.
+      for (const value of values.values()) clear(value.metric, value)
       const seen = new Set<string>()
       for (const { name, labels, value } of samples) {
         const key = `${name}${JSON.stringify(labels)}`
-        // Two readings of one series would add up to a number that nobody read.
-        if (seen.has(key)) complain(`two readings claim the series ${key}; the first is shown`)
+        // Two readings of one series would be summed to a value that was never read.
+        if (seen.has(key)) complain(`two readings have the series ${key}; the first is exported`)
         else values.get(name)?.metric.inc(labels, value)
         seen.add(key)
       }
@@ -85,8 +88,11 @@ export const createExposition = (
 
 type Value = Counter | Gauge
 
-/** prom-client shows a metric without labels as 0 before it is known, and after `reset`. Unknown is absent. */
-const forget = <Metric extends Value | Histogram>(
+/**
+ * prom-client exports a metric without labels as 0 before it is set, and after `reset`. Unknown
+ * must be absent.
+ */
+const clear = <Metric extends Value | Histogram>(
   metric: Metric,
   { labelNames }: { readonly labelNames: readonly string[] },
 ): Metric => {

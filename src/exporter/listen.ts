@@ -7,24 +7,24 @@ export interface Address {
   readonly port: number
 }
 
-export interface Listening {
-  /** With the port that was given where any would do. */
+export interface ListeningServer {
+  /** The bound address, with the assigned port if port 0 was requested. */
   readonly address: Address
-  /** Ends at once; answers that are under way are cut off. */
+  /** Closes at once; responses in progress are cut off. */
   close(): Promise<void>
-  /** Takes nothing new and ends when the last answer is out. */
+  /** Accepts no new connections and closes when the last response is sent. */
   drain(): Promise<void>
 }
 
-/** Of the request line and the headers together. */
+/** The limit of request line and headers together. */
 export const MAX_HEADER_BYTES = 8192
 
-/** Starts the server. Throws a SourceError with the advice when the address cannot be listened on. */
+/** Starts the server. Throws a SourceError with `advice` if it cannot listen on the address. */
 export const listenOn = async (
   server: Server,
   { host, port }: Address,
   advice: string,
-): Promise<Listening> => {
+): Promise<ListeningServer> => {
   server.prependListener('request', (_request, response) => {
     response.setHeader('X-Content-Type-Options', 'nosniff')
   })
@@ -52,7 +52,7 @@ export const listenOn = async (
   }
 }
 
-/** Node's own answer to a request that it cannot parse has a status and no body. */
+/** Node's own response to a malformed request has a status and no body. */
 const rejectRequest = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -99,12 +99,12 @@ const listen = (server: Server, { host, port }: Address, advice: string): Promis
         ),
       )
     })
-    // Without a host Node listens on every address, and on IPv4 alone where the host has no IPv6.
+    // Without a host Node listens on all addresses, and on IPv4 only if the host has no IPv6.
     server.listen({ port, ...(host === '::' ? {} : { host }) }, resolve)
   })
 
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program already listens there (perhaps another agent)',
-  EACCES: 'ports below 1024 need more rights than the agent should have',
+  EACCES: 'ports below 1024 need more permissions than the agent should have',
   EADDRNOTAVAIL: 'this host has no such address',
 }

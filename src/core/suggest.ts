@@ -1,11 +1,11 @@
-/** Longer words are no misspelling of ours, and would cost the square of their length. */
+/** Longer words are not misspellings, and comparing them takes time quadratic in their length. */
 const MAX_LENGTH = 60
 
-/** Shorter words begin too many candidates. */
+/** Shorter words are prefixes of too many candidates. */
 const MIN_PREFIX = 3
 
-/** The candidate that a misspelt or unfinished word most likely meant; undefined when none is near. */
-export const nearest = (word: string, candidates: Iterable<string>): string | undefined => {
+/** The candidate closest to a misspelt or incomplete word; undefined if none is close. */
+export const closestMatch = (word: string, candidates: Iterable<string>): string | undefined => {
   const all = [...candidates]
   const [best] = all
     .map((candidate) => ({ candidate, distance: editDistance(fold(word), fold(candidate)) }))
@@ -20,7 +20,7 @@ export const nearest = (word: string, candidates: Iterable<string>): string | un
 
 const fold = (word: string): string => word.slice(0, MAX_LENGTH).toLowerCase()
 
-/** How many letters have to be added, taken away or changed (Levenshtein), row by row. */
+/** The Levenshtein distance, computed row by row. */
 const editDistance = (from: string, to: string): number => {
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column)
   for (const [row, letter] of [...from].entries()) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createExposition } from '../../src/exporter/registry.ts'
+import { createExposition } from '../../src/exporter/exposition.ts'
 import { sample, type Sample, serviceMetrics } from '../../src/metrics.ts'
 
 const ours = async (text: Promise<string>): Promise<readonly string[]> =>
@@ -45,7 +45,7 @@ test('two readings of one series are complained about, never summed', async () =
   ]
   expect(await ours(render(twice))).toEqual(['chain_block_difference 3'])
   expect(complaints).toEqual([
-    'two readings claim the series chain_block_difference{}; the first is shown',
+    'two readings have the series chain_block_difference{}; the first is exported',
   ])
 })
 

@@ -1,14 +1,14 @@
 import type { LabelArgument, ReadingName, Sample } from '../metrics.ts'
 
-/** What is published at one moment, by name and labels; undefined is unknown, as everywhere. */
-export interface Known {
+/** The samples at one time, by name and labels; undefined is unknown. */
+export interface SampleIndex {
   value<Name extends ReadingName>(name: Name, ...labels: LabelArgument<Name>): number | undefined
   /** Every series of a metric. */
   series(name: ReadingName): readonly Sample[]
 }
 
-/** Looks things up in the samples of the board: what is stale is not among them. */
-export const createKnown = (samples: Iterable<Sample>): Known => {
+/** Creates an index of samples. Stale readings are not among the board's samples. */
+export const createSampleIndex = (samples: Iterable<Sample>): SampleIndex => {
   const byName = new Map<string, Sample[]>()
   for (const one of samples) byName.set(one.name, [...(byName.get(one.name) ?? []), one])
   return {
