@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { file, FOLLOW, label, POLL, serviceUnit, timing, token, url, baseUrl } from './values.ts'
 
-/** What can be set of each collector, under its name. */
+/** The settings of each collector, by collector name. */
 export const collectors = {
   rpc: z
     .strictObject({

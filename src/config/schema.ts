@@ -3,7 +3,10 @@ import { collectors } from './collector-keys.ts'
 import { serveQuery } from './serve-query-keys.ts'
 import { file, listen, reference } from './values.ts'
 
-/** Everything that can be set, with the default for a standard node. Descriptions become the example file. */
+/**
+ * The configuration schema, with defaults for a standard node. The descriptions are used in the
+ * example file.
+ */
 export const schema = z.strictObject({
   prefix: z
     .string()

@@ -20,7 +20,7 @@ export interface Agreement {
 export const AGREEMENT_WINDOW = 10n
 
 /** The largest group of views within the window of each other. */
-export const largestGroup = <V extends Pick<HeightView, 'height'>>(
+const largestGroup = <V extends Pick<HeightView, 'height'>>(
   views: readonly V[],
   window: bigint,
 ): readonly V[] => {
@@ -36,7 +36,7 @@ export const largestGroup = <V extends Pick<HeightView, 'height'>>(
   )
 }
 
-export const isQuorum = (agreeing: number, configured: number): boolean =>
+const isQuorum = (agreeing: number, configured: number): boolean =>
   agreeing > Math.floor(configured / 2)
 
 /**

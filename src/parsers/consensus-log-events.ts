@@ -103,7 +103,7 @@ export const readNamed = (text: unknown, name: string): bigint | null => {
 const CERTIFICATE = /^(Qc|Tc)\(.*?epoch: (\d+), round: (\d+)/s
 
 /** The certificate that closed a round, parsed from its Debug output. */
-export const readCertificate = (
+const readCertificate = (
   text: unknown,
 ): { readonly by: 'qc' | 'tc'; readonly epoch: bigint; readonly round: bigint } | null => {
   if (typeof text !== 'string') return null
@@ -114,7 +114,7 @@ export const readCertificate = (
 }
 
 /** A node's public key: hex digits, of any length that a version prints. */
-export const readKey = (value: unknown): string | null => {
+const readKey = (value: unknown): string | null => {
   if (typeof value !== 'string') return null
   const [, key] = /^(?:0x)?([0-9a-fA-F.]{4,130})$/.exec(value) ?? []
   return key?.toLowerCase() ?? null

@@ -217,7 +217,7 @@ const VARIABLE: readonly (readonly [
 const VARIABLE_CANDIDATE =
   /^(?:waltrace|failed to push|statesync reached|starting \S+-bft)|consensus node crashed/
 
-export const readVariable = (message: string): ConsensusEventBody | null => {
+const readVariable = (message: string): ConsensusEventBody | null => {
   if (!VARIABLE_CANDIDATE.test(message)) return null
   for (const [pattern, read] of VARIABLE) {
     const match = pattern.exec(message)

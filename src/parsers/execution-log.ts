@@ -22,7 +22,7 @@ export interface ExecutedBlock {
   }
 }
 
-export const BLOCK_ID = /^0x[0-9a-fA-F]{64}$/
+const BLOCK_ID = /^0x[0-9a-fA-F]{64}$/
 /**
  * The unit µs (U+00B5, two bytes), and what a terminal, an editor or a wrong decoder turns it into.
  */
@@ -64,7 +64,7 @@ const schema = z.object({
  * followed gps until v0.14.4, and builds with statistics append more. The rates are of this block
  * only. Returns a text with what was expected if the line cannot be parsed.
  */
-export const readExecutedBlock = (message: string): ExecutedBlock | string => {
+const readExecutedBlock = (message: string): ExecutedBlock | string => {
   const { data, error } = schema.safeParse(fieldsOf(message))
   if (!data) {
     const [issue] = error.issues

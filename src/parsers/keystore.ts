@@ -86,7 +86,7 @@ const isKeyLine = (line: string): boolean => line.includes('private key:')
 const SECRET_DIGITS = 64
 const HEX = new Set('0123456789abcdefABCDEF')
 
-export const isSecret = (text: string): boolean => {
+const isSecret = (text: string): boolean => {
   const isQuoted = text.length > 1 && text.startsWith('"') && text.endsWith('"')
   const word = isQuoted ? text.slice(1, -1) : text
   return word.length === SECRET_DIGITS && [...word].every((digit) => HEX.has(digit))

@@ -67,7 +67,7 @@ export const emptyDraft = (): Draft => ({
 })
 
 /** Adds values to a timeline. A sentence counts as found even if its value is unknown. */
-export const addToTimeline = (draft: Draft, name: TimelineName, found: Partial<Timeline>): void => {
+const addToTimeline = (draft: Draft, name: TimelineName, found: Partial<Timeline>): void => {
   const nothing = {
     kind: null,
     historyBlocks: null,
@@ -83,7 +83,7 @@ export const addToTimeline = (draft: Draft, name: TimelineName, found: Partial<T
 const UNITS = ['bytes', 'Kb', 'Mb', 'Gb', 'Tb', 'Pb'] as const
 
 /** The pattern of a size as the storage tool prints it. */
-export const SIZE = String.raw`\d{1,6}\.\d\d (?:${UNITS.join('|')})`
+const SIZE = String.raw`\d{1,6}\.\d\d (?:${UNITS.join('|')})`
 
 const WHOLE = new RegExp(`^${SIZE}$`)
 
@@ -95,7 +95,7 @@ export const parseSize = (text: string): number | null => {
 }
 
 /** `16.24` percent as the nearest number to 0.1624. */
-export const parsePercent = (digits: string): number => Number(`${digits}e-2`)
+const parsePercent = (digits: string): number => Number(`${digits}e-2`)
 
 type Groups = readonly (string | undefined)[]
 

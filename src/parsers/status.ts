@@ -209,7 +209,7 @@ const MAX_VALUE = 256
 const LINE = /^( *)([A-Za-z][\w-]{0,63}):(?: +(.*))?$/
 
 /** Reads every `key: value` line. If a path occurs twice, the first value is kept. */
-export const readOutline = (text: string): Outline => {
+const readOutline = (text: string): Outline => {
   const values = new Map<string, string>()
   let sections: readonly { readonly depth: number; readonly path: string }[] = []
   let strayLines = 0

@@ -175,7 +175,7 @@ const withinBytes = (events: Event[]): Event[] => {
   return events.slice(first + 1)
 }
 
-export const fileIn = (directory: string): string => join(directory, 'events.jsonl')
+const fileIn = (directory: string): string => join(directory, 'events.jsonl')
 
 /** The events stored by an agent that is not running. Throws a SourceError. */
 export const readEventFile = async (
@@ -202,7 +202,7 @@ export const readEventFile = async (
 }
 
 /** The content of a file; empty if it does not exist. */
-export const readText = async (file: string): Promise<string> => {
+const readText = async (file: string): Promise<string> => {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
@@ -216,7 +216,7 @@ export const readText = async (file: string): Promise<string> => {
  * Parses the stored events. A line that was truncated when the agent was killed, or is invalid, is
  * skipped.
  */
-export function* eventsIn(text: string, parse: (line: string) => Event): Generator<Event> {
+function* eventsIn(text: string, parse: (line: string) => Event): Generator<Event> {
   for (const line of text.split('\n')) {
     if (line === '') continue
     try {
@@ -227,5 +227,5 @@ export function* eventsIn(text: string, parse: (line: string) => Event): Generat
   }
 }
 
-export const linesOf = (events: readonly Event[]): string =>
+const linesOf = (events: readonly Event[]): string =>
   events.map((event) => `${JSON.stringify(eventAsJson(event))}\n`).join('')

@@ -53,7 +53,7 @@ describe('what is known', () => {
     expect(values(board)).toEqual({ ...of, up: 0 })
   })
 
-  test('after a failure the last reading goes on until it is stale; up is 0 at once', async () => {
+  test('after a failure the last reading remains until it is stale; up is 0 at once', async () => {
     const { clock, board, report } = known()
     report({ ok: true, value: 3, at: 0, took: 1 })
     await clock.advance(10_000)
@@ -84,7 +84,7 @@ describe('what is known', () => {
     ).toEqual({ source: 0, parse: 0, timeout: 2, internal: 1 })
   })
 
-  test('one collector with a bug takes no other along', () => {
+  test('a bug in one collector does not affect others', () => {
     const board = new Board(manualClock(0))
     const samples = (): never => {
       throw new RangeError('a bug')
@@ -100,7 +100,7 @@ describe('what is known', () => {
     expect(all).toContainEqual(sample('chain_block_difference', 3))
   })
 
-  test('off is not broken', () => {
+  test('disabled is different from failing', () => {
     const board = new Board(manualClock(0))
     board.disable(thing)
     expect(values(board)).toEqual({ enabled: 0 })
@@ -108,7 +108,7 @@ describe('what is known', () => {
   })
 })
 
-describe('each change is told once', () => {
+describe('each change is reported once', () => {
   const told = () => {
     const changes: string[] = []
     const clock = manualClock(0)
@@ -135,7 +135,7 @@ describe('each change is told once', () => {
     ])
   })
 
-  test('of falling silent, and of never having spoken', async () => {
+  test('a collector that becomes silent, and one that never reported', async () => {
     const { clock, board, changes, report } = told()
     await clock.advance(25_001)
     board.checkStaleness()

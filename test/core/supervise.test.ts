@@ -29,7 +29,7 @@ const sleeper = (until: number, elapsed: () => number = () => 0) => {
   return { context: { clock, signal: stop.signal }, slept }
 }
 
-test('opens a stream that ends anew, waiting longer each time, up to two intervals', async () => {
+test('reopens a stream that ends, with increasing delays, up to two intervals', async () => {
   const { context, slept } = sleeper(6)
   const seen: string[] = []
   const board = new Board(context.clock, ({ to }) => seen.push(to))
@@ -42,7 +42,7 @@ test('opens a stream that ends anew, waiting longer each time, up to two interva
   expect(seen).toEqual(['failing: could not continue following (stream): the stream ended'])
 })
 
-test('after work that lasted the waiting begins from the start', async () => {
+test('after a long run the delay starts again at the minimum', async () => {
   const lasts = [1, 1, 10_001, 1]
   let time = 0
   const { context, slept } = sleeper(4, () => time)

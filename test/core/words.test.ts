@@ -109,7 +109,7 @@ describe('key material in what a tool printed', () => {
 })
 
 describe('errors', () => {
-  test('tell what we were doing, what happened, the evidence and what to do', () => {
+  test('contain the action, the failure, the output and the advice', () => {
     const error = new SourceError({
       doing: 'read the journal',
       happened: 'exit code 1',
@@ -123,7 +123,7 @@ describe('errors', () => {
     `)
     expect(summaryOf(error)).toBe('could not read the journal: exit code 1')
   })
-  test('show no more of a text than its beginning', () => {
+  test('show only the beginning of a text', () => {
     const error = new ParseError('a report', 'a number', 'x'.repeat(10_000))
     expect(error.message.length).toBeLessThan(300)
     expect(excerpt('  short \n')).toBe('short')

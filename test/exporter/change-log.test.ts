@@ -28,7 +28,7 @@ const journal = new SourceError({
 })
 const to = 'failing: could not read the journal: this user may not read it'
 
-test('what several collectors meet is told in full once; after it was well, again', () => {
+test('a shared failure is logged in full once, and again after recovery', () => {
   const { lines, tell } = listening()
   tell({ collector: 'ledger', to, error: journal })
   tell({ collector: 'consensus', to, error: journal })
@@ -50,7 +50,7 @@ test('what several collectors meet is told in full once; after it was well, agai
   ])
 })
 
-test('what else a collector meets is told in full, and a subject with what it was', () => {
+test('other failures are logged in full, and subjects with their previous state', () => {
   const { lines, tell } = listening()
   tell({ collector: 'ledger', to, error: journal })
   const other = new SourceError({ doing: 'run x', happened: 'exit code 3' })

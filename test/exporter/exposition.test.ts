@@ -37,7 +37,7 @@ test('shows readings of this moment, and what was recorded since the beginning',
   expect(later).toContain('chain_ledger_timeouts_total{scope="network"} 2')
 })
 
-test('two readings of one series are complained about, never summed', async () => {
+test('two readings of one series are reported, never summed', async () => {
   const { render, complaints } = exposition()
   const twice: readonly Sample[] = [
     sample('chain_block_difference', 3),
@@ -49,7 +49,7 @@ test('two readings of one series are complained about, never summed', async () =
   ])
 })
 
-test('a counter of somebody else is shown by value, also when it goes back', async () => {
+test('a counter of another process is exported by value, also when it decreases', async () => {
   const { render } = exposition()
   const restarts = (value: number) =>
     ours(render([sample('chain_service_restarts_total', value, { service: 'rpc' })]))
@@ -57,7 +57,7 @@ test('a counter of somebody else is shown by value, also when it goes back', asy
   expect(await restarts(0)).toEqual(['chain_service_restarts_total{service="rpc"} 0'])
 })
 
-test('many scrapes at once each see the whole', async () => {
+test('concurrent scrapes each get all samples', async () => {
   const { render } = exposition()
   const samples = ['a', 'b', 'c'].map((service) => sample('chain_service_active', 1, { service }))
   const all = await Promise.all(Array.from({ length: 20 }, () => ours(render(samples))))
@@ -70,7 +70,7 @@ test('label values are escaped', async () => {
   expect(line).toBe('chain_service_active{service="a\\"b\\\\c\\nd"} 1')
 })
 
-test('what the agent exposes is nothing of the service, and the other way round', async () => {
+test('the agent and the service export disjoint metrics', async () => {
   const told = async (text: Promise<string>): Promise<readonly string[]> =>
     [...(await text).matchAll(/^# HELP (chain_(?:query_service|rpc)_)/gm)].map(
       ([, part = '']) => part,

@@ -40,7 +40,7 @@ describe('the value of a variable', () => {
     expect(readEnvironmentValue(text)).toStrictEqual({ value, problem: null })
   })
 
-  it.each(AGREED)('%j is that to a real shell, too', (text, value) => {
+  it.each(AGREED)('%j is the same for a real shell', (text, value) => {
     const script = `V=${text}\nprintf %s "$V"`
     expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toBe(value)
   })
@@ -51,7 +51,7 @@ describe('the value of a variable', () => {
     expect(problem).toContain(why)
   })
 
-  it('has no carriage return of a file from elsewhere', () => {
+  it('has no carriage return of a file with CRLF line ends', () => {
     expect(readEnvironmentValue('plain\r').value).toBe('plain')
   })
 })

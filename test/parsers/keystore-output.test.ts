@@ -49,18 +49,18 @@ describe('the secret in what the keystore tool prints', () => {
     expect(readKeyMaterial(text)).toStrictEqual({ material: null, problem })
   })
 
-  it('is told to be of a keystore of the first version, whose key import does not make', async () => {
+  it('is marked as of a version 1 keystore, whose key import does not create', async () => {
     expect(readKeyMaterial(await fixture('recover-v1.txt')).material?.isLegacy).toBe(true)
   })
 
-  it('is not the key of an old version, from which the secret cannot be had', async () => {
+  it('is not the key of an old version, from which the secret cannot be derived', async () => {
     expect(readKeyMaterial(await fixture('recover-v0.11.txt')).problem).toMatch(
       /^it is from v0.11:/,
     )
     expect(readKeyMaterial(await fixture('create-v0.10.txt')).problem).toMatch(/^it is from v0.10/)
   })
 
-  it('may stand there twice, and in capitals, and with other ends of lines', () => {
+  it('may occur twice, in capitals, and with other line ends', () => {
     const text = `Keystore secret: ${SECRET.toUpperCase()}\r\nKeep your IKM secure:\t${SECRET}\r\n`
     expect(readKeyMaterial(text).material).toStrictEqual({
       secret: SECRET,

@@ -101,7 +101,7 @@ function missing(path: string): string {
   return `${path} is missing`
 }
 
-test('whatever the text is: no verdict throws, or holds a word that is not ours', () => {
+test('for any text: no check throws, and no result contains the text', () => {
   const pieces = fc.oneof(
     fc.string(),
     fc.json(),
@@ -123,7 +123,7 @@ test('whatever the text is: no verdict throws, or holds a word that is not ours'
   )
 })
 
-test('the engine keeps no text that was judged: RegExp.input holds the last one that a pattern matched', () => {
+test('no checked text remains in RegExp.input, which holds the last text that a pattern matched', () => {
   const trace = (): unknown => Reflect.get(RegExp, 'input')
   expect(/before/.test('what was before')).toBe(true)
   for (const name of names) checkKeyFile(read(name))

@@ -43,7 +43,7 @@ describe('the table', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  test('of a service that we do not know, only what any program may say', () => {
+  test('an unknown service has only the patterns of any program', () => {
     expect(patternsOf('rpc').map(({ name }) => name)).toEqual([
       'assertion',
       'abort',
@@ -61,7 +61,7 @@ describe('the table', () => {
   })
 })
 
-describe('what journalctl leaves out', () => {
+describe('the pattern for journalctl', () => {
   test.each([
     '      0x5581b3e0c4d1',
     '   Attempting async signal unsafe human readable stacktrace (this may hang):',
@@ -74,7 +74,7 @@ describe('what journalctl leaves out', () => {
     expect(mayMatchPattern(line)).toBe(false)
   })
 
-  test('what no logger wrote comes whole, and so does what beats like a pulse', () => {
+  test('lines without a logger prefix and frequent messages all match', () => {
     const pulse = ['committed block', 'local timeout', 'still syncing...'].map(
       (message) => `{"timestamp":"x","level":"INFO","fields":{"message":"${message}","round":"5"}}`,
     )
@@ -102,7 +102,7 @@ describe('the level that execution writes', () => {
     expect(level('DEBUG')).toBeNull()
   })
 
-  test('is told by `chain-agent parse`, with the patterns of any log', () => {
+  test('is printed by `chain-agent parse`, with the patterns of any log', () => {
     const at = '2026-05-02 08:00:01.204411902 [7] a.cpp:1'
     expect(
       parsePatternLine(`${at} LOG_WARNING\tSlow block commit detected - block 1: 2µs`),

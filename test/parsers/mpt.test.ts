@@ -48,7 +48,7 @@ const chop = (text: string, width: number): string =>
     .map((line) => (line.length > width ? `${line.slice(0, width - 1)}>` : line))
     .join('\n')
 
-describe.each(names)('%s says nothing else', (name) => {
+describe.each(names)('%s has no other metrics', (name) => {
   const text = read(name)
   const whole = new Map(leaves(parseStorageReport(text)))
   const expectLess = (report: StorageReport): void => {
@@ -78,7 +78,7 @@ describe.each(names)('%s says nothing else', (name) => {
   })
 })
 
-test('the line feed at the end is not missed: programs that run tools strip it', () => {
+test('the final line feed may be missing: programs that run tools strip it', () => {
   const text = read('c-full-disk.txt')
   expect(parseStorageReport(text.trimEnd())).toEqual(parseStorageReport(text))
 })

@@ -20,7 +20,7 @@ test('every fixture is in the table', () => {
   expect(files.toSorted()).toEqual(names.toSorted())
 })
 
-test('empty texts are unknown, and a build without any is none', () => {
+test('empty texts are unknown; a build without values is rejected', () => {
   const build = (tag: string): string =>
     `a-node {"commit":"","tag":"${tag}","branch":"","modified":true}`
   expect(parseNodeVersion(build('v1.2.3'))).toEqual({

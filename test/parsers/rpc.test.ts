@@ -40,7 +40,7 @@ describe('a quantity', () => {
   })
 })
 
-test('an error answer is a refusal, whatever its code: versions number them differently', () => {
+test('an error response throws RpcErrorResponse, whatever its code, which differs between versions', () => {
   expect(() => parseRpcQuantity(refusal('Method not found', -32_601))).toThrow(RpcErrorResponse)
   expect(() => parseRpcQuantity(refusal('overloaded, try again later', 5)))
     .toThrowErrorMatchingInlineSnapshot(`

@@ -54,7 +54,7 @@ describe('services', () => {
     expect(Object.keys(services)).toEqual(['bft', 'execution', 'rpc', 'otelcol'])
     expect(cleanup.activated).toBe(true)
   })
-  test('a word that nobody has seen is kept as it is', () => {
+  test('an unknown word is kept unchanged', () => {
     const text = healthy.replace('maker-rpc: running', 'maker-rpc: auto-restart (3)')
     expect(parseStatusReport(text).services['rpc']).toBe('auto-restart (3)')
   })

@@ -8,7 +8,7 @@ const get = (error: Error) =>
 const silence = (kind: 'refused' | 'timeout', detail: string) =>
   new NoResponseError(kind, 'http://127.0.0.1:1/metrics', detail)
 
-test('nobody listens where the connection is refused', async () => {
+test('a refused connection means that no agent runs', async () => {
   expect(await get(silence('refused', 'ECONNREFUSED'))).toBeNull()
 })
 

@@ -33,7 +33,7 @@ test('the tar of any host unpacks it, to the byte', async () => {
   }
 })
 
-test('a new file is for nobody else, and nothing is left beside it', async () => {
+test('a new file is private, and no temporary file is left', async () => {
   const file = join(directory, 'x')
   await writeNewFile(file, NEW)
   expect((await stat(file)).mode & 0o777).toBe(0o600)

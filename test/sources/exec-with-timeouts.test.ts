@@ -40,7 +40,7 @@ const outcomeOf = (promise: Promise<unknown>) => {
 }
 const turn = (clock: ReturnType<typeof manualClock>) => clock.advance(0)
 
-test('a program that hangs is an error after ten seconds, and is ended', async () => {
+test('a program that hangs fails after ten seconds and is killed', async () => {
   const { patient, clock, ended } = hanging(0)
   const outcome = outcomeOf(patient.run({ command: 'systemctl', args: [] }, never))
   await clock.advance(9999)

@@ -60,7 +60,7 @@ test('the height of a query service, wherever its address ends', async () => {
       .text,
   ).toBe('/v1/height')
 })
-test('the key of a query service is read from its file each time', async () => {
+test('the API key of a query service is read from its file for each request', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-http-'))
   const apiKeyFile = join(directory, 'key')
   const url = await serve((request, response) => response.end(request.headers.authorization))
@@ -71,14 +71,14 @@ test('the key of a query service is read from its file each time', async () => {
   }
   await rm(directory, { recursive: true })
 })
-test('nobody listens', async () => {
+test('connection refused', async () => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/KEY`
   expect(await silence(ask({ url, timeout: 1000, signal: never }))).toBe(
     `refused: Could not request http://127.0.0.1:${port}/…: no connection (ECONNREFUSED)`,
   )
 })
-test('nobody speaks in time: before the answer, and in the middle of it', async () => {
+test('timeout: before the response, and in the middle of it', async () => {
   const mute = await serve(() => undefined)
   expect(await silence(ask({ url: mute, timeout: 100, signal: never }))).toMatch(
     /^timeout: .*: no response in time$/,
@@ -86,11 +86,11 @@ test('nobody speaks in time: before the answer, and in the middle of it', async 
   const slow = await serve((_, response) => response.write('{"jsonrpc'))
   expect(await silence(ask({ url: slow, timeout: 100, signal: never }))).toMatch(/^timeout: /)
 })
-test('the connection is cut', async () => {
+test('the connection is closed', async () => {
   const url = await serve((request) => request.socket.destroy())
   expect(await silence(ask({ url, timeout: 1000, signal: never }))).toMatch(/^refused: /)
 })
-test('an answer without end is cut, and so is no JSON', async () => {
+test('a response without an end is truncated, and is not valid JSON', async () => {
   const url = await serve((_, response) => {
     const more = (): void => {
       while (!response.destroyed && response.write('x'.repeat(65_536)));
@@ -102,7 +102,7 @@ test('an answer without end is cut, and so is no JSON', async () => {
   expect(text.length).toBeLessThanOrEqual(8 * 1024 * 1024)
 })
 
-test('a user and a password in the address are sent the way that servers want them', async () => {
+test('a user and a password in the URL are sent as basic authentication', async () => {
   const url = await serve((request, response) =>
     response.end(`${request.headers.authorization ?? 'none'} ${request.url ?? ''}`),
   )

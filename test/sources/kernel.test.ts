@@ -31,7 +31,7 @@ const asNobody = async <T>(run: () => Promise<T>): Promise<T> => {
 const isRoot = process.getuid?.() === 0
 
 describe('small files', () => {
-  test('are read to their bound; what is not there is null', async () => {
+  test('are read up to the limit; a missing file is null', async () => {
     await writeFile(join(root, 'some'), 'abcdef')
     const tree = createFileTree(root)
     expect(await tree.read('some')).toBe('abcdef')
@@ -46,7 +46,7 @@ describe('small files', () => {
   test('of the kernel itself: no size, and yet text', async () => {
     expect(await createFileTree('/proc').read('sys/kernel/osrelease')).toBe(`${release()}\n`)
   })
-  test('a directory in the place of a file is an error that says what and where', async () => {
+  test('a directory in place of a file is an error with path and reason', async () => {
     const reading = createFileTree(root).read('.')
     await expect(reading).rejects.toThrow(SourceError)
     await expect(reading).rejects.toThrow(`Could not read ${root}: EISDIR`)

@@ -35,7 +35,7 @@ test('/metrics is asked where the address names no path', async () => {
   expect(await get(`http://me:pw@${host}`)).toBe(`/metrics Basic bWU6cHc= ${accept}`)
 })
 
-test('a refusal and a status are told apart, and no address shows a key', async () => {
+test('a refused connection and an HTTP status differ, and no URL shows a key', async () => {
   const host = await serve((_, response) => response.writeHead(500).end('broken'))
   const native = createMetricsEndpoint(createHttpClient(systemClock), `http://${host}/KEY`, 2000)
   expect(await native.metrics(never)).toEqual({ status: 500, text: 'broken' })

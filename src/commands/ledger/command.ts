@@ -1,7 +1,7 @@
 import { figure } from '../../core/format.ts'
 import { createReadStream } from 'node:fs'
 import { Command } from 'commander'
-import { readNames } from '../../config/names.ts'
+import { readNames } from '../../config/key-names.ts'
 import { type LedgerBatch, readLedger } from './ledger.ts'
 import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
 import { readCount } from '../../cli/count-option.ts'

@@ -1,4 +1,4 @@
-import type { KeyNames } from '../../config/names.ts'
+import type { KeyNames } from '../../config/key-names.ts'
 import { redactLog } from '../../core/redact-log.ts'
 
 /** Whose key it is, or its ends: `02ab..cd12`. */

@@ -1,4 +1,4 @@
-import { changedKeys } from '../../config/changed.ts'
+import { changedKeys } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createReloader, type Reloaded } from '../../core/reload.ts'

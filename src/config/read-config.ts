@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs'
-import { parseConfigFile } from './file.ts'
+import { parseConfigFile, readText } from './file.ts'
 import { readForks } from './forks.ts'
 import { type Inputs, loadConfig, type Loaded } from './load.ts'
-import { readText } from './read-text.ts'
 
 /** The configuration file in use; null where only defaults, environment and flags apply. */
 export interface ConfigSource {
@@ -11,7 +10,9 @@ export interface ConfigSource {
 }
 
 export interface ConfigInputs extends Pick<Inputs, 'env' | 'flags'> {
-  /** Read where neither the command line nor the environment names a file, if it exists. */
+  /**
+   * The default path, used if it exists and neither the command line nor the environment sets one.
+   */
   readonly installed?: string | undefined
 }
 
@@ -19,7 +20,7 @@ export interface LoadedConfig extends Loaded {
   readonly source: ConfigSource | null
 }
 
-/** Loads the configuration of a command. Throws a ConfigError; nothing has been started then. */
+/** Loads the configuration of a command. Throws a ConfigError. */
 export const readConfig = (
   path: string | undefined,
   { env, flags, installed }: ConfigInputs,
@@ -28,17 +29,17 @@ export const readConfig = (
   const file =
     source && parseConfigFile(source.path, readText(source.path, 'the configuration file'))
   const loaded = loadConfig({ file: file ?? undefined, env, flags })
-  readForks(loaded.config.version.forksFile) // an error in it is a configuration error
+  readForks(loaded.config.version.forksFile) // throws a ConfigError for an invalid file
   return { ...loaded, source }
 }
 
-/** `--config`, then the environment, then the installed file. */
+/** The order: `--config`, the environment, the installed file. */
 const sourceOf = (
   path: string | undefined,
   { env, installed }: Omit<ConfigInputs, 'flags'>,
 ): ConfigSource | null => {
   if (path !== undefined) return { path, chosenBy: '--config' }
-  // An empty variable is how a unit file unsets it.
+  // A unit file unsets a variable by setting it to the empty string.
   const named = env['CHAIN_AGENT_CONFIG']
   if (named) return { path: named, chosenBy: 'CHAIN_AGENT_CONFIG' }
   return installed !== undefined && exists(installed)
@@ -46,7 +47,10 @@ const sourceOf = (
     : null
 }
 
-/** A file in a directory that this user may not search counts: reading it explains what is missing. */
+/**
+ * A file in a directory without search permission counts as existing: the read error explains what
+ * is missing.
+ */
 const exists = (path: string): boolean => {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined

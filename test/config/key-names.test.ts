@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { fileURLToPath } from 'node:url'
 import { parseConfigFile } from '../../src/config/file.ts'
-import { parseNames, readNames } from '../../src/config/names.ts'
+import { parseNames, readNames } from '../../src/config/key-names.ts'
 
 const A = `02${'ab'.repeat(32)}`
 const B = `03${'0c'.repeat(32)}`
 const read = (text: string) => parseNames(parseConfigFile('names.yaml', text))
 
 describe('a file of names', () => {
-  test('tells whose key is whose, however the key is written', () => {
+  test('maps keys to names, in any notation of the key', () => {
     expect([
       ...read(`'${A}': One\n'0x${B.toUpperCase().replace('0X', '')}': ' Two Words '\n`),
     ]).toEqual([
@@ -38,12 +38,12 @@ describe('a file of names', () => {
     ['a name that is a list', `'${A}': [One]`, 'names.yaml:1: expected a name'],
     ['a name that a terminal would obey', `'${A}': "\\e[2J"`, 'names.yaml:1: expected a name'],
     ['two names for a key', `'${A}': One\n'0x${A}': Two`, 'names.yaml:2: the key 0x02ab'],
-    ['a list', `- ${A}`, 'names.yaml:1: expected keys and their names'],
+    ['a list', `- ${A}`, 'names.yaml:1: expected keys and names'],
   ])('%s is refused with its line', (_, text, message) => {
     expect(() => read(text)).toThrow(message)
   })
 
-  test('every mistake is told at once', () => {
+  test('all errors are reported together', () => {
     expect(() => read(`'02': One\n'${A}': ''\n`)).toThrow(/names\.yaml:1: .*\nnames\.yaml:2: /)
   })
 

@@ -1,13 +1,13 @@
 import { stringify } from 'yaml'
 import { maskAddresses } from '../core/redact.ts'
-import type { ConfigSource } from './index.ts'
+import type { ConfigSource } from './read-config.ts'
 import type { Setting } from './load.ts'
 
-/** The configuration file in use and what chose it, in one line. */
+/** The configuration file in use and how it was chosen, on one line. */
 export const describeSource = (source: ConfigSource | null): string =>
   source ? `${source.path} (${source.chosenBy})` : 'none: defaults, environment and flags only'
 
-/** The effective configuration as YAML that can be used again; each value says who set it. */
+/** The effective configuration as valid YAML, with the origin of each value. */
 export const renderSettings = (settings: readonly Setting[]): string => {
   const rows = settings.map(({ path, value, origin }) => ({
     path,
@@ -27,7 +27,7 @@ export const renderSettings = (settings: readonly Setting[]): string => {
     .join('\n')
 }
 
-/** The same for machines: key → value and origin. */
+/** The same as JSON: key → value and origin. */
 export const settingsAsJson = (settings: readonly Setting[]) =>
   Object.fromEntries(
     settings.map(({ path, value, origin }) => [path, { value: maskAddresses(value), origin }]),
