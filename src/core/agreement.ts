@@ -82,7 +82,7 @@ export const isSyncing = (known: SampleIndex): boolean =>
  * The used share of the database: from execution, which logs it with every block to 0.01 %, or else
  * from the storage tool's report.
  */
-export const storageUsedRatio = (known: SampleIndex): number | undefined => {
+export const databaseUsedRatio = (known: SampleIndex): number | undefined => {
   const devices = known.series('chain_storage_used_ratio').map(({ value }) => value)
   return (
     known.value('chain_execution_storage_used_ratio') ??

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { second } from '../core/units.ts'
-import { isSyncing, storageUsedRatio } from '../core/agreement.ts'
+import { isSyncing, databaseUsedRatio } from '../core/agreement.ts'
 import { newestBlock, servicesDown } from './facts.ts'
 import type { Evidence } from './finding.ts'
 import { timestamp } from './picture.ts'
@@ -79,7 +79,7 @@ const versions = ({ known }: Evidence): string | null => {
 }
 
 const storage = ({ known }: Evidence): string | null => {
-  const used = storageUsedRatio(known)
+  const used = databaseUsedRatio(known)
   if (used === undefined) return null
   const blocks = known.value('chain_storage_history_blocks', { timeline: 'primary' })
   return `${percent(used)} of the database used${blocks === undefined ? '' : `, ${figure(blocks)} blocks of history`}`

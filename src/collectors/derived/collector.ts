@@ -2,7 +2,7 @@ import * as views from './views.ts'
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { createSampleIndex, type SampleIndex } from '../../core/sample-index.ts'
 import { minute, second } from '../../core/units.ts'
-import { isSyncing, networkHead, storageUsedRatio } from '../../core/agreement.ts'
+import { isSyncing, networkHead, databaseUsedRatio } from '../../core/agreement.ts'
 import { type Sample, sample, sampleIfKnown } from '../../metrics.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import { COMPACTION_THRESHOLD } from '../shared/compaction.ts'
@@ -95,7 +95,7 @@ export const derived = (parts: Parts): Collector<Reading> => {
     })
     const windowBlocks =
       lag === null || isSyncing(known) ? null : Math.max(0, blocksyncWindow - lag)
-    const used = storageUsedRatio(known)
+    const used = databaseUsedRatio(known)
     if (used !== undefined) growth.add({ at: now, ratio: used })
     const counted = slots.read()
     if (counted) duties.add(counted, known.value('chain_native_stake_ratio'), now)

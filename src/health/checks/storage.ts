@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isSyncing, storageUsedRatio } from '../../core/agreement.ts'
+import { isSyncing, databaseUsedRatio } from '../../core/agreement.ts'
 import { freeChunks } from '../facts.ts'
 import type { Check } from '../finding.ts'
 import { LIMITS } from '../limits.ts'
@@ -9,7 +9,7 @@ import { second } from '../../core/units.ts'
 
 /** The database of the node. It compacts itself at 80 %: to be above is normal, to stay far above is not. */
 export const storage: Check = ({ known }) => {
-  const used = storageUsedRatio(known)
+  const used = databaseUsedRatio(known)
   const free = freeChunks(known)
   const full = above(used, LIMITS.storageUsed)
   const short = below(free, LIMITS.freeChunks)

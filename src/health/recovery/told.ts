@@ -1,6 +1,6 @@
 import { duration } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
-import { storageUsedRatio } from '../../core/agreement.ts'
+import { databaseUsedRatio } from '../../core/agreement.ts'
 import { USUAL_RATE } from '../limits.ts'
 import { figure, percent, roughly } from '../words.ts'
 import { areElsewhere } from './key-files.ts'
@@ -49,7 +49,7 @@ const windowLeft = ({ gap, window, known }: Situation): readonly string[] => {
 }
 
 const database = ({ known }: Situation): string => {
-  const used = storageUsedRatio(known)
+  const used = databaseUsedRatio(known)
   const timelines = known
     .series('chain_storage_timeline_info')
     .map(({ labels: { timeline = '', kind = '' } }) => `${timeline} timeline of kind ${kind}`)
