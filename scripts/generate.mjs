@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderCliPage, renderManualPage } from '../dist/cli/help/cli-page.js'
 import { renderExampleConfig } from '../dist/config/example.js'
-import { renderCatalogue } from '../dist/exporter/catalogue-page.js'
+import { renderMetricsPage } from '../dist/exporter/metrics-page.js'
 import { renderPatternPage } from '../dist/parsers/log-pattern-page.js'
 import { renderScenarioPage } from '../dist/simulator/scenario/scenario-page.js'
 import { DASHBOARDS } from '../.cache/dashboards/build.js'
@@ -16,7 +16,7 @@ import { renderRunbookIndex } from './runbook-index.mjs'
 const GENERATED = {
   'docs/chain-agent.1': renderManualPage,
   'docs/cli.md': renderCliPage,
-  'docs/metrics.md': renderCatalogue,
+  'docs/metrics.md': renderMetricsPage,
   'docs/overview.svg': renderOverview,
   'docs/patterns.md': renderPatternPage,
   'docs/query-service.svg': renderQueryService,

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino'
 import { severityOf } from '../collectors/severity.ts'
-import { changedKeys } from '../config/changed.ts'
+import { changedKeys } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import type { Clock } from '../core/clock.ts'
-import { type News, newsOf } from '../core/event.ts'
+import { type NewEvent, toNewEvent } from '../core/event.ts'
 import { createReloader, type Reloaded } from '../core/reload.ts'
 import { createSupervisor } from '../core/supervise.ts'
 import { createChangeLog } from '../exporter/change-log.ts'
 import { renderEvents } from '../exporter/events-page.ts'
-import type { Address } from '../exporter/listening.ts'
+import type { Address } from '../exporter/listen.ts'
 import { serve } from '../exporter/server.ts'
 import { renderStatus } from '../exporter/status.ts'
 import { type Sample, sample } from '../core/metric.ts'
@@ -16,7 +16,7 @@ import { parseEvent } from '../parsers/event.ts'
 import { createCheckpoints } from '../sources/checkpoint.ts'
 import { createEventLog } from '../sources/event-log.ts'
 import { createExec, type Exec } from '../sources/exec.ts'
-import { type Ask, createAsk } from '../sources/http.ts'
+import { createHttpClient, type SendRequest } from '../sources/http.ts'
 import type { Prefix } from '../sources/prefix.ts'
 import { revision, version } from '../core/version.ts'
 import { type Connect, createRuntime } from './runtime.ts'
@@ -29,7 +29,7 @@ interface Options {
   readonly path: string
   /** Who runs programs and asks over HTTP, where it is not the host: in a rehearsal. */
   readonly exec?: Exec
-  readonly ask?: Ask
+  readonly ask?: SendRequest
   readonly connect?: Connect
   /** Whether no other agent shares the process; what is of a shared one is told of none of them. */
   readonly ownsProcess?: boolean
@@ -55,7 +55,11 @@ const WATCH_EVERY = 5000
 /** Puts the agent together and starts it. Throws a SourceError when it cannot listen. */
 export const startAgent = async (options: Options): Promise<Agent> => {
   const { config, clock, log, path } = options
-  const { exec = createExec({ clock, path }), ask = createAsk(clock), ownsProcess = true } = options
+  const {
+    exec = createExec({ clock, path }),
+    ask = createHttpClient(clock),
+    ownsProcess = true,
+  } = options
   const stopping = new AbortController()
   const startedAt = clock.now()
 
@@ -91,7 +95,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     notice: (change) => {
       const severity = severityOf(change)
       changeLog(change, severity)
-      events.add(newsOf(change, severity))
+      events.add(toNewEvent(change, severity))
     },
     onPrefix: (found) => {
       logPrefix(log, found)
@@ -113,10 +117,10 @@ export const startAgent = async (options: Options): Promise<Agent> => {
         log.error(error)
       },
       metrics: () => exposition.render([buildInfo, ...reloader.samples(), ...board.samples()]),
-      status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.standings()),
+      status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
       events: async (query) => renderEvents(await events.all(), query),
       waitingFor: () =>
-        [...board.standings()].flatMap(({ name, enabled, up }) =>
+        [...board.statuses()].flatMap(({ name, enabled, up }) =>
           enabled && up === undefined ? [name] : [],
         ),
     },
@@ -130,7 +134,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
   async function watch(): Promise<void> {
     while (!stopping.signal.aborted) {
       await clock.sleep(WATCH_EVERY, stopping.signal)
-      board.noticeSilence()
+      board.checkStaleness()
     }
   }
 
@@ -168,7 +172,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
 }
 
 /** What the agent tells of itself is news each time. */
-const ownNews = (at: number, to: string): News => ({
+const ownNews = (at: number, to: string): NewEvent => ({
   at,
   collector: 'agent',
   subject: null,

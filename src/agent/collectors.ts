@@ -12,7 +12,7 @@ import { createMainPids } from '../collectors/shared/main-pids.ts'
 import { createNames, type Names } from '../collectors/shared/names.ts'
 import { createOwnKey, type OwnKey } from '../collectors/shared/own-key.ts'
 import type { Collector } from '../core/collector.ts'
-import { createReuse } from '../core/reuse.ts'
+import { createMemoizeLast } from '../core/memoize-last.ts'
 
 export interface Offered {
   readonly collector: Collector<unknown>
@@ -44,10 +44,10 @@ export const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, Offer
 export const createCollectors = (
   offers: ReadonlyMap<CollectorName, OfferCollector>,
 ): ((dependencies: Dependencies) => readonly Offered[]) => {
-  const namesFor = createReuse<Names>()
-  const lifecycleFor = createReuse<Lifecycle>()
-  const ownKeyFor = createReuse<OwnKey>()
-  const collectorsFor = new Map<string, ReturnType<typeof createReuse<Collector<unknown>>>>()
+  const namesFor = createMemoizeLast<Names>()
+  const lifecycleFor = createMemoizeLast<Lifecycle>()
+  const ownKeyFor = createMemoizeLast<OwnKey>()
+  const collectorsFor = new Map<string, ReturnType<typeof createMemoizeLast<Collector<unknown>>>>()
   const mainPids = createMainPids()
   const slots = createSlotCount()
   const duties = createDuties()
@@ -69,7 +69,7 @@ export const createCollectors = (
     return [...offers].map(([name, offer]) => {
       const { uses = [], hasWork = true, role = 'source', create } = offer(all)
       const { enabled, interval, timeout } = config[name]
-      const reuse = collectorsFor.get(name) ?? createReuse<Collector<unknown>>()
+      const reuse = collectorsFor.get(name) ?? createMemoizeLast<Collector<unknown>>()
       collectorsFor.set(name, reuse)
       return {
         enabled: enabled && hasWork,

@@ -2,24 +2,25 @@ import { readForks } from '../config/forks.ts'
 import type { Config } from '../config/schema.ts'
 import { Board, type Change } from '../core/board.ts'
 import type { Clock } from '../core/clock.ts'
-import { createReuse } from '../core/reuse.ts'
-import { createExposition, type Exposition } from '../exporter/registry.ts'
+import { createMemoizeLast } from '../core/memoize-last.ts'
+import { createExposition, type Exposition } from '../exporter/exposition.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
-import { createHeartbeat } from '../sources/heartbeat.ts'
+import {
+  createHeartbeat,
+  createMetricsEndpoint,
+  createQueryEndpoint,
+  createRpcEndpoint,
+} from '../sources/endpoints.ts'
 import { createHostSources } from '../sources/host.ts'
-import type { Ask } from '../sources/http.ts'
+import type { SendRequest } from '../sources/http.ts'
 import { createJournal, type Journal } from '../sources/journal.ts'
-import { createReadOldest } from '../sources/journal-oldest.ts'
+import { createOldestEntryReader } from '../sources/journal-query.ts'
 import { keyFiles } from '../sources/key-files.ts'
-import { createNative } from '../sources/native.ts'
 import { createPrefix, type Prefix, type ReadPrefix } from '../sources/prefix.ts'
-import { createQuery } from '../sources/query.ts'
 import { createKeyReport, createStorageReport } from '../sources/report-file.ts'
-import { createRpc } from '../sources/rpc.ts'
-import { createStatusTool } from '../sources/status.ts'
-import { createStorageTool } from '../sources/storage.ts'
+import { createStatusTool, createStorageTool } from '../sources/node-tools.ts'
 import { createCollectors, loadCollectors, type Offered } from './collectors.ts'
 import { type Connect, createTokenFeeds } from './token-feed.ts'
 
@@ -30,7 +31,7 @@ interface Options {
   /** The search path for programs. */
   readonly path: string
   readonly exec: Exec
-  readonly ask: Ask
+  readonly ask: SendRequest
   readonly checkpoints: Checkpoints
   /** Replaces the client of the query service for balances. */
   readonly connect?: Connect | undefined
@@ -73,7 +74,7 @@ export const createRuntime = async (options: Options): Promise<CollectorRuntime>
       return found
     }
   }
-  const readPrefixFor = createReuse<ReadPrefix>()
+  const readPrefixFor = createMemoizeLast<ReadPrefix>()
   const collectorsFor = createCollectors(await loadCollectors())
   return {
     board,
@@ -90,18 +91,18 @@ export const createRuntime = async (options: Options): Promise<CollectorRuntime>
         recorder: exposition.recorder,
         exec,
         journal,
-        readOldest: createReadOldest({ exec, parse: parseJournalEntry }),
+        readOldest: createOldestEntryReader({ exec, parse: parseJournalEntry }),
         checkpoints,
         readPrefix,
-        rpcAt: (url, timeout) => createRpc(ask, url, timeout),
-        queryAt: (service, timeout) => createQuery(ask, service, timeout),
+        rpcAt: (url, timeout) => createRpcEndpoint(ask, url, timeout),
+        queryAt: (service, timeout) => createQueryEndpoint(ask, service, timeout),
         tokenFeed: createTokenFeeds({
           ...config.tokens,
           directory: config.state.directory,
           clock,
           connect: options.connect,
         }),
-        nativeAt: (url, timeout) => createNative(ask, url, timeout),
+        nativeAt: (url, timeout) => createMetricsEndpoint(ask, url, timeout),
         readStorage:
           createStorageReport(config.storage, clock) ??
           createStorageTool({ exec, command: tool('mpt'), devices: config.storage.devices }),

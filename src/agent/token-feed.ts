@@ -17,7 +17,7 @@ import {
   identityOf,
   openCheckpoint,
 } from '../query/resume/checkpoint.ts'
-import { readSecretFile } from '../sources/secret-file.ts'
+import { readSecretFile } from '../sources/credential-file.ts'
 import { StandardError } from '../tokens/errors.ts'
 import { createLedger } from '../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../tokens/signatures.ts'

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { type LoadedConfig, readConfig } from '../config/index.ts'
+import { type LoadedConfig, readConfig } from '../config/read-config.ts'
 import type { Inputs } from '../config/load.ts'
 import type { Io } from './io.ts'
 

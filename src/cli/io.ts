@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Clock } from '../core/clock.ts'
 import type { Exec } from '../sources/exec.ts'
-import type { Ask } from '../sources/http.ts'
+import type { SendRequest } from '../sources/http.ts'
 
 /** The process environment of a command: streams, variables, clock and signals. Tests pass their own. */
 export interface Io {
@@ -25,7 +25,7 @@ export interface Io {
 /** Replacements for the programs and HTTP endpoints of the host: in tests and in a simulation. */
 export interface SourceOverrides {
   readonly exec?: Exec
-  readonly ask?: Ask
+  readonly ask?: SendRequest
 }
 
 /** The abort reason when the reader of stdout (`head`) has closed the pipe: no interruption by the operator. */

@@ -15,18 +15,19 @@ import type { HostSources } from '../sources/host.ts'
 import type { Journal } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
-import type { Native } from '../sources/native.ts'
-import type { Query } from '../sources/query.ts'
-import type { ReadOldest } from '../sources/journal-oldest.ts'
+import type {
+  MetricsEndpoint,
+  QueryEndpoint,
+  SendHeartbeat,
+  RpcEndpoint,
+} from '../sources/endpoints.ts'
+import type { ReadOldestEntry } from '../sources/journal-query.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport } from '../sources/report-file.ts'
-import type { ReadStatus } from '../sources/status.ts'
-import type { ReadStorage } from '../sources/storage.ts'
+import type { ReadStatus, ReadStorage } from '../sources/node-tools.ts'
 import type { Recorder } from '../core/recorder.ts'
-import type { Rpc } from '../sources/rpc.ts'
 import type { Sample } from '../core/metric.ts'
 import type { TokenFeed, WatchedToken } from './tokens/feed.ts'
-import type { SendHeartbeat } from '../sources/heartbeat.ts'
 
 /** What collectors depend on, in addition to the configuration. */
 export interface Sources {
@@ -34,13 +35,13 @@ export interface Sources {
   readonly recorder: Recorder
   readonly exec: Exec
   readonly journal: Journal<JournalEntry>
-  readonly readOldest: ReadOldest<JournalEntry>
+  readonly readOldest: ReadOldestEntry<JournalEntry>
   readonly checkpoints: Checkpoints
   readonly readPrefix: ReadPrefix
   /** A client of an endpoint; `timeout` in milliseconds. */
-  rpcAt(url: string, timeout: number): Rpc
-  queryAt(service: { url: string; apiKeyFile: string | null }, timeout: number): Query
-  nativeAt(url: string, timeout: number): Native
+  rpcAt(url: string, timeout: number): RpcEndpoint
+  queryAt(service: { url: string; apiKeyFile: string | null }, timeout: number): QueryEndpoint
+  nativeAt(url: string, timeout: number): MetricsEndpoint
   /** The report of the database tool of that name, or from the file that is configured. */
   readonly readStorage: ReadStorage
   readonly readStatus: ReadStatus

@@ -1,5 +1,5 @@
-/** The environment of the process; no other module reads it. */
+/** The environment of the process. No other module reads it. */
 export const environment: Readonly<Record<string, string | undefined>> = process.env
 
-/** The configuration file of an installed agent, read by every command that is given no other. */
+/** The default configuration file. Every command without another file reads it. */
 export const INSTALLED_CONFIG = '/etc/chain-agent/config.yaml'

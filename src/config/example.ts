@@ -1,7 +1,7 @@
 import { keys } from './keys.ts'
-import { inline } from './show.ts'
+import { inline } from './render.ts'
 
-/** The text of config.example.yaml: every key with its meaning, commented out at its default. */
+/** Renders config.example.yaml: every key with its description, commented out at its default. */
 export const renderExampleConfig = (): string => {
   const lines = [
     '# chain-agent: every key, at its default. `chain-agent run` needs none of them on a standard node.',

@@ -1,15 +1,16 @@
+import { readFileSync } from 'node:fs'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { ConfigError } from '../core/errors.ts'
 
-/** A configuration file as data, and where each thing in it stands. */
+/** A parsed configuration file with line numbers. */
 export interface ConfigFile {
   readonly name: string
   readonly value: unknown
-  /** The line of a key, or of the nearest thing around it that the file has. */
+  /** The line of a key, or of its nearest parent in the file. */
   lineOf(path: readonly PropertyKey[]): number
 }
 
-/** Reads YAML. Throws a ConfigError that names file and line when it is not YAML. */
+/** Parses YAML. Throws a ConfigError with file and line if it is invalid. */
 export const parseConfigFile = (name: string, text: string): ConfigFile => {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
@@ -34,7 +35,7 @@ export const parseConfigFile = (name: string, text: string): ConfigFile => {
   return { name, value: toData(name, document), lineOf }
 }
 
-/** An alias without its anchor, or one that grows without end, shows only here. */
+/** Aliases without an anchor, and aliases that expand without limit, fail here. */
 const toData = (name: string, document: ReturnType<typeof parseDocument>): unknown => {
   try {
     return document.toJS() ?? {}
@@ -42,4 +43,33 @@ const toData = (name: string, document: ReturnType<typeof parseDocument>): unkno
     const reason = error instanceof Error ? error.message : String(error)
     throw new ConfigError(`${name}: not YAML: ${reason}`, { cause: error })
   }
+}
+
+/**
+ * Reads a file that the configuration or the command line names. Throws a ConfigError if it cannot
+ * be read.
+ */
+export const readText = (place: string | URL, what: string): string => {
+  try {
+    return readFileSync(place, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    const { problem, advice } = READ_PROBLEMS[code] ?? { problem: code, advice: READABLE }
+    throw new ConfigError(
+      `${String(place)}: ${what} cannot be read: ${problem}\n  what to do: ${advice}`,
+    )
+  }
+}
+
+const READABLE = 'name a YAML file that this user can read'
+
+const READ_PROBLEMS: Readonly<Record<string, { problem: string; advice: string }>> = {
+  ENOENT: { problem: 'there is no such file', advice: 'check the path' },
+  EACCES: {
+    problem: 'permission denied',
+    advice:
+      'run the command with sudo, or add this user to the group of the file (`ls -l` prints it; ' +
+      '`sudo usermod --append --groups GROUP USER`, then log in again)',
+  },
+  EISDIR: { problem: 'it is a directory', advice: READABLE },
 }

@@ -1,16 +1,15 @@
 import { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
 import type { Fork, Forks } from '../core/fork.ts'
-import { type ConfigFile, parseConfigFile } from './file.ts'
-import { readText } from './read-text.ts'
+import { type ConfigFile, parseConfigFile, readText } from './file.ts'
 import { label } from './values.ts'
 
-/** The table that comes with the agent: found from the sources and from the build alike. */
+/** The table shipped with the agent. The path is valid both for the sources and for the build. */
 const SHIPPED = new URL('../../networks/forks.yaml', import.meta.url)
 
 /**
- * The forks that the agent knows, and those of the operator's own file, which win. Throws a
- * ConfigError that names every mistake with its line.
+ * Reads the shipped forks and the operator's own file, whose entries take precedence. Throws a
+ * ConfigError that lists every error with its line.
  */
 export const readForks = (own: string | null): Forks => {
   const forks = new Map(readTable(SHIPPED))
@@ -23,7 +22,7 @@ export const readForks = (own: string | null): Forks => {
 }
 
 const readTable = (place: string | URL): Forks =>
-  parseForks(parseConfigFile(String(place), readText(place, 'the file of forks')))
+  parseForks(parseConfigFile(String(place), readText(place, 'the file with forks')))
 
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z)?$/
 
@@ -67,7 +66,7 @@ const table = z.record(
   'expected lists of forks under chain ids',
 )
 
-/** Takes a file of forks apart. Throws a ConfigError that names every mistake with its line. */
+/** Parses a file with forks. Throws a ConfigError that lists every error with its line. */
 export const parseForks = (file: ConfigFile): Forks => {
   const parsed = table.safeParse(file.value)
   if (parsed.success) return new Map(Object.entries(parsed.data))
@@ -80,14 +79,17 @@ const describe = (issue: z.core.$ZodIssue, file: ConfigFile): string => {
   const where = path.length === 0 ? '' : ` ${path.map(String).join('.')}:`
   const place = `${file.name}:${lineOf(path, file)}:${where}`
   if (isUnknown) return `${place} no such key; there are: ${KEYS.join(', ')}`
-  // Of a key, what was expected is said of the key itself.
+  // For an invalid key, the expectation is in the nested issue.
   const message = issue.code === 'invalid_key' ? issue.issues[0]?.message : issue.message
   return `${place} ${message ?? 'not understood'}, got ${shown(path, file.value)}`
 }
 
 const KEYS = ['name', 'kind', 'activation', 'minimumVersion', 'timeline', 'source'] as const
 
-/** YAML takes 143 for a number, and "143" for a text: whichever it is leads further into the file. */
+/**
+ * YAML parses 143 as a number and "143" as a string: use whichever path leads further into the
+ * file.
+ */
 const lineOf = (path: readonly PropertyKey[], { lineOf: line }: ConfigFile): number =>
   Math.max(line(path), line([Number(path[0]), ...path.slice(1)]))
 

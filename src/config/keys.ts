@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { schema } from './schema.ts'
 
-/** One thing that can be set. */
+/** A configuration key. */
 export interface Key {
   /** `rpc.interval` */
   readonly path: string
   /** `CHAIN_AGENT_RPC_INTERVAL` */
   readonly variable: string
   readonly description: string
-  /** As it would be written in the file. */
+  /** The default value as written in a file. */
   readonly byDefault: unknown
-  /** Whether a value from the environment or a flag is taken as it stands, or read as YAML. */
+  /** Whether a value from the environment or a flag is used as a string, or parsed as YAML. */
   readonly isText: boolean
 }
 
@@ -42,5 +42,5 @@ const variableOf = (path: readonly string[]): string =>
     .replaceAll(/[A-Z]/g, (capital) => `_${capital}`)
     .toUpperCase()}`
 
-/** Every key, in the order in which the documentation shows them. Derived from the schema alone. */
+/** All keys in documentation order, derived from the schema. */
 export const keys: readonly Key[] = collect(schema, [])

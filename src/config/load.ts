@@ -1,18 +1,18 @@
+import { isDeepStrictEqual } from 'node:util'
 import { parse as parseYaml } from 'yaml'
 import type { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
 import { maskAddresses } from '../core/redact.ts'
+import { closestMatch } from '../core/suggest.ts'
 import type { ConfigFile } from './file.ts'
 import { type Key, keys } from './keys.ts'
-import { nearest } from '../core/nearest.ts'
 import { type Config, schema } from './schema.ts'
-import { siblingsOf } from './siblings.ts'
 
-/** The three places a value can come from besides its default, weakest first. */
+/** The sources of a value besides its default, lowest precedence first. */
 export interface Inputs {
   readonly file?: ConfigFile | undefined
   readonly env: Readonly<Record<string, string | undefined>>
-  /** `key.path=value`, with the words that the operator typed. */
+  /** `key.path=value`, with the argument as typed by the operator. */
   readonly flags: readonly {
     readonly path: string
     readonly value: string
@@ -20,7 +20,7 @@ export interface Inputs {
   }[]
 }
 
-/** The effective value of one key, as written, and who set it. */
+/** The effective value of one key, as written, and its origin. */
 export interface Setting {
   readonly path: string
   readonly value: unknown
@@ -33,10 +33,10 @@ export interface Loaded {
   readonly settings: readonly Setting[]
 }
 
-/** Variables that are read elsewhere and are no keys of the configuration. */
+/** Variables that other modules read; not configuration keys. */
 const OTHER_VARIABLES = ['CHAIN_AGENT_CONFIG', 'CHAIN_AGENT_API_KEY']
 
-/** Puts the configuration together. Throws one ConfigError that names every problem. */
+/** Merges the configuration. Throws one ConfigError that lists every problem. */
 export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
   const problems: string[] = []
   const origins = new Map<string, string>()
@@ -65,7 +65,8 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
   for (const { path, value, typed } of flags) {
     const before = byFlag.get(path) ?? typed
     byFlag.set(path, typed)
-    if (before !== typed) problems.push(`${before} and ${typed} set the same key; say it once`)
+    if (before !== typed)
+      problems.push(`${before} and ${typed} set the same key; use only one of them`)
     const key = keys.find((candidate) => candidate.path === path)
     if (key) put({ key, text: value, origin: typed })
     else
@@ -107,7 +108,7 @@ type Tree = Record<string, unknown>
 const isTree = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A section whose keys are all commented out reads as null, and means nothing. */
+/** A section whose keys are all commented out is null in YAML; it is treated as absent. */
 const withoutEmpty = (tree: Tree): Tree =>
   structuredClone(Object.fromEntries(Object.entries(tree).filter(([, value]) => value !== null)))
 
@@ -116,7 +117,7 @@ const valueOf = (isText: boolean, text: string): unknown => {
   try {
     return parseYaml(text)
   } catch {
-    return text // the schema will say what it expected instead
+    return text // the schema reports what it expects
   }
 }
 
@@ -132,14 +133,14 @@ const setAt = (tree: Tree, path: string, value: unknown): void => {
   node[steps.at(-1) ?? path] = value
 }
 
-export const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>
+const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
     (node, step) =>
       typeof node === 'object' && node !== null ? Reflect.get(node, step) : undefined,
     tree,
   )
 
-/** What was expected, where the schema has no message of its own. */
+/** The expectation for issues without a message in the schema. */
 const expectation: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type') return EXPECTED[issue.expected] ?? `expected ${issue.expected}`
   if (issue.code === 'invalid_value') return `expected one of ${issue.values.join(', ')}`
@@ -156,7 +157,9 @@ const EXPECTED: Readonly<Record<string, string>> = {
   string: 'expected text',
 }
 
-/** An issue inside a value that was set as a whole (a list, say) belongs to whoever set it. */
+/**
+ * An issue inside a value that was set as one (a list, for example) has the origin of that value.
+ */
 const originOf = (
   path: readonly PropertyKey[],
   origins: ReadonlyMap<string, string>,
@@ -168,7 +171,7 @@ const originOf = (
   return undefined
 }
 
-/** Where, what came, what was expected, and what may have been meant. */
+/** Describes an issue: position, expected and actual value, and a suggestion. */
 const describe = (
   issue: z.core.$ZodIssue,
   tree: Tree,
@@ -187,12 +190,12 @@ const describe = (
 }
 
 const hint = (word: string, candidates: readonly string[]): string => {
-  const candidate = nearest(word, candidates)
+  const candidate = closestMatch(word, candidates)
   if (candidate !== undefined) return `; did you mean ${candidate}?`
   return candidates.length <= 12 ? `; there are: ${candidates.join(', ')}` : ''
 }
 
-/** What came, as far as it may be seen: where an address belongs, anything may be one with a key in it. */
+/** The actual value, redacted: a value in place of a URL may contain a key. */
 const show = (path: readonly PropertyKey[], value: unknown): string => {
   if (value === undefined) return 'its default'
   const mayBeAddress = path.at(-1) === 'url' || path.at(-1) === 'store'
@@ -201,3 +204,34 @@ const show = (path: readonly PropertyKey[], value: unknown): string => {
 }
 
 const HARMLESS = /^(?:https?:\/\/.*|[\w.-]{0,60}(?::\d{1,5})?)$/i
+
+/** The valid keys at the position of an unknown key. */
+const siblingsOf = (path: readonly PropertyKey[]): readonly string[] => {
+  if (path[0] === 'references') return ['name', 'url', 'kind', 'apiKeyFile']
+  if (path[0] === 'tokens' && path.includes('holders')) return ['name', 'address', 'id']
+  if (path[0] === 'tokens' && path.length > 1) return TOKEN_KEYS
+  const prefix = path.length === 0 ? '' : `${path.join('.')}.`
+  const names = keys
+    .filter((key) => key.path.startsWith(prefix))
+    .map((key) => key.path.slice(prefix.length).split('.')[0] ?? '')
+  return [...new Set(names)]
+}
+
+const TOKEN_KEYS = [
+  'name',
+  'contract',
+  'standard',
+  'profile',
+  'decimals',
+  'fromBlock',
+  'holders',
+] as const
+
+/** The keys whose values differ, in documentation order. */
+export const changedKeys = (before: Config, after: Config): readonly string[] =>
+  keys
+    .map(({ path }) => path)
+    .filter((path) => {
+      const steps = path.split('.')
+      return !isDeepStrictEqual(valueAt(before, steps), valueAt(after, steps))
+    })

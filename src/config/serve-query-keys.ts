@@ -19,62 +19,68 @@ const bytes = z
     return z.NEVER
   })
 
-/** One server or, parted by commas, all of a cluster. */
+/** One server, or the servers of a cluster separated by commas. */
 const CLICKHOUSE =
   /^clickhouses?:\/\/(?:[^\s/?#@:]+(?<password>:[^\s/?#@]*)?@)?[^\s/?#@]+(?:[/?][^\s@]*)?$/i
 
-/** A directory, or a server; a password in it would stand in the list of processes and in this file. */
+/**
+ * A directory or a server. A password in the URL would be visible in the process list and in this
+ * file.
+ */
 const store = z
   .string()
   .refine((text) => text.startsWith('/') || CLICKHOUSE.test(text), {
     message: 'expected a directory that begins with /, or clickhouse://USER@HOST:8123/DATABASE',
   })
   .refine((text) => CLICKHOUSE.exec(text)?.groups?.['password'] === undefined, {
-    message: 'expected an address without a password in it; passwords have storePasswordFile',
+    message: 'expected a URL without a password; set storePasswordFile instead',
   })
   .describe('where logs are kept: a directory, or clickhouse://USER@HOST:8123/DATABASE')
 
-/** What can be set of the query service, which is a process of its own. */
+/** The settings of the query service, a separate process. */
 export const serveQuery = z
   .strictObject({
-    listen: listenAt('127.0.0.1:8181', 'where `chain-agent serve-query` answers queries'),
+    listen: listenAt(
+      '127.0.0.1:8181',
+      'the address on which `chain-agent serve-query` serves queries',
+    ),
     metricsListen: listenAt(
       '127.0.0.1:9144',
-      'where it serves its /metrics, /-/healthy and /-/ready; not for the public',
+      'the address of its /metrics, /-/healthy and /-/ready; not for public access',
     ),
     store: store.default('/var/lib/chain-agent-serve-query'),
-    storePasswordFile: file('the file with the password of the user of ClickHouse')
+    storePasswordFile: file('the file with the password of the ClickHouse user')
       .nullable()
       .default(null),
     fromBlock: z
       .int(WHOLE)
       .nonnegative(WHOLE)
       .default(0)
-      .describe('the first block to index, where the store is empty'),
+      .describe('the first block to index if the store is empty'),
     contracts: z
       .array(address)
       .max(10_000)
       .default([])
-      .describe('keep logs of these contracts alone; of all when empty'),
+      .describe('keep only logs of these contracts; all if empty'),
     topics: z
       .array(z.array(topic))
       .max(4, 'expected at most four positions')
       .default([])
-      .describe('keep logs with these topics alone: alternatives by position, [] for any'),
+      .describe('keep only logs with these topics: alternatives by position, [] for any'),
     retentionBlocks: z
       .int(WHOLE)
       .positive(WHOLE)
       .nullable()
       .default(null)
-      .describe('keep so many of the newest blocks'),
+      .describe('keep this number of the newest blocks'),
     retentionBytes: bytes
       .nullable()
       .default(null)
-      .describe('keep what fits into so much space, like 500GB: the newest blocks'),
+      .describe('keep the newest blocks that fit into this size, like 500GB'),
     unbounded: z
       .boolean('expected true or false')
       .default(false)
-      .describe('keep everything, whatever it takes; needed where nothing of the above says less'),
+      .describe('keep everything, without a size limit; required if no retention is set'),
     behindAfter: z
       .union(
         [z.literal('never').transform(() => null), duration('60s', '')],
@@ -82,21 +88,19 @@ export const serveQuery = z
       )
       .prefault('60s')
       .describe(
-        'a node whose newest block is older has enough to do, and is not asked for logs; never for a chain that rests',
+        'if the newest block of the node is older, the node is busy catching up and no logs are requested; never: for a chain without regular blocks',
       ),
     nodeShare: z
       .number(SHARE)
       .min(0.05, SHARE)
       .max(1, SHARE)
       .default(0.5)
-      .describe(
-        'the share of the time in which a back-fill may keep the node busy; 1 is without rest',
-      ),
+      .describe('the share of time in which a backfill may use the node; 1 is without pauses'),
     dialect: z
       .enum(['spec', 'hosted'], 'expected spec or hosted')
       .default('spec')
       .describe('spec, or hosted for clients of the hosted service'),
-    apiKeysFile: file('a file with API keys, one a line; without it everybody is answered')
+    apiKeysFile: file('a file with API keys, one per line; without it, requests need no key')
       .nullable()
       .default(null),
     rateLimit: z
@@ -104,12 +108,14 @@ export const serveQuery = z
       .positive(WHOLE)
       .nullable()
       .default(null)
-      .describe('how many requests a minute a key, or an address without one, may make'),
+      .describe('the limit of requests per minute for a key, or for an address without a key'),
     readyLag: z
       .int(WHOLE)
       .positive(WHOLE)
       .default(30)
-      .describe('how many blocks behind the finalized one of the node it is still ready'),
+      .describe(
+        'the maximum number of blocks behind the finalized block of the node at which the service is ready',
+      ),
   })
   .refine(
     ({ unbounded, retentionBlocks, retentionBytes }) =>

@@ -3,7 +3,7 @@ import { parseDuration } from '../core/units.ts'
 
 const HOUR = 3_600_000
 
-/** Durations are written with their unit and become milliseconds. */
+/** A duration with unit, converted to milliseconds. */
 export const duration = (byDefault: string, description: string) =>
   z
     .string('expected a duration like 2s, 500ms or 5m')
@@ -29,10 +29,11 @@ export const url = (description: string) =>
 
 const LISTEN = /^(?:\[(?<v6>[0-9a-fA-F:.]+)\]|(?<host>[^\s:[\]]*)):(?<port>\d{1,5})$/
 
-/** What paths are put behind: a query service. */
+/** A base URL to which paths are appended: a query service. */
 export const baseUrl = (description: string) =>
   url(description).refine(isBase, {
-    message: 'expected an address alone, like https://host or https://host/prefix',
+    message:
+      'expected a URL without user, query or fragment, like https://host or https://host/prefix',
   })
 
 const isBase = (text: string): boolean => {
@@ -64,12 +65,12 @@ export const listen = listenAt(
   'address of /metrics; :9843 listens on every address of the host',
 )
 
-/** A word that is fit for a label: it ends up in every series about the thing. */
+/** A value for a label: it is part of every series of the thing it names. */
 export const label = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'expected letters, digits, dots and dashes')
 
-/** A file or a directory. */
+/** An absolute path of a file or a directory. */
 export const file = (description: string) =>
   z.string().regex(/^\//, 'expected a path that begins with /').describe(description)
 
@@ -85,20 +86,20 @@ export const reference = z
     message: 'expected with kind: query alone',
   })
   .transform(({ name, url: where, kind, apiKeyFile = null }) => ({
-    // A name and never the address: addresses carry keys, and a label is public.
+    // A name, never the URL: URLs may contain keys, and labels are public.
     name: name ?? new URL(where).hostname,
     url: where,
     kind,
     apiKeyFile,
   }))
 
-/** Of a contract or an account, in lower case from here on. */
+/** The address of a contract or an account, converted to lower case. */
 export const address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/, 'expected an address: 0x and 40 hex digits')
   .transform((text) => text.toLowerCase())
 
-/** A holder of a token; `id` for a token of its own, or for one kind of many. */
+/** A holder of a token. `id`: a single token id, for erc721 and erc1155. */
 const holder = z.strictObject({
   name: label,
   address,
@@ -111,7 +112,7 @@ const holder = z.strictObject({
 
 const OF_PROFILE = { weth: 'erc20', punks: 'erc721' } as const
 
-/** A token whose holders are watched. */
+/** A token whose holders' balances are monitored. */
 export const token = z
   .strictObject({
     name: label,

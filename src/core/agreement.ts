@@ -1,22 +1,26 @@
-/** A height that somebody reports, and the height of the node on the same block tag at that moment. */
-export interface View {
+import type { SampleIndex } from './sample-index.ts'
+
+/**
+ * A height that a reference reports, and the node's own height on the same block tag at that time.
+ */
+export interface HeightView {
   readonly height: bigint
-  /** Null when the node did not answer. */
+  /** Null if the node did not respond. */
   readonly own: bigint | null
 }
 
 export interface Agreement {
-  /** How many views lie within the window of each other, in the largest such group. */
+  /** The size of the largest group of heights within the window of each other. */
   readonly agreeing: number
-  /** Blocks that the node is behind; null without a quorum, or without a height of the node. */
+  /** Blocks that the node is behind; null without a quorum or without a height of the node. */
   readonly difference: bigint | null
 }
 
-/** Blocks within which heights count as the same. */
+/** Heights that differ by at most this number of blocks count as equal. */
 export const AGREEMENT_WINDOW = 10n
 
-/** The most of them that lie within the window of each other. */
-export const largestGroup = <V extends Pick<View, 'height'>>(
+/** The largest group of views within the window of each other. */
+const largestGroup = <V extends Pick<HeightView, 'height'>>(
   views: readonly V[],
   window: bigint,
 ): readonly V[] => {
@@ -24,23 +28,25 @@ export const largestGroup = <V extends Pick<View, 'height'>>(
   const groups = sorted.map((lowest) =>
     sorted.filter(({ height }) => height >= lowest.height && height - lowest.height <= window),
   )
-  // Of two groups of one size the higher: the chain only grows, and old nodes may agree on an old height.
+  // Of two groups of equal size the higher one: the chain only grows, and stale nodes may agree on
+  // an old height.
   return groups.reduce<readonly V[]>(
     (largest, next) => (next.length >= largest.length ? next : largest),
     [],
   )
 }
 
-export const isQuorum = (agreeing: number, configured: number): boolean =>
+const isQuorum = (agreeing: number, configured: number): boolean =>
   agreeing > Math.floor(configured / 2)
 
 /**
- * What the references together say. A quorum is the majority of those configured, answering or not:
- * one reference that is left of three decides nothing. Each view is compared with the node on its own
- * tag, and of the differences the lower median counts, which at least half of the group bears out.
+ * Combines the references. A quorum is a majority of the configured references, responding or not:
+ * one responding reference of three decides nothing. Each height is compared with the node's height
+ * on the same block tag; the result is the lower median of the differences, which at least half of
+ * the group supports.
  */
-export const agree = (
-  views: readonly View[],
+export const compareWithQuorum = (
+  views: readonly HeightView[],
   { configured, window }: { readonly configured: number; readonly window: bigint },
 ): Agreement => {
   const group = largestGroup(views, window)
@@ -53,3 +59,33 @@ export const agree = (
 }
 
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/**
+ * The head of the network by a majority of references; also known while the node does not respond.
+ */
+export const networkHead = (known: SampleIndex): number | undefined => {
+  const views = known
+    .series('chain_reference_block_number')
+    .map(({ value }) => ({ height: BigInt(value) }))
+  const configured = known.series('chain_reference_up').length
+  // A reference far from the others in either direction is not the head.
+  const group = largestGroup(views, AGREEMENT_WINDOW)
+  return isQuorum(group.length, configured) ? Number(group.at(-1)?.height) : undefined
+}
+
+/** Whether the node runs statesync, by either source. The blocksync window does not apply then. */
+export const isSyncing = (known: SampleIndex): boolean =>
+  known.value('chain_native_statesync_active') === 1 ||
+  known.value('chain_consensus_statesync_active') === 1
+
+/**
+ * The used share of the database: from execution, which logs it with every block to 0.01 %, or else
+ * from the storage tool's report.
+ */
+export const databaseUsedRatio = (known: SampleIndex): number | undefined => {
+  const devices = known.series('chain_storage_used_ratio').map(({ value }) => value)
+  return (
+    known.value('chain_execution_storage_used_ratio') ??
+    (devices.length === 0 ? undefined : Math.max(...devices))
+  )
+}

@@ -4,16 +4,16 @@ import type { Clock } from './clock.ts'
 import { type Collector, type Report, staleAfter, type Timing } from './collector.ts'
 import { asError, type Outcome } from './outcome.ts'
 
-/** Something that is different now from what it was: one line in the log. */
+/** A state change: one line in the log. */
 export interface Change {
   readonly at: number
   readonly collector: string
-  /** Which of the subjects that it watches; undefined when the collector itself changed. */
+  /** The subject within the collector; undefined for the collector itself. */
   readonly subject: string | undefined
-  /** Undefined at first sight. */
+  /** Undefined for the first observation. */
   readonly from: string | undefined
   readonly to: string
-  /** The whole error where the change is a failure. */
+  /** The error, if the change is a failure. */
   readonly error?: Error
 }
 
@@ -22,9 +22,9 @@ interface Entry {
   readonly help: string
   readonly timing: Timing
   readonly failures: Record<FailureKind, number>
-  /** What was last said of the collector itself (undefined) and of its subjects. */
+  /** The last states, of the collector itself (undefined) and of its subjects. */
   readonly states: Map<string | undefined, string>
-  /** By the clock that never goes back: until when we wait for the next reading. */
+  /** When the next reading is due, on the monotonic clock. */
   due: number
   last?: Outcome<unknown>
   lastSuccess?: {
@@ -34,21 +34,24 @@ interface Entry {
   }
 }
 
-/** What is known of one collector, for those who look. */
-export interface Standing {
+/** The status of a collector. */
+export interface CollectorStatus {
   readonly name: string
   readonly help: string
   readonly enabled: boolean
-  /** Undefined until the first attempt has ended, or should have. */
+  /** Undefined until the first attempt has ended or is overdue. */
   readonly up: boolean | undefined
   readonly lastSuccessAt: number | undefined
-  /** Of the last attempt, where that failed. */
+  /** The error of the last attempt, if it failed. */
   readonly error: Error | undefined
-  /** The last reading, where it is fresh. */
+  /** The last reading, if it is not stale. */
   readonly reading: unknown
 }
 
-/** What every collector last said. Collectors write it; the exporter, the CLI and the page read it. */
+/**
+ * The last result of every collector. Collectors write it; the exporter, the CLI and the status
+ * page read it.
+ */
 export class Board {
   readonly #entries = new Map<string, Entry>()
   readonly #disabled = new Map<string, { readonly help: string }>()
@@ -61,10 +64,11 @@ export class Board {
   }
 
   /**
-   * Gives a collector its place, and the function it reports through. A collector that is started again
-   * with other settings keeps its failure counters and known states; its readings are gone.
+   * Registers a collector and returns the function through which it reports. A collector that is
+   * restarted with other settings keeps its failure counters and known states, but not its
+   * readings.
    */
-  admit<Reading>(collector: Collector<Reading>): Report<Reading> {
+  register<Reading>(collector: Collector<Reading>): Report<Reading> {
     const { name, help, timing } = collector
     const before = this.#entries.get(name)
     const failures = before?.failures ?? { source: 0, parse: 0, timeout: 0, internal: 0 }
@@ -81,7 +85,7 @@ export class Board {
       }
       const { at, value } = outcome
       entry.due = nextDue()
-      // Rendered when somebody looks: a follower may report thousands of times between two scrapes.
+      // Computed when requested: a follower may report thousands of times between two scrapes.
       entry.lastSuccess = { at, value, samples: () => collector.samples(value) }
       this.#change(entry, { subject: undefined, to: 'working', at })
       for (const [subject, state] of Object.entries(collector.states(value))) {
@@ -90,14 +94,17 @@ export class Board {
     }
   }
 
-  /** Remembers a collector that the configuration turns off: off is not broken. */
-  dismiss({ name, help }: Pick<Collector<unknown>, 'name' | 'help'>): void {
+  /** Marks a collector as disabled by the configuration, which is different from failing. */
+  disable({ name, help }: Pick<Collector<unknown>, 'name' | 'help'>): void {
     this.#entries.delete(name)
     this.#disabled.set(name, { help })
   }
 
-  /** Says once that a collector is silent. Silence has no event of its own; call this now and then. */
-  noticeSilence(): void {
+  /**
+   * Reports once that a collector is silent. Silence causes no event, so this must be called
+   * periodically.
+   */
+  checkStaleness(): void {
     for (const entry of this.#entries.values()) {
       if (entry.last?.ok === false || !this.#isLate(entry)) continue
       const to = 'silent: no reading in the time one is due'
@@ -105,7 +112,7 @@ export class Board {
     }
   }
 
-  *standings(): Generator<Standing> {
+  *statuses(): Generator<CollectorStatus> {
     for (const entry of this.#entries.values()) {
       const { name, help, last, lastSuccess } = entry
       yield {
@@ -124,7 +131,7 @@ export class Board {
     }
   }
 
-  /** Everything known now. What is stale or was never read is absent, never zero. */
+  /** All current samples. Stale or unknown values are absent, never zero. */
   *samples(): Generator<Sample> {
     for (const collector of this.#disabled.keys()) {
       yield sample('chain_agent_collector_enabled', 0, { collector })
@@ -148,7 +155,7 @@ export class Board {
     }
   }
 
-  /** One collector with a bug must not take the others' readings along. */
+  /** A bug in one collector must not remove the others' readings. */
   #samplesOf(entry: Entry): readonly Sample[] {
     if (this.#isLate(entry)) return []
     try {
@@ -160,7 +167,7 @@ export class Board {
     }
   }
 
-  /** By a clock that never goes back: a host whose time is set back must not make old readings fresh. */
+  /** On a monotonic clock: setting the host's clock back must not make old readings fresh. */
   #isLate({ due }: Entry): boolean {
     return this.#clock.elapsed() > due
   }

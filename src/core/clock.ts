@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The only source of time. Tests pass one they can move by hand. */
+/** The only source of time. Tests pass a clock that they control. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Milliseconds since some moment, with fractions, never going back: for measuring how long a thing takes. */
+  /** Milliseconds on a monotonic clock, with fractions: for measuring durations. */
   elapsed(): number
   /** Resolves after `ms`, or at once when `signal` aborts. Never rejects, so loops need no catch. */
   sleep(ms: number, signal: AbortSignal): Promise<void>

@@ -11,7 +11,7 @@ export interface Context {
 
 export type Report<Reading> = (outcome: Outcome<Reading>) => void
 
-/** How often, and how long we wait: milliseconds. */
+/** The interval between reads and the time limit of a read, in milliseconds. */
 export interface Timing {
   readonly interval: number
   readonly timeout: number
@@ -22,20 +22,23 @@ export interface Collector<Reading> {
   readonly name: string
   /** One sentence for `/api/v1/status` and the docs. */
   readonly help: string
-  /** How often it asks or, where it follows, shows that it is alive; and how long one attempt may take. */
+  /**
+   * The polling interval (for a follower: the heartbeat interval) and the time limit of one
+   * attempt.
+   */
   readonly timing: Timing
   /** Reports readings until the signal aborts. */
   run(context: Context, report: Report<Reading>): Promise<void>
-  /** What a reading means in metrics. Pure. */
+  /** The metrics of a reading. A pure function. */
   samples(reading: Reading): readonly Sample[]
-  /** What a reading means in words: subject → state. Each change is worth one line in the log. */
+  /** The states of a reading: subject → state. Each change is logged as one line. */
   states(reading: Reading): Readonly<Record<string, string>>
 }
 
-/** A reading older than this is no longer exported. The one place where staleness is decided. */
+/** A reading older than this is no longer exported. Staleness is decided only here. */
 export const staleAfter = ({ interval, timeout }: Timing): number => 2 * interval + timeout
 
-/** A collector's `run` that asks every so often, and gives up on an answer after the timeout. */
+/** A collector's `run` that reads at an interval and aborts a read after the timeout. */
 export const poll =
   <Reading>(
     { interval, timeout }: Timing,
@@ -51,8 +54,8 @@ export const poll =
   }
 
 /**
- * Aborts `read` at the deadline, and stops waiting then even when `read` does not listen.
- * A controller by hand: `AbortSignal.any` on a signal that lives as long as we do leaks on Node 20.
+ * Aborts `read` at the deadline and stops waiting then, even if `read` ignores its signal. Not
+ * `AbortSignal.any`: with a signal that lives as long as the process it leaks on Node 20.
  */
 export const withDeadline = async <T>(
   { clock, signal }: Context,
@@ -67,7 +70,7 @@ export const withDeadline = async <T>(
   if (signal.aborted) stop()
   const late = clock.sleep(timeout, cancel.signal).then((): never => {
     throw new SourceError(
-      { doing: 'get an answer in time', happened: `none within ${renderDuration(timeout)}` },
+      { doing: 'get a response in time', happened: `none within ${renderDuration(timeout)}` },
       { timeout: true },
     )
   })
@@ -76,15 +79,15 @@ export const withDeadline = async <T>(
   } finally {
     signal.removeEventListener('abort', stop)
     cancel.abort()
-    // Whichever lost the race is nobody's any more; its rejection must not end the process.
+    // The result of the loser is ignored; its rejection must not end the process.
     late.catch(() => undefined)
   }
 }
 
 /**
- * A collector's `run` that listens, folding each event into the reading. What was folded is kept
- * when the stream has to be opened anew. An event that brings nothing new is a heartbeat: it too is
- * reported, so that silent and stale can be told apart.
+ * A collector's `run` that follows a stream and folds each event into the reading. The reading is
+ * kept when the stream is reopened. An event without new data is a heartbeat and is reported too,
+ * so that silent and stale can be distinguished.
  */
 export const follow = <Event, Reading>(
   open: (context: Context) => AsyncIterable<Event>,

@@ -1,27 +1,25 @@
 import { redactLog } from './redact-log.ts'
 
-/** The parts of an error that an operator reads at night, in the order in which he needs them. */
-interface Account {
-  /** What we were doing: "ask the node for its height at http://localhost:8080". */
+/** The parts of an error message, in the order in which an operator needs them. */
+interface ErrorDetails {
+  /** What failed: "request http://localhost:8080". */
   readonly doing: string
-  /** What came of it, without figures that change from one attempt to the next. */
+  /** What happened, without numbers that change between attempts. */
   readonly happened: string
-  /** What was printed or sent, cut short. */
+  /** The output of the program or server; shortened in the message. */
   readonly evidence?: string | undefined
-  /** What to do about it. */
+  /** What to do. */
   readonly advice?: string | undefined
 }
 
-const tell = ({ doing, happened, evidence, advice }: Account): string =>
+const formatError = ({ doing, happened, evidence, advice }: ErrorDetails): string =>
   [
     `Could not ${doing}: ${happened}`,
-    ...(evidence === undefined || evidence.trim() === ''
-      ? []
-      : [`  it said: ${excerpt(evidence)}`]),
+    ...(evidence === undefined || evidence.trim() === '' ? [] : [`  output: ${excerpt(evidence)}`]),
     ...(advice === undefined ? [] : [`  what to do: ${advice}`]),
   ].join('\n')
 
-/** The operator's configuration is wrong. Nothing has been started; exit code 2. */
+/** The configuration or command line is invalid. Nothing has been started; exit code 2. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
@@ -32,29 +30,29 @@ interface SourceErrorOptions {
   readonly cause?: unknown
 }
 
-/** We could not get the bytes: the node is down, the command is missing, the request timed out. */
+/** Data could not be read: the node is down, a command is missing, a request timed out. */
 export class SourceError extends Error {
   override name = 'SourceError'
-  /** The same for every repetition of the same failure, so that it is logged once. */
+  /** Equal for every repetition of the same failure, so that it is logged once. */
   readonly summary: string
   readonly timeout: boolean
-  /** All that a tool printed of its failure, for a parser that knows the tool. Never shown as it is. */
+  /** The complete error output of a tool, for its parser. Never shown as is. */
   readonly output: string
-  constructor(account: Account, options: SourceErrorOptions = {}) {
-    super(tell(account), options.cause === undefined ? undefined : { cause: options.cause })
+  constructor(account: ErrorDetails, options: SourceErrorOptions = {}) {
+    super(formatError(account), options.cause === undefined ? undefined : { cause: options.cause })
     this.summary = `could not ${account.doing}: ${account.happened}`
     this.timeout = options.timeout ?? false
     this.output = options.output ?? ''
   }
 }
 
-/** We got the bytes and do not understand them: the node changed, or our parser is wrong. */
+/** Data could not be parsed: the node's format changed, or the parser has a bug. */
 export class ParseError extends Error {
   override name = 'ParseError'
   readonly summary: string
   constructor(what: string, expected: string, came: string) {
-    super(`Could not understand ${what}: expected ${expected}\n  it said: ${excerpt(came)}`)
-    this.summary = `could not understand ${what}: expected ${expected}`
+    super(`Could not parse ${what}: expected ${expected}\n  input: ${excerpt(came)}`)
+    this.summary = `could not parse ${what}: expected ${expected}`
   }
 }
 
@@ -62,21 +60,24 @@ export class ParseError extends Error {
 export const FAILURE_KINDS = ['source', 'parse', 'timeout', 'internal'] as const
 export type FailureKind = (typeof FAILURE_KINDS)[number]
 
-/** How a failure is counted. Anything that is not one of ours is a bug of ours: `internal`. */
+/** The kind under which a failure is counted. Any other error is a bug: `internal`. */
 export const kindOf = (error: Error): FailureKind => {
   if (error instanceof SourceError) return error.timeout ? 'timeout' : 'source'
   return error instanceof ParseError ? 'parse' : 'internal'
 }
 
-/** One line for the log: stable across repetitions where the error is one of ours. */
+/** One line for the log, equal for repetitions of a SourceError or ParseError. */
 export const summaryOf = (error: Error): string =>
   error instanceof SourceError || error instanceof ParseError ? error.summary : error.message
 
 const EXCERPT = 200
 
-/** The beginning of a text on one line, without secrets and what a terminal would obey, for use in messages. */
+/**
+ * The beginning of a text on one line, for messages, without secrets and terminal control
+ * sequences.
+ */
 export const excerpt = (text: string): string => {
-  // Before it is cut: half a secret would not be recognised.
+  // Redact before truncating: half a secret would not be recognized.
   const whole = redactLog(text.trim().slice(0, 8 * EXCERPT))
   const line = whole.slice(0, EXCERPT).replaceAll(/\s*\n\s*/g, ' ⏎ ')
   return whole.length > EXCERPT ? `${line}…` : line

@@ -1,46 +1,52 @@
 import type { Change } from './board.ts'
 import { excerpt } from './errors.ts'
-import { printable } from './printable.ts'
+import { sanitize } from './sanitize.ts'
 import { redact } from './redact.ts'
 import type { Severity } from './severity.ts'
 
-/** A change of state as it is kept, fit to be shown. */
+/** A stored state change, with all texts sanitized. */
 export interface Event {
-  /** Later is larger, over restarts of the agent, too. */
+  /** Increasing, also over restarts of the agent. */
   readonly id: number
   /** Milliseconds since the epoch. */
   readonly at: number
   readonly collector: string
-  /** Which of the things that it watches; null for the collector itself. */
+  /** The subject within the collector; null for the collector itself. */
   readonly subject: string | null
-  /** Null where nothing was known before. */
+  /** Null if there was no previous state. */
   readonly from: string | null
   readonly to: string
-  /** How bad the new state is. */
+  /** The severity of the new state. */
   readonly severity: Severity
 }
 
-/** One that is to be kept. */
-export type News = Omit<Event, 'id'> & {
-  /** Whether it is the first sight of this agent: where an earlier one saw the same, it is no news. */
+/** A state change that is to be stored. */
+export type NewEvent = Omit<Event, 'id'> & {
+  /**
+   * Whether this is the agent's first observation. If an earlier agent stored the same state, it is
+   * not a change.
+   */
   readonly isFirstSight: boolean
 }
 
-export const newsOf = ({ at, collector, subject, from, to }: Change, severity: Severity): News => ({
+export const toNewEvent = (
+  { at, collector, subject, from, to }: Change,
+  severity: Severity,
+): NewEvent => ({
   at,
   collector,
-  // The agent's own words: `password backup` is the name of a file that is watched.
-  subject: subject === undefined ? null : printable(redact(subject)),
-  from: from === undefined ? null : fit(from),
-  to: fit(to),
+  // The subject is the agent's own text: `password backup` is the name of a file.
+  subject: subject === undefined ? null : sanitize(redact(subject)),
+  from: from === undefined ? null : sanitizeText(from),
+  to: sanitizeText(to),
   severity,
   isFirstSight: from === undefined,
 })
 
-/** States may quote a log: directories of users, credentials, keys. */
-const fit = (text: string): string => excerpt(redact(text.slice(0, 8192)))
+/** States may quote log lines with home directories, credentials or keys. */
+const sanitizeText = (text: string): string => excerpt(redact(text.slice(0, 8192)))
 
-/** As it stands in the file and in the API. */
+/** An event as stored in the file and returned by the API. */
 export const eventAsJson = ({ id, at, collector, subject, from, to, severity }: Event) => ({
   id,
   at: new Date(at).toISOString(),

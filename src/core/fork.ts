@@ -1,13 +1,13 @@
-/** A date by which a node must have something, or it is left behind. */
+/** A date from which the network requires a version or a database timeline. */
 export interface Fork {
   readonly name: string
-  /** Whether the rules change, or everybody must merely run a newer version. */
+  /** `fork`: the protocol rules change. `release`: a minimum version is required. */
   readonly kind: 'fork' | 'release'
   /** In milliseconds. */
   readonly activationAt: number
-  /** The oldest version that can go on from then; null where any can. */
+  /** The oldest version that works from then on; null if every version does. */
   readonly minimumVersion: string | null
-  /** The encoding that a timeline of the database must have; null where any will do. */
+  /** The required encoding of a database timeline; null if none is required. */
   readonly timeline: 'page' | null
 }
 

@@ -1,28 +1,34 @@
-/** A section of that name, as our configuration and our collectors have one, holds no secret by its name alone. */
+/** A section with such a name, as in the agent's configuration, is not a secret. */
 const NO_SECTION = String.raw`(?!s\\{0,4}["']?:\s{0,8}(?:\{|\n))`
-/** What follows such a word is a secret, with a sign between them or without: `--keystore-password X`. */
+/**
+ * The word after such a label is a secret, with or without a sign between them:
+ * `--keystore-password X`.
+ */
 const ALWAYS = String.raw`pass(?:word|phrase|wd|code)|ikm|secret|token${NO_SECTION}|(?:api|private)[-_ ]?key`
-/** These have other meanings, too: `seed peers`. */
+/** These words have other meanings too: `seed peers`. */
 const WITH_SIGN =
   'pwd|credentials?|cookie|authorization|seed|(?:signing|access|encryption|session|auth|master)[-_ ]?key'
 
-/** Too short to be looked for within words: `pass=`, `pw: `. */
+/** Too short to match within words: `pass=`, `pw: `. */
 const SHORT = '(?<![a-z0-9])(?:pass|pw|sk)(?![\\w-])'
 
-/** What a sentence says of a secret without showing it: `API key is needed`, `token expired`. */
+/** A sentence about a secret that does not show it: `API key is needed`, `token expired`. */
 const STATUS = String.raw`(?:needed|required|missing|expired|invalid|wrong|unknown|empty|revoked|not)(?=[\s.,;:!?)]|$)`
 const SIGN = String.raw`(?:\s{0,8}(?:->|\u2192|=>|:=|%3[ad]|[=:]|\s(?:is|was)\s(?!\s{0,8}${STATUS}))\s{0,8}|>)`
-/** Whose it is: `password for keystore: X`. */
+/** The owner of the secret: `password for keystore: X`. */
 const WHOSE = String.raw`(?:\s(?:for|of|to)\s[\w./-]{1,64}(?=\s{0,8}[=:-]))?`
 
-/** What names a secret, and how far that reaches. */
+/** A label of a secret, and the extent of its value. */
 export interface Label {
-  /** To where the value begins; the group is what escapes the value's quotation mark. */
+  /**
+   * Matches up to the beginning of the value; the group is the escape of the value's quotation
+   * mark.
+   */
   readonly pattern: RegExp
   readonly reach: 'word' | 'line'
 }
 
-/** The scheme is no secret: `Authorization: Bearer (redacted)`. */
+/** The scheme is not a secret: `Authorization: Bearer (redacted)`. */
 const REDACTED_CREDENTIALS = String.raw`(?:bearer|basic) \(redacted\)`
 
 const labels = (words: string, sign: string): Label => ({
@@ -32,7 +38,7 @@ const labels = (words: string, sign: string): Label => ({
   ),
   reach: 'word',
 })
-/** Headers, and settings of units: of these, all that follows is the value. */
+/** HTTP headers and unit settings: the value extends to the end of the line. */
 const TO_THE_END: readonly Label[] = [
   {
     pattern:
@@ -50,19 +56,19 @@ export const WITH_OR_WITHOUT_SIGN: readonly Label[] = [
 ]
 export const ONLY_WITH_SIGN: readonly Label[] = [...TO_THE_END, AFTER_SIGN]
 
-/** Whether a line speaks of secrets at all. */
+/** Matches a line that mentions secrets. */
 export const SUSPICIOUS = new RegExp(
   `${ALWAYS}|${WITH_SIGN}|${SHORT}|keystore|mnemonic|private`,
   'i',
 )
 
-/** Puts a mark in the place of each value, and leaves its label and its quotation marks. */
+/** Replaces each value with a mark and keeps its label and quotation marks. */
 export const redactValues = (text: string, label: Label, mark: () => string): string => {
   const parts: string[] = []
   let from = 0
   for (const found of text.matchAll(label.pattern)) {
     const begin = found.index + found[0].length
-    // Of a label inside a value that is gone already.
+    // A label inside a value that is already redacted.
     if (found.index < from || begin >= text.length) continue
     const value = valueAt(text, begin, { escape: found[1] ?? '', reach: label.reach })
     if (value.end <= value.begin || isMarked(text.slice(value.begin, value.end), label)) continue
@@ -74,7 +80,7 @@ export const redactValues = (text: string, label: Label, mark: () => string): st
 
 const MARKED = /^\((?:redacted|hex digits|long word)\)/
 
-/** Of a value that reaches to the end of the line, what follows the mark is secret, too. */
+/** For a value that extends to the end of the line, text after the mark is secret too. */
 const isMarked = (value: string, { reach }: Label): boolean => {
   const [mark = ''] = MARKED.exec(value) ?? []
   return mark !== '' && (reach === 'word' || mark === value)
@@ -82,7 +88,7 @@ const isMarked = (value: string, { reach }: Label): boolean => {
 
 /** A structure: `{…`, `[…`, `Secret { …`, `Secret(…`. */
 const STRUCTURE = /\w{0,64}(?:\s?[{[]|\()/y
-/** To where the text ends that it stands in. */
+/** Up to the end of the enclosing quoted text. */
 const LINE = /(?:[^"\\\n]|\\(?!\\{0,4}"))+/y
 const WORD = /(?:[^\s"'\\]|\\(?!\\{0,4}["']))+/y
 
@@ -99,12 +105,12 @@ const valueAt = (text: string, at: number, { escape, reach }: Value) => {
     return { begin: at + 1, end: end < 0 ? text.length : end }
   }
   if (reach === 'line') return { begin: at, end: at + matchesAt(LINE, text, at) }
-  // Where a structure ends is its own affair.
+  // The end of a structure is unknown: redact to the end.
   if (matchesAt(STRUCTURE, text, at) > 0) return { begin: at, end: text.length }
   return { begin: at, end: at + matchesAt(WORD, text, at) }
 }
 
-/** How long the match at this very place is. */
+/** The length of the match at exactly this position. */
 const matchesAt = (pattern: RegExp, text: string, at: number): number => {
   pattern.lastIndex = at
   return pattern.exec(text)?.[0].length ?? 0

@@ -2,7 +2,7 @@ import { minute } from './units.ts'
 
 export const MAINTENANCE_REASONS = ['upgrade', 'hardware', 'network', 'other'] as const
 
-/** What an operator has announced. Times in milliseconds since the epoch. */
+/** A maintenance window. Times in milliseconds since the epoch. */
 export interface Maintenance {
   readonly reason: (typeof MAINTENANCE_REASONS)[number]
   readonly note: string | null
@@ -10,7 +10,7 @@ export interface Maintenance {
   readonly until: number
 }
 
-/** Reads what was saved; undefined when it is not an announcement. */
+/** Reads a stored maintenance window; undefined if it is invalid. */
 export const readMaintenance = (saved: unknown): Maintenance | undefined => {
   if (typeof saved !== 'object' || saved === null) return undefined
   if (!('reason' in saved && 'startedAt' in saved && 'until' in saved)) return undefined
@@ -22,6 +22,6 @@ export const readMaintenance = (saved: unknown): Maintenance | undefined => {
   return { reason, note, startedAt, until }
 }
 
-/** A clock that was set back must not make it last for days: what begins in the future is none. */
-export const stands = ({ startedAt, until }: Maintenance, now: number): boolean =>
+/** Whether the window is active. One that begins in the future is not: a clock that was set back must not extend it by days. */
+export const isActive = ({ startedAt, until }: Maintenance, now: number): boolean =>
   now < until && now >= startedAt - minute

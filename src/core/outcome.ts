@@ -1,17 +1,20 @@
 import type { Clock } from './clock.ts'
 
 interface Attempt {
-  /** When it ended, in milliseconds since the epoch. */
+  /** When the attempt ended, in milliseconds since the epoch. */
   readonly at: number
-  /** How long it took, in milliseconds; undefined for news of a stream, which has no beginning. */
+  /** Its duration in milliseconds; undefined for an event of a stream, which has no start. */
   readonly took?: number
 }
 
-/** What one attempt to read something came to. Failures are data from here on. */
+/** The result of one attempt to read. Failures are values from here on. */
 export type Outcome<T> = Attempt &
   ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error })
 
-/** Runs `read` and turns whatever it throws into an outcome: the one place failures are caught. */
+/**
+ * Runs `read` and converts anything it throws to an outcome. Failures of reads are caught only
+ * here.
+ */
 export const attempt = async <T>(clock: Clock, read: () => Promise<T>): Promise<Outcome<T>> => {
   const started = clock.elapsed()
   const done = () => ({ at: clock.now(), took: clock.elapsed() - started })
@@ -22,6 +25,6 @@ export const attempt = async <T>(clock: Clock, read: () => Promise<T>): Promise<
   }
 }
 
-/** JavaScript lets anything be thrown; everything after this line deals in errors. */
+/** JavaScript allows throwing any value; the rest of the code handles Errors only. */
 export const asError = (thrown: unknown): Error =>
   thrown instanceof Error ? thrown : new Error(String(thrown))

@@ -5,8 +5,8 @@ import {
   SUSPICIOUS,
   WITH_OR_WITHOUT_SIGN,
 } from './labelled-secrets.ts'
-import { isLongWord, isPathLike, isSpared } from './log-words.ts'
-import { printable } from './printable.ts'
+import { isLongWord, isPathLike, isPublicHex } from './log-words.ts'
+import { sanitize } from './sanitize.ts'
 import { REDACTED, redactUrl } from './redact.ts'
 
 export const REDACTION_KINDS = [
@@ -23,9 +23,9 @@ export type RedactionKind = (typeof REDACTION_KINDS)[number]
 type Count = (kind: RedactionKind) => void
 
 /**
- * Strikes out of a line of a log what may be a secret, and leaves what an operator reads it for:
- * public keys, ids that are cut short, and hashes behind a label that names them as such. What a
- * label calls a secret goes, whatever it looks like. Nothing is left that a terminal would obey.
+ * Redacts possible secrets in a log line and keeps what operators need: public keys, abbreviated
+ * ids, and hashes with a label that names them as such. A value with the label of a secret is
+ * always redacted. Terminal control sequences are removed.
  */
 export const redactLog = (line: string, count: Count = () => undefined): string =>
   redactWords(
@@ -34,8 +34,8 @@ export const redactLog = (line: string, count: Count = () => undefined): string 
   )
 
 /**
- * The same for a text of our own, line by line: there a label and its value stand on both sides of a
- * sign, and a word that merely follows another is none.
+ * The same for a text written by the agent, line by line. In such a text a label and its value are
+ * separated by a sign; a word that follows a label without a sign is not its value.
  */
 export const redactDocument = (text: string, count: Count = () => undefined): string =>
   readable(text)
@@ -45,16 +45,16 @@ export const redactDocument = (text: string, count: Count = () => undefined): st
     )
     .join('\n')
 
-/** As JSON and Rust write signs: `\u001b`, `\u{1b}`, `\x1b`. */
+/** Escaped characters in JSON and Rust: `\u001b`, `\u{1b}`, `\x1b`. */
 const ESCAPED = /\\{1,8}(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2}))/gi
 const HIDING = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029A-Za-z0-9]/u
 
 /**
- * With nothing in it that hides a word: neither signs that are not seen, nor letters that are written
- * as escapes. What is JSON stays JSON.
+ * Removes what hides a word: invisible characters, and letters written as escapes. JSON remains
+ * valid JSON.
  */
 const readable = (text: string): string =>
-  printable(
+  sanitize(
     text.replaceAll(ESCAPED, (whole: string, ...[short, long, byte]: readonly string[]) => {
       const code = Number.parseInt(short ?? long ?? byte ?? '', 16)
       const sign = code > 0x10_ff_ff ? '' : String.fromCodePoint(code)
@@ -81,7 +81,7 @@ const PHRASE = new RegExp(
   'gi',
 )
 const BETWEEN = String.raw`(?:\s{1,4}|\s?\\{0,4}["']?\s?[,;]\s?\\{0,4}["']?|\s?[,;]?\s?\(?\d{1,2}[.:)=]\s?)`
-/** A dozen words of the length that words of a mnemonic have, listed in whatever way. */
+/** Twelve or more words of the length of mnemonic words, in any list format. */
 const WORDS = new RegExp(`\\b(?:[a-z]{3,8}${BETWEEN}){11,}[a-z]{3,8}\\b`, 'gi')
 const CREDENTIALS = new RegExp(`\\b(bearer|basic)\\s+(?!${MARK})[^\\s"']+`, 'gi')
 
@@ -98,16 +98,16 @@ const redactLabelled = (text: string, labels: readonly Label[], count: Count): s
 
 const HEX = /(?:0x)?[0-9a-f]{64,}/gi
 const WITH_SLASHES = /(?<![\w.+-])[A-Za-z0-9+/]{24,}={0,2}(?![\w.-])/g
-/** An address of a contract or an account: public, as no private key is that short. */
+/** The address of a contract or an account. It is public, and no private key is that short. */
 const CONTRACT = /^0x[0-9a-f]{40}$/i
 const LONG = /[A-Za-z0-9+_-]{16,}={0,2}/g
 
 const redactWords = (text: string, count: Count): string => {
-  // Where a line speaks of such things, no hex digits in it are taken for harmless.
+  // If a line mentions secrets, no hex digits in it are considered public.
   const isSuspicious = SUSPICIOUS.test(text)
   return text
     .replaceAll(HEX, (digits, at: number, whole: string) => {
-      if (!isSuspicious && isSpared(digits, whole.slice(Math.max(0, at - 96), at))) return digits
+      if (!isSuspicious && isPublicHex(digits, whole.slice(Math.max(0, at - 96), at))) return digits
       count('hex digits')
       return `${digits.startsWith('0x') ? '0x' : ''}(hex digits)`
     })

@@ -1,9 +1,9 @@
-/** What is put in the place of a secret. */
+/** The text that replaces a secret. */
 export const REDACTED = '(redacted)'
 
 /**
- * What may be shown of an address. Keys hide in user names, passwords, paths and queries alike
- * (`https://host/v2/KEY`), so only scheme, host and port are left.
+ * Reduces a URL to scheme, host and port. Keys can be in user names, passwords, paths and queries
+ * (`https://host/v2/KEY`).
  */
 export const redactUrl = (text: string): string => {
   const cluster = SEVERAL.exec(text)?.groups
@@ -14,7 +14,7 @@ export const redactUrl = (text: string): string => {
   return more ? `${url.protocol}//${url.host}/…` : `${url.protocol}//${url.host}`
 }
 
-/** All servers of a cluster. An `@` behind them would be the end of a password. */
+/** The servers of a cluster. An `@` after them would be the end of a password. */
 const SEVERAL =
   /^(?<scheme>[a-z][a-z0-9+.-]{0,20}:\/\/)(?<user>[^@/?#]*@)?(?<hosts>[^@/?#,]+(?:,[^@/?#,]+)+)(?<rest>[/?#][^@]*)?$/i
 
@@ -28,14 +28,14 @@ const several = ({
   return user === '' && (rest === '' || rest === '/') ? `${scheme}${hosts}` : `${scheme}${hosts}/…`
 }
 
-/** Takes out of a text what must not leave the host: credentials in addresses, and home directories. */
+/** Redacts a text that may leave the host: credentials in URLs, and home directories. */
 export const redact = (text: string): string =>
   text
-    // What ends the address in a sentence is not of it.
+    // Punctuation after a URL is not part of it.
     .replaceAll(/[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'<>]*[^\s"'<>:,.;)]/gi, redactUrl)
     .replaceAll(/\/(?:home\/[^/\s:"']+|root)(?=\/|\b)/g, '~')
 
-/** The same for every text in a value, however deep. */
+/** The same for every string in a value, at any depth. */
 export const redactAll = (value: unknown): unknown => {
   if (typeof value === 'string') return redact(value)
   if (Array.isArray(value)) return value.map(redactAll)
@@ -45,7 +45,7 @@ export const redactAll = (value: unknown): unknown => {
   )
 }
 
-/** A value of the configuration as it may be shown: whatever looks like an address is cut down to its host. */
+/** A configuration value for display: every URL is reduced to its host. */
 export const maskAddresses = (value: unknown): unknown => {
   if (typeof value === 'string') return value.includes('://') ? redactUrl(value.trim()) : value
   if (Array.isArray(value)) return value.map(maskAddresses)

@@ -51,7 +51,7 @@ export const createReloader = ({ clock, log, program }: ReloaderOptions): Reload
 
   return {
     run: (reload) => {
-      // The reload that waits reads everything that was written before it starts.
+      // The waiting reload reads everything that was written before it starts.
       if (isWaiting) return last
       isWaiting = true
       last = last.then(() => {

@@ -4,7 +4,7 @@ import { REDACTED } from './redact.ts'
 
 const SHOWN = '(secret)'
 
-/** A text that nothing shows by accident: whatever would print it prints a word in its place. */
+/** A text that is never shown by accident: every conversion to a string returns a placeholder. */
 export class Secret {
   readonly #text: string
 
@@ -12,17 +12,17 @@ export class Secret {
     this.#text = text
   }
 
-  /** The text itself, for the one place that it is meant for. */
+  /** The text, for the one place that needs it. */
   reveal(): string {
     return this.#text
   }
 
-  /** Compared in a time that tells nothing of where they differ. Hex digits of either case are the same. */
+  /** Compares in constant time. Hex digits in upper and lower case are equal. */
   isSameAs(other: Secret): boolean {
     return timingSafeEqual(digest(this.#text), digest(other.#text))
   }
 
-  /** The text without this secret in it, whatever a tool has printed around it, as it is or escaped. */
+  /** Redacts this secret in a text, plain or escaped. */
   redactFrom(text: string): string {
     const forms = [this.#text, JSON.stringify(this.#text).slice(1, -1), this.#text.trim()]
     return forms

@@ -1,4 +1,7 @@
-/** How bad a change of state is, in the words of the alert rules' `severity` label; the worst first. */
+/**
+ * The severity of a state change, with the values of the alert rules' `severity` label; most severe
+ * first.
+ */
 export const SEVERITIES = ['critical', 'warning', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 

@@ -1,3 +1,3 @@
-/** A word as a POSIX shell reads it back; quoted only where it must be. */
+/** Quotes a word for a POSIX shell if necessary. */
 export const shellQuote = (word: string): string =>
   /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`

@@ -19,8 +19,8 @@ interface Running {
 
 export interface Supervisor {
   /**
-   * Makes this selection run: collectors that already run as they are here keep running, all others are
-   * stopped and, where enabled, started. Returns the names of those that were started or stopped.
+   * Runs this selection: collectors that already run with the same settings continue; all others
+   * are stopped and, if enabled, started. Returns the names of those that were started or stopped.
    */
   run(selection: readonly Selected[]): Promise<readonly string[]>
   stop(): Promise<void>
@@ -32,7 +32,7 @@ export const createSupervisor = (board: Board, clock: Clock): Supervisor => {
 
   const start = (collector: Collector<unknown>): void => {
     const stopping = new AbortController()
-    // Reads in progress listen to it: Node reports a leak at more than ten.
+    // Reads in progress add listeners; Node warns about a leak at more than ten.
     setMaxListeners(100, stopping.signal)
     const ended = supervise(collector, board, { clock, signal: stopping.signal })
     running.set(collector.name, { collector, stopping, ended })
@@ -48,7 +48,7 @@ export const createSupervisor = (board: Board, clock: Clock): Supervisor => {
     const isChanged = before?.collector !== (enabled ? collector : undefined)
     if (before && isChanged) await stop(before)
     if (isStopped) return []
-    if (!enabled) board.dismiss(collector)
+    if (!enabled) board.disable(collector)
     else if (isChanged) start(collector)
     return isChanged ? [name] : []
   }
@@ -62,14 +62,17 @@ export const createSupervisor = (board: Board, clock: Clock): Supervisor => {
   }
 }
 
-/** Keeps one collector running until the signal aborts, waiting longer each time it ends early. */
+/**
+ * Runs a collector until the signal aborts, restarting it with increasing delays when it ends
+ * early.
+ */
 export const supervise = async <Reading>(
   collector: Collector<Reading>,
   board: Board,
   context: Context,
 ): Promise<void> => {
   const { clock, signal } = context
-  const report = board.admit(collector)
+  const report = board.register(collector)
   for (let failures = 0; !signal.aborted; failures += 1) {
     const started = clock.elapsed()
     const { at, ...ended } = await attempt(clock, () => collector.run(context, report))
@@ -82,9 +85,9 @@ export const supervise = async <Reading>(
 }
 
 const endedEarly = (name: string): SourceError =>
-  new SourceError({ doing: `go on following (${name})`, happened: 'the stream ended' })
+  new SourceError({ doing: `continue following (${name})`, happened: 'the stream ended' })
 
-/** 1 s, 2 s, 4 s … up to two intervals: minutes count, and we must see soon that a thing is back. */
+/** 1 s, 2 s, 4 s … up to two intervals: recovery must be noticed soon. */
 const backoff = (failures: number, timing: Timing): number => {
   const { first, longest } = waits(timing)
   return Math.min(first * 2 ** failures, longest)

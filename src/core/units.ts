@@ -6,7 +6,7 @@ export const minute = MILLISECONDS.m
 export const hour = MILLISECONDS.h
 export const day = MILLISECONDS.d
 
-/** `"2s"`, `"500ms"`, `"1h30m"` in milliseconds; undefined when it is not a duration. */
+/** `"2s"`, `"500ms"`, `"1h30m"` in milliseconds; undefined if it is not a duration. */
 export const parseDuration = (text: string): number | undefined => {
   if (!/^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/.test(text)) return undefined
   let total = 0
@@ -16,7 +16,7 @@ export const parseDuration = (text: string): number | undefined => {
   return total
 }
 
-/** Milliseconds as the shortest text that `parseDuration` reads back. */
+/** Milliseconds as a duration that `parseDuration` parses. */
 export const renderDuration = (milliseconds: number): string => {
   if (milliseconds === 0) return '0s'
   for (const unit of ['d', 'h', 'm', 's'] as const) {
@@ -38,7 +38,7 @@ const SIZES: Readonly<Record<string, number>> = {
   TiB: 2 ** 40,
 }
 
-/** `"500GB"`, `"1.5 TiB"` in bytes; undefined when it is not a size with its unit. */
+/** `"500GB"`, `"1.5 TiB"` in bytes; undefined if it is not a size with a unit. */
 export const parseBytes = (text: string): number | undefined => {
   const [, amount, unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?([A-Za-z]{1,3})$/.exec(text.trim()) ?? []
   const [, factor] =
@@ -48,7 +48,7 @@ export const parseBytes = (text: string): number | undefined => {
     : Math.round(Number(amount) * factor)
 }
 
-/** The node's mark for "never set": 2^64 − 1. It is unknown, not a number. */
+/** The node's sentinel for "never set": 2^64 − 1. It means unknown. */
 export const SENTINEL = 2n ** 64n - 1n
 
 /** An unsigned 64-bit integer in decimal digits; undefined for anything else and for the sentinel. */

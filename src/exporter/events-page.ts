@@ -1,26 +1,26 @@
 import { type Event, eventAsJson } from '../core/event.ts'
 
-/** Which of the events are wanted. */
+/** The filter of a request for events. */
 export interface EventsQuery {
   /** Milliseconds since the epoch. */
   readonly since?: number
-  /** Those behind this one. */
+  /** Only events after this id. */
   readonly after?: number
   readonly limit: number
 }
 
-const LIMIT = 1000
-const MOST = 100_000
+const DEFAULT_LIMIT = 1000
+const MAX_LIMIT = 100_000
 
-/** What was asked for; a text where it cannot be understood. */
+/** Parses the query parameters; returns an error text if they are invalid. */
 export const readEventsQuery = (query: URLSearchParams): EventsQuery | string => {
-  const limit = numberOf(query.get('limit')) ?? LIMIT
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
-    return `limit: expected a number from 1 to ${MOST}`
+  const limit = numberOf(query.get('limit')) ?? DEFAULT_LIMIT
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
+    return `limit: expected a number from 1 to ${MAX_LIMIT}`
   const after = numberOf(query.get('after'))
   if (after !== undefined && !Number.isInteger(after)) return 'after: expected the id of an event'
   const text = query.get('since')
-  // As Prometheus takes a moment: seconds since the epoch, or ISO 8601.
+  // The formats of Prometheus: seconds since the epoch, or ISO 8601.
   const since =
     text === null
       ? undefined
@@ -28,18 +28,18 @@ export const readEventsQuery = (query: URLSearchParams): EventsQuery | string =>
         ? Number(text) * 1000
         : Date.parse(text)
   if (since !== undefined && Number.isNaN(since))
-    return 'since: expected a moment such as 2026-03-01T12:00:00Z, or seconds since the epoch'
+    return 'since: expected a time such as 2026-03-01T12:00:00Z, or seconds since the epoch'
   return { limit, ...(since !== undefined && { since }), ...(after !== undefined && { after }) }
 }
 
 const numberOf = (text: string | null): number | undefined =>
   text === null ? undefined : /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
 
-/** The body of /api/v1/events: the newest of them, oldest first. */
+/** The body of /api/v1/events: the newest matching events, oldest first. */
 export const renderEvents = (events: readonly Event[], { since, after, limit }: EventsQuery) => {
   const oldest = events[0]
   return {
-    /** How many are kept, and how far they reach back. */
+    /** The number of stored events and the time of the oldest. */
     total: events.length,
     oldestAt: oldest ? new Date(oldest.at).toISOString() : null,
     newestId: events.at(-1)?.id ?? null,

@@ -4,43 +4,46 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http'
-import { type Address, type Listening, listenOn, MAX_HEADER_BYTES } from './listening.ts'
-import { type CommonView, createPages } from './pages.ts'
+import { type Address, type ListeningServer, listenOn, MAX_HEADER_BYTES } from './listen.ts'
+import { type MonitoringView, createRoutes } from './routes.ts'
 
-/** What a service tells of itself, on an address apart from what it serves. */
-export const serveOperations = (view: CommonView, address: Address): Promise<Listening> => {
-  const pages = createPages(view, {
+/** Serves a service's monitoring endpoints, on a separate address. */
+export const serveOperations = (
+  view: MonitoringView,
+  address: Address,
+): Promise<ListeningServer> => {
+  const routes = createRoutes(view, {
     healthy: 'The service is alive.',
     ready: 'The service is ready.',
-    unknown: 'No such page; there are /metrics, /-/healthy and /-/ready.',
+    unknown: 'No such page; available: /metrics, /-/healthy and /-/ready.',
   })
   return listenOn(
-    pages.server(),
+    routes.server(),
     address,
     'set another address with --metrics-listen HOST:PORT or `serveQuery.metricsListen:` in the configuration',
   )
 }
 
-/** Answers a request, whatever it is. */
+/** Handles every request. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-interface Serving {
+interface RequestServerOptions {
   readonly address: Address
   readonly options: ServerOptions
   readonly handler: Handler
   readonly maxConnections: number
 }
 
-/** What it serves. */
-export const serveRequests = (serving: Serving): Promise<Listening> => {
+/** Serves the service's requests. */
+export const serveRequests = (options: RequestServerOptions): Promise<ListeningServer> => {
   const server = createServer(
-    { ...serving.options, maxHeaderSize: MAX_HEADER_BYTES },
-    serving.handler,
+    { ...options.options, maxHeaderSize: MAX_HEADER_BYTES },
+    options.handler,
   )
-  server.maxConnections = serving.maxConnections
+  server.maxConnections = options.maxConnections
   return listenOn(
     server,
-    serving.address,
+    options.address,
     'set another address with --listen HOST:PORT or `serveQuery.listen:` in the configuration',
   )
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Known } from '../core/known.ts'
+import type { SampleIndex } from '../core/sample-index.ts'
 import { second } from '../core/units.ts'
 import type { HealthInput } from './finding.ts'
 import { shortDuration } from './format.ts'
@@ -12,7 +12,7 @@ interface Block {
 }
 
 /** The block with the latest timestamp of those that the RPC and the ledger stream report; height and time are from one source. */
-export const newestBlock = (known: Known): Block | undefined => {
+export const newestBlock = (known: SampleIndex): Block | undefined => {
   const reported = [
     {
       height: known.value('chain_rpc_block_number', { tag: 'latest' }),
@@ -54,7 +54,7 @@ export const isAdvancing = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): b
 }
 
 /** Labels of services that should run and do not, including those that systemd does not know. */
-export const servicesDown = (known: Known): readonly string[] =>
+export const servicesDown = (known: SampleIndex): readonly string[] =>
   known
     .series('chain_service_active')
     .filter(({ value }) => value === 0)
@@ -62,11 +62,11 @@ export const servicesDown = (known: Known): readonly string[] =>
     .filter((service) => known.value('chain_service_expected', { service }) === 1)
 
 /** Whether one of these services is down. */
-export const isNodeDown = (known: Known, ...services: readonly string[]): boolean =>
+export const isNodeDown = (known: SampleIndex, ...services: readonly string[]): boolean =>
   servicesDown(known).some((service) => services.includes(service))
 
 /** Free share of the chunks of the database, 0 to 1. */
-export const freeChunks = (known: Known): number | undefined => {
+export const freeChunks = (known: SampleIndex): number | undefined => {
   for (const name of ['chain_execution_storage_chunks', 'chain_storage_chunks'] as const) {
     const lists = known.series(name)
     const all = lists.reduce((sum, { value }) => sum + value, 0)
@@ -77,7 +77,7 @@ export const freeChunks = (known: Known): number | undefined => {
 }
 
 /** Progress of a statesync that is not complete, 0 to 1. */
-export const statesyncDone = (known: Known): number | undefined => {
+export const statesyncDone = (known: SampleIndex): number | undefined => {
   const ratio = known.value('chain_status_statesync_progress_ratio')
   return ratio !== undefined && ratio < 1 ? ratio : undefined
 }

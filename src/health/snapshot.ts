@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { createKnown, type Known } from '../core/known.ts'
+import { createSampleIndex, type SampleIndex } from '../core/sample-index.ts'
 import { metrics } from '../metrics.ts'
 import type { ReadingName, Sample } from '../core/metric.ts'
 
@@ -32,7 +32,7 @@ export interface NodeSnapshot {
   /** The name prefix of units and tools; null until it is known. */
   readonly prefix: string | null
   readonly collectors: readonly CollectorStatus[]
-  readonly known: Known
+  readonly known: SampleIndex
   /** The text of /metrics at this time. */
   readonly metrics: string
 }
@@ -44,14 +44,14 @@ interface ExposedSample {
 }
 
 /** Indexes the samples of an exposition. Leaves out metrics that are not in the catalogue and counters of the agent itself. */
-export const indexSamples = (samples: readonly ExposedSample[]): Known => {
+export const indexSamples = (samples: readonly ExposedSample[]): SampleIndex => {
   const isReadingByName = new Map<string, boolean>()
   const isReadingSample = (one: ExposedSample): one is ExposedSample & Sample => {
     const isOne = isReadingByName.get(one.name) ?? isReading(one.name)
     isReadingByName.set(one.name, isOne)
     return isOne
   }
-  return createKnown(samples.filter(isReadingSample))
+  return createSampleIndex(samples.filter(isReadingSample))
 }
 
 const isReading = (name: string): name is ReadingName =>

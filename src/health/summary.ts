@@ -1,7 +1,7 @@
 import { figure } from '../core/format.ts'
 import { z } from 'zod'
 import { second } from '../core/units.ts'
-import { isSyncing, storageUse } from '../core/witnesses.ts'
+import { isSyncing, databaseUsedRatio } from '../core/agreement.ts'
 import { newestBlock, servicesDown } from './facts.ts'
 import type { HealthInput } from './finding.ts'
 import { timestamp } from './snapshot.ts'
@@ -80,7 +80,7 @@ const versions = ({ known }: HealthInput): string | null => {
 }
 
 const storage = ({ known }: HealthInput): string | null => {
-  const used = storageUse(known)
+  const used = databaseUsedRatio(known)
   if (used === undefined) return null
   const blocks = known.value('chain_storage_history_blocks', { timeline: 'primary' })
   return `${percent(used)} of the database used${blocks === undefined ? '' : `, ${figure(blocks)} blocks of history`}`

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { backupOf, type KeyType } from '../core/key-places.ts'
+import { backupOf, type KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
 import { findPasswordProblem } from '../parsers/keystore-password.ts'
 import type { Encrypt } from './age.ts'

@@ -1,5 +1,5 @@
 import { SourceError } from '../core/errors.ts'
-import { backupOf, type KeyType } from '../core/key-places.ts'
+import { backupOf, type KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
 import { decryptWith, isAge } from './age.ts'
 import { copiesOf } from './rotation.ts'

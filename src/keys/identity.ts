@@ -1,5 +1,5 @@
 import { SourceError } from '../core/errors.ts'
-import type { KeyType } from '../core/key-places.ts'
+import type { KeyType } from '../core/key-paths.ts'
 
 /** The public key that another source has for this node. */
 export interface KnownKey {

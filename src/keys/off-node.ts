@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
-import { KEY_TYPES, type KeyType } from '../core/key-places.ts'
+import { KEY_TYPES, type KeyType } from '../core/key-paths.ts'
 import type { KeyContext } from './key-context.ts'
 import { findTemporaryFiles, replaceFile } from './temporary-files.ts'
 

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { keystoreOf, type KeyType } from '../core/key-places.ts'
+import { keystoreOf, type KeyType } from '../core/key-paths.ts'
 import type { Secret } from '../core/secret.ts'
-import type { Lying, Owner } from '../sources/secret-files.ts'
+import type { KeyFileInfo, Owner } from '../sources/secret-files.ts'
 import { copiesOf, keep, regularFileAt } from './rotation.ts'
 import { isSameKey, type Key, type KeyContext, recoverKey } from './key-context.ts'
 import { type BackupFile, type BackupLocation, readBackup } from './find-backup.ts'
@@ -18,7 +18,7 @@ export interface RestorePlan {
   readonly type: KeyType
   readonly source: BackupFile
   readonly keystore: string
-  readonly before: Lying | undefined
+  readonly before: KeyFileInfo | undefined
   /** The key of the existing keystore; null if there is no keystore or it cannot be opened. */
   readonly held: { readonly isSame: boolean; readonly publicKey: string | null } | null
   /** Why the existing keystore cannot be opened. */

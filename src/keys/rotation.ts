@@ -1,8 +1,8 @@
 import { dirname } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { copyOf, isCopyOf, isOpenToOthers } from '../core/key-places.ts'
+import { replacedCopyPath, isReplacedCopyOf, isOpenToOthers } from '../core/key-paths.ts'
 import { second } from '../core/units.ts'
-import type { Lying } from '../sources/secret-files.ts'
+import type { KeyFileInfo } from '../sources/secret-files.ts'
 import type { KeyContext } from './key-context.ts'
 
 /** The dated copies of a file (`.bak`), oldest first. */
@@ -14,7 +14,7 @@ export const copiesOf = async (
   const names = await files.list(folder)
   return names
     .map((name) => `${folder}/${name}`)
-    .filter(isCopyOf(path))
+    .filter(isReplacedCopyOf(path))
     .toSorted()
 }
 
@@ -45,12 +45,12 @@ export const keep = async (context: KeyContext, path: string): Promise<KeptFile 
   }
   const at = now()
   for (let late = 0; late < MAX_TRIES; late += 1) {
-    const file = copyOf(path, at + late * second)
+    const file = replacedCopyPath(path, at + late * second)
     if (await files.keepAs(path, file)) return { file, isExposed }
   }
   throw new SourceError({
     doing: `keep ${path} as a copy`,
-    happened: `the names from ${copyOf(path, at)} on are taken`,
+    happened: `the names from ${replacedCopyPath(path, at)} on are taken`,
     advice: 'check the clock of the host',
   })
 }
@@ -59,7 +59,7 @@ export const keep = async (context: KeyContext, path: string): Promise<KeptFile 
 export const regularFileAt = async (
   { files }: Pick<KeyContext, 'files'>,
   path: string,
-): Promise<Lying | undefined> => {
+): Promise<KeyFileInfo | undefined> => {
   const info = await files.look(path)
   if (info === undefined || info.kind === 'file') return info
   throw new SourceError({

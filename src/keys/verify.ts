@@ -1,8 +1,8 @@
 import { asError } from '../core/outcome.ts'
 import { summaryOf } from '../core/errors.ts'
-import { backupOf, exposureOf, keystoreOf, type KeyType } from '../core/key-places.ts'
+import { backupOf, exposureOf, keystoreOf, type KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
-import { readKeyMaterial } from '../parsers/keystore-output.ts'
+import { readKeyMaterial } from '../parsers/keystore.ts'
 import { copiesOf } from './rotation.ts'
 import {
   isSameKey,

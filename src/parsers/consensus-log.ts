@@ -1,7 +1,21 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
-import type { ConsensusEvent, Level } from './consensus-log-events.ts'
-import { MESSAGES, readVariable } from './consensus-log-messages.ts'
+import { tryJson } from '../core/json.ts'
+import {
+  committedBlock,
+  type ConsensusEvent,
+  createdQc,
+  type Fields,
+  type Level,
+  localTimeout,
+  proposal,
+  readNamed,
+  readPeer,
+  readU64,
+  remoteTimeout,
+  roundClosed,
+  type ConsensusEventBody,
+} from './consensus-log-events.ts'
 
 const WHAT = 'a line of the consensus log'
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const
@@ -12,9 +26,9 @@ const schema = z.object({
 })
 
 /**
- * Parses one line. Null for noise, which nearly everything is on a node that logs DEBUG: a look at the
- * message decides, before any JSON is read. Throws a ParseError for a message that we know in a line
- * that we do not understand.
+ * Parses one line. Null for lines without a known message, which is nearly every line on a node
+ * that logs DEBUG: the message is compared before any JSON is parsed. Throws a ParseError for a
+ * known message in a line that cannot be parsed.
  */
 export const parseConsensusLine = (text: string): ConsensusEvent | null => {
   if (!text.startsWith('{')) return parsePlain(text)
@@ -26,16 +40,16 @@ export const parseConsensusLine = (text: string): ConsensusEvent | null => {
   if (!data) throw new ParseError(WHAT, 'a whole JSON object with level, target and fields', text)
   const { level, target, fields } = data
   if (variable) return { level, ...variable }
-  // Another part of the program, with the same words.
+  // The same message, logged by another component.
   if (!known?.target.test(target)) return ofLevel(level)
-  const said = known.read(fields)
-  if (!said) throw new ParseError(WHAT, `the fields of "${message}"`, text)
-  return { level, ...said }
+  const body = known.read(fields)
+  if (!body) throw new ParseError(WHAT, `the fields of "${message}"`, text)
+  return { level, ...body }
 }
 
 const MESSAGE = '"message":"'
 
-/** The message, as far as its first quote; it stands near the beginning of the line. */
+/** The message up to its first quote. It stands near the beginning of the line. */
 const messageOf = (text: string): string | undefined => {
   const found = text.indexOf(MESSAGE)
   if (found === -1) return /"message"\s*:\s*"([^"]*)"/.exec(text)?.[1]
@@ -44,20 +58,20 @@ const messageOf = (text: string): string | undefined => {
   return end === -1 ? text.slice(start) : text.slice(start, end)
 }
 
-/** Of a line whose message we do not know only the level is told, and only of what is not well. */
+/** For an unknown message only the level is returned, and only for warnings and errors. */
 const parseUnknown = (text: string): ConsensusEvent | null => {
-  const [, level] = /"level"\s*:\s*"(WARN|ERROR)"/.exec(text.slice(0, HEAD)) ?? []
+  const [, level] = /"level"\s*:\s*"(WARN|ERROR)"/.exec(text.slice(0, LEVEL_RANGE)) ?? []
   return level === undefined ? null : ofLevel(level)
 }
 
-/** The level stands right after the timestamp. */
-const HEAD = 200
+/** The level follows the timestamp, within this number of characters. */
+const LEVEL_RANGE = 200
 
 const ofLevel = (level: string): ConsensusEvent | null =>
   level === 'WARN' || level === 'ERROR' ? { level, event: 'other' } : null
 
 const PANIC = /^thread '[^']*'(?: \(\d+\))? panicked at (?:'(.*)', )?([^'].*?):?$/s
-/** The one panic whose reason says what to do. */
+/** The only panic whose reason has a known remedy. */
 const TOO_FAR_AHEAD = /^high qc too far ahead of block tree root/
 
 const parsePlain = (text: string): ConsensusEvent | null => {
@@ -68,10 +82,164 @@ const parsePlain = (text: string): ConsensusEvent | null => {
   return place === undefined ? null : { level, event: 'panic', place, reason: reason ?? null }
 }
 
-const tryJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+/**
+ * A known message: the pattern of its log target, without the name prefix, and the function that
+ * reads its fields.
+ */
+interface Message {
+  readonly target: RegExp
+  /** Null if the fields do not match the message. */
+  readonly read: (fields: Fields) => ConsensusEventBody | null
 }
+
+const LEDGER = /(?:^|[_:])ledger$/
+const CONSENSUS = /(?:^|[_:])consensus/
+const STATESYNC = /(?:^|[_:])(?:state|statesync)(?:$|_|:)/
+const BLOCKSYNC = /(?:^|[_:])(?:blocksync|consensus|state)/
+const ANY = /^/
+
+const always = (body: ConsensusEventBody) => (): ConsensusEventBody => body
+const statesync = (
+  step: Extract<ConsensusEventBody, { event: 'statesync' }>['step'],
+  target: (fields: Fields) => bigint | null = () => null,
+): Message => ({
+  target: STATESYNC,
+  read: (fields) => ({ event: 'statesync', step, target: target(fields) }),
+})
+const blocksync = (step: Extract<ConsensusEventBody, { event: 'blocksync' }>['step']): Message => ({
+  target: BLOCKSYNC,
+  read: always({ event: 'blocksync', step }),
+})
+const networkError = (
+  kind: Extract<ConsensusEventBody, { event: 'network_error' }>['kind'],
+): Message => ({
+  target: ANY,
+  read: (fields) => ({ event: 'network_error', kind, peer: readPeer(fields) }),
+})
+const other = (body: ConsensusEventBody, target = ANY): Message => ({ target, read: always(body) })
+
+/** Messages with a fixed text, in every version since v0.11. */
+export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
+  ['committed block', { target: LEDGER, read: committedBlock }],
+  ['advancing round', { target: CONSENSUS, read: roundClosed }],
+  ['Created new QC', { target: CONSENSUS, read: createdQc }],
+  ['local timeout', { target: CONSENSUS, read: localTimeout }],
+  ['remote timeout message', { target: CONSENSUS, read: remoteTimeout }],
+  ['proposal message', { target: CONSENSUS, read: proposal }],
+  [
+    'sending vote',
+    { target: CONSENSUS, read: ({ round }) => ({ event: 'vote_sent', round: readU64(round) }) },
+  ],
+  ['vote successful', other({ event: 'vote_succeeded' }, CONSENSUS)],
+
+  ['starting up, syncing', statesync('begun')],
+  ['still syncing...', statesync('running', ({ root_seq_num: root }) => readU64(root))],
+  ['done db statesync', statesync('database_done', ({ n }) => readU64(n))],
+  ['done syncing, initializing consensus', statesync('done')],
+  [
+    'setting new statesync target',
+    {
+      target: /(?:^|[_:])(?:state|statesync|consensus)/,
+      read: ({ new_root: root }) => ({
+        event: 'statesync',
+        step: 'new_target',
+        target: readNamed(root, 'seq_num'),
+      }),
+    },
+  ],
+  [
+    'local tip over 30000 blocks older than root. consider restoring from snapshot first',
+    statesync('snapshot_advised'),
+  ],
+  ['starting from empty state, consider fetching a snapshot first', statesync('snapshot_advised')],
+  ['updating statesync target', statesync('running')],
+  ['applying statesync response', statesync('running')],
+  ['statesync client thread applied response', statesync('running')],
+  ['done statesync', statesync('database_done')],
+  ['sending request', { ...statesync('running'), target: /statesync/ }],
+  ['sending response', { ...statesync('serving'), target: /statesync/ }],
+  ['received statesync request', statesync('serving')],
+  ['received SyncDone', { ...statesync('serving'), target: /statesync/ }],
+
+  ...[
+    'self request',
+    'self initiating payload request',
+    'header not found locally, sending request',
+    'payload not found locally, sending request',
+    'header request timed out, sending new request',
+    'payload request timed out, sending new request',
+    'headers response verification passed',
+    'headers response verification failed',
+    'headers response not available',
+    'received payload response',
+    'self response from ledger',
+    'self request timeout',
+    'self cancel request',
+    'received invalid self request',
+  ].map((text): [string, Message] => [`blocksync: ${text}`, blocksync('own')]),
+  ...['header', 'payload']
+    .flatMap((part) => [`${part} not found locally`, `${part} request timed out`])
+    .map((text): [string, Message] => [
+      `blocksync: ${text}, but no peers - retrying later`,
+      blocksync('no_peers'),
+    ]),
+  ['blocksync: peer headers request', blocksync('serving')],
+  ['blocksync: peer payload request', blocksync('serving')],
+  ['consensus blocksyncing blocks up to root', blocksync('own')],
+  ['consensus blocksyncing tip', blocksync('own')],
+  ['statesync blocksyncing blocks', blocksync('own')],
+
+  ['failed to decrypt message', networkError('decrypt')],
+  ['session timeout expired', networkError('session_timeout')],
+  ['Timestamp validation failed', networkError('timestamp')],
+  ["no eth_header found, can't propose", other({ event: 'execution_lagging' }, CONSENSUS)],
+  [
+    'network has different vote/proposal pacing than us',
+    other({ event: 'pacing_differs' }, CONSENSUS),
+  ],
+  ['replaced local configs with remote configs', other({ event: 'configs_replaced' })],
+  ['received SIGTERM, exiting...', other({ event: 'stopping' })],
+  ['parent executor returned none!', other({ event: 'crash', reason: 'parent executor' })],
+])
+
+/** Messages with variable parts. */
+const VARIABLE: readonly (readonly [
+  pattern: RegExp,
+  read: (rest: string) => ConsensusEventBody,
+])[] = [
+  [/^waltrace thread stopped/, always({ event: 'wal', trouble: 'thread_stopped' })],
+  [/^failed to push to wal/, always({ event: 'wal', trouble: 'push_failed' })],
+  [/^statesync reached target/, always({ event: 'statesync', step: 'running', target: null })],
+  [/^starting \S+-bft with version (\S+)/, (version) => ({ event: 'starting', version })],
+  [/(?:^|\s)consensus node crashed/, always({ event: 'crash', reason: 'consensus' })],
+]
+/** A fast test whether a message may match one of these patterns: nearly none does. */
+const VARIABLE_CANDIDATE =
+  /^(?:waltrace|failed to push|statesync reached|starting \S+-bft)|consensus node crashed/
+
+const readVariable = (message: string): ConsensusEventBody | null => {
+  if (!VARIABLE_CANDIDATE.test(message)) return null
+  for (const [pattern, read] of VARIABLE) {
+    const match = pattern.exec(message)
+    if (match) return read(match[1] ?? '')
+  }
+  return null
+}
+
+const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+
+/**
+ * The pattern for `journalctl --grep`: lines that do not match, nearly all on a node that logs
+ * DEBUG, are not read. Lines that are not JSON are panics, and messages of systemd and journald
+ * about the unit. Anchored at the beginning it takes a third of the time; one more alternative at
+ * its front makes it 40 % slower. It contains a capital letter, so matching is case-sensitive.
+ * `more`: beginnings of additional messages to include.
+ */
+export const consensusLogPattern = (more: readonly string[] = []): string =>
+  '^(?:[^{]|.{0,200}?"(?:level":"(?:WARN|ERROR)"|message":"(?:' +
+  [...MESSAGES.keys(), 'waltrace', 'failed to push to wal', 'statesync reached target', ...more]
+    .map(escape)
+    .join('|') +
+  '|starting [^" ]+-bft|[^"]*consensus node crashed)))'
+
+export const CONSENSUS_LOG_PATTERN = consensusLogPattern()

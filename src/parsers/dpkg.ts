@@ -1,20 +1,24 @@
 import { ParseError } from '../core/errors.ts'
 
 export interface PackageVersion {
-  /** Null where only the version was asked for. */
+  /** Null if only the version was queried. */
   readonly package: string | null
-  /** Debian's, like `0.12.1~rc`, which sorts before `0.12.1`. */
+  /** The Debian version, like `0.12.1~rc`, which sorts before `0.12.1`. */
   readonly version: string
 }
 
-/** Wanted, is, error; then name, version, architecture. A package whose second letter is not `i` is not installed. */
+/**
+ * Columns: desired state, actual state, error; name; version; architecture. If the second letter is
+ * not `i`, the package is not installed.
+ */
 const ROW = /^[uirph]i[R ]? +([a-z0-9][a-z0-9+.-]*)(?::\w+)?\s+(\S+)\s+\S+/
 const PAIR = /^(?:([a-z0-9][a-z0-9+.-]*)(?::\w+)?\s+)?(\S+)$/
 const VERSION = /^(?:\d+:)?\d[\w.+~-]*$/
 
 /**
- * Parses a row of `dpkg -l`, or what `dpkg-query` prints for `${Package} ${Version}` or `${Version}`;
- * of several packages, the first. Throws a ParseError, for one that is not installed, too.
+ * Parses a row of `dpkg -l`, or the output of `dpkg-query` for `${Package} ${Version}` or
+ * `${Version}`; of several packages, the first. Throws a ParseError, also for a package that is not
+ * installed.
  */
 export const parsePackageVersion = (text: string): PackageVersion => {
   for (const line of text.split('\n').map((one) => one.trim())) {
@@ -24,12 +28,15 @@ export const parsePackageVersion = (text: string): PackageVersion => {
   throw new ParseError('the version of the package', 'an installed package with its version', text)
 }
 
-/** The second letter: installed, unpacked, half configured, waiting for triggers: its files are there. */
+/**
+ * The second letter: installed, unpacked, half configured, waiting for triggers. In all these
+ * states the files are present.
+ */
 const STATUS = /^[uirph]([a-zA-Z])[R ]? /
 
 /**
- * Parses what dpkg-query prints of one package for `${db:Status-Abbrev} ${Package} ${Version} …`; null for
- * one that is not installed, or was removed. Throws a ParseError.
+ * Parses the output of dpkg-query for one package with `${db:Status-Abbrev} ${Package} ${Version}
+ * …`; null if the package is not installed or was removed. Throws a ParseError.
  */
 export const parseInstalledPackage = (text: string): PackageVersion | null => {
   const row = text.trimStart()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
+import { tryJson } from '../core/json.ts'
 
 const schema = z.object({
   id: z.int().min(0),
@@ -8,7 +9,7 @@ const schema = z.object({
   subject: z.string().nullable(),
   from: z.string().nullable(),
   to: z.string(),
-  /** Agents before this one did not write it. */
+  /** Earlier versions did not write it. */
   severity: z.enum(['critical', 'warning', 'info']).default('info'),
 })
 
@@ -19,24 +20,16 @@ const pageSchema = z.object({
   events: z.array(schema),
 })
 
-/** One kept change of state. Throws a ParseError. */
+/** A stored state change. Throws a ParseError. */
 export const parseEvent = (line: string): z.output<typeof schema> => {
-  const { data } = schema.safeParse(fromJson(line))
+  const { data } = schema.safeParse(tryJson(line))
   if (data) return data
-  throw new ParseError('a kept change of state', 'one JSON object with id, at, collector, to', line)
+  throw new ParseError('a stored state change', 'one JSON object with id, at, collector, to', line)
 }
 
-/** What the agent tells at /api/v1/events. Throws a ParseError. */
+/** The response of /api/v1/events. Throws a ParseError. */
 export const parseEventsPage = (text: string): z.output<typeof pageSchema> => {
-  const { data } = pageSchema.safeParse(fromJson(text))
+  const { data } = pageSchema.safeParse(tryJson(text))
   if (data) return data
-  throw new ParseError('the changes of state', 'the JSON of /api/v1/events of this version', text)
-}
-
-const fromJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  throw new ParseError('the state changes', 'the JSON of /api/v1/events of this version', text)
 }

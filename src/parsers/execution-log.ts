@@ -1,16 +1,113 @@
+import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
 import { parseU64, SENTINEL } from '../core/units.ts'
-import { BLOCK_ID, type ExecutedBlock, readExecutedBlock } from './execution-log-block.ts'
 
-/** What one line of the execution log tells, in every version that we know. */
+/** One execution of a block. */
+export interface ExecutedBlock {
+  readonly event: 'executed'
+  readonly number: bigint
+  /** 0x and 64 hex digits, lower case; null if the node runs without consensus. */
+  readonly id: string | null
+  /** The block's own time, in milliseconds since the epoch. */
+  readonly blockAt: number
+  readonly transactions: bigint
+  /** Transactions that were executed again because they conflicted with others in the block. */
+  readonly retried: bigint
+  readonly gas: bigint
+  readonly microseconds: {
+    readonly senderRecovery: number
+    readonly execution: number
+    readonly commit: number
+    readonly total: number
+  }
+}
+
+const BLOCK_ID = /^0x[0-9a-fA-F]{64}$/
+/**
+ * The unit µs (U+00B5, two bytes), and what a terminal, an editor or a wrong decoder turns it into.
+ */
+const MICROSECONDS = /^(\d{1,15}) ?(?:\u00B5|\u03BC|\u00C2\u00B5|\uFFFD{1,2}|u)s$/
+
+const u64 = z.string().transform((text, context) => {
+  const parsed = parseU64(text)
+  if (parsed !== undefined) return parsed
+  context.addIssue('expected an unsigned 64-bit integer')
+  return z.NEVER
+})
+const microseconds = z
+  .string()
+  .regex(MICROSECONDS, 'expected microseconds')
+  .transform(Number.parseFloat)
+/** Year 1970 to 2286: a time outside is no time in milliseconds. */
+const milliseconds = u64
+  .refine((value) => value < 10n ** 13n, 'expected milliseconds since 1970')
+  .transform(Number)
+
+const schema = z.object({
+  bl: u64,
+  id: z.string().regex(BLOCK_ID, 'expected 64 hex digits').toLowerCase().optional(),
+  ts: milliseconds,
+  tx: u64,
+  rt: u64,
+  sr: microseconds,
+  txe: microseconds,
+  cmt: microseconds,
+  tot: microseconds,
+  gas: u64,
+  // The last field in every version. A line without it is truncated, perhaps within the number
+  // before it.
+  gps: z.string(),
+})
+
+/**
+ * Reads `__exec_block,bl=…,id=…`. Fields were added and removed over the versions: ac and sc
+ * followed gps until v0.14.4, and builds with statistics append more. The rates are of this block
+ * only. Returns a text with what was expected if the line cannot be parsed.
+ */
+const readExecutedBlock = (message: string): ExecutedBlock | string => {
+  const { data, error } = schema.safeParse(fieldsOf(message))
+  if (!data) {
+    const [issue] = error.issues
+    const name = issue?.path.join('.')
+    return issue?.code === 'invalid_type'
+      ? `the field ${name}`
+      : `a good ${name} (${issue?.message})`
+  }
+  return {
+    event: 'executed',
+    number: data.bl,
+    id: data.id ?? null,
+    blockAt: data.ts,
+    transactions: data.tx,
+    retried: data.rt,
+    gas: data.gas,
+    microseconds: {
+      senderRecovery: data.sr,
+      execution: data.txe,
+      commit: data.cmt,
+      total: data.tot,
+    },
+  }
+}
+
+/** Numbers are padded with spaces. */
+const fieldsOf = (message: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    message.split(',').flatMap((part) => {
+      const at = part.indexOf('=')
+      return at === -1 ? [] : [[part.slice(0, at).trim(), part.slice(at + 1).trim()]]
+    }),
+  )
+
+/** A parsed line of the execution log, for all known versions. */
 export type ExecutionEvent = ExecutedBlock | Upsert | BlockRun | Finalization
 
-/** The state of a block was written into a timeline of the database. */
+/** The node wrote the state of a block to a timeline of the database. */
 export interface Upsert {
   readonly event: 'upserted'
-  /** Null while the node has never written one. */
+  /** Null if the node has never written one. */
   readonly version: bigint | null
-  /** The slot; the only one there was before v0.15 is the primary. */
+  /** The timeline slot. Before v0.15 there was only the primary. */
   readonly timeline: 'primary' | 'secondary'
   readonly earliest: bigint | null
   readonly microseconds: number
@@ -19,7 +116,7 @@ export interface Upsert {
   readonly chunks: { readonly fast: bigint; readonly slow: bigint; readonly free: bigint }
 }
 
-/** The summary behind each block. */
+/** The summary after each block. */
 export interface BlockRun {
   readonly event: 'run'
   readonly number: bigint
@@ -35,18 +132,18 @@ export interface Finalization {
 type Reader = (message: string) => ExecutionEvent | string
 
 /**
- * Parses one line. What stands before the message is of no account: time, thread, file and the number
- * of a line in it, which is another in each release; before that, where lines were pasted from a
- * terminal, time, host and program. Null for what is none of the four lines that come with each block.
- * Throws a ParseError for one of them that is not understood.
+ * Parses one line. The prefix of the message is ignored: time, thread, file and line number (which
+ * changes with each release), and time, host and program if the line was copied from a terminal.
+ * Returns null if the line is not one of the four lines logged for each block. Throws a ParseError
+ * if it is one of them and cannot be parsed.
  */
 export const parseExecutionLine = (text: string): ExecutionEvent | null => {
-  const [head, beginning = ''] = BEGINNING.exec(text) ?? []
+  const [head, beginning = ''] = LINE_START.exec(text) ?? []
   const read = READERS.get(beginning)
   if (head === undefined || !read) return null
-  const said = read(text.slice(head.length - beginning.length))
-  if (typeof said === 'string') throw new ParseError('a line of the execution log', said, text)
-  return said
+  const result = read(text.slice(head.length - beginning.length))
+  if (typeof result === 'string') throw new ParseError('a line of the execution log', result, text)
+  return result
 }
 
 const UPSERT =
@@ -55,16 +152,16 @@ const UPSERT =
 const readUpsert: Reader = (message) => {
   const [, version = '', timeline, earliest = '', took, used, ...lists] = UPSERT.exec(message) ?? []
   const [fast, slow, free] = lists.map(parseU64)
-  const told = { version: unlessNever(version), earliest: unlessNever(earliest) }
-  if (told.version === undefined || told.earliest === undefined || Number(used) > 1) {
+  const versions = { version: nullIfSentinel(version), earliest: nullIfSentinel(earliest) }
+  if (versions.version === undefined || versions.earliest === undefined || Number(used) > 1) {
     return 'version, timeline 0 or 1, smallest version, time in us, use and chunks'
   }
   if (fast === undefined || slow === undefined || free === undefined) return 'numbers of chunks'
   return {
     event: 'upserted',
-    version: told.version,
+    version: versions.version,
     timeline: timeline === '1' ? 'secondary' : 'primary',
-    earliest: told.earliest,
+    earliest: versions.earliest,
     microseconds: Number(took),
     usedRatio: Number(used),
     chunks: { fast, slow, free },
@@ -90,8 +187,8 @@ const readFinalization: Reader = (message) => {
   return { event: 'finalized', number, id: id.toLowerCase() }
 }
 
-/** Null for the mark of what was never set; undefined for what is no number. */
-const unlessNever = (text: string): bigint | null | undefined =>
+/** Null for the sentinel value "never set"; undefined if the text is not a number. */
+const nullIfSentinel = (text: string): bigint | null | undefined =>
   text === String(SENTINEL) ? null : parseU64(text)
 
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
@@ -101,7 +198,10 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['Processing finalization for block', readFinalization],
 ])
 
-/** What journalctl may leave out is what does not match this. With a capital letter in it, case matters. */
+/**
+ * The pattern for `journalctl --grep`: lines that do not match are not read. It contains a capital
+ * letter, so matching is case-sensitive.
+ */
 export const EXECUTION_LOG_PATTERN = `^(?:.{0,300}?\\s)?(${[...READERS.keys()].join('|')})`
 
-const BEGINNING = new RegExp(EXECUTION_LOG_PATTERN)
+const LINE_START = new RegExp(EXECUTION_LOG_PATTERN)

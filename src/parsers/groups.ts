@@ -1,12 +1,12 @@
-/** A group of users, as the system's database has it. */
+/** A group of the system's group database. */
 export interface Group {
   readonly name: string
   readonly id: number
-  /** Without those whose first group it is. */
+  /** Without users whose primary group it is. */
   readonly members: readonly string[]
 }
 
-/** Parses what `getent group` prints; a line that is none of its is left out. */
+/** Parses the output of `getent group`. Lines of another form are skipped. */
 export const parseGroups = (text: string): readonly Group[] =>
   text.split('\n').flatMap((line) => {
     const [name = '', , id = '', members = ''] = line.trim().split(':')

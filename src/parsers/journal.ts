@@ -1,15 +1,16 @@
 import { ParseError } from '../core/errors.ts'
+import { tryJson } from '../core/json.ts'
 
 /** One entry of `journalctl -o json`. */
 export interface JournalEntry {
   readonly cursor: string
-  /** When journald received it, in milliseconds since the epoch. */
+  /** When journald received the entry, in milliseconds since the epoch. */
   readonly at: number
-  /** The unit that the entry is about: for what systemd itself says of a unit, that unit. */
+  /** The unit that the entry is about: for systemd's own messages about a unit, that unit. */
   readonly unit: string | null
-  /** Null where there is none, or where journalctl left it out for its length. */
+  /** Null if the entry has none, or journalctl omitted it because of its length. */
   readonly message: string | null
-  /** Every field that came, as text. */
+  /** Every field of the entry, as text. */
   readonly fields: Readonly<Record<string, string>>
 }
 
@@ -41,18 +42,10 @@ const parseObject = (line: string): object => {
   throw new ParseError('an entry of the journal', 'one JSON object on a line', line)
 }
 
-const tryJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /**
- * journalctl gives a field as a string, as null when it is longer than 4096 bytes and `--all` was
- * not given, as an array of bytes when anything in it is unprintable, and as an array of those when
- * the field was sent several times.
+ * journalctl prints a field as a string; as null if it is longer than 4096 bytes and `--all` is not
+ * set; as an array of bytes if it has unprintable characters; and as an array of these if the field
+ * was sent several times.
  */
 const decode = (value: unknown): string | null => {
   if (typeof value === 'string') return value
@@ -62,4 +55,108 @@ const decode = (value: unknown): string | null => {
   }
   const parts = value.map(decode).filter((part) => part !== null)
   return parts.length === 0 ? null : parts.join('\n')
+}
+
+/** Longer lines are dropped: 1 MiB without a line break carries no log message. */
+const MAX_LENGTH = 1024 * 1024
+
+/** The last part follows at once or never: the program was killed, or journald dropped it. */
+const MAX_AGE_MS = 10_000
+
+/**
+ * Joins lines that journald has split: it splits at 48 KiB and marks every part but the last with
+ * `_LINE_BREAK=line-max`. Parts of several programs may be interleaved.
+ */
+export const createLineJoiner = () => {
+  const parts = new Map<string, PartialLine>()
+  let lost = 0
+
+  /**
+   * Uses the timestamps of entries. Without a limit, a line whose end never arrives would block the
+   * follower.
+   */
+  const dropExpired = (now: number): void => {
+    for (const [stream, { first, isTooLong }] of parts) {
+      if (now - first.at <= MAX_AGE_MS) continue
+      parts.delete(stream)
+      if (!isTooLong) lost += 1
+    }
+  }
+
+  return {
+    /** The entry with its complete line, or undefined while parts are missing. */
+    join: (entry: JournalEntry): JournalEntry | undefined => {
+      if (parts.size > 0) dropExpired(entry.at)
+      const stream = streamOf(entry)
+      const partial = parts.get(stream)
+      const isPart = isCut(entry)
+      if (partial?.isTooLong === true) {
+        // The rest of a line that was too long is dropped.
+        if (isPart) parts.set(stream, { first: entry, text: '', isTooLong: true })
+        else parts.delete(stream)
+        return undefined
+      }
+      const text = `${partial?.text ?? ''}${entry.message ?? ''}`
+      if (isPart && text.length < MAX_LENGTH) {
+        parts.set(stream, { first: partial?.first ?? entry, text, isTooLong: false })
+        return undefined
+      }
+      if (isPart) parts.set(stream, { first: entry, text: '', isTooLong: true })
+      else parts.delete(stream)
+      return partial ? { ...entry, at: partial.first.at, message: text } : entry
+    },
+    /** Whether a line is incomplete: reading must not stop here. */
+    get isWaiting(): boolean {
+      return [...parts.values()].some(({ isTooLong }) => !isTooLong)
+    },
+    /** The number of lines whose end never arrived, since the last call. */
+    takeLostCount: (): number => {
+      const count = lost
+      lost = 0
+      return count
+    },
+  }
+}
+
+export type LineJoiner = ReturnType<typeof createLineJoiner>
+
+interface PartialLine {
+  readonly first: JournalEntry
+  readonly text: string
+  /** Whether the line was too long and has already been returned. */
+  readonly isTooLong: boolean
+}
+
+/** Whether this entry is a part that journald has split off, with more to follow. */
+export const isCut = ({ fields }: JournalEntry): boolean => fields['_LINE_BREAK'] === 'line-max'
+
+/** The stream of the writing process: all parts of a line have the same. */
+export const streamOf = ({ fields }: JournalEntry): string =>
+  fields['_STREAM_ID'] ?? fields['_PID'] ?? ''
+
+/**
+ * The most parts that a joined line has. To get the newest N lines, request N + MAX_PARTS entries.
+ */
+export const MAX_PARTS = 24
+
+/**
+ * The newest lines in these entries, oldest first. If older entries exist, the first entry of a
+ * stream may be the end of a line that began earlier, and is left out.
+ */
+export const newestLines = (
+  entries: readonly JournalEntry[],
+  wanted: number,
+  joiner: LineJoiner = createLineJoiner(),
+): readonly JournalEntry[] => {
+  const isWhole = entries.length < wanted + MAX_PARTS
+  const partial = new Set<string>()
+  const lines = entries.flatMap((entry, index) => {
+    const line = joiner.join(entry)
+    if (!line) return []
+    const stream = streamOf(entry)
+    const isKnown = isWhole || index >= MAX_PARTS || partial.has(stream)
+    partial.add(stream)
+    return isKnown ? [line] : []
+  })
+  return lines.slice(-wanted)
 }

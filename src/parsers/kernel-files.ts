@@ -1,30 +1,68 @@
 import { ParseError } from '../core/errors.ts'
 import { parseU64 } from '../core/units.ts'
 
-/** A file of the kernel that holds one whole number. */
+/** A kernel file with one integer. Throws a ParseError, as do the functions below. */
 export const parseCount = (what: string, text: string): bigint => {
   const count = parseU64(text.trim())
   if (count === undefined) throw new ParseError(what, 'a whole number', text)
   return count
 }
 
-/** A switch of the kernel: 0 or 1. */
+/** A kernel switch: 0 or 1. */
 export const parseSwitch = (what: string, text: string): boolean => {
   const word = text.trim()
   if (word !== '0' && word !== '1') throw new ParseError(what, '0 or 1', text)
   return word === '1'
 }
 
-/** A temperature of a sensor in thousandths of a degree, as degrees Celsius. */
+/** A sensor's temperature, given in millidegrees, in degrees Celsius. */
 export const parseTemperature = (what: string, text: string): number => {
   const word = text.trim()
   if (!/^-?\d{1,7}$/.test(word)) throw new ParseError(what, 'thousandths of a degree', text)
   return Number(word) / 1000
 }
 
-/** A word or a name, as a label can carry it. */
+/** A word or a name that fits into a label value. */
 export const parseWord = (what: string, text: string): string => {
   const word = text.trim().replaceAll(/\s+/g, ' ')
   if (!/^[\x20-\x7E]{1,64}$/.test(word)) throw new ParseError(what, 'a short word', text)
   return word
+}
+
+/** The counters of all CPUs together in `/proc/stat`, in ticks since boot, and the boot time. */
+export interface KernelStat {
+  readonly busy: bigint
+  readonly total: bigint
+  /** Seconds since the epoch. */
+  readonly bootedAt: bigint
+}
+
+export const parseKernelStat = (text: string): KernelStat => {
+  const [, line = ''] = /^cpu\s+(.+)$/m.exec(text) ?? []
+  const ticks = line.trim().split(/\s+/).map(parseU64)
+  const bootedAt = parseU64(/^btime (\d+)$/m.exec(text)?.[1] ?? '')
+  // user nice system idle iowait irq softirq steal. The guest counters after them are included in
+  // user and nice.
+  const [user, nice, system, idle, iowait, irq = 0n, softirq = 0n, steal = 0n] = ticks
+  if (
+    user === undefined ||
+    nice === undefined ||
+    system === undefined ||
+    idle === undefined ||
+    iowait === undefined ||
+    bootedAt === undefined
+  ) {
+    throw new ParseError('the statistics of the kernel', 'a line of cpu, and btime', text)
+  }
+  const busy = user + nice + system + irq + softirq + steal
+  return { busy, total: busy + idle + iowait, bootedAt }
+}
+
+/** The soft limit of open files of a process, from `/proc/PID/limits`. Null is unlimited. */
+export const parseOpenFilesLimit = (text: string): bigint | null => {
+  const [, soft = ''] = /^Max open files\s+(\S+)\s+\S+\s+files\s*$/m.exec(text) ?? []
+  if (soft === 'unlimited') return null
+  const limit = parseU64(soft)
+  if (limit === undefined) throw new ParseError('the limits of a process', 'Max open files', text)
+  return limit
 }

@@ -1,23 +1,27 @@
 /**
- * Secret files are judged here, never shown: a verdict holds words of ours alone. And no regular
- * expressions in this file, for the engine keeps the last text that one was tried on (`RegExp.input`).
+ * Checks secret files without showing them: a result contains only fixed texts. This file uses no
+ * regular expressions, because the engine keeps the last text that one was matched against
+ * (`RegExp.input`).
  */
-export interface KeyFileVerdict {
+export interface KeyFileCheck {
   readonly kind: 'keystore' | 'backup'
   readonly valid: boolean
-  /** What is wrong, in words that contain nothing of the file. */
+  /** What is wrong; contains no text of the file. */
   readonly problem: string | null
 }
 
-/** Judges a keystore, which is JSON, or else what is said to be the output of the keystore tool. */
-export const judgeKeyFile = (text: string): KeyFileVerdict => {
+/** Checks a keystore (JSON); any other text is taken for the output of the keystore tool. */
+export const checkKeyFile = (text: string): KeyFileCheck => {
   const kind = text.trimStart().startsWith('{') ? 'keystore' : 'backup'
   const problem = kind === 'keystore' ? findKeystoreProblem(text) : findBackupProblem(text)
   return { kind, valid: problem === null, problem }
 }
 
-/** What a keystore cannot be opened without; `version` came later, and stands for the first where it is absent. */
-const NEEDED = [
+/**
+ * The fields needed to open a keystore. `version` was added later; without it the keystore is
+ * version 1.
+ */
+const REQUIRED_FIELDS = [
   'ciphertext',
   'checksum',
   'hash',
@@ -27,58 +31,70 @@ const NEEDED = [
   'kdf.params.salt',
 ] as const
 
-/** Why the text is no keystore; null where it is one, as far as can be told without the password. */
+/**
+ * Why the text is not a keystore; null if it is one, as far as this can be checked without the
+ * password.
+ */
 export const findKeystoreProblem = (text: string): string | null => {
   if (isBlank(text)) return 'empty'
   const found = readJson(text)
-  if (found === undefined) return 'no JSON'
-  const missing = NEEDED.find((path) => isVoid(valueAt(found, path.split('.'))))
+  if (found === undefined) return 'not JSON'
+  const missing = REQUIRED_FIELDS.find((path) => isEmptyValue(valueAt(found, path.split('.'))))
   return missing === undefined ? null : `${missing} is missing`
 }
 
-/** `recover` and `create` write the same thing under labels of their own; the last is of v0.10 and before. */
+/**
+ * The labels of the secret in the output of `recover` and `create`. The last is from v0.10 and
+ * earlier.
+ */
 const LABELS = [
   'Keystore secret:',
   'Keep your IKM secure:',
   'Keep your private key securely:',
 ] as const
 
-/** What `recover` prints before it tries: all that is left of one that failed, redirected to a file. */
-const BEGINNING = 'Recovering secret'
+/**
+ * The first line that `recover` prints. A redirected `recover` that failed leaves only this line.
+ */
+const RECOVER_START = 'Recovering secret'
 
-/** Why nothing can be restored from the text; null where the secret stands in it. */
+/** Why the key cannot be restored from the text; null if the text contains the secret. */
 export const findBackupProblem = (text: string): string | null => {
   if (isBlank(text)) return 'empty'
   const lines = text.split('\n').map((line) => line.trim())
-  const secrets = lines.flatMap((line) => LABELS.flatMap((label) => behind(line, label)))
+  const secrets = lines.flatMap((line) => LABELS.flatMap((label) => textAfter(line, label)))
   if (secrets.some(isSecret)) return null
   if (secrets.length > 0) return 'the secret is not 64 hex digits'
-  const isFailed = lines.some((line) => line.startsWith(BEGINNING)) && !lines.some(isKeyLine)
-  return isFailed ? 'what a failed recover leaves: no secret' : 'no line with the secret'
+  const isFailed = lines.some((line) => line.startsWith(RECOVER_START)) && !lines.some(isKeyLine)
+  return isFailed ? 'the output of a failed recover: no secret' : 'no line with the secret'
 }
 
-/** Nothing but blanks, or the zeros that a file system leaves of a file after a power cut. */
+/**
+ * Whether the text is only whitespace, or NUL bytes as a file system leaves after a power failure.
+ */
 export const isBlank = (text: string): boolean => text.replaceAll('\0', '').trim() === ''
 
-/** What stands on the line behind the label: nothing or one text. */
-export const behind = (line: string, label: string): readonly string[] => {
+/** The text after the label on the line, as an array of zero or one elements. */
+export const textAfter = (line: string, label: string): readonly string[] => {
   const at = line.indexOf(label)
   return at < 0 ? [] : [line.slice(at + label.length).trim()]
 }
 
-/** v0.11 printed the key that is made of the secret, and not the secret itself. */
+/** v0.11 printed the key derived from the secret instead of the secret. */
 const isKeyLine = (line: string): boolean => line.includes('private key:')
 
 const SECRET_DIGITS = 64
 const HEX = new Set('0123456789abcdefABCDEF')
 
-export const isSecret = (text: string): boolean => {
+const isSecret = (text: string): boolean => {
   const isQuoted = text.length > 1 && text.startsWith('"') && text.endsWith('"')
   const word = isQuoted ? text.slice(1, -1) : text
   return word.length === SECRET_DIGITS && [...word].every((digit) => HEX.has(digit))
 }
 
-/** Undefined where it is none. The engine's own complaint quotes the text, and ends here. */
+/**
+ * Undefined if the text is not JSON. The engine's error quotes the text and is therefore dropped.
+ */
 const readJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -95,4 +111,75 @@ const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown => 
   return isObject(value) && Object.hasOwn(value, key) ? valueAt(value[key], rest) : undefined
 }
 
-const isVoid = (value: unknown): boolean => value === undefined || value === null || value === ''
+const isEmptyValue = (value: unknown): boolean =>
+  value === undefined || value === null || value === ''
+
+/** A key as the keystore tool prints it, or as its backup contains it. */
+export interface KeyMaterial {
+  /**
+   * The secret from which the key is derived: 64 hex digits. Anyone who has it controls the node.
+   */
+  readonly secret: string
+  /** 66 hex digits for a secp key, 96 for a BLS key; null if the text has none. */
+  readonly publicKey: string | null
+  /**
+   * Whether the key comes from a version 1 keystore, where the secret is the private key itself.
+   * `import` writes version 2 keystores only, which derive the key from the secret: the result
+   * would be a different key.
+   */
+  readonly isLegacy: boolean
+}
+
+export type KeyMaterialResult =
+  | { readonly material: KeyMaterial; readonly problem: null }
+  /** Contains no text of the file. */
+  | { readonly material: null; readonly problem: string }
+
+/** The label that `recover` prints, then the label that `create` prints. */
+const OUTPUT_LABELS = ['Keystore secret:', 'Keep your IKM secure:'] as const
+/**
+ * The label of v0.10 and earlier: the private key, from which the secret that `import` needs cannot
+ * be derived.
+ */
+const KEY_LABEL = 'Keep your private key securely:'
+/** `Keystore version: v1 (Legacy)`. */
+const VERSION = 'Keystore version:'
+const PUBLIC = 'public key:'
+const PRIVATE = 'private key:'
+
+/**
+ * The secret is the last word of the line that begins with the label, as in the node's own
+ * instructions. No regular expressions: see the top of this file.
+ */
+export const readKeyMaterial = (text: string): KeyMaterialResult => {
+  const lines = text.split('\n').map((line) => line.trim())
+  const words = lines
+    .filter((line) => OUTPUT_LABELS.some((label) => line.startsWith(label)))
+    .map((line) => lastWord(line))
+  const [secret, ...others] = [...new Set(words.map((word) => word.toLowerCase()))]
+  if (secret === undefined) return { material: null, problem: missingSecretReason(lines) }
+  if (others.length > 0) return { material: null, problem: 'it contains several different secrets' }
+  if (secret.startsWith('"') || !isSecret(secret))
+    return { material: null, problem: 'the secret is not 64 hex digits' }
+  const isLegacy = lines.some((line) => line.startsWith(VERSION) && line.includes('v1'))
+  return { material: { secret, publicKey: publicKeyIn(lines), isLegacy }, problem: null }
+}
+
+const missingSecretReason = (lines: readonly string[]): string => {
+  if (lines.every((line) => line === '')) return 'it is empty'
+  if (lines.some((line) => line.startsWith(KEY_LABEL)))
+    return 'it is from v0.10 or earlier: it contains the private key, not the secret (IKM) that is needed'
+  if (lines.some((line) => line.includes(PRIVATE)))
+    return 'it is from v0.11: it contains the private key, not the secret (IKM) that is needed'
+  return 'it has no line with the secret'
+}
+
+const publicKeyIn = (lines: readonly string[]): string | null => {
+  const word = lines.flatMap((line) => textAfter(line, PUBLIC)).at(0)
+  return word === undefined || !isPublicKey(word) ? null : word.toLowerCase()
+}
+
+const isPublicKey = (word: string): boolean =>
+  [66, 96].includes(word.length) && [...word.toLowerCase()].every((digit) => HEX.has(digit))
+
+const lastWord = (line: string): string => line.replaceAll('\t', ' ').split(' ').at(-1) ?? ''

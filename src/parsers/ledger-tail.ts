@@ -1,20 +1,24 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
+import { tryJson } from '../core/json.ts'
 import { parseU64 } from '../core/units.ts'
 
-/** What one line of the ledger stream tells, in every version since v0.9; null is what the version leaves out. */
+/**
+ * A parsed line of the ledger stream, for every version since v0.9. Null is a field that the
+ * version does not have.
+ */
 export type LedgerEvent = ProposedBlock | FinalizedBlock | Timeout
 
-/** What every line of the stream has. */
+/** The fields of every line. */
 interface LedgerLine {
-  /** As the program wrote it: RFC 3339 in UTC. Null where the line has none. */
+  /** As written by the program: RFC 3339 in UTC. Null if the line has none. */
   readonly timestamp: string | null
   /** `INFO`, or another level. */
   readonly level: string
   readonly round: bigint
   /** The secp public key of the round's leader: 66 hex digits, lower case. */
   readonly author: string
-  /** Host and port of the leader. Null where the program does not know it. */
+  /** Host and port of the leader. Null if unknown to the program. */
   readonly authorAddress: string | null
   /** When the line was written, in milliseconds since the epoch. */
   readonly writtenAt: number
@@ -43,7 +47,7 @@ export interface Timeout extends LedgerLine {
   readonly event: 'timeout'
 }
 
-/** Printed as text (Rust's Debug) in every version so far; a plain number is understood too. */
+/** Printed as a string (Rust's Debug) in every version so far; a number is accepted too. */
 const u64 = z.union([z.string(), z.number().int().nonnegative()]).transform((value, context) => {
   const parsed = parseU64(String(value))
   if (parsed !== undefined) return parsed
@@ -95,10 +99,10 @@ const line = z.object({
 const WHAT = 'a line of the ledger stream'
 
 /**
- * Parses one line. Null for lines that are not part of the stream: warnings of the program, panics, lines
- * of systemd about the unit. The level of a block or timeout does not matter. Throws a ParseError for a line
- * of the stream that is not understood, unknown messages at INFO included: an ignored message once meant
- * "0 missed".
+ * Parses one line. Null for lines that are not part of the stream: warnings of the program, panics,
+ * systemd's messages about the unit. The level of a block or timeout does not matter. Throws a
+ * ParseError for a line of the stream that cannot be parsed, including unknown messages at INFO: an
+ * ignored message once led to "0 missed".
  */
 export const parseLedgerLine = (text: string): LedgerEvent | null => {
   if (!text.startsWith('{')) return null
@@ -135,14 +139,6 @@ const eventOf = (
   return read.message === 'proposed_block'
     ? { event: 'proposed', ...ofBlock, transactions: read.num_tx }
     : { event: 'finalized', ...ofBlock }
-}
-
-const tryJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const expectation = (error: z.ZodError | undefined): string => {

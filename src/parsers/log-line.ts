@@ -1,18 +1,23 @@
-/** A line of one of the node's logs, in the parts that a reader looks for. */
+import { tryJson } from '../core/json.ts'
+
+/** A line of one of the node's logs, split into its parts. */
 export interface LogLine {
-  /** `ERROR`, `WARN`, `INFO`, `DEBUG`, `TRACE`; null where the line does not say. */
+  /** `ERROR`, `WARN`, `INFO`, `DEBUG`, `TRACE`; null if the line has no level. */
   readonly level: string | null
   readonly message: string
   readonly fields: Readonly<Record<string, string>>
-  /** Module, or file and line; null where the line does not say. */
+  /** Module, or file and line; null if the line has neither. */
   readonly from: string | null
 }
 
-/** Takes a line apart. What is of no known form is its own message; it never throws. */
+/** Splits a line into its parts. A line of unknown form becomes the message. Never throws. */
 export const parseLogLine = (text: string): LogLine =>
   jsonLine(text) ?? executionLine(text) ?? { level: null, message: text, fields: {}, from: null }
 
-/** `{"timestamp":…,"level":"INFO","fields":{"message":…,…},"target":…}`, as consensus and ledger-tail write. */
+/**
+ * `{"timestamp":…,"level":"INFO","fields":{"message":…,…},"target":…}`: the format of consensus and
+ * ledger-tail.
+ */
 const jsonLine = (text: string): LogLine | undefined => {
   if (!text.startsWith('{')) return undefined
   const raw = tryJson(text)
@@ -36,7 +41,7 @@ const LEVELS: Readonly<Record<string, string>> = {
   TRACE_L3: 'TRACE',
 }
 
-/** `2026-03-01 10:00:00.123456789 [7] runloop.cpp:1 LOG_INFO	…`, as execution writes. */
+/** `2026-03-01 10:00:00.123456789 [7] runloop.cpp:1 LOG_INFO	…`: the format of execution. */
 const executionLine = (text: string): LogLine | undefined => {
   const [, from, word = '', message] =
     /^\d{4}-\d\d-\d\d [\d:.]{8,20} \[\d+\] (\S{1,200}) LOG_(\w{1,12})\s+([^]*)$/.exec(text) ?? []
@@ -49,11 +54,3 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const show = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
-
-const tryJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

@@ -4,28 +4,34 @@ import { parsePackageVersion } from './dpkg.ts'
 import { plainLines } from './plain-lines.ts'
 import { parseRpcText } from './rpc.ts'
 
-/** What the analyzer of the consensus log found in its last 60 seconds; null is what it did not say. */
+/**
+ * What the consensus log analyzer found in the last 60 seconds. Null is a value that the report
+ * does not contain.
+ */
 export interface MonlogReport {
   /** Null in the legacy layout. */
   readonly toolVersion: string | null
   readonly network: string | null
   readonly packageVersion: string | null
-  /** As the RPC said, like `Name/0.14.2`. */
+  /** As reported by the RPC, like `Name/0.14.2`. */
   readonly clientVersion: string | null
-  /** `none` may also mean that the tool may not read the journal. */
+  /** `none` can also mean that the tool has no permission to read the journal. */
   readonly statesync: 'none' | 'present' | null
   readonly blocksync: 'none' | 'present' | null
   readonly round: bigint | null
   readonly epoch: bigint | null
   readonly block: bigint | null
   readonly committing: boolean | null
-  /** Its words on the group of the node, like `Confirming group join!`. */
+  /** The report's text on the node's group, like `Confirming group join!`. */
   readonly raptorcast: string | null
 }
 
-/** Parses a report of the analyzer in both layouts. Throws a ParseError when nothing of one is in it. */
+/**
+ * Parses a report of the analyzer in either layout. Throws a ParseError if the text is not a
+ * report.
+ */
 export const parseMonlogReport = (text: string): MonlogReport => {
-  const lines = plainLines(text).map(withoutPictures)
+  const lines = plainLines(text).map(withoutEmoji)
   const find = (pattern: RegExp): string | null => firstOf(lines, (line) => pattern.exec(line)?.[1])
   const recent = (what: string): bigint | null =>
     parseU64(find(new RegExp(`^Most recent ${what}: (\\d{1,20})$`)) ?? '') ?? null
@@ -49,8 +55,11 @@ export const parseMonlogReport = (text: string): MonlogReport => {
   return report
 }
 
-/** The tick stands before or behind the sentence; one picture heads two sections: they say nothing. */
-const withoutPictures = (line: string): string =>
+/**
+ * Emoji carry no information: the tick is before or after the sentence, and the same emoji marks
+ * two sections.
+ */
+const withoutEmoji = (line: string): string =>
   line.replaceAll(/\p{Extended_Pictographic}|\u200D|\uFE0F/gu, '').trim()
 
 const firstOf = <T>(
@@ -79,7 +88,7 @@ const attempt = (read: () => string | null): string | null => {
   }
 }
 
-/** The healthy sentence is within the other. */
+/** The healthy sentence is contained in the unhealthy one. */
 const committingOf = (line: string): boolean | null => {
   if (!/^Blocks\b/.test(line) || !/\bbeing committed\b/.test(line)) return null
   return !/\bnot\s+being committed\b/i.test(line)
@@ -90,7 +99,7 @@ interface Activity {
   readonly said: readonly string[]
 }
 
-/** Only the words for "nothing" are known: whatever else its section says is something. */
+/** Only the sentence for "no messages" is known; any other line in the section means activity. */
 const activity = (
   lines: readonly string[],
   { name, said }: Activity,
@@ -101,7 +110,9 @@ const activity = (
 
 const HEADING = /^[A-Z][A-Z ]+$/
 
-/** The new layout has headings; in the legacy one, dashes end the first and the second. */
+/**
+ * The new layout has headings; in the legacy layout, dashes end the first and the second section.
+ */
 const sectionsOf = (lines: readonly string[]) => {
   const sections = { statesync: new Array<string>(), blocksync: new Array<string>() }
   let section: keyof typeof sections | null = null

@@ -1,17 +1,112 @@
 import { parseU64 } from '../core/units.ts'
-import { addToTimeline, type Draft, type TimelineName } from './mpt-draft.ts'
-import { parsePercent, parseSize, SIZE } from './mpt-size.ts'
+
+export interface StorageDevice {
+  /** The resolved path: `/dev/nvme0n1p1` for a link to it. Empty for a deleted file. */
+  readonly path: string
+  readonly capacityBytes: number
+  readonly usedBytes: number
+  /** From the printed percentage, which the tool computes from exact bytes. */
+  readonly usedRatio: number
+}
+
+export type ListName = 'fast' | 'slow' | 'free'
+
+export interface ChunkList {
+  readonly chunks: number
+  /** Null if the line is truncated before it. */
+  readonly capacityBytes: number | null
+  readonly usedBytes: number | null
+}
+
+export interface Timeline {
+  /** The state encoding as printed; only in layout E. */
+  readonly kind: string | null
+  /** 0 if the report calls the timeline empty. */
+  readonly historyBlocks: bigint | null
+  readonly earliestBlock: bigint | null
+  readonly latestBlock: bigint | null
+  /** May be 0 or negative. */
+  readonly autoExpireBlock: bigint | null
+}
+
+export interface IdentifiedBlock {
+  readonly number: bigint
+  /** 64 hex digits, no 0x; null in layout A. */
+  readonly id: string | null
+  /** Only for the voted block in layout A. */
+  readonly round: bigint | null
+}
+
+export type TimelineName = 'primary' | 'secondary'
+
+/** The values parsed so far. */
+export interface Draft {
+  readonly devices: StorageDevice[]
+  readonly lists: Record<ListName, ChunkList | null>
+  readonly timelines: Record<TimelineName, Timeline | null>
+  readonly latest: Record<'proposed' | 'voted', IdentifiedBlock | null> &
+    Record<'finalized' | 'verified', bigint | null>
+  historyMaxBlocks: bigint | null
+  /** The timeline of the current section (layout E). */
+  timeline: TimelineName | null
+  /**
+   * Which sentences were found: the value of a sentence may be unknown although the sentence is
+   * there.
+   */
+  readonly seen: Set<string>
+}
+
+export const emptyDraft = (): Draft => ({
+  devices: [],
+  lists: { fast: null, slow: null, free: null },
+  timelines: { primary: null, secondary: null },
+  latest: { proposed: null, voted: null, finalized: null, verified: null },
+  historyMaxBlocks: null,
+  timeline: null,
+  seen: new Set(),
+})
+
+/** Adds values to a timeline. A sentence counts as found even if its value is unknown. */
+const addToTimeline = (draft: Draft, name: TimelineName, found: Partial<Timeline>): void => {
+  const nothing = {
+    kind: null,
+    historyBlocks: null,
+    earliestBlock: null,
+    latestBlock: null,
+    autoExpireBlock: null,
+  }
+  draft.timelines[name] = { ...nothing, ...draft.timelines[name], ...found }
+  for (const part of Object.keys(found)) draft.seen.add(`${name} ${part}`)
+}
+
+/** Binary multiples under decimal names: `1.00 Kb` is 1024 bytes. */
+const UNITS = ['bytes', 'Kb', 'Mb', 'Gb', 'Tb', 'Pb'] as const
+
+/** The pattern of a size as the storage tool prints it. */
+const SIZE = String.raw`\d{1,6}\.\d\d (?:${UNITS.join('|')})`
+
+const WHOLE = new RegExp(`^${SIZE}$`)
+
+/** `24.30 Gb` in bytes, rounded, as the tool prints two decimals; null for any other text. */
+export const parseSize = (text: string): number | null => {
+  if (!WHOLE.test(text)) return null
+  const [amount = '', unit = ''] = text.split(' ')
+  return Math.round(Number(amount) * 1024 ** UNITS.findIndex((name) => name === unit))
+}
+
+/** `16.24` percent as the nearest number to 0.1624. */
+const parsePercent = (digits: string): number => Number(`${digits}e-2`)
 
 type Groups = readonly (string | undefined)[]
 
 interface Rule {
-  /** Takes a number only together with what ends it: a line may be cut anywhere. */
+  /** Matches a number only together with the text after it: a line may be truncated anywhere. */
   readonly pattern: RegExp
-  /** Takes the sentence into the draft; false when its end is missing. */
+  /** Adds the sentence's values to the draft; false if its end is missing. */
   take(draft: Draft, groups: Groups): boolean
 }
 
-/** Reads a line without blanks at its ends into the draft; `part` is one that does not end as it should. */
+/** Reads a trimmed line into the draft; `part` if the line does not end as expected. */
 export const readSentence = (draft: Draft, line: string): 'whole' | 'part' | 'unknown' => {
   for (const { pattern, take } of RULES) {
     const found = pattern.exec(line)
@@ -39,7 +134,7 @@ const takeHistory = (draft: Draft, name: TimelineName, groups: Groups): boolean 
   }
   const earliestBlock = u64(earliest)
   const latestBlock = u64(latest)
-  // A database that was never written to has "1", from the sentinel to the sentinel.
+  // A database that was never written to prints "1" block, from sentinel to sentinel.
   const isKnown = earliestBlock !== null && latestBlock !== null
   const historyBlocks = isKnown ? u64(blocks) : null
   addToTimeline(draft, name, { historyBlocks, earliestBlock, latestBlock })
@@ -53,7 +148,7 @@ const RULES: readonly Rule[] = [
     take: () => true,
   },
   {
-    // At 100.00 there is no blank before the percent.
+    // At 100.00 there is no space before the percentage.
     pattern: new RegExp(
       String.raw`^(${SIZE})\s*(${SIZE})\s*(\d{1,3}\.\d\d)%\s+"([^"\\]*(?:\\.[^"\\]*)*)"`,
     ),
@@ -76,7 +171,7 @@ const RULES: readonly Rule[] = [
       const name = word === 'Fast' ? 'fast' : word === 'Slow' ? 'slow' : 'free'
       const chunks = Number(count)
       seen.add(name)
-      // Of an empty list the tool prints the count alone.
+      // For an empty list the tool prints only the count.
       const none = chunks === 0 ? 0 : null
       lists[name] = {
         chunks,

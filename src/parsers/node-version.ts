@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
+import { tryJson } from '../core/json.ts'
 
-/** What a program of the node says of itself; null is what it left out or empty. */
+/** The version of a node program as it reports it. Null is a value that is missing or empty. */
 export interface NodeVersion {
   readonly program: string | null
   /** `0.14.2-rc` of the tag `v0.14.2-rc`. */
@@ -9,7 +10,7 @@ export interface NodeVersion {
   readonly tag: string | null
   readonly commit: string | null
   readonly branch: string | null
-  /** True in official builds, too. */
+  /** Also true in official builds. */
   readonly modified: boolean | null
 }
 
@@ -33,11 +34,11 @@ const JSON_LINE = /^(?:([\w.-]+) )?(\{.*\})$/
 const PLAIN_LINE = /^([\w.-]+) v?(\d+\.\d+\.\d+[\w.+~-]*)$/
 const TAG = /^v?(\d+\.\d+\.\d+[\w.+~-]*)$/
 
-/** Parses what `--version` of a program of the node prints. Throws a ParseError. */
+/** Parses the output of `--version` of a node program. Throws a ParseError. */
 export const parseNodeVersion = (text: string): NodeVersion => {
   for (const line of text.split('\n').map((one) => one.trim())) {
     const [, program = null, json] = JSON_LINE.exec(line) ?? []
-    const { data } = build.safeParse(tryJson(json))
+    const { data } = build.safeParse(tryJson(json ?? ''))
     if (data) {
       const [, version = null] = TAG.exec(data.tag ?? '') ?? []
       return { program, version, ...data }
@@ -48,12 +49,4 @@ export const parseNodeVersion = (text: string): NodeVersion => {
     }
   }
   throw new ParseError('the version of the node', 'NAME {"tag":…} or NAME x.y.z', text)
-}
-
-const tryJson = (text: string | undefined): unknown => {
-  try {
-    return JSON.parse(text ?? '')
-  } catch {
-    return undefined
-  }
 }

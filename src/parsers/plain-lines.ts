@@ -1,7 +1,7 @@
-// oxlint-disable-next-line no-control-regex -- colours, and what a pager leaves
+// oxlint-disable-next-line no-control-regex -- colours and pager output
 const ESCAPES = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\([0AB])/g
 
-/** The lines of what a program printed for a terminal, without its escapes and the blanks at their ends. */
+/** The lines of terminal output, without escape sequences and trailing whitespace. */
 export const plainLines = (text: string): readonly string[] =>
   text
     .replaceAll(ESCAPES, '')

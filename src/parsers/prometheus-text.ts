@@ -1,8 +1,8 @@
 import { ParseError } from '../core/errors.ts'
 
 /**
- * Prometheus' text format 0.0.4, and OpenMetrics as far as both say the same. A reader of our own:
- * those on npm throw the whole answer away for one line, and keep values as text.
+ * The Prometheus text format 0.0.4, and OpenMetrics where both are the same. The parsers on npm
+ * reject the complete input for one invalid line and keep values as text.
  */
 export interface Exposition {
   readonly samples: readonly PrometheusSample[]
@@ -15,24 +15,25 @@ export interface Exposition {
 export interface PrometheusSample {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
-  /** A double, as in Prometheus itself: may be infinite or no number. */
+  /** A double, as in Prometheus: may be infinite or NaN. */
   readonly value: number
-  /** When the value was taken, in milliseconds since the epoch, where the line tells. */
+  /** The timestamp of the sample in milliseconds since the epoch; null if the line has none. */
   readonly timestampMs: number | null
 }
 
 const WHAT = 'metrics in the text format of Prometheus'
-/** A node tells some 300 KB at most. */
-const LONGEST = 4 * 1024 * 1024
+/** The largest known response of a node is about 300 KB. */
+const MAX_LENGTH = 4 * 1024 * 1024
 
 /**
- * All samples of an answer. An empty answer is one without samples. Throws a ParseError for what is
- * not of the format at all: a page of HTML, JSON, or a text without end.
+ * Parses all samples. An empty text has no samples. Throws a ParseError for a text of another
+ * format, such as HTML or JSON, and for a text that is too long.
  */
 export const parsePrometheusText = (text: string): Exposition => {
-  if (text.length > LONGEST) throw new ParseError(WHAT, '4 MiB at most', text.slice(0, 1000))
+  if (text.length > MAX_LENGTH) throw new ParseError(WHAT, '4 MiB at most', text.slice(0, 1000))
   const lines = text.replace(/^\uFEFF/, '').split('\n')
-  // Every line ends with a line feed: the last one without is cut, maybe in the middle of its value.
+  // Every line ends with a line feed. A last line without one is truncated, perhaps within its
+  // value.
   const last = (lines.pop() ?? '').trim()
   const isOpenMetrics = [last, lines.at(-1)?.trim()].includes('# EOF')
   const samples: PrometheusSample[] = []
@@ -51,11 +52,12 @@ export const parsePrometheusText = (text: string): Exposition => {
   return { samples, unknownLines: unknown.length, firstUnknown }
 }
 
-// Sticky, so that a line is read from left to right once: a label may hold any sign, braces too.
+// Sticky, so that a line is scanned from left to right once: a label value may contain any
+// character, including braces.
 const NAME = /([a-zA-Z_:][\w:]*)[ \t]*(\{?)/y
 const LABEL = /[ \t]*([a-zA-Z_]\w*)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*(,?)/y
 const CLOSED = /[ \t]*\}/y
-/** Value and time; what follows behind # is an exemplar of OpenMetrics. */
+/** Value and timestamp; text after # is an OpenMetrics exemplar. */
 const REST =
   /[ \t]*([^\s#]+)(?:[ \t]+(-?\d{1,16}(?:\.\d{1,16})?(?:[eE][-+]?\d{1,2})?))?(?:[ \t]+#[ \t].*)?$/y
 
@@ -66,11 +68,11 @@ const parseSample = (line: string, isOpenMetrics: boolean): PrometheusSample | n
   let at = NAME.lastIndex
   const labels: [string, string][] = []
   if (brace === '{') {
-    for (let goesOn = ','; goesOn === ',';) {
+    for (let separator = ','; separator === ',';) {
       LABEL.lastIndex = at
       const [, label, value, comma] = LABEL.exec(line) ?? []
       if (label === undefined || value === undefined) break
-      goesOn = comma ?? ''
+      separator = comma ?? ''
       labels.push([label, value.includes('\\') ? unescape(value) : value])
       at = LABEL.lastIndex
     }
@@ -83,7 +85,7 @@ const parseSample = (line: string, isOpenMetrics: boolean): PrometheusSample | n
   const value = number === undefined ? undefined : readNumber(number)
   if (value === undefined) return null
   const timestampMs = time === undefined ? null : readTime(time, isOpenMetrics)
-  // fromEntries makes a property even of __proto__.
+  // fromEntries creates a property even for `__proto__`.
   return { name, labels: Object.fromEntries(labels), value, timestampMs }
 }
 
@@ -101,6 +103,9 @@ const readNumber = (text: string): number | undefined => {
   return sign === '-' ? -Infinity : Infinity
 }
 
-/** Milliseconds in the text format, seconds in OpenMetrics; those with a fraction are seconds anywhere. */
+/**
+ * Milliseconds in the text format, seconds in OpenMetrics. A number with a fraction is in seconds
+ * in both.
+ */
 const readTime = (text: string, isOpenMetrics: boolean): number =>
   isOpenMetrics || !/^-?\d+$/.test(text) ? Math.round(Number(text) * 1000) : Number(text)

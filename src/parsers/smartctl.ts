@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ParseError } from '../core/errors.ts'
-import { parseJson } from './json.ts'
+import { parseJson } from '../core/json.ts'
 
-/** The health of an NVMe drive, as the drive itself tells it. Null is what it does not tell. */
+/** The health of an NVMe drive as the drive reports it. Null is a value that it does not report. */
 export interface DriveHealth {
   readonly model: string | null
   readonly firmware: string | null
@@ -10,12 +10,12 @@ export interface DriveHealth {
   readonly criticalWarning: number | null
   readonly celsius: number | null
   readonly mediaErrors: number | null
-  /** Share of the life that the maker has promised: goes beyond 1. */
+  /** Used share of the endurance that the manufacturer specifies; can exceed 1. */
   readonly usedRatio: number | null
 }
 
 const text = z.string().nullish()
-// A number that JavaScript cannot hold is left out, not rounded.
+// A number that JavaScript cannot represent exactly is left out instead of rounded.
 const count = z.int().nonnegative().nullish().catch(null)
 
 const reportSchema = z.object({
@@ -32,7 +32,7 @@ const reportSchema = z.object({
     .nullish(),
 })
 
-/** Parses what `smartctl -j -a DEVICE` prints. Throws a ParseError. */
+/** Parses the output of `smartctl -j -a DEVICE`. Throws a ParseError. */
 export const parseDriveHealth = (json: string): DriveHealth => {
   const report = reportSchema.safeParse(parseJson('the report of smartctl', json))
   if (!report.success) throw new ParseError('the report of smartctl', 'its JSON', json)

@@ -1,6 +1,6 @@
 import { ParseError } from '../core/errors.ts'
 
-/** A socket that waits for connections. */
+/** A listening socket. */
 export interface Listener {
   readonly port: number
   /** Whether only this host can reach it. */
@@ -10,15 +10,16 @@ export interface Listener {
 const LISTENING = '0A'
 
 /**
- * The listening sockets of `/proc/net/tcp` or `/proc/net/tcp6`. The kernel tells of them before it
- * tells of connections, so that the beginning of the file is enough; a last line that was cut is left out.
+ * The listening sockets in `/proc/net/tcp` or `/proc/net/tcp6`. The kernel lists listening sockets
+ * before connections, so the beginning of the file is enough; an incomplete last line is ignored.
+ * Throws a ParseError.
  */
 export const parseListeners = (text: string): readonly Listener[] => {
   const [head = '', ...rows] = text.split('\n')
   if (!head.includes('local_address')) {
     throw new ParseError('the table of sockets', 'a heading with local_address', head)
   }
-  // Behind the last line break stands nothing, or what was cut.
+  // After the last line break there is nothing, or an incomplete line.
   return rows.slice(0, -1).flatMap((row) => {
     const [, local = '', , state] = row.trim().split(/\s+/)
     if (state !== LISTENING) return []
@@ -29,7 +30,7 @@ export const parseListeners = (text: string): readonly Listener[] => {
   })
 }
 
-/** Addresses are words of 32 bits in the byte order of the processor: little-endian wherever such nodes run. */
+/** Addresses are 32-bit words in the CPU's byte order: little-endian on all supported hosts. */
 const isLoopback = (address: string): boolean => {
   if (address.length === 8) return address.endsWith('7F') // 127.0.0.0/8
   const mapped = '0000000000000000FFFF0000' // ::ffff:a.b.c.d

@@ -1,16 +1,15 @@
 import { ParseError } from '../core/errors.ts'
 import { parseU64 } from '../core/units.ts'
-import { parseSize } from './mpt-size.ts'
-import { type Outline, readOutline } from './status-outline.ts'
-import { parseRatio, parseSpan } from './status-values.ts'
+import { parseSize } from './mpt-sentences.ts'
+import { plainLines } from './plain-lines.ts'
 
-/** What the node's own status report says. Null is what it left out, left empty, or what is no value of its kind. */
+/** The node's own status report. Null is a value that is missing, empty or malformed. */
 export interface StatusReport {
   readonly header: {
     readonly hostname: string | null
     /** As printed: its form depends on the operator's locale. */
     readonly date: string | null
-    /** Of the consensus process. */
+    /** The uptime of the consensus process. */
     readonly uptimeSeconds: number | null
     readonly version: string | null
   }
@@ -22,19 +21,21 @@ export interface StatusReport {
     readonly secpPublicKey: string | null
     /** 96 hex digits, lower case. */
     readonly blsPublicKey: string | null
-    /** Of the record by which others find the node: public. */
+    /** The signature of the public name record by which peers find the node. */
     readonly nodeSignature: string | null
     readonly selfAddress: string | null
     readonly selfAuthPort: bigint | null
     readonly recordSeqNum: bigint | null
   }
-  /** The word that the report has for each, by the role without the maker's word: `bft` of `any-bft`. */
+  /**
+   * The reported state of each service, by its role without the name prefix: `bft` of `any-bft`.
+   */
   readonly services: Readonly<Record<string, string>>
   readonly cleanup: {
     readonly activated: boolean | null
-    /** Since the last one. */
+    /** Seconds since the last cleanup. */
     readonly previousSeconds: number | null
-    /** Until the next one; negative when its time is over. */
+    /** Seconds until the next cleanup; negative if it is overdue. */
     readonly nextSeconds: number | null
   }
   readonly storage: {
@@ -52,7 +53,7 @@ export interface StatusReport {
     readonly round: bigint | null
     readonly blockNumber: bigint | null
     readonly externalBlockNumber: bigint | null
-    /** As printed, which need not be the difference of the two above. */
+    /** As printed; may differ from the difference of the two values above. */
     readonly blockDifference: bigint | null
   }
   /** As reported. A target of 0 means that this process has not needed statesync. */
@@ -67,17 +68,17 @@ export interface StatusReport {
     readonly netVersion: string | null
     readonly blockNumber: bigint | null
   }
-  /** Paths that we do not know, at most 32 of them. */
+  /** Unknown paths, at most 32. */
   readonly unknownKeys: readonly string[]
   /** Lines that are not `key: value`. */
   readonly strayLines: number
 }
 
-/** Parses what `chain-status` prints. Throws a ParseError when nothing of a report is in it. */
+/** Parses the output of `chain-status`. Throws a ParseError if it is not a status report. */
 export const parseStatusReport = (text: string): StatusReport => {
   const outline = readOutline(text)
   const paths = [...outline.values.keys()]
-  // One alone is in many texts: `version: 3`.
+  // One known key alone occurs in many texts: `version: 3`.
   if (paths.filter(isKnown).length < 2) {
     throw new ParseError('the status report', 'sections with lines of "key: value"', text)
   }
@@ -137,7 +138,7 @@ export const parseStatusReport = (text: string): StatusReport => {
   }
 }
 
-/** A report with more has gone mad, and may not make a series of each. */
+/** A report with more entries is malformed, and must not create a series for each. */
 const MAX_ENTRIES = 32
 
 const KNOWN = new Set(
@@ -194,3 +195,81 @@ const cleanupOf = ({ values }: Outline): StatusReport['cleanup'] => {
     nextSeconds: parseSpan(found.get('next') ?? ''),
   }
 }
+
+/** A text of `key: value` lines, whose sections are marked by indentation only. */
+export interface Outline {
+  /** Values by the path of keys, like `rpc.blockNumber`. Empty if the key has no value. */
+  readonly values: ReadonlyMap<string, string>
+  /** Lines of another form: errors of the programs that the report runs. */
+  readonly strayLines: number
+}
+
+/** The longest known value, a key of 130 digits, is much shorter. */
+const MAX_VALUE = 256
+const LINE = /^( *)([A-Za-z][\w-]{0,63}):(?: +(.*))?$/
+
+/** Reads every `key: value` line. If a path occurs twice, the first value is kept. */
+const readOutline = (text: string): Outline => {
+  const values = new Map<string, string>()
+  let sections: readonly { readonly depth: number; readonly path: string }[] = []
+  let strayLines = 0
+  for (const line of plainLines(text)) {
+    if (line === '' || line.trimStart().startsWith('#')) continue
+    const [, blanks, key, value = ''] = LINE.exec(line.replaceAll('\t', '  ')) ?? []
+    if (blanks === undefined || key === undefined || value.length > MAX_VALUE) {
+      strayLines += 1
+      continue
+    }
+    const parents = sections.filter(({ depth }) => depth < blanks.length)
+    const path = [parents.at(-1)?.path, key].filter((part) => part !== undefined).join('.')
+    if (!values.has(path)) values.set(path, value)
+    // Only a key without a value begins a section and ends the previous one. An error message in
+    // between does not.
+    if (value === '') sections = [...parents, { depth: blanks.length, path }]
+  }
+  return { values, strayLines }
+}
+
+const MINUTE = 60
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** The units of systemd time spans. `m` is used by the report's own uptime. */
+const SECONDS = new Map([
+  ['us', 1e-6],
+  ['μs', 1e-6],
+  ['ms', 1e-3],
+  ['s', 1],
+  ['m', MINUTE],
+  ['min', MINUTE],
+  ['h', HOUR],
+  ['d', DAY],
+  ['day', DAY],
+  ['days', DAY],
+  ['w', 7 * DAY],
+  ['week', 7 * DAY],
+  ['weeks', 7 * DAY],
+  ['month', 30.4375 * DAY],
+  ['months', 30.4375 * DAY],
+  ['y', 365.25 * DAY],
+  ['year', 365.25 * DAY],
+  ['years', 365.25 * DAY],
+])
+
+/** `1h 3min`, `2 days`, `0d 00h 41m 49s` in seconds; negative with `ago` behind it; null for anything else. */
+export const parseSpan = (text: string): number | null => {
+  const ago = text.endsWith(' ago')
+  const words = text.replace(/ (?:ago|left)$/, '')
+  if (words.length > 64 || !/^(?:\d+(?:\.\d+)? ?[a-zμ]+(?: |$))+$/.test(words)) return null
+  let total = 0
+  for (const [, amount, unit = ''] of words.matchAll(/(\d+(?:\.\d+)?) ?([a-zμ]+)/g)) {
+    const seconds = SECONDS.get(unit)
+    if (seconds === undefined) return null
+    total += Number(amount) * seconds
+  }
+  return ago ? -total : total
+}
+
+/** `16.24%` as 0.1624; null for anything else. */
+export const parseRatio = (text: string): number | null =>
+  /^\d{1,3}(?:\.\d{1,9})?%$/.test(text) ? Number(`${text.slice(0, -1)}e-2`) : null

@@ -1,6 +1,5 @@
 import { ParseError } from '../core/errors.ts'
 import { parseU64 } from '../core/units.ts'
-import { parseSystemdTime } from './systemd-time.ts'
 
 const ACTIVE_STATES = [
   'active',
@@ -12,7 +11,10 @@ const ACTIVE_STATES = [
   'maintenance',
 ] as const
 
-/** The properties that `parseUnits` reads; to be asked for by name, since others hold secrets (ExecStart). */
+/**
+ * The properties that `parseUnits` reads. Request them by name: other properties contain secrets
+ * (ExecStart).
+ */
 export const UNIT_PROPERTIES = [
   'Id',
   'LoadState',
@@ -34,7 +36,10 @@ export const UNIT_PROPERTIES = [
   'NextElapseUSecRealtime',
 ] as const
 
-/** A unit as systemd describes it; null is what it left empty, does not know, or says of no such unit. */
+/**
+ * A unit as systemd reports it. Null is a property that is empty, unknown, or meaningless because
+ * the unit does not exist.
+ */
 export interface Unit {
   readonly unit: string | null
   readonly loadState: string
@@ -45,7 +50,7 @@ export interface Unit {
   readonly restarts: bigint | null
   readonly invocation: string | null
   readonly mainPid: number | null
-  /** Whether the last main process ended by itself or by a signal; null while it runs and before the first. */
+  /** How the last main process ended; null while it runs and before the first start. */
   readonly exit: { readonly by: 'exit' | 'signal'; readonly status: bigint } | null
   /** Milliseconds since the epoch, like the other times. */
   readonly startedAt: number | null
@@ -71,7 +76,7 @@ export const parseUnits = (text: string): readonly Unit[] => {
 const parseUnit = (block: string): Unit => {
   const properties = new Map(
     block.split('\n').map((line): [string, string] => {
-      const at = line.indexOf('=') // a value may contain one too
+      const at = line.indexOf('=') // a value may contain `=` too
       if (at < 1) throw new ParseError('systemctl show', 'Key=Value lines', line)
       return [line.slice(0, at), line.slice(at + 1).trim()]
     }),
@@ -88,7 +93,7 @@ const parseUnit = (block: string): Unit => {
   const numberOf = (name: string): bigint | null => parseU64(properties.get(name) ?? '') ?? null
   const timeOf = (name: string): number | null => parseSystemdTime(properties.get(name) ?? '')
   const loadState = textOf('LoadState') ?? 'loaded'
-  // A unit that systemd does not know still has zeros for its counts: they say nothing.
+  // systemd reports zero counts for a unit that does not exist; they mean nothing.
   const known = loadState !== 'not-found'
   const cpuNanoseconds = numberOf('CPUUsageNSec')
   return {
@@ -112,9 +117,90 @@ const parseUnit = (block: string): Unit => {
   }
 }
 
-/** ExecMainCode is waitid's si_code: 1 exited, 2 killed, 3 dumped core; 0 while there is no end to tell of. */
+/**
+ * ExecMainCode is the si_code of waitid: 1 exited, 2 killed, 3 dumped core; 0 if the process has
+ * not ended.
+ */
 const exitOf = (code: string | undefined, status: bigint | null): Unit['exit'] => {
   if (status === null) return null
   if (code === '1') return { by: 'exit', status }
   return code === '2' || code === '3' ? { by: 'signal', status } : null
+}
+
+const STAMP = /^[A-Z][a-z]{2} (\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(\.\d{1,6})? UTC$/
+
+/**
+ * A systemd timestamp in milliseconds since the epoch: `Wed 2026-09-09 10:41:07.123456 UTC` or
+ * `@1788231600`. Null for "never" (empty, `n/a`, 0) and for other time zones: their abbreviations
+ * are ambiguous, which is why systemctl is run with TZ=UTC.
+ */
+export const parseSystemdTime = (text: string): number | null => {
+  const [, epoch] = /^@(\d{1,11}(?:\.\d{1,6})?)$/.exec(text) ?? []
+  const [, date, time, fraction = ''] = STAMP.exec(text) ?? []
+  const milliseconds =
+    epoch === undefined
+      ? Date.parse(`${date}T${time}${fraction.slice(0, 4)}Z`)
+      : Number(epoch) * 1000
+  return Number.isFinite(milliseconds) && milliseconds > 0 ? milliseconds : null
+}
+
+/** The properties that `parseUnitFiles` reads. None of them contains a line of a unit file. */
+export const UNIT_FILE_PROPERTIES = [
+  'Id',
+  'LoadState',
+  'FragmentPath',
+  'DropInPaths',
+  'NeedDaemonReload',
+] as const
+
+/** The files from which systemd loaded a unit. */
+export interface UnitFiles {
+  readonly unit: string
+  readonly isLoaded: boolean
+  /** Null if systemd reports none. */
+  readonly fragment: string | null
+  readonly dropIns: readonly string[]
+  /** Whether a file has changed since systemd loaded it; null if systemd does not report it. */
+  readonly isOutdated: boolean | null
+}
+
+/** Parses the blocks of `systemctl show`. Blocks without an Id are skipped. */
+export const parseUnitFiles = (text: string): readonly UnitFiles[] =>
+  text.split(/\n{2,}/).flatMap((block) => {
+    const properties = new Map(
+      block.split('\n').flatMap((line): readonly (readonly [string, string])[] => {
+        const at = line.indexOf('=')
+        return at < 1 ? [] : [[line.slice(0, at), line.slice(at + 1).trim()]]
+      }),
+    )
+    const unit = properties.get('Id')
+    if (!unit) return []
+    const outdated = properties.get('NeedDaemonReload')
+    return [
+      {
+        unit,
+        isLoaded: properties.get('LoadState') === 'loaded',
+        fragment: properties.get('FragmentPath') || null,
+        dropIns: (properties.get('DropInPaths') ?? '').split(' ').filter((path) => path !== ''),
+        isOutdated: outdated === undefined ? null : outdated === 'yes',
+      },
+    ]
+  })
+
+/** The name of a setting. Its value may be a secret, as may text that only looks like a setting. */
+const SETTING = /^\s*([A-Z][A-Za-z0-9]{1,40})\s*=/
+
+/** The names of the settings in a unit file or drop-in, each once, without their values. */
+export const settingsOf = (text: string): readonly string[] => {
+  const names = new Set<string>()
+  let continues = false
+  for (const line of text.split(/\r?\n/)) {
+    const isComment = /^\s*[#;]/.test(line)
+    // A comment between two parts of a continued line does not end it.
+    if (isComment) continue
+    const [, name] = continues ? [] : (SETTING.exec(line) ?? [])
+    if (name !== undefined) names.add(name)
+    continues = line.endsWith('\\')
+  }
+  return [...names]
 }

@@ -1,20 +1,23 @@
-/** How one version stands to another. */
+/** The order of one version relative to another. */
 export type Order = 'same' | 'older' | 'newer' | 'unknown'
 
-/** A version as a tool, a package or an endpoint prints it, taken apart. */
+/** The parts of a version as a tool, a package or an endpoint prints it. */
 interface VersionNumber {
   readonly numbers: readonly number[]
-  /** Below 0 before the release (`-rc`), 0 the release itself, above it after it; null is a word that nobody knows. */
+  /**
+   * Below 0 before the release (`-rc`), 0 for the release, above 0 after it; null for an unknown
+   * suffix.
+   */
   readonly stage: number | null
   readonly word: string
-  /** Which candidate or hotfix it is. */
+  /** The number of the release candidate or hotfix. */
   readonly count: number
 }
 
 /**
- * `v0.12.2-rc` of a tag, `0.12.1~rc` of a package, `Name/0.14.2` of an endpoint. The release is older
- * than its hotfixes and newer than its candidates. What a package adds on its own account (`1:`, `-1`,
- * `+1`, `+deb12u1`) is the packaging of one and the same program, and orders nothing.
+ * Compares `v0.12.2-rc` of a tag, `0.12.1~rc` of a package, `Name/0.14.2` of an endpoint. A release
+ * is older than its hotfixes and newer than its candidates. What a package adds (`1:`, `-1`, `+1`,
+ * `+deb12u1`) is packaging of the same program and does not affect the order.
  */
 export const compareVersions = (one: string | null, other: string | null): Order => {
   const [a, b] = [readVersion(one), readVersion(other)]
@@ -26,27 +29,28 @@ export const compareVersions = (one: string | null, other: string | null): Order
 }
 
 /**
- * Whether a process runs another version than the one that is installed; null where either is unknown.
- * An endpoint tells three numbers and leaves out the rest, so a suffix that only the installed version
- * has is no difference; one that only the running version has is: a package or a tag tells all of it.
+ * Whether a process runs a different version than the installed one; null if either is unknown. An
+ * endpoint reports three numbers and omits the rest, so a suffix that only the installed version
+ * has is not a difference. A suffix that only the running version has is a difference: packages and
+ * tags have the complete version.
  */
-export const isOtherVersion = (
+export const isDifferentVersion = (
   installed: string | null,
   running: string | null,
 ): boolean | null => {
-  const [there, runs] = [readVersion(installed), readVersion(running)]
-  if (!there || !runs) return null
-  if (byNumbers(there, runs) !== 0) return true
-  if (runs.stage === 0) return false
-  const difference = byStage(there, runs)
+  const [installedVersion, runningVersion] = [readVersion(installed), readVersion(running)]
+  if (!installedVersion || !runningVersion) return null
+  if (byNumbers(installedVersion, runningVersion) !== 0) return true
+  if (runningVersion.stage === 0) return false
+  const difference = byStage(installedVersion, runningVersion)
   return difference === null ? null : difference !== 0
 }
 
-/** A version as one would write it: without `v` and name; null where there is none in the text. */
+/** The version in a text, without `v` and name; null if the text has none. */
 export const versionIn = (text: string | null): string | null =>
   (text !== null && VERSION.exec(text.trim())?.groups?.['version']) || null
 
-/** A name before the slash, an epoch, a `v`; at least two numbers; a suffix that no blank ends. */
+/** A name before the slash, an epoch, a `v`; at least two numbers; a suffix without whitespace. */
 const VERSION =
   /^(?:[\w.-]{1,60}\/)?(?:\d{1,5}:)?v?(?<version>(?<numbers>\d{1,9}(?:\.\d{1,9}){1,4})(?<suffix>[-~+][\w.+~-]{0,60})?)$/i
 
@@ -62,13 +66,16 @@ const readVersion = (text: string | null): VersionNumber | null => {
   }
 }
 
-/** The first word, and which one it is: `-rc.2`. Of `~rc-1` the 1 is a revision, as is what begins with a digit or `+`. */
+/**
+ * The first word of the suffix and its number: `-rc.2`. In `~rc-1` the 1 is a package revision, as
+ * is a suffix that begins with a digit or `+`.
+ */
 const WORD = /^[-~]([a-z]+)\.?(\d{0,9})/
 
-/** In this order they come before the release. */
+/** Suffixes before the release, oldest first. */
 const EARLIER = ['dev', 'debug', 'nightly', 'alpha', 'beta', 'preview', 'pre', 'rc']
 const LATER = ['hotfix', 'fix', 'patch']
-/** What distributions add. */
+/** Suffixes that distributions add. */
 const PACKAGING = ['', 'deb', 'ubuntu', 'bpo']
 
 const stageOf = (word: string): number | null => {
@@ -91,4 +98,36 @@ const byStage = (a: VersionNumber, b: VersionNumber): number | null => {
   }
   if (a.stage !== b.stage) return a.stage - b.stage
   return a.stage === 0 ? 0 : a.count - b.count
+}
+
+/** The newest kernel release among the file names of images in `/boot`; null if there is none. */
+export const newestKernel = (names: readonly string[]): string | null =>
+  names
+    .flatMap((name) => /^vmlinuz-(\d+\.\d+\.\d[\w.+~-]{0,50})$/.exec(name)?.[1] ?? [])
+    .toSorted(compareReleases)
+    .at(-1) ?? null
+
+/**
+ * The order of kernel releases as in GRUB: number by number, so that 6.8.0-100 is newer than
+ * 6.8.0-59, and a release candidate is older than its release.
+ */
+export const compareReleases = (a: string, b: string): number => {
+  const [left, right] = [partsOf(a), partsOf(b)]
+  for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
+    const order = compareParts(left[at] ?? '', right[at] ?? '')
+    if (order !== 0) return order
+  }
+  return 0
+}
+
+const partsOf = (release: string): readonly string[] =>
+  release.replaceAll(/[-.]?rc(?=\d)/g, '~').match(/\d+|~|[a-z]+/gi) ?? []
+
+const compareParts = (a: string, b: string): number => {
+  if (a === b) return 0
+  if (a === '~' || b === '~') return a === '~' ? -1 : 1
+  if (/^\d/.test(a) && /^\d/.test(b)) return Number(a) - Number(b)
+  // A number is newer than a word, and a word is newer than the end.
+  if (/^\d/.test(a) !== /^\d/.test(b)) return /^\d/.test(a) ? 1 : -1
+  return a < b ? -1 : 1
 }

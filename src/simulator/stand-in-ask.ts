@@ -21,7 +21,7 @@ export const createStandInAsk =
     const endpoint = endpoints.get(origin)
     if (!endpoint?.isOpen()) {
       throw new SourceError({
-        doing: `ask ${redactUrl(url)}`,
+        doing: `request ${redactUrl(url)}`,
         happened: 'no connection (ECONNREFUSED)',
       })
     }

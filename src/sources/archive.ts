@@ -4,22 +4,27 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { packTar } from 'modern-tar'
 import { SourceError } from '../core/errors.ts'
-import { accountOf } from '../core/file-errors.ts'
+import { describeFileError, errorCode } from '../core/file-errors.ts'
 import { redact } from '../core/redact.ts'
-import { codeOf } from './missing.ts'
 
-interface Packed {
-  /** Its path inside the archive. */
+interface ArchiveMember {
+  /** The path in the archive. */
   readonly name: string
   readonly text: string
 }
 
 const compress = promisify(gzip)
-/** For nobody but whoever made it. */
+/** Readable and writable only by the owner. */
 const MODE = 0o600
 
-/** A .tar.gz of texts. `at` is when they were written, in milliseconds since the epoch. */
-export const packArchive = async (texts: readonly Packed[], at: number): Promise<Uint8Array> => {
+/**
+ * Creates a .tar.gz archive of texts. `at` is their modification time in milliseconds since the
+ * epoch.
+ */
+export const packArchive = async (
+  texts: readonly ArchiveMember[],
+  at: number,
+): Promise<Uint8Array> => {
   const tar = await packTar(
     texts.map(({ name, text }) => {
       const body = Buffer.from(text)
@@ -30,13 +35,13 @@ export const packArchive = async (texts: readonly Packed[], at: number): Promise
 }
 
 /**
- * Writes a file that is whole or not there, that nobody else may read, and that takes nothing's place.
- * Throws a SourceError.
+ * Writes a new file, either completely or not at all, readable only by its owner. Never overwrites
+ * a file. Throws a SourceError.
  */
 export const writeNewFile = async (file: string, bytes: Uint8Array): Promise<void> => {
   const partial = `${file}.partial`
   try {
-    // Fails where there is something, be it a link to somewhere else.
+    // Fails if the path exists, even as a link to another file.
     const handle = await open(partial, 'wx', MODE)
     try {
       await handle.chmod(MODE)
@@ -49,7 +54,7 @@ export const writeNewFile = async (file: string, bytes: Uint8Array): Promise<voi
       await handle.close()
     }
   } catch (error) {
-    throw cannotWrite(codeOf(error) === 'EEXIST' ? partial : file, error)
+    throw cannotWrite(errorCode(error) === 'EEXIST' ? partial : file, error)
   }
   try {
     await place(partial, file)
@@ -59,20 +64,20 @@ export const writeNewFile = async (file: string, bytes: Uint8Array): Promise<voi
   }
 }
 
-/** Fails where the name is taken, as renaming would not. */
+/** Unlike a rename, fails if the name is taken. */
 const place = async (partial: string, file: string): Promise<void> => {
   try {
     await link(partial, file)
     await unlink(partial)
   } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes(codeOf(error))) throw error
-    // A file system without hard links: the name is taken first, and then over.
+    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes(errorCode(error))) throw error
+    // A file system without hard links: create the name first, then rename over it.
     await (await open(file, 'wx', MODE)).close()
     await rename(partial, file)
   }
 }
 
-/** Whether `writeNewFile` can write there, before the work to fill it. Throws a SourceError. */
+/** Checks in advance that `writeNewFile` can write the file. Throws a SourceError. */
 export const checkNewFile = async (file: string): Promise<void> => {
   try {
     await access(`${dirname(file)}/`, constants.W_OK)
@@ -80,7 +85,7 @@ export const checkNewFile = async (file: string): Promise<void> => {
     throw cannotWrite(file, error)
   }
   for (const taken of [file, `${file}.partial`]) {
-    // A link to nothing is in the way, too.
+    // A dangling link also prevents it.
     if (await lstat(taken).catch(() => null)) throw cannotWrite(taken, EXISTS)
   }
 }
@@ -88,8 +93,9 @@ export const checkNewFile = async (file: string): Promise<void> => {
 const EXISTS = Object.assign(new Error('it exists'), { code: 'EEXIST' })
 
 const cannotWrite = (file: string, error: unknown): SourceError => {
-  const code = codeOf(error)
-  const happened = code === 'ENOENT' ? 'there is no such directory' : accountOf(error).happened
+  const code = errorCode(error)
+  const happened =
+    code === 'ENOENT' ? 'there is no such directory' : describeFileError(error).happened
   return new SourceError(
     {
       doing: `write ${redact(file)}`,

@@ -1,34 +1,40 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isNotFound } from '../core/file-errors.ts'
 import { toJson } from '../core/json.ts'
 import { asError } from '../core/outcome.ts'
 import { makeDirectory } from './durable.ts'
-import { isMissing } from './missing.ts'
 
-/** What was found: a document, nothing because nothing was ever saved, or something unreadable. */
+/**
+ * The result of reading a checkpoint: a document, nothing because none was ever saved, or an
+ * unreadable file.
+ */
 export type Found =
   | { readonly state: 'none' }
   | { readonly state: 'unreadable' }
   | { readonly state: 'saved'; readonly value: unknown }
 
-/** What must outlive the agent: one small JSON document a name. */
+/** A small JSON document that persists over restarts of the agent. */
 export interface Checkpoint {
-  /** Reads what was saved last, after it is written. Never throws: what cannot be read is told in what is found. */
+  /**
+   * Reads the document saved last, once it is written. Never throws: a failure is a result state.
+   */
   read(): Promise<Found>
-  /** Saves soon, the newest value winning. Never throws and never holds up the caller. */
+  /** Saves asynchronously; the newest value wins. Never throws and never blocks the caller. */
   save(value: unknown): void
 }
 
 export interface Checkpoints {
-  /** The same name gives the same checkpoint, so that each document has one writer. */
+  /** Returns the same checkpoint for the same name, so that each document has one writer. */
   open(name: string): Checkpoint
-  /** Waits until everything given to `save` is written. */
+  /** Waits until all saved values are written. */
   flush(): Promise<void>
 }
 
 /**
- * `complain` hears once of each spell in which the directory cannot be used; readings go on without
- * it. Writing is not synchronous on purpose: a dying disk must not stop the agent that should report it.
+ * `complain` is called once for each period in which the directory is unusable; readings continue
+ * without it. Writes are asynchronous: a failing disk must not stop the agent that should report
+ * it.
  */
 export const createCheckpoints = (
   directory: string,
@@ -42,7 +48,7 @@ export const createCheckpoints = (
     try {
       const text = JSON.stringify(toJson(value))
       await replace(file, text).catch(async (error: unknown) => {
-        if (!isMissing(error)) throw error
+        if (!isNotFound(error)) throw error
         await makeDirectory(directory, 0o750)
         await replace(file, text)
       })
@@ -61,7 +67,7 @@ export const createCheckpoints = (
     } catch (thrown) {
       const error = asError(thrown)
       if ('code' in error && error.code === 'ENOENT') return { state: 'none' }
-      // Once: whoever reads again and again tells it in words of its own.
+      // Report it once: repeated readers report it in their own way.
       if (!unreadable.has(file)) complain(error)
       unreadable.add(file)
       return { state: 'unreadable' }
@@ -110,8 +116,30 @@ export const createCheckpoints = (
   }
 }
 
-/** A reader gets the old document or the new one, never half of one. */
+/** Replaces a file atomically: a reader sees the old or the new document. */
 const replace = async (file: string, text: string): Promise<void> => {
   await writeFile(`${file}.new`, text, { mode: 0o640 })
   await rename(`${file}.new`, file)
 }
+
+/**
+ * Read-only access to the running agent's checkpoints: nothing is written. Journal cursors are left
+ * out, because a one-shot command chooses its own start.
+ */
+export const createReadOnlyCheckpoints = (directory: string): Checkpoints => {
+  // Unreadable checkpoints count as missing: the running agent reports the error.
+  const { open } = createCheckpoints(directory, () => undefined)
+  return {
+    open: (name) => ({
+      read: async () => {
+        const found = await open(name).read()
+        return found.state === 'saved' && !isCursor(found.value) ? found : { state: 'none' }
+      },
+      save: () => undefined,
+    }),
+    flush: () => Promise.resolve(),
+  }
+}
+
+const isCursor = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'cursor' in value

@@ -1,31 +1,34 @@
 import { constants } from 'node:fs'
 import { chmod, copyFile, link, mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { codeOf, isMissing } from './missing.ts'
+import { errorCode, isNotFound } from '../core/file-errors.ts'
 
 const PRIVATE_FOLDER = 0o700
 const USUAL_FOLDER = 0o755
 
-/** A name is on the disk when its folder is. */
+/** Syncs a directory: a new file name is on disk only when its directory is. */
 export const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, constants.O_RDONLY)
   try {
     await handle.sync()
   } catch (error) {
-    // Some file systems of sticks and of the network know no such thing.
-    if (codeOf(error) !== 'EINVAL') throw error
+    // Some file systems of USB sticks and networks do not support it.
+    if (errorCode(error) !== 'EINVAL') throw error
   } finally {
     await handle.close()
   }
 }
 
-/** A folder for its owner alone; what is missing above it is as folders are, whatever the umask. */
+/**
+ * Creates a directory accessible only by its owner; missing parents get the usual mode, whatever
+ * the umask.
+ */
 export const makeFolder = async (path: string): Promise<void> => {
   try {
     await mkdir(path, { mode: PRIVATE_FOLDER })
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return
-    if (!isMissing(error) || dirname(path) === path) throw error
+    if (errorCode(error) === 'EEXIST') return
+    if (!isNotFound(error) || dirname(path) === path) throw error
     await makeParent(dirname(path))
     await mkdir(path, { mode: PRIVATE_FOLDER })
   }
@@ -36,8 +39,8 @@ const makeParent = async (path: string): Promise<void> => {
   try {
     await mkdir(path)
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return
-    if (!isMissing(error) || dirname(path) === path) throw error
+    if (errorCode(error) === 'EEXIST') return
+    if (!isNotFound(error) || dirname(path) === path) throw error
     await makeParent(dirname(path))
     await mkdir(path)
   }
@@ -46,26 +49,29 @@ const makeParent = async (path: string): Promise<void> => {
 }
 
 /**
- * A directory, and with the same mode what is missing above it. Not `recursive: true`: Node 20 retries for ever on a
- * file system that makes no directories, such as /proc.
+ * Creates a directory and its missing parents with the same mode. Not `recursive: true`: Node 20
+ * retries forever on a file system that cannot create directories, such as /proc.
  */
 export const makeDirectory = async (path: string, mode: number): Promise<void> => {
   try {
     await mkdir(path, { mode })
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return
-    if (!isMissing(error) || dirname(path) === path) throw error
+    if (errorCode(error) === 'EEXIST') return
+    if (!isNotFound(error) || dirname(path) === path) throw error
     await makeDirectory(dirname(path), mode)
     await mkdir(path, { mode })
   }
 }
 
-/** The file gets a second name, or where names are single, a copy. EEXIST where the name is taken. */
+/**
+ * Creates a hard link, or a copy if hard links are not supported. Throws EEXIST if the name is
+ * taken.
+ */
 export const linkOrCopy = async (path: string, other: string): Promise<void> => {
   try {
     await link(path, other)
   } catch (error) {
-    if (!KNOWS_NO_LINKS.has(codeOf(error))) throw error
+    if (!KNOWS_NO_LINKS.has(errorCode(error))) throw error
     await copyFile(path, other, constants.COPYFILE_EXCL)
     const handle = await open(other, constants.O_RDONLY)
     try {
@@ -76,5 +82,5 @@ export const linkOrCopy = async (path: string, other: string): Promise<void> => 
   }
 }
 
-/** vfat and others; EPERM is what Linux says there. */
+/** Errors of vfat and others without hard links; Linux returns EPERM. */
 const KNOWS_NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])

@@ -1,38 +1,44 @@
-import { appendFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
-import type { Event, News } from '../core/event.ts'
+import { appendFile, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SourceError } from '../core/errors.ts'
+import { type Event, eventAsJson, type NewEvent } from '../core/event.ts'
 import { asError } from '../core/outcome.ts'
-import { eventsIn, fileIn, linesOf, readText } from './event-file.ts'
 import { makeDirectory } from './durable.ts'
 
-/** The changes of state that the agent has seen, in a file of JSON lines that outlives it. */
+/** The state changes that the agent has observed, stored as JSON lines. */
 export interface EventLog {
-  /** Keeps it soon. Never throws and never holds up the caller. */
-  add(news: News): void
-  /** All that are kept, oldest first, once what an earlier agent has kept is read. */
+  /** Stores an event asynchronously. Never throws and never blocks the caller. */
+  add(news: NewEvent): void
+  /** All stored events, oldest first, after those of an earlier agent have been read. */
   all(): Promise<readonly Event[]>
   /** Waits until everything that was added is written. */
   flush(): Promise<void>
 }
 
-interface Options {
+interface EventLogOptions {
   readonly directory: string
-  /** How many are kept at most. */
+  /** The maximum number of stored events. */
   readonly keep: number
-  /** Throws for a line that is none. */
+  /** Throws if the line is not an event. */
   readonly parse: (line: string) => Event
-  /** Hears once of each spell in which the file cannot be used; what is told goes on without it. */
+  /**
+   * Called once for each period in which the file is unusable; events are then kept in memory only.
+   */
   readonly complain: (error: Error) => void
 }
 
 const MAX_BYTES = 2 * 1024 * 1024
-/** What is left after the oldest were dropped: seldom, since the whole file is then written anew. */
+/**
+ * The share that is kept when old events are dropped. Rotation is rare, because it rewrites the
+ * complete file.
+ */
 const LEFT = 0.75
 
-export const createEventLog = ({ directory, keep, parse, complain }: Options): EventLog => {
+export const createEventLog = ({ directory, keep, parse, complain }: EventLogOptions): EventLog => {
   const file = fileIn(directory)
-  const added: News[] = []
+  const added: NewEvent[] = []
   const unwritten: Event[] = []
-  /** By collector and subject, what was last said. */
+  /** The last state by collector and subject. */
   const states = new Map<string, string>()
   let events: Event[] = []
   let bytes = 0
@@ -62,8 +68,8 @@ export const createEventLog = ({ directory, keep, parse, complain }: Options): E
       for (const event of events) states.set(keyOf(event), event.to)
     }))
 
-  /** What it adds to what is known; undefined where that is nothing. */
-  const take = (news: News): Event | undefined => {
+  /** The event to store; undefined if the state is unchanged since the last run. */
+  const take = (news: NewEvent): Event | undefined => {
     const { isFirstSight, ...told } = news
     const before = states.get(keyOf(news)) ?? null
     if (isFirstSight && before === news.to) return undefined
@@ -88,7 +94,10 @@ export const createEventLog = ({ directory, keep, parse, complain }: Options): E
     bytes += Buffer.byteLength(text)
   }
 
-  /** On a disk that is full a part may have been written: whole lines among it would come twice. */
+  /**
+   * On a full disk a line may be partly written. Truncate it, so that complete lines are not
+   * written twice.
+   */
   const dropTorn = async (): Promise<void> => {
     try {
       const { size } = await stat(file)
@@ -99,7 +108,7 @@ export const createEventLog = ({ directory, keep, parse, complain }: Options): E
     }
   }
 
-  /** The newest in a new file, which takes the place of the old one at once. */
+  /** Writes the newest events to a new file and renames it over the old one. */
   const rotate = async (): Promise<void> => {
     events = withinBytes(events.slice(-Math.ceil(keep * LEFT)))
     const text = linesOf(events)
@@ -124,7 +133,7 @@ export const createEventLog = ({ directory, keep, parse, complain }: Options): E
       if (fresh.length === 0) return
       const isWritten = await attempt(() => write(fresh))
       if (!isWritten) {
-        // For the next try, with what comes then.
+        // Keep for the next attempt, together with later events.
         unwritten.unshift(...fresh)
         unwritten.splice(0, unwritten.length - keep)
         await dropTorn()
@@ -147,7 +156,7 @@ export const createEventLog = ({ directory, keep, parse, complain }: Options): E
     },
     all: async () => {
       await load()
-      // A disk that is slow, or full, keeps nothing from whoever asks.
+      // Include events that are not yet written: the disk may be slow or full.
       takeAll()
       return events
     },
@@ -165,3 +174,58 @@ const withinBytes = (events: Event[]): Event[] => {
   const first = events.findLastIndex((event) => (left -= linesOf([event]).length) < 0)
   return events.slice(first + 1)
 }
+
+const fileIn = (directory: string): string => join(directory, 'events.jsonl')
+
+/** The events stored by an agent that is not running. Throws a SourceError. */
+export const readEventFile = async (
+  directory: string,
+  parse: (line: string) => Event,
+): Promise<readonly Event[]> => {
+  const doing = `read the stored events in ${fileIn(directory)}`
+  try {
+    return [...eventsIn(await readFile(fileIn(directory), 'utf8'), parse)]
+  } catch (error) {
+    const { message } = asError(error)
+    const isMissing = message.includes('ENOENT')
+    throw new SourceError(
+      {
+        doing,
+        happened: isMissing ? 'there is no such file, and the agent is not running' : message,
+        advice: isMissing
+          ? 'start the agent, or set its configuration with --config'
+          : "run this as root or as the agent's user",
+      },
+      { cause: error },
+    )
+  }
+}
+
+/** The content of a file; empty if it does not exist. */
+const readText = async (file: string): Promise<string> => {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    const cause = asError(error)
+    if ('code' in cause && cause.code === 'ENOENT') return ''
+    throw cause
+  }
+}
+
+/**
+ * Parses the stored events. A line that was truncated when the agent was killed, or is invalid, is
+ * skipped.
+ */
+function* eventsIn(text: string, parse: (line: string) => Event): Generator<Event> {
+  for (const line of text.split('\n')) {
+    if (line === '') continue
+    try {
+      yield parse(line)
+    } catch {
+      // Skip an invalid line.
+    }
+  }
+}
+
+const linesOf = (events: readonly Event[]): string =>
+  events.map((event) => `${JSON.stringify(eventAsJson(event))}\n`).join('')

@@ -1,7 +1,11 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import { execa } from 'execa'
 import type { Clock } from '../core/clock.ts'
-import { failureOf, textOf } from './exec-failure.ts'
-import { createSlots, type Slots } from './slots.ts'
+import { SourceError } from '../core/errors.ts'
+import { errorCode } from '../core/file-errors.ts'
+import { JOURNAL_ADVICE } from './journal-errors.ts'
+import { createSemaphore, type Semaphore } from './semaphore.ts'
 
 export interface Output {
   readonly exitCode: number
@@ -9,54 +13,62 @@ export interface Output {
   readonly stderr: string
 }
 
-/** What to run. The first argument is shown in errors. */
+/** A program to run. The first argument is shown in errors. */
 export interface Program {
   readonly command: string
   readonly args: readonly string[]
-  /** Between the polite and the final signal, in milliseconds. */
+  /** Time between SIGTERM and SIGKILL, in milliseconds. */
   readonly grace?: number
-  /** Exit codes that are answers; 0 alone without them, and for a stream none. */
+  /** Exit codes that count as success. Default: 0; for a stream none. */
   readonly answers?: readonly number[]
 }
 
-/** Runs the tools of the node and of systemd: few at a time, each bounded in time and output. */
+/** Runs the tools of the node and of systemd, with limits on concurrency, time and output. */
 export interface Exec {
-  /** The output of a program that ended with an answer; SourceError for every other end. */
+  /**
+   * Runs a program and returns its output. Throws a SourceError unless it exits with one of
+   * `answers`.
+   */
   run(program: Program, signal: AbortSignal): Promise<Output>
   /**
-   * The standard output of a program, as it comes; a SourceError when it ends, but for an end that
-   * `answers` names: a program that is to go on names none.
+   * Yields the standard output of a program. Throws a SourceError when the program ends, unless
+   * `answers` lists its exit code; for a program that should run forever, leave `answers` empty.
    */
   stream(program: Program, signal: AbortSignal): AsyncGenerator<Uint8Array>
-  /** Ends every child that is still there, at once. Whatever ends our process does so, too. */
+  /** Kills all running children at once. The same happens when this process ends. */
   killAll(): void
 }
 
-interface Options {
+interface ExecOptions {
   readonly clock: Clock
-  /** Where programs are looked for. Children inherit nothing else of the environment. */
+  /** The search path for programs. Children inherit nothing else of the environment. */
   readonly path: string
 }
 
-/** No tool of ours prints more; a tool gone mad is cut off. */
+/** The known tools print less; a program that prints more is killed. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 const MAX_CHILDREN = 8
-/** Of one program: a journalctl that hangs, which several collectors call, must not hold up the others' tools. */
-const MAX_OF_ONE = 4
-/** Between the polite and the final signal. A tool that hangs in its own abort handler ignores the first. */
+/**
+ * Per program: a hanging journalctl, which several collectors call, must not block the other tools.
+ */
+const MAX_CHILDREN_PER_PROGRAM = 4
+/** Time between SIGTERM and SIGKILL. A tool that hangs in its own abort handler ignores SIGTERM. */
 const GRACE_MS = 2000
 
-/** Every child of this process: in a group of its own, none ends with us by itself. */
+/**
+ * The children of this process. Each has its own process group, so none ends automatically with
+ * this process.
+ */
 const living = new Set<number>()
 const killLiving = (): void => {
   for (const pid of living) killGroup(pid, 'SIGKILL')
 }
 
-export const createExec = ({ clock, path }: Options): Exec => {
-  const slots = createSlots(MAX_CHILDREN)
-  const slotsOf = new Map<string, Slots>()
-  const slotsFor = (command: string): Slots => {
-    const own = slotsOf.get(command) ?? createSlots(MAX_OF_ONE)
+export const createExec = ({ clock, path }: ExecOptions): Exec => {
+  const slots = createSemaphore(MAX_CHILDREN)
+  const slotsOf = new Map<string, Semaphore>()
+  const slotsFor = (command: string): Semaphore => {
+    const own = slotsOf.get(command) ?? createSemaphore(MAX_CHILDREN_PER_PROGRAM)
     slotsOf.set(command, own)
     return own
   }
@@ -67,7 +79,7 @@ export const createExec = ({ clock, path }: Options): Exec => {
     signal: AbortSignal,
     buffer: boolean,
   ) => {
-    // A group of its own, so that what the child itself has started ends with it.
+    // Its own process group, so that the child's own children end with it.
     const child = execa(command, args, {
       detached: true,
       cleanup: false,
@@ -76,11 +88,11 @@ export const createExec = ({ clock, path }: Options): Exec => {
       stdout: 'pipe',
       stderr: 'pipe',
       buffer: { stdout: buffer, stderr: true },
-      // Whether the last line was ended tells a parser whether a report was cut.
+      // A parser uses the final line break to detect a truncated report.
       stripFinalNewline: false,
       maxBuffer: { stdout: MAX_OUTPUT_BYTES, stderr: 64 * 1024 },
       extendEnv: false,
-      // UTC and plain C messages: what is printed must not depend on the operator's locale.
+      // UTC and untranslated messages: the output must not depend on the operator's locale.
       env: { PATH: path, HOME: '/', LANG: 'C.UTF-8', TZ: 'UTC', SYSTEMD_COLORS: '0' },
     })
     const { pid } = child
@@ -102,7 +114,7 @@ export const createExec = ({ clock, path }: Options): Exec => {
     const result = child.then((outcome) => {
       signal.removeEventListener('abort', end)
       finished.abort()
-      // The leader is gone; whatever it left behind in its group goes too.
+      // The group leader has ended; kill the rest of its group.
       if (pid !== undefined) {
         killGroup(pid, 'SIGKILL')
         groups.delete(pid)
@@ -121,9 +133,9 @@ export const createExec = ({ clock, path }: Options): Exec => {
           const outcome = await result
           const { exitCode, isMaxBuffer } = outcome
           const isAnswer = exitCode !== undefined && (program.answers ?? [0]).includes(exitCode)
-          // What is cut off may well end with an exit code of its own.
+          // A program that was cut off may still exit with a code.
           if (exitCode === undefined || !isAnswer || isMaxBuffer) {
-            throw failureOf(program, outcome, { path, most: MAX_OUTPUT_BYTES })
+            throw failureOf(program, outcome, { path, maxOutputBytes: MAX_OUTPUT_BYTES })
           }
           return { exitCode, stdout: textOf(outcome.stdout), stderr: textOf(outcome.stderr) }
         }),
@@ -141,10 +153,10 @@ export const createExec = ({ clock, path }: Options): Exec => {
         for await (const chunk of child.stdout ?? []) yield chunk
         const outcome = await result
         const { exitCode } = outcome
-        // With words, an end other than 0 is a failure, whatever it means without them.
-        const isMute = exitCode === 0 || textOf(outcome.stderr).trim() === ''
-        if (exitCode !== undefined && isMute && program.answers?.includes(exitCode)) return
-        throw failureOf(program, outcome, { path, most: MAX_OUTPUT_BYTES })
+        // With text on standard error, an exit code other than 0 is a failure.
+        const hasNoError = exitCode === 0 || textOf(outcome.stderr).trim() === ''
+        if (exitCode !== undefined && hasNoError && program.answers?.includes(exitCode)) return
+        throw failureOf(program, outcome, { path, maxOutputBytes: MAX_OUTPUT_BYTES })
       } finally {
         signal.removeEventListener('abort', abort)
         abort()
@@ -162,6 +174,98 @@ const killGroup = (pid: number, signal: 'SIGTERM' | 'SIGKILL'): void => {
   try {
     process.kill(-pid, signal)
   } catch {
-    // It has ended by itself in the meantime.
+    // The process has already ended.
   }
+}
+
+interface ProgramEnd {
+  readonly stderr?: unknown
+  readonly exitCode?: number | undefined
+  readonly signal?: string | undefined
+  readonly isMaxBuffer: boolean
+  readonly code?: string | undefined
+}
+
+interface Limits {
+  /** The search path for programs. */
+  readonly path: string
+  /** The limit of a program's output in bytes. */
+  readonly maxOutputBytes: number
+}
+
+/** The error for a program without a valid result. */
+const failureOf = (
+  { command, args }: Program,
+  ended: ProgramEnd,
+  { path, maxOutputBytes }: Limits,
+): SourceError => {
+  const doing = `run ${command} ${args[0] ?? ''}`.trim()
+  const evidence = lastLines(textOf(ended.stderr))
+  if (ended.code === 'ENOENT') {
+    return new SourceError({
+      doing,
+      happened: `there is no ${command} on PATH`,
+      advice: `install it, or correct PATH in the agent's unit`,
+    })
+  }
+  if (ended.code === 'EACCES') {
+    const unsearchable = unsearchableIn(path)
+    if (unsearchable.length > 0 && !command.includes('/') && !isOnPath(command, path)) {
+      return new SourceError({
+        doing,
+        happened: `${command} was not found on PATH; these directories cannot be searched by this user: ${unsearchable.join(', ')}`,
+        advice: `run the command as a user who can search them (sudo), or install ${command} in /usr/local/bin`,
+      })
+    }
+    return new SourceError({
+      doing,
+      happened: `this user may not run ${command}`,
+      advice: `give the agent's user the right to run it`,
+    })
+  }
+  if (ended.isMaxBuffer) {
+    return new SourceError({ doing, happened: `it printed more than ${maxOutputBytes} bytes` })
+  }
+  const happened =
+    ended.signal === undefined ? `exit code ${ended.exitCode ?? '?'}` : `killed by ${ended.signal}`
+  return new SourceError(
+    { doing, happened, evidence, advice: adviceFor(evidence) },
+    { output: textOf(ended.stderr) },
+  )
+}
+
+/** The system reports EACCES for the whole search when one directory of it cannot be searched. */
+const unsearchableIn = (path: string): readonly string[] =>
+  path.split(':').filter((directory) => {
+    try {
+      statSync(`${directory}/.`)
+      return false
+    } catch (error) {
+      return errorCode(error) === 'EACCES'
+    }
+  })
+
+/** Whether a directory that can be searched has the program, executable or not. */
+const isOnPath = (command: string, path: string): boolean =>
+  path.split(':').some((directory) => {
+    try {
+      return statSync(join(directory, command)).isFile()
+    } catch {
+      return false
+    }
+  })
+
+const textOf = (output: unknown): string => (typeof output === 'string' ? output : '')
+
+/** The last lines of standard error usually contain the reason. */
+const lastLines = (stderr: string): string => stderr.trim().split('\n').slice(-3).join('\n')
+
+const adviceFor = (evidence: string): string | undefined => {
+  if (/insufficient permissions|not seeing messages/i.test(evidence)) {
+    return JOURNAL_ADVICE
+  }
+  if (/not been booted with systemd|Failed to connect to bus/i.test(evidence)) {
+    return 'run the agent on the host itself, where systemd is process 1, and not in a container'
+  }
+  return undefined
 }

@@ -1,34 +1,51 @@
-import { createTree, type Tree } from './kernel.ts'
-import { readMemory, type ReadMemory } from './memory.ts'
-import { createSpace, type Space } from './space.ts'
+import { mem } from 'systeminformation'
+import { createFileTree, type FileTree } from './file-tree.ts'
+import { createDiskUsage, type DiskUsage } from './disk-usage.ts'
 
-/** Everything that tells of the host. */
+/** The sources of host readings. */
 export interface HostSources {
-  readonly procfs: Tree
-  readonly sysfs: Tree
-  /** The images of kernels. */
-  readonly boot: Tree
-  /** Reports on drives, which a privileged unit writes; null where none is configured. */
-  readonly health: { readonly directory: string; readonly tree: Tree } | null
-  readonly space: Space
+  readonly procfs: FileTree
+  readonly sysfs: FileTree
+  /** The directory with the kernel images. */
+  readonly boot: FileTree
+  /** Drive reports written by a privileged unit; null if not configured. */
+  readonly health: { readonly directory: string; readonly tree: FileTree } | null
+  readonly space: DiskUsage
   readonly readMemory: ReadMemory
 }
 
-interface Places {
+interface HostPaths {
   readonly procfs: string
   readonly sysfs: string
   readonly bootDirectory: string
   readonly smartDirectory: string | null
 }
 
-export const createHostSources = (places: Places): HostSources => ({
-  procfs: createTree(places.procfs),
-  sysfs: createTree(places.sysfs),
-  boot: createTree(places.bootDirectory),
+export const createHostSources = (places: HostPaths): HostSources => ({
+  procfs: createFileTree(places.procfs),
+  sysfs: createFileTree(places.sysfs),
+  boot: createFileTree(places.bootDirectory),
   health:
     places.smartDirectory === null
       ? null
-      : { directory: places.smartDirectory, tree: createTree(places.smartDirectory) },
-  space: createSpace(),
+      : { directory: places.smartDirectory, tree: createFileTree(places.smartDirectory) },
+  space: createDiskUsage(),
   readMemory,
 })
+
+interface Memory {
+  readonly totalBytes: number
+  /** The memory available to programs, as the kernel estimates it. */
+  readonly availableBytes: number
+}
+
+export type ReadMemory = () => Promise<Memory>
+
+/**
+ * `mem` reads /proc/meminfo and starts no process. Most other functions of the package do:
+ * `currentLoad` runs `sh -c "cat /proc/stat | grep cpu"` and waits for it.
+ */
+export const readMemory: ReadMemory = async () => {
+  const { total, available } = await mem()
+  return { totalBytes: total, availableBytes: available }
+}

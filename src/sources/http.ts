@@ -2,49 +2,55 @@ import type { Clock } from '../core/clock.ts'
 import { excerpt, SourceError } from '../core/errors.ts'
 import { redactUrl } from '../core/redact.ts'
 
-/** Why there was no answer: nobody listens (or the connection was cut), or nobody spoke in time. */
-export type Silence = 'refused' | 'timeout'
+/** Why there was no response: the connection was refused or cut, or the request timed out. */
+export type NoResponseReason = 'refused' | 'timeout'
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number
   readonly text: string
 }
 
-/** A request that got no answer. */
-export class SilenceError extends SourceError {
-  readonly silence: Silence
-  /** Why there was no connection: the code of the system, where it told one. */
+/** A request without a response. */
+export class NoResponseError extends SourceError {
+  readonly silence: NoResponseReason
+  /** The system error code of a failed connection, if there is one. */
   readonly detail: string
-  constructor(silence: Silence, url: string, detail: string) {
-    const happened = silence === 'timeout' ? 'no answer in time' : `no connection (${detail})`
-    super({ doing: `ask ${redactUrl(url)}`, happened }, { timeout: silence === 'timeout' })
+  constructor(silence: NoResponseReason, url: string, detail: string) {
+    const happened = silence === 'timeout' ? 'no response in time' : `no connection (${detail})`
+    super({ doing: `request ${redactUrl(url)}`, happened }, { timeout: silence === 'timeout' })
     this.silence = silence
     this.detail = detail
   }
 }
 
-export interface Request {
+export interface HttpRequest {
   readonly url: string
   readonly init?: { readonly method: 'POST'; readonly body: string }
-  /** A key that is sent as `Authorization: Bearer`. */
+  /** An API key, sent as `Authorization: Bearer`. */
   readonly bearer?: string
-  /** The type of answer that is wanted; JSON by default. */
+  /** The Accept header; JSON by default. */
   readonly accept?: string
-  /** In milliseconds, for the whole answer. */
+  /** For the complete response, in milliseconds. */
   readonly timeout: number
   readonly signal: AbortSignal
 }
 
-/** Asks over HTTP and reads a bounded answer. Throws a SilenceError when there is none. */
-export type Ask = (request: Request) => Promise<Answer>
+/**
+ * Sends an HTTP request and reads a response of limited size. Throws a NoResponseError if there is
+ * none.
+ */
+export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>
 
-/** A block with every transaction hash stays well below; more is not an answer to what we ask. */
+/**
+ * A block with all transaction hashes is far smaller; a larger response is not one that the agent
+ * requests.
+ */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
-export const createAsk =
-  (clock: Clock): Ask =>
+export const createHttpClient =
+  (clock: Clock): SendRequest =>
   async ({ url, init, bearer, accept = 'application/json', timeout, signal }) => {
-    // By hand: `AbortSignal.any` on a signal that lives as long as we do leaks on Node 20.
+    // Not `AbortSignal.any`: with a signal that lives as long as the process it leaks on Node 20.
     const cancel = new AbortController()
     const answered = new AbortController()
     const stop = (): void => {
@@ -70,14 +76,14 @@ export const createAsk =
       })
       return { status: response.status, text: await readBody(response) }
     } catch (error) {
-      throw new SilenceError(cancel.signal.aborted ? 'timeout' : 'refused', url, detailOf(error))
+      throw new NoResponseError(cancel.signal.aborted ? 'timeout' : 'refused', url, detailOf(error))
     } finally {
       signal.removeEventListener('abort', stop)
       answered.abort()
     }
   }
 
-/** `fetch` refuses an address with a user and a password in it. */
+/** `fetch` rejects a URL that contains a user and password. */
 const splitCredentials = (text: string) => {
   const url = new URL(text)
   const { username, password } = url
@@ -94,16 +100,16 @@ const readBody = async (response: Response): Promise<string> => {
   const body: AsyncIterable<Uint8Array> | readonly Uint8Array[] = response.body ?? []
   for await (const chunk of body) {
     size += chunk.length
-    // What is cut here is no JSON any more, and will be told as an invalid answer.
+    // A truncated body is not valid JSON and is reported as an invalid response.
     if (size > MAX_BODY_BYTES) break
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** `fetch` says only "fetch failed"; the code that tells why is in the cause. */
+/** The message of `fetch` is only "fetch failed"; the reason is the code of its cause. */
 const detailOf = (error: unknown): string => {
   const cause = error instanceof Error ? (error.cause ?? error) : undefined
-  if (!(cause instanceof Error)) return 'broken off'
+  if (!(cause instanceof Error)) return 'connection lost'
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : excerpt(cause.message)
 }

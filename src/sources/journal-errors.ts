@@ -1,18 +1,21 @@
 import { SourceError } from '../core/errors.ts'
 
-/** A group counts from the next start or login on: for the agent, and for a person who tries it by hand. */
+/**
+ * Group membership takes effect at the next start or login: of the agent, or of a user who tries it
+ * manually.
+ */
 export const JOURNAL_ADVICE =
-  "add the agent's user to the group systemd-journal and start the agent anew; " +
-  'a session that is open has the group only after a new login'
+  "add the agent's user to the group systemd-journal and restart the agent; " +
+  'an open session has the group only after a new login'
 
-/** The place to go on from was malformed, as one of another journal may be. */
+/** The cursor was malformed, as a cursor of another journal may be. */
 export const isLostCursor = (error: unknown): boolean =>
   error instanceof SourceError && error.message.includes('Failed to seek to cursor')
 
-export const deaf = (): SourceError =>
+export const followerStalled = (): SourceError =>
   new SourceError({
     doing: 'follow the journal',
-    happened: 'it has entries that the follower does not bring; starting it anew',
+    happened: 'it has entries that the follower does not return; restarting it',
   })
 
 export const notPermitted = (stderr: string): SourceError =>
@@ -23,7 +26,7 @@ export const notPermitted = (stderr: string): SourceError =>
     advice: JOURNAL_ADVICE,
   })
 
-export const failed = (stderr: string): SourceError =>
+export const journalctlFailed = (stderr: string): SourceError =>
   new SourceError({ doing: 'read the journal', happened: 'journalctl failed', evidence: stderr })
 
 export const noJournal = (stderr: string): SourceError =>
@@ -31,5 +34,5 @@ export const noJournal = (stderr: string): SourceError =>
     doing: 'read the journal',
     happened: 'there are no journal files',
     evidence: stderr,
-    advice: 'see whether systemd-journald runs and where it stores (Storage= in journald.conf)',
+    advice: 'check that systemd-journald runs and where it stores (Storage= in journald.conf)',
   })

@@ -1,64 +1,74 @@
 import { type Context, type Timing, withDeadline } from '../core/collector.ts'
 import { merge, ticks } from '../core/merge.ts'
 import type { Exec } from './exec.ts'
-import { createNewest, FORMAT, type Placed } from './journal-end.ts'
-import { deaf, isLostCursor } from './journal-errors.ts'
+import {
+  createNewestEntryReader,
+  JOURNAL_OUTPUT_OPTIONS,
+  type JournalPosition,
+} from './journal-query.ts'
+import { followerStalled, isLostCursor } from './journal-errors.ts'
 import { createLineSplitter, type Line } from './lines.ts'
 
-/** What a follower brings at a time. Without entries it is a heartbeat: connected, and nothing new. */
+/**
+ * The entries that a follower returns together. Without entries it is a heartbeat: connected,
+ * nothing new.
+ */
 export interface JournalBatch<Entry> {
   readonly entries: readonly Entry[]
-  /** Lines that are no entries. */
+  /** The number of lines that are not entries. */
   readonly unreadable: number
-  /** Whether the place to go on from was gone, so that entries may have been lost before these. */
+  /** Whether the start cursor no longer exists, so that entries may have been lost before these. */
   readonly gap: boolean
 }
 
 /**
- * Where to begin: after a known entry, or with the newest few; who asks once takes those of the last
- * `lookBack` milliseconds, where that is given.
+ * Where to start: after a known entry, or with the newest entries. A one-shot reader uses those of
+ * the last `lookBack` milliseconds, if given.
  */
 export type JournalStart =
   | { readonly after: string }
   | { readonly newest: number; readonly lookBack?: number | undefined }
 
-export interface Following extends Timing {
-  /** Matches as journalctl takes them: `-u`, UNIT, or FIELD=value. */
+export interface FollowOptions extends Timing {
+  /** Matches in journalctl syntax: `-u`, UNIT, `--grep=`, or FIELD=value. */
   readonly match: readonly string[]
   readonly start: JournalStart
 }
 
 export interface Journal<Entry> {
-  /** Follows until the signal aborts; throws a SourceError when it cannot go on. */
-  follow(following: Following, context: Context): AsyncGenerator<JournalBatch<Entry>>
+  /** Follows until the signal aborts. Throws a SourceError if it cannot continue. */
+  follow(following: FollowOptions, context: Context): AsyncGenerator<JournalBatch<Entry>>
 }
 
-interface Parts<Entry> {
+interface JournalDependencies<Entry> {
   readonly exec: Exec
-  /** Throws for a line that is no entry. Handed in: this file moves lines, and does not know their meaning. */
+  /** Throws if the line is not an entry. */
   readonly parse: (line: string) => Entry
 }
 
-/** Quiet heartbeats between two looks at the journal's end, to tell a quiet unit from a deaf follower. */
+/**
+ * Heartbeats without entries between two checks of the journal's end, which distinguish a quiet
+ * unit from a stalled follower.
+ */
 const PROBE_EVERY = 6
 
 const HEARTBEAT = { entries: [], unreadable: 0, gap: false } as const
 
-export const createJournal = <Entry extends Placed>({
+export const createJournal = <Entry extends JournalPosition>({
   exec,
   parse,
-}: Parts<Entry>): Journal<Entry> => {
-  const newest = createNewest({ exec, parse })
+}: JournalDependencies<Entry>): Journal<Entry> => {
+  const newest = createNewestEntryReader({ exec, parse })
 
   async function* follow(
-    following: Following,
+    following: FollowOptions,
     context: Context,
   ): AsyncGenerator<JournalBatch<Entry>> {
     const { match, start, interval, timeout } = following
     const { clock, signal } = context
     const end = (): Promise<Entry | undefined> =>
       withDeadline(context, timeout, (within) => newest(match, within.signal))
-    // Fails at once, and readably, where a follower that may not read would only be silent.
+    // Fails at once with a clear error if permission is denied; a follower would only be silent.
     const before = await end()
     yield HEARTBEAT
 
@@ -75,8 +85,8 @@ export const createJournal = <Entry extends Placed>({
       for await (const event of merge<Uint8Array | 'tick'>(stream, heart)) {
         if (event !== 'tick') yield receiver.receive(event)
         else {
-          if (receiver.isDeaf()) throw deaf()
-          if (receiver.isTimeToProbe()) receiver.compare(await end(), clock.now() - interval)
+          if (receiver.hasMissedEntries()) throw followerStalled()
+          if (receiver.isProbeDue()) receiver.compare(await end(), clock.now() - interval)
           yield HEARTBEAT
         }
       }
@@ -94,37 +104,37 @@ export const createJournal = <Entry extends Placed>({
 }
 
 /**
- * `--follow` alone shows only the current boot; `--merge` lifts that. `-n all --cursor` begins with the
- * entry that we know, which `--after-cursor` does not show: systemd 252 then skips one in silence when
- * it is gone. `--all` because long messages come as null without it.
+ * `--follow` alone shows only the current boot; `--merge` lifts that. `-n all --cursor` begins with
+ * the known entry. `--after-cursor` does not show it: if it no longer exists, systemd 252 silently
+ * skips an entry. `--all`, because long messages are null without it.
  */
 const followArguments = (match: readonly string[], start: JournalStart): readonly string[] => {
   const from =
     'after' in start ? ['-n', 'all', `--cursor=${start.after}`] : ['-n', `${start.newest}`]
-  return ['--follow', '--merge', ...from, ...FORMAT, ...match]
+  return ['--follow', '--merge', ...from, ...JOURNAL_OUTPUT_OPTIONS, ...match]
 }
 
-/** Turns chunks into batches, and knows whether the follower still hears what is written. */
-const createReceiver = <Entry extends Placed>(
+/** Converts chunks to batches, and detects whether the follower misses entries. */
+const createReceiver = <Entry extends JournalPosition>(
   parse: (line: string) => Entry,
   start: JournalStart,
-  /** The newest entry before we began. */
+  /** The newest entry before the start. */
   before: string | undefined,
 ) => {
-  // Of the newest few that it begins with, journalctl filters those alone; what it was asked for the end
-  // it looks for in all: the newest that matches may be far behind them, and is not missed.
-  const spared = 'after' in start ? undefined : before
+  // With `-n` journalctl filters only the newest few entries, while the newest matching entry may
+  // be far older. That entry is not counted as missed.
+  const ignored = 'after' in start ? undefined : before
   const split = createLineSplitter()
   let last = 'after' in start ? start.after : undefined
   let expected = last
-  let quietTicks = 0
+  let idleTicks = 0
   let missed = false
 
   const entryOf = (line: Line): Entry | undefined => {
     try {
       return line === undefined ? undefined : parse(line)
     } catch {
-      return undefined // counted by the caller; one bad line must not end the stream
+      return undefined // counted by the caller; one invalid line must not end the stream
     }
   }
 
@@ -133,12 +143,13 @@ const createReceiver = <Entry extends Placed>(
       const lines = split(chunk)
       const parsed = lines.map(entryOf).filter((entry) => entry !== undefined)
       const [first] = parsed
-      // journalctl begins with the entry that we know; beginning with another means it is gone.
+      // journalctl begins with the known entry. If it begins with another one, the known entry no
+      // longer exists.
       const isKnown = first !== undefined && first.cursor === expected
       const gap = first !== undefined && expected !== undefined && !isKnown
       if (first) expected = undefined
       last = parsed.at(-1)?.cursor ?? last
-      quietTicks = 0
+      idleTicks = 0
       missed = false
       return {
         entries: isKnown ? parsed.slice(1) : parsed,
@@ -146,15 +157,18 @@ const createReceiver = <Entry extends Placed>(
         gap,
       }
     },
-    isTimeToProbe: (): boolean => {
-      quietTicks += 1
-      return quietTicks % PROBE_EVERY === 0
+    isProbeDue: (): boolean => {
+      idleTicks += 1
+      return idleTicks % PROBE_EVERY === 0
     },
-    /** Holds the journal's end against ours. Entries come some tenths of a second late: only older ones count. */
+    /**
+     * Compares the journal's newest entry with the last one received. Entries arrive some tenths of
+     * a second late, so only older ones count.
+     */
     compare: (end: Entry | undefined, latest: number): void => {
-      const isKnown = end === undefined || end.cursor === last || end.cursor === spared
+      const isKnown = end === undefined || end.cursor === last || end.cursor === ignored
       missed = !isKnown && end.at < latest
     },
-    isDeaf: (): boolean => missed,
+    hasMissedEntries: (): boolean => missed,
   }
 }

@@ -1,10 +1,13 @@
 import { constants } from 'node:fs'
 import { open, readdir, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { codeOf } from './missing.ts'
+import { errorCode } from '../core/file-errors.ts'
 
-/** Why nothing was had: there is no such file, this user may not, the system fails, or has not answered yet. */
-export type Trouble = 'none' | 'barred' | 'broken' | 'waiting'
+/**
+ * Why a file could not be read: it does not exist (`none`), permission is denied (`barred`), the
+ * system reports another error (`broken`), or has not responded yet (`waiting`).
+ */
+export type FileProblem = 'none' | 'barred' | 'broken' | 'waiting'
 
 export interface FileFacts {
   readonly isFile: boolean
@@ -16,37 +19,39 @@ export interface FileFacts {
   readonly modifiedAt: number
 }
 
-/** Files with secrets. No answer and no error ever holds a path or a content. */
+/** Files with secrets. No result and no error contains a path or content. */
 export interface KeyFiles {
-  /** So much of a file is read: no keystore, backup or environment file is nearly as long. */
+  /**
+   * The number of bytes that are read: keystores, backups and environment files are much shorter.
+   */
   readonly maxBytes: number
-  /** Of what a link leads to: that is what the node opens. */
-  look(path: string): Promise<FileFacts | Trouble>
-  /** The beginning of a file is shown to `judge`, and wiped as soon as that has answered. */
+  /** Follows symbolic links, as the node does when it opens the file. */
+  look(path: string): Promise<FileFacts | FileProblem>
+  /** Passes the beginning of a file to `judge` and wipes the buffer afterwards. */
   read<T extends object | string | null>(
     path: string,
     judge: (text: string) => T,
-  ): Promise<{ readonly verdict: T } | Trouble>
+  ): Promise<{ readonly verdict: T } | FileProblem>
   /** The names in a directory. */
-  list(path: string): Promise<readonly string[] | Trouble>
+  list(path: string): Promise<readonly string[] | FileProblem>
 }
 
 const MAX_BYTES = 64 * 1024
 
-/** Homes that systemd can take out of a unit's sight. */
+/** Home directories that systemd can hide from a unit. */
 const HOMES = ['/home', '/root', '/run/user']
 
 export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
-  /** With ProtectHome=tmpfs nothing that we see there is the node's, but for what was bound into it. */
+  /** With ProtectHome=tmpfs the visible files are not the node's, except for bind mounts. */
   const isHidden = async (path: string): Promise<boolean> =>
     homes.some((home) => path.startsWith(`${home}/`)) && (await liesOnTmpfs(path))
 
-  const attempt = async <T>(path: string, look: () => Promise<T>): Promise<T | Trouble> => {
+  const attempt = async <T>(path: string, look: () => Promise<T>): Promise<T | FileProblem> => {
     try {
       return await look()
     } catch (error) {
-      const trouble = troubleOf(error)
-      return trouble === 'none' && (await isHidden(path)) ? 'barred' : trouble
+      const problem = problemOf(error)
+      return problem === 'none' && (await isHidden(path)) ? 'barred' : problem
     }
   }
 
@@ -74,10 +79,10 @@ export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
 export const keyFiles = createKeyFiles()
 
 const readBeginning = async <T>(path: string, judge: (text: string) => T): Promise<T> => {
-  // A buffer of its own: those of the pool are shared, and come back with what was in them.
+  // A separate buffer: pooled buffers are shared and may be reused with their content.
   const buffer = Buffer.alloc(MAX_BYTES)
   try {
-    // Not blocking: a pipe in the file's place would hold us for ever.
+    // Non-blocking: opening a pipe in place of the file would block forever.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
@@ -90,23 +95,23 @@ const readBeginning = async <T>(path: string, judge: (text: string) => T): Promi
   }
 }
 
-/** As statfs(2) has it. */
+/** The type of tmpfs in statfs(2). */
 const TMPFS = 0x01021994
 
-/** Of what is not there, the nearest directory above it that is. */
+/** For a missing path, checks the nearest existing parent directory. */
 const liesOnTmpfs = async (path: string): Promise<boolean> => {
   try {
     return (await statfs(path)).type === TMPFS
   } catch (error) {
-    return NOTHING_THERE.has(codeOf(error)) && path !== '/' && liesOnTmpfs(dirname(path))
+    return NOTHING_THERE.has(errorCode(error)) && path !== '/' && liesOnTmpfs(dirname(path))
   }
 }
 
 const NOTHING_THERE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP'])
 const NOT_ALLOWED = new Set<unknown>(['EACCES', 'EPERM'])
 
-/** An error that is not the system's is a bug of ours and goes on, for `judge` throws none. */
-const troubleOf = (error: unknown): Trouble => {
+/** An error without a system error code is a bug and is rethrown; `judge` throws none. */
+const problemOf = (error: unknown): FileProblem => {
   if (!(error instanceof Error) || !('code' in error)) throw error
   if (NOTHING_THERE.has(error.code)) return 'none'
   return NOT_ALLOWED.has(error.code) ? 'barred' : 'broken'

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { type Context, withDeadline } from '../core/collector.ts'
 import { SourceError } from '../core/errors.ts'
-import type { KeyType } from '../core/key-places.ts'
+import type { KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
 import { minute, renderDuration } from '../core/units.ts'
 import type { Exec } from './exec.ts'
@@ -13,17 +13,20 @@ interface Keystore {
 }
 
 /**
- * The node's own keystore tool. It takes password and secret as arguments and in no other way, so that for
- * about a second they stand in the process list. Neither they nor what it prints come out in an error.
+ * The node's own keystore tool. It accepts password and secret only as arguments, so for about a
+ * second they are in the process list. Errors contain neither them nor the tool's output.
  */
 export interface KeystoreTool {
-  /** All that it prints of a key. Throws a SourceError where it says that it failed. */
+  /** Returns the tool's output for a key. Throws a SourceError if the tool reports a failure. */
   recover(keystore: Keystore, signal: AbortSignal): Promise<Secret>
-  /** Writes a keystore, over one that is there. What it says of success is worth little: recover afterwards. */
+  /**
+   * Writes a keystore, overwriting an existing one. The tool's success message is unreliable: run
+   * recover afterwards.
+   */
   import(keystore: Keystore, secret: Secret, signal: AbortSignal): Promise<void>
 }
 
-interface Options {
+interface KeystoreToolOptions {
   readonly exec: Exec
   readonly clock: Clock
   /** The program: `chain-keystore`. */
@@ -33,10 +36,13 @@ interface Options {
 /** scrypt with its usual cost takes about a second. */
 const LONGEST_MS = minute
 
-/** Versions up to v0.11 tell of a failure with exit code 0; what was printed decides, and no code is an error. */
+/**
+ * Versions up to v0.11 exit with code 0 on failure. The output decides, so every exit code is
+ * accepted.
+ */
 const ANY_CODE = Array.from({ length: 256 }, (_, code) => code)
 
-export const createKeystoreTool = ({ exec, clock, command }: Options): KeystoreTool => {
+export const createKeystoreTool = ({ exec, clock, command }: KeystoreToolOptions): KeystoreTool => {
   const run = async (
     verb: 'recover' | 'import',
     { keystore, more }: { readonly keystore: Keystore; readonly more: readonly Secret[] },
@@ -63,7 +69,7 @@ export const createKeystoreTool = ({ exec, clock, command }: Options): KeystoreT
     throw new SourceError({
       doing,
       happened: exitCode === 0 ? failure.happened : `${failure.happened} (exit code ${exitCode})`,
-      // Standard output is where a secret would be.
+      // Not standard output, which may contain a secret.
       evidence: withoutHex(words.trim().split('\n').slice(-3).join('\n')),
       advice: failure.advice,
     })
@@ -79,8 +85,8 @@ export const createKeystoreTool = ({ exec, clock, command }: Options): KeystoreT
 }
 
 /**
- * What is thrown where the program gives no answer at all shows its last words, and they may hold its
- * arguments. None of that goes on: who did what is enough.
+ * An error of a program without a result shows its last output, which may contain its arguments.
+ * This error keeps only what was done and how it ended.
  */
 const tamed = async <T>(
   doing: string,
@@ -91,19 +97,19 @@ const tamed = async <T>(
     return await withDeadline(context, LONGEST_MS, read)
   } catch (error) {
     if (!(error instanceof SourceError))
-      throw new SourceError({ doing, happened: 'it did not run', advice: ADVICE })
+      throw new SourceError({ doing, happened: 'the tool did not run', advice: ADVICE })
     const { timeout } = error
     const happened = timeout
-      ? `no answer within ${renderDuration(LONGEST_MS)}; it was ended`
+      ? `no result within ${renderDuration(LONGEST_MS)}; the tool was stopped`
       : (HAPPENED.find((pattern) => pattern.test(error.summary))?.exec(error.summary)?.[0] ??
-        'it did not end by itself')
+        'the tool did not exit by itself')
     throw new SourceError({ doing, happened, advice: ADVICE }, { timeout })
   }
 }
 
 const ADVICE =
-  "see that the node's keystore tool is on the PATH of this user (sudo has its own), works, and has time and memory"
-/** Of the words that tell of an end, those that are ours. */
+  "check that the node's keystore tool is on the PATH of this user (sudo has its own), works, and has enough time and memory"
+/** The parts of an error that contain no output of the tool. */
 const HAPPENED = [
   /there is no \S+ on PATH$/,
   /this user may not run \S+$/,
@@ -111,7 +117,7 @@ const HAPPENED = [
   /killed by SIG[A-Z]+$/,
 ] as const
 
-/** A word that begins with a dash would be taken for another option. */
+/** A value that begins with a dash would be parsed as another option. */
 const option = (name: string, value: Secret): readonly string[] => {
   const text = value.reveal()
   return text.startsWith('-') ? [`${name}=${text}`] : [name, text]
@@ -125,21 +131,21 @@ interface Failure {
 const FAILED: Failure = {
   happened: 'it failed',
   advice:
-    'see whether `--help` of that tool still knows recover, import, --password, --keystore-path, --key-type',
+    'check that `--help` of that tool still lists recover, import, --password, --keystore-path, --key-type',
 }
 
-/** By the words that its versions have for it, on whichever of its outputs. */
+/** The known failures, by text in either output of any version. */
 const FAILURES: readonly (Failure & { readonly word: string })[] = [
   {
     word: 'ChecksumError',
     happened: 'the password does not open the keystore',
     advice:
-      'compare KEYSTORE_PASSWORD in the environment file with the one that the keystore was made with',
+      'compare KEYSTORE_PASSWORD in the environment file with the password that the keystore was created with',
   },
   {
     word: 'code: 2,',
     happened: 'there is no such keystore',
-    advice: 'see where the keystore lies (node.directory in the configuration)',
+    advice: 'check the path of the keystore (node.directory in the configuration)',
   },
   {
     word: 'code: 13,',
@@ -149,38 +155,38 @@ const FAILURES: readonly (Failure & { readonly word: string })[] = [
   {
     word: 'code: 28,',
     happened: 'the disk is full',
-    advice: 'make room where the keystore lies, and run it again',
+    advice: "free space on the keystore's file system and run the command again",
   },
   {
     word: 'FileIOError',
     happened: 'the keystore could not be read or written',
-    advice: 'look at the file and at the disk that it lies on',
+    advice: 'check the file and its disk',
   },
   {
     word: 'InvalidJSONFormat',
-    happened: 'the file is no keystore',
+    happened: 'the file is not a keystore',
     advice: 'restore it from its backup: `chain-agent keys restore`',
   },
   {
     word: 'KDFError',
-    happened: 'the keystore is damaged, or made by a newer version of the tool',
+    happened: 'the keystore is damaged, or was created by a newer version of the tool',
     advice: 'compare its version with the node; or restore it: `chain-agent keys restore`',
   },
   {
     word: 'Unable to recover',
     happened: 'the keystore could not be opened',
     advice:
-      'compare KEYSTORE_PASSWORD in the environment file with the one that the keystore was made with',
+      'compare KEYSTORE_PASSWORD in the environment file with the password that the keystore was created with',
   },
   {
     word: 'generation failed',
     happened: 'the keystore could not be written',
-    advice: 'look at the disk that it is to lie on',
+    advice: 'check the disk of the target directory',
   },
 ]
 
 const failureIn = (said: string): Failure | null =>
   FAILURES.find(({ word }) => said.includes(word)) ?? null
 
-/** Long runs of hex digits are keys, whoever prints them. */
+/** Long runs of hex digits may be keys. */
 const withoutHex = (text: string): string => text.replaceAll(/[0-9a-f]{32,}/gi, '(hex digits)')

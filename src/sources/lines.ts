@@ -1,10 +1,13 @@
-/** A line of a stream, or undefined in the place of one that was too long to keep. */
+/** A line of a stream; undefined for a line that was too long. */
 export type Line = string | undefined
 
-/** No line of ours is longer; one that is would fill the memory of an agent that waits for its end. */
+/**
+ * The longest expected lines are shorter. Without a limit, a line without an end would exhaust the
+ * memory.
+ */
 const MAX_LINE_BYTES = 8 * 1024 * 1024
 
-/** Cuts chunks of bytes into the lines that each completes. UTF-8 is decoded per line, never across a cut. */
+/** Splits chunks of bytes into complete lines. UTF-8 is decoded per line, never across chunks. */
 export const createLineSplitter = (maxBytes = MAX_LINE_BYTES) => {
   let pending: Uint8Array[] = []
   let size = 0

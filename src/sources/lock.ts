@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { realpath } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { SourceError } from '../core/errors.ts'
-import { codeOf } from './missing.ts'
+import { errorCode } from '../core/file-errors.ts'
 
 /**
- * Does the work while nobody else who asks the same works on any of the folders. The lock is a socket in
- * Linux's abstract namespace (unix(7)): it lies in no file, and is gone with the process, however that ends.
+ * Runs `work` while holding a lock on the directories. The lock is a socket in Linux's abstract
+ * namespace (unix(7)): it leaves no file, and the kernel releases it when the process ends.
  */
 export const withFoldersLocked = async <T>(
   folders: readonly string[],
@@ -16,7 +16,7 @@ export const withFoldersLocked = async <T>(
   const names = new Set(await Promise.all(folders.map(nameOf)))
   const held: Server[] = []
   try {
-    // In one order, so that two who want the same two do not wait for each other's other.
+    // In a fixed order, so that two processes that lock the same directories cannot deadlock.
     for (const name of [...names].toSorted()) held.push(await take(name))
     return await work()
   } finally {
@@ -38,12 +38,12 @@ const take = async (name: string): Promise<Server> => {
   } catch (error) {
     throw new SourceError(
       {
-        doing: "have the node's key files for ourselves",
+        doing: "lock the node's key files",
         happened:
-          codeOf(error) === 'EADDRINUSE'
-            ? 'another `chain-agent keys` is at work on them'
-            : `the lock cannot be had: ${codeOf(error)}`,
-        advice: 'wait until no other one runs, and run it again',
+          errorCode(error) === 'EADDRINUSE'
+            ? 'another `chain-agent keys` process is using them'
+            : `the lock cannot be acquired: ${errorCode(error)}`,
+        advice: 'wait until the other process has ended, then run the command again',
       },
       { cause: error },
     )

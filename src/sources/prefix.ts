@@ -2,42 +2,45 @@ import { readdir } from 'node:fs/promises'
 import { SourceError } from '../core/errors.ts'
 import type { Exec } from './exec.ts'
 
-/** The maker's word before every unit and tool, and what told us. */
+/** The name prefix of every unit and tool, and where it was found. */
 export interface Prefix {
   readonly word: string
   readonly from: 'configuration' | 'systemd' | 'PATH' | 'default'
 }
 
-/** Finds the word anew until something has told it: the node may be installed after the agent. */
+/**
+ * Searches again on every call until a prefix is found: the node may be installed after the agent.
+ */
 export type ReadPrefix = (signal: AbortSignal) => Promise<Prefix>
 
-interface Options {
+interface PrefixOptions {
   readonly exec: Exec
   /** The search path for programs. */
   readonly path: string
-  /** `auto`, or the word itself. */
+  /** `auto`, or the prefix. */
   readonly configured: string
 }
 
-export const createPrefix = ({ exec, path, configured }: Options): ReadPrefix => {
+export const createPrefix = ({ exec, path, configured }: PrefixOptions): ReadPrefix => {
   let found: Prefix | undefined =
     configured === 'auto' ? undefined : { word: configured, from: 'configuration' }
   return async (signal) => {
     if (found) return found
-    // Tools on PATH decide only where systemd has said nothing, or cannot be asked.
-    const told = await attemptToTell(exec, signal)
-    const word = 'words' in told ? only(told.words) : undefined
+    // Tools on PATH are used only if systemd has no matching unit or is unavailable.
+    const result = await findUnitPrefixes(exec, signal)
+    const word = 'words' in result ? only(result.words) : undefined
     const tool = word ?? only(await toolWords(path))
     if (tool !== undefined) found = { word: tool, from: word === undefined ? 'PATH' : 'systemd' }
-    // Not "no node": a bus that is not up yet must not make us forget where we were.
-    else if ('error' in told) throw told.error
+    // If systemd is unavailable, fail instead of using the default prefix: the bus may not be up
+    // yet.
+    else if ('error' in result) throw result.error
     return found ?? { word: 'chain', from: 'default' }
   }
 }
 
-type Told = { readonly words: ReadonlySet<string> } | { readonly error: unknown }
+type UnitPrefixes = { readonly words: ReadonlySet<string> } | { readonly error: unknown }
 
-const attemptToTell = async (exec: Exec, signal: AbortSignal): Promise<Told> => {
+const findUnitPrefixes = async (exec: Exec, signal: AbortSignal): Promise<UnitPrefixes> => {
   try {
     return { words: await unitWords(exec, signal) }
   } catch (error) {
@@ -45,27 +48,27 @@ const attemptToTell = async (exec: Exec, signal: AbortSignal): Promise<Told> => 
   }
 }
 
-/** Two makers on one host decide nothing. */
+/** Units or tools with two prefixes on one host are ambiguous. */
 const only = (words: ReadonlySet<string>): string | undefined =>
   words.size === 1 ? [...words][0] : undefined
 
 const unitWords = async (exec: Exec, signal: AbortSignal): Promise<ReadonlySet<string>> => {
   const args = ['list-unit-files', '--no-legend', '--no-pager', '*-bft.service']
   const { exitCode, stdout, stderr } = await exec.run(
-    // 1 says that nothing matches, or that it went wrong; then it says why.
+    // Exit code 1 means that nothing matches, or a failure with a message on standard error.
     { command: 'systemctl', args, answers: [0, 1] },
     signal,
   )
-  if (exitCode !== 0 && stderr.trim() !== '') throw cannotTell(stderr)
+  if (exitCode !== 0 && stderr.trim() !== '') throw prefixLookupFailed(stderr)
   return new Set(
     [...stdout.matchAll(/^([a-z][a-z0-9]*)-bft\.service\s/gm)].map(([, word = '']) => word),
   )
 }
 
-const cannotTell = (stderr: string): SourceError =>
+const prefixLookupFailed = (stderr: string): SourceError =>
   new SourceError({
     doing: "find the node's prefix",
-    happened: 'systemctl does not tell',
+    happened: 'systemctl failed',
     evidence: stderr,
     advice: 'set `prefix:` in the configuration, or run the agent where systemd is process 1',
   })

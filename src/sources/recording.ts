@@ -1,13 +1,13 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { SourceError } from '../core/errors.ts'
-import { accountOf } from '../core/file-errors.ts'
+import { describeFileError } from '../core/file-errors.ts'
 import { createLineSplitter } from './lines.ts'
-import type { PastBatch } from './past-journal.ts'
+import type { EntryBatch } from './journal-range.ts'
 
-/** A journal that somebody has written into a file: lines of `journalctl -o json`. */
+/** A journal exported to a file: lines of `journalctl -o json`. */
 export interface Recording {
-  /** As the operator named it. */
+  /** The name as the operator gave it. */
   readonly name: string
   readonly bytes: Readable
 }
@@ -17,14 +17,14 @@ export const openRecording = (file: string): Recording => ({
   bytes: createReadStream(file, { highWaterMark: 256 * 1024 }),
 })
 
-/** Reads it from its beginning to its end. Throws a SourceError where it cannot be read. */
+/** Reads a recording from start to end. Throws a SourceError if it cannot be read. */
 export async function* readRecording<Entry>(
   { name, bytes }: Recording,
-  /** Throws for a line that is no entry. */
+  /** Throws if the line is not an entry. */
   parse: (line: string) => Entry,
-): AsyncGenerator<PastBatch<Entry>> {
+): AsyncGenerator<EntryBatch<Entry>> {
   const split = createLineSplitter()
-  const entriesOf = (lines: ReturnType<typeof split>): PastBatch<Entry> => {
+  const entriesOf = (lines: ReturnType<typeof split>): EntryBatch<Entry> => {
     const entries: Entry[] = []
     let unreadable = 0
     for (const line of lines) {
@@ -41,13 +41,13 @@ export async function* readRecording<Entry>(
   try {
     const chunks: AsyncIterable<Uint8Array> = bytes
     for await (const chunk of chunks) yield entriesOf(split(chunk))
-    // The last line of a file may not be ended.
+    // The last line of a file may lack a line break.
     yield entriesOf(split(Buffer.from('\n')))
   } catch (error) {
     throw new SourceError(
       {
         doing: `read the recording ${name}`,
-        happened: accountOf(error).happened,
+        happened: describeFileError(error).happened,
         advice: 'name a file of `journalctl --all -o json`, or - for standard input',
       },
       { cause: error },

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import type { Clock } from '../core/clock.ts'
 import { staleAfter, type Timing } from '../core/collector.ts'
 import { SourceError } from '../core/errors.ts'
-import { accountOf } from '../core/file-errors.ts'
+import { describeFileError } from '../core/file-errors.ts'
 import { renderDuration } from '../core/units.ts'
 
 /** The text of a report that a privileged unit writes. */
@@ -15,50 +15,53 @@ interface ReportFile {
   /** The unit that writes it, without `.service`. */
   readonly unit: string
   readonly clock: Clock
-  /** A report older than this, in milliseconds, tells nothing of now. */
+  /** The maximum age in milliseconds; an older report is rejected. */
   readonly maxAge: number
 }
 
 const MAX_BYTES = 1024 * 1024
 
-interface Asked {
-  /** Null where the agent looks for itself. */
+interface ReportConfig {
+  /** Null if the agent reads the state itself. */
   readonly reportFile: string | null
 }
 
-/** The report on key files; null where the agent looks for itself. */
-export const createKeyReport = (asked: Asked & Timing, clock: Clock): ReadReport | null =>
-  asked.reportFile === null
+/** The report on key files; null if the agent reads the files itself. */
+export const createKeyReport = (config: ReportConfig & Timing, clock: Clock): ReadReport | null =>
+  config.reportFile === null
     ? null
     : createReportFile({
-        path: asked.reportFile,
+        path: config.reportFile,
         what: 'the report on key files',
         unit: 'chain-agent-keys',
         clock,
-        maxAge: staleAfter(asked),
+        maxAge: staleAfter(config),
       })
 
-/** The report of the database's tool; null where the agent runs it itself. */
-export const createStorageReport = (asked: Asked & Timing, clock: Clock): ReadReport | null =>
-  asked.reportFile === null
+/** The report of the storage tool; null if the agent runs the tool itself. */
+export const createStorageReport = (
+  config: ReportConfig & Timing,
+  clock: Clock,
+): ReadReport | null =>
+  config.reportFile === null
     ? null
     : createReportFile({
-        path: asked.reportFile,
+        path: config.reportFile,
         what: 'the storage report',
         unit: 'chain-agent-storage',
         clock,
-        maxAge: staleAfter(asked),
+        maxAge: staleAfter(config),
       })
 
-/** Reads it while it is fresh. */
+/** Reads the report. Throws a SourceError if it is missing, too old or too large. */
 const createReportFile =
   ({ path, what, unit, clock, maxAge }: ReportFile): ReadReport =>
   async () => {
     const doing = `read ${what} in ${path}`
-    const advice = `see \`systemctl status ${unit}.timer ${unit}.service\``
+    const advice = `check \`systemctl status ${unit}.timer ${unit}.service\``
     const { mtimeMs, size } = await stat(path).catch((error: unknown) => {
       throw new SourceError(
-        { doing, happened: accountOf(error).happened, advice },
+        { doing, happened: describeFileError(error).happened, advice },
         { cause: error },
       )
     })
@@ -66,6 +69,6 @@ const createReportFile =
       const happened = `it is older than ${renderDuration(maxAge)}`
       throw new SourceError({ doing, happened, advice })
     }
-    if (size > MAX_BYTES) throw new SourceError({ doing, happened: 'it is no report: too large' })
+    if (size > MAX_BYTES) throw new SourceError({ doing, happened: 'it is too large for a report' })
     return readFile(path, 'utf8')
   }

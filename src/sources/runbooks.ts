@@ -1,13 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
-import { accountOf } from '../core/file-errors.ts'
+import { describeFileError } from '../core/file-errors.ts'
 
-/** The pages that lie in the package, one for each alert. */
+/** The runbooks in the package, one for each alert. */
 export interface Runbooks {
-  /** The names of the alerts that have a page. Throws a SourceError when the pages are not there. */
+  /**
+   * The names of the alerts that have a runbook. Throws a SourceError if the runbooks are missing.
+   */
   list(): Promise<readonly string[]>
-  /** The page of an alert; undefined where there is none of that name. */
+  /** The runbook of an alert; undefined if there is none. */
   read(name: string): Promise<string | undefined>
 }
 
@@ -21,7 +23,7 @@ export const createRunbooks = (directory = DIRECTORY): Runbooks => {
     } catch (error) {
       throw new SourceError({
         doing: 'find the runbooks',
-        happened: accountOf(error).happened,
+        happened: describeFileError(error).happened,
         advice: 'install the package again: docs/runbooks is part of it',
       })
     }

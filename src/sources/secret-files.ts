@@ -1,21 +1,20 @@
 import { type BigIntStats, constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { isOpenToOthers } from '../core/key-places.ts'
+import { SourceError } from '../core/errors.ts'
+import { describeFileError, errorCode, isNotFound } from '../core/file-errors.ts'
+import { isOpenToOthers } from '../core/key-paths.ts'
 import { linkOrCopy, makeFolder, syncFolder } from './durable.ts'
-import { telling } from './file-errors.ts'
-import { codeOf, isMissing } from './missing.ts'
-import { readWhole } from './read-whole.ts'
 
-/** What lies at a path, itself and not what a link leads to. */
-export interface Lying {
+/** The file at a path. Symbolic links are not followed. */
+export interface KeyFileInfo {
   readonly kind: 'file' | 'folder' | 'other'
   readonly mode: number
   readonly uid: number
   readonly gid: number
-  /** Tells whether two names are of one file. */
+  /** Equal for two names of the same file. */
   readonly inode: bigint
-  /** Under how many names it lies. */
+  /** The number of hard links. */
   readonly names: number
 }
 
@@ -25,30 +24,37 @@ export interface Owner {
 }
 
 /**
- * Files that hold secrets, written so that a crash at any moment leaves the old one or the new one. Every
- * step is on the disk before the next begins. Errors are SourceErrors that name paths and no content.
+ * Files with secrets, written so that after a crash either the old or the new file exists. Every
+ * step is synced to disk before the next begins. Errors are SourceErrors that contain paths but no
+ * content.
  */
 export interface SecretFiles {
-  /** Undefined where nothing lies there. */
-  look(path: string): Promise<Lying | undefined>
-  /** Whether it is a folder, or a link that leads to one. */
+  /** Undefined if the path does not exist. */
+  look(path: string): Promise<KeyFileInfo | undefined>
+  /** Whether the path is a directory, or a link to one. */
   isFolder(path: string): Promise<boolean>
-  /** The whole file, of 64 KiB at most. `isNamed`: the operator has named it, and a pipe is well, too. */
+  /**
+   * Reads a file of at most 64 KiB. `isNamed`: the operator named it on the command line, so a pipe
+   * is allowed.
+   */
   read(path: string, options?: { readonly isNamed: boolean }): Promise<Buffer>
-  /** The names in a folder; none where there is no such folder. */
+  /** The names in a directory; empty if it does not exist. */
   list(folder: string): Promise<readonly string[]>
   /**
-   * A new file for its owner alone, read back after it was written; answers which it is. What cannot be
-   * completed is taken away.
+   * Creates a file readable only by its owner, reads it back and returns its inode. An incomplete
+   * file is removed.
    */
   create(path: string, content: string | Uint8Array, owner?: Owner): Promise<bigint>
-  /** The file gets a second name, or a copy where the file system knows no links; false where it is taken. */
+  /**
+   * Creates a hard link, or a copy if the file system has no hard links; false if the name is
+   * taken.
+   */
   keepAs(path: string, copy: string): Promise<boolean>
-  /** The name changes in one step from what it named to this file; an error where it names another then. */
+  /** Renames a file over `to` atomically; throws if the name then refers to another file. */
   replace(from: string, to: string, inode: bigint): Promise<void>
-  /** A folder for its owner alone, with the folders above it. */
+  /** Creates a directory accessible only by its owner, and missing parent directories. */
   createFolder(path: string): Promise<void>
-  /** Files go, and folders that are empty. */
+  /** Removes a file or an empty directory. */
   remove(path: string): Promise<void>
 }
 
@@ -56,40 +62,40 @@ const PRIVATE_FILE = 0o600
 
 export const secretFiles: SecretFiles = {
   look: (path) =>
-    telling(`look at ${path}`, async () => {
+    withFileErrors(`look at ${path}`, async () => {
       try {
-        return lyingOf(await lstat(path, { bigint: true }))
+        return infoOf(await lstat(path, { bigint: true }))
       } catch (error) {
-        if (isMissing(error)) return undefined
+        if (isNotFound(error)) return undefined
         throw error
       }
     }),
 
   isFolder: (path) =>
-    telling(`look at ${path}`, async () => {
+    withFileErrors(`look at ${path}`, async () => {
       try {
         return (await stat(path)).isDirectory()
       } catch (error) {
-        if (isMissing(error)) return false
+        if (isNotFound(error)) return false
         throw error
       }
     }),
 
   read: (path, options = { isNamed: false }) =>
-    telling(`read ${path}`, () => readWhole(path, options)),
+    withFileErrors(`read ${path}`, () => readSmallFile(path, options)),
 
   list: (folder) =>
-    telling(`look into ${folder}`, async () => {
+    withFileErrors(`list ${folder}`, async () => {
       try {
         return await readdir(folder)
       } catch (error) {
-        if (isMissing(error)) return []
+        if (isNotFound(error)) return []
         throw error
       }
     }),
 
   create: (path, content, owner) =>
-    telling(`write ${path}`, async () => {
+    withFileErrors(`write ${path}`, async () => {
       const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants
       const handle = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, PRIVATE_FILE)
       try {
@@ -101,11 +107,11 @@ export const secretFiles: SecretFiles = {
     }),
 
   keepAs: (path, copy) =>
-    telling(`keep ${path} as ${copy}`, async () => {
+    withFileErrors(`keep ${path} as ${copy}`, async () => {
       try {
         await linkOrCopy(path, copy)
       } catch (error) {
-        if (codeOf(error) === 'EEXIST') return false
+        if (errorCode(error) === 'EEXIST') return false
         throw error
       }
       await syncFolder(dirname(copy))
@@ -113,19 +119,19 @@ export const secretFiles: SecretFiles = {
     }),
 
   replace: (from, to, inode) =>
-    telling(`put ${from} in the place of ${to}`, async () => {
+    withFileErrors(`replace ${to} with ${from}`, async () => {
       await rename(from, to)
       await syncFolder(dirname(to))
-      // Who may write to the folder could have put another file under our name.
+      // A process with write access to the directory could have replaced the file.
       if ((await lstat(to, { bigint: true })).ino !== inode) {
-        throw new Error('somebody else has changed the file meanwhile')
+        throw new Error('another process has changed the file in the meantime')
       }
     }),
 
-  createFolder: (path) => telling(`make the folder ${path}`, () => makeFolder(path)),
+  createFolder: (path) => withFileErrors(`create the directory ${path}`, () => makeFolder(path)),
 
   remove: (path) =>
-    telling(`remove ${path}`, async () => {
+    withFileErrors(`remove ${path}`, async () => {
       const found = await lstat(path).catch(() => undefined)
       if (found === undefined) return
       await (found.isDirectory() ? rmdir(path) : rm(path))
@@ -133,7 +139,7 @@ export const secretFiles: SecretFiles = {
     }),
 }
 
-const lyingOf = (facts: BigIntStats): Lying => ({
+const infoOf = (facts: BigIntStats): KeyFileInfo => ({
   kind: facts.isFile() ? 'file' : facts.isDirectory() ? 'folder' : 'other',
   mode: Number(facts.mode) & 0o7777,
   uid: Number(facts.uid),
@@ -142,19 +148,19 @@ const lyingOf = (facts: BigIntStats): Lying => ({
   names: Number(facts.nlink),
 })
 
-interface Filling {
+interface FileToWrite {
   readonly path: string
   readonly handle: FileHandle
   readonly content: Buffer
   readonly owner: Owner | undefined
 }
 
-/** Closes the handle, and answers which file it was. */
-const fill = async ({ path, handle, content, owner }: Filling): Promise<bigint> => {
+/** Writes and closes the file, and returns its inode. */
+const fill = async ({ path, handle, content, owner }: FileToWrite): Promise<bigint> => {
   try {
     try {
       await makePrivate(handle)
-      if (owner) await give(handle, owner)
+      if (owner) await changeOwner(handle, owner)
       await handle.writeFile(content)
       await handle.sync()
     } finally {
@@ -163,7 +169,7 @@ const fill = async ({ path, handle, content, owner }: Filling): Promise<bigint> 
     const read = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
     try {
       if (!(await read.readFile()).equals(content))
-        throw new Error('it reads otherwise than written')
+        throw new Error('the content read back differs from the content written')
       return (await read.stat({ bigint: true })).ino
     } finally {
       await read.close()
@@ -173,18 +179,60 @@ const fill = async ({ path, handle, content, owner }: Filling): Promise<bigint> 
   }
 }
 
-/** The umask may have taken rights from us, too. A file system without rights has those of its mount. */
+/**
+ * The umask may have removed the owner's permissions as well. A file system without permissions
+ * uses those of its mount.
+ */
 const makePrivate = async (handle: FileHandle): Promise<void> => {
   await handle.chmod(PRIVATE_FILE).catch((error: unknown) => {
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP'].includes(codeOf(error))) throw error
+    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP'].includes(errorCode(error))) throw error
   })
   if (!isOpenToOthers((await handle.stat()).mode)) return
   throw new Error(
-    'the file system there knows no rights, and others could read it; mount it with umask=077, or export an encrypted copy',
+    'the file system has no file permissions, and other users could read the file; mount it with umask=077, or export an encrypted copy',
   )
 }
 
-const give = async (handle: FileHandle, owner: Owner): Promise<void> => {
+const changeOwner = async (handle: FileHandle, owner: Owner): Promise<void> => {
   const { uid, gid } = await handle.stat()
   if (uid !== owner.uid || gid !== owner.gid) await handle.chown(owner.uid, owner.gid)
+}
+
+/** Runs `work` and rethrows its error as a SourceError. `doing`: "write /opt/x". */
+const withFileErrors = async <T>(doing: string, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    throw new SourceError({ doing, ...describeFileError(error) }, { cause: error })
+  }
+}
+
+const MOST_BYTES = 64 * 1024
+
+/**
+ * Reads a small file completely. `isNamed`: the operator named it on the command line, so a pipe is
+ * allowed and read to its end.
+ */
+const readSmallFile = async (
+  path: string,
+  { isNamed }: { readonly isNamed: boolean },
+): Promise<Buffer> => {
+  // Non-blocking: opening a pipe in place of a file would block forever.
+  const flags = isNamed ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NONBLOCK
+  const handle = await open(path, flags)
+  try {
+    const facts = await handle.stat()
+    const isPipe = isNamed && (facts.isFIFO() || facts.isCharacterDevice())
+    if (!facts.isFile() && !isPipe) throw new Error('it is not a regular file')
+    const buffer = Buffer.alloc(MOST_BYTES + 1)
+    let length = 0
+    while (length < buffer.length) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null)
+      if (bytesRead === 0) return buffer.subarray(0, length)
+      length += bytesRead
+    }
+    throw new Error('it is longer than 64 KiB, too long for a key file')
+  } finally {
+    await handle.close()
+  }
 }

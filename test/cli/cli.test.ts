@@ -168,7 +168,7 @@ describe('parse', () => {
   test('an invalid document, and a missing file', async () => {
     const none = await cli(['parse', 'rpc'], { stdin: '<html>' })
     expect({ code: none.code, out: none.out }).toEqual({ code: 1, out: '' })
-    expect(none.err).toContain('Could not understand an answer of JSON-RPC: expected JSON')
+    expect(none.err).toContain('Could not parse a JSON-RPC response: expected JSON')
     const gone = await cli(['parse', 'rpc', join(directory, 'gone')])
     expect(gone.code).toBe(1)
     expect(gone.err).toBe(

@@ -5,7 +5,7 @@ import { READER_GONE } from '../../src/cli/io.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Program } from '../../src/sources/exec.ts'
-import { SilenceError } from '../../src/sources/http.ts'
+import { NoResponseError } from '../../src/sources/http.ts'
 
 const listener = () => {
   const chunks: string[] = []
@@ -66,7 +66,7 @@ const interrupted = async (argv: readonly string[], { entries = 0, reason = 'Ctr
     signal: stopping.signal,
     overrides: {
       exec,
-      ask: ({ url }) => Promise.reject(new SilenceError('refused', url, 'ECONNREFUSED')),
+      ask: ({ url }) => Promise.reject(new NoResponseError('refused', url, 'ECONNREFUSED')),
     },
   })
   await hangs

@@ -73,5 +73,5 @@ test('a minute after the last line memory and database are unknown, and the heig
 
 test('what is not understood is a state of its own', async () => {
   const { states } = await run([[entry('Run to block= x')]])
-  expect(states['execution log, unparsed']).toMatch(/^Could not understand a line of the execution/)
+  expect(states['execution log, unparsed']).toMatch(/^Could not parse a line of the execution/)
 })

@@ -3,7 +3,7 @@ import type { Collector } from '../../src/core/collector.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import type { Exec } from '../../src/sources/exec.ts'
-import type { Following, Journal, JournalBatch } from '../../src/sources/journal.ts'
+import type { FollowOptions, Journal, JournalBatch } from '../../src/sources/journal.ts'
 import { manualClock, type ManualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
 
@@ -50,7 +50,7 @@ export const runFollower = async <Reading>(
 ) => {
   const clock = manualClock(beginsAt)
   const stop = new AbortController()
-  const asked: Following[] = []
+  const asked: FollowOptions[] = []
   const left = [...steps]
   const batch: JournalBatch<JournalEntry> = { entries: [], unreadable: 0, gap: false }
   const journal: Journal<JournalEntry> = {

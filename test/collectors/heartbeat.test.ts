@@ -7,8 +7,8 @@ import { heartbeat } from '../../src/collectors/heartbeat/collector.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
-import { createHeartbeat } from '../../src/sources/heartbeat.ts'
-import { createAsk } from '../../src/sources/http.ts'
+import { createHeartbeat } from '../../src/sources/endpoints.ts'
+import { createHttpClient } from '../../src/sources/http.ts'
 import { eventually } from '../support/eventually.ts'
 import { recording } from './recording.ts'
 
@@ -56,7 +56,7 @@ const beat = (published: () => readonly Sample[]) => {
   const clock = systemClock
   const collector = heartbeat({
     send: createHeartbeat({
-      ask: createAsk(clock),
+      ask: createHttpClient(clock),
       urlFile: join(directory, 'url'),
       timeout: 2000,
     }),
@@ -141,7 +141,7 @@ test('the address comes from a file alone, and what is wrong with that is said w
   const { texts, end } = beat(well)
   await eventually(() => texts.at(-1) ?? '', contains('read the address in'))
   await writeFile(join(directory, 'url'), `not-an-address ${TOKEN}`)
-  await eventually(() => texts.at(-1) ?? '', contains('it is no http or https address'))
+  await eventually(() => texts.at(-1) ?? '', contains('it is not an http or https address'))
   await writeFile(join(directory, 'url'), '\n')
   await eventually(() => texts.at(-1) ?? '', contains('it is empty'))
   await writeFile(join(directory, 'url'), `http://127.0.0.1:1/${TOKEN}`)

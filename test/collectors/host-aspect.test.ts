@@ -73,7 +73,7 @@ test('a failure says what to do, and what was dear is asked again at once', asyn
     'not known: could not look at /there: EACCES; open it',
   )
   expect((await aspect.look(context)).state).toBe(
-    'not known: could not understand it: expected a number',
+    'not known: could not parse it: expected a number',
   )
   expect((await aspect.look(context)).samples).toEqual(one)
   expect((await aspect.look(context)).samples).toEqual(one)

@@ -9,7 +9,7 @@ import { SourceError } from '../../src/core/errors.ts'
 import type { Exec, Output, Program } from '../../src/sources/exec.ts'
 import { createHostSources } from '../../src/sources/host.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
-import type { Space } from '../../src/sources/space.ts'
+import type { DiskUsage } from '../../src/sources/disk-usage.ts'
 
 /** A directory with files, and a time at which they were written where that matters. */
 export const plant = async (files: Readonly<Record<string, string>>) => {
@@ -65,7 +65,7 @@ interface Watched {
   readonly exec?: Pick<Exec, 'run'>
   readonly interval?: number
   /** In the place of the real one. */
-  readonly space?: Space
+  readonly space?: DiskUsage
 }
 
 /** The collector of the host on real directories. */

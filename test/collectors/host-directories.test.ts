@@ -1,7 +1,7 @@
 import { mkdir, open, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { createSpace } from '../../src/sources/space.ts'
+import { createDiskUsage } from '../../src/sources/disk-usage.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { plant, watchHost } from './host-bench.ts'
 
@@ -24,7 +24,7 @@ const start = async (mostFiles?: number) => {
       places,
       directories: { ledger },
       nodeDirectory,
-      space: createSpace(mostFiles),
+      space: createDiskUsage(mostFiles),
     })
   return { node: join(root, 'node'), watch }
 }

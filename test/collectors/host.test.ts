@@ -161,7 +161,7 @@ test('an aspect that is not understood, or is gone, takes no other along', async
   expect(states).toMatchObject({
     'host, not told here': 'kernel after a reboot',
   })
-  expect(states['host, load']).toContain('not known: could not understand')
+  expect(states['host, load']).toContain('not known: could not parse')
 })
 
 test('a host that tells nothing has no values at all, but those of the real memory', async () => {

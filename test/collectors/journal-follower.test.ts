@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createJournalFollower, type Heard } from '../../src/collectors/shared/journal-follower.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import type { Checkpoint, Found } from '../../src/sources/checkpoint.ts'
-import type { Following, Journal } from '../../src/sources/journal.ts'
+import type { FollowOptions, Journal } from '../../src/sources/journal.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
 
@@ -18,7 +18,7 @@ const cut = (at: number): JournalEntry => entry(at, { _LINE_BREAK: 'line-max', _
 
 /** A journal that gives these batches, one after the other, and then ends. */
 const journalOf = (...batches: readonly (readonly JournalEntry[])[]) => {
-  const asked: Following[] = []
+  const asked: FollowOptions[] = []
   const journal: Journal<JournalEntry> = {
     async *follow(following) {
       asked.push(following)

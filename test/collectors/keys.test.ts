@@ -5,7 +5,7 @@ import { keys } from '../../src/collectors/keys/collector.ts'
 import { createKeyExaminer, type KeyFile } from '../../src/collectors/keys/files.ts'
 import { renderKeyReport } from '../../src/collectors/keys/report.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
-import { keyFiles, type KeyFiles, type Trouble } from '../../src/sources/key-files.ts'
+import { keyFiles, type KeyFiles, type FileProblem } from '../../src/sources/key-files.ts'
 import { createKeyDirectory } from '../support/key-files.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
@@ -105,13 +105,13 @@ describe('what is wrong with a file', () => {
     ['is gone', 'environment file', gone, 'missing'],
     ['is gone', 'secp backup', gone, 'missing'],
     ['is empty', 'secp backup', write(''), 'invalid: empty'],
-    ['is cut', 'secp keystore', async (path) => truncate(path, 40), 'invalid: no JSON'],
+    ['is cut', 'secp keystore', async (path) => truncate(path, 40), 'invalid: not JSON'],
     ['no secret', 'bls backup', write('Secp public key: 02'), 'invalid: no line with the secret'],
     [
       'a recover failed',
       'secp backup',
       write('Recovering secret from keystore file...\n'),
-      'invalid: what a failed recover leaves: no secret',
+      'invalid: the output of a failed recover: no secret',
     ],
     ['no password', 'environment file', write('A=b\n'), 'invalid: no password in it'],
     [
@@ -213,7 +213,7 @@ describe.skipIf(process.getuid?.() !== 0)('whose they may be', () => {
     await chown(node.paths['secp backup'], OTHER, NODE)
     expect(await states()).toEqual({
       ...WELL,
-      'secp backup': 'exposed: it belongs neither to root nor to the user of the node',
+      'secp backup': 'exposed: its owner is neither root nor the user of the node',
     })
   })
   test('who is unknown where its directory is not to be seen: the mode alone tells', async () => {
@@ -225,7 +225,10 @@ describe.skipIf(process.getuid?.() !== 0)('whose they may be', () => {
 
 describe('without the rights', () => {
   /** Refuses what begins so; looking needs the directories, reading the file. */
-  const refusing = (path: string, how: { look?: Trouble; read?: Trouble; list?: Trouble }) => ({
+  const refusing = (
+    path: string,
+    how: { look?: FileProblem; read?: FileProblem; list?: FileProblem },
+  ) => ({
     ...keyFiles,
     look: async (at: string) => (at.startsWith(path) && how.look) || keyFiles.look(at),
     list: async (at: string) => (at.startsWith(path) && how.list) || keyFiles.list(at),

@@ -5,7 +5,7 @@ import { SourceError } from '../../src/core/errors.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { LOG_PATTERN } from '../../src/parsers/log-patterns.ts'
 import type { Exec } from '../../src/sources/exec.ts'
-import type { Following, Journal } from '../../src/sources/journal.ts'
+import type { FollowOptions, Journal } from '../../src/sources/journal.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { entry, T0 } from './consensus-log.ts'
 import { recording } from './recording.ts'
@@ -34,7 +34,7 @@ const run = async ({ batches, stderr = '', oldest }: World) => {
   const { recorder, total } = recording()
   const clock = manualClock(T0)
   const stop = new AbortController()
-  const asked: Following[] = []
+  const asked: FollowOptions[] = []
   const looked: (readonly string[])[] = []
   const journal: Journal<JournalEntry> = {
     async *follow(following) {

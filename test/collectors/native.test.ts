@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { native } from '../../src/collectors/native/collector.ts'
 import type { NativeReading } from '../../src/collectors/native/collector.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
-import { SilenceError } from '../../src/sources/http.ts'
+import { NoResponseError } from '../../src/sources/http.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
 
 const BEGIN = 1_780_000_000_000
 const timing = { interval: 10_000, timeout: 5000 }
-const refused = new SilenceError('refused', 'http://u:pw@h.example/KEY?token=T', 'ECONNREFUSED')
+const refused = new NoResponseError('refused', 'http://u:pw@h.example/KEY?token=T', 'ECONNREFUSED')
 const labels = 'network="devnet",service_name="devnet_crow",service_version="0.16.4"'
 
 /** Metrics as consensus serves them itself, or, with a time, as the collector does. */
@@ -19,10 +19,10 @@ const text = (figures: Readonly<Record<string, number>>, timestampMs?: number): 
 const time = (ms?: number): string => (ms === undefined ? '' : ` ${ms}`)
 const up = (seconds: number) => ({ total_uptime_us: seconds * 1e6 })
 
-type Answer = string | number | Error
+type HttpResponse = string | number | Error
 interface Answers {
-  native: Answer
-  otel: Answer
+  native: HttpResponse
+  otel: HttpResponse
 }
 
 const watch = async (answers: Answers, namePrefix: string | null = null) => {
@@ -162,7 +162,11 @@ describe('which endpoint', () => {
   })
 
   test.each([
-    ['refused', refused, 'refused: could not ask http://h.example/…: no connection (ECONNREFUSED)'],
+    [
+      'refused',
+      refused,
+      'refused: could not request http://h.example/…: no connection (ECONNREFUSED)',
+    ],
     ['404', 404, 'http: HTTP status 404'],
     ['500', 500, 'http: HTTP status 500'],
     ['a page', '<html><body>Sign in</body></html>\n', 'invalid'],
@@ -269,5 +273,5 @@ test('lines that are not understood are counted, and told once an hour', async (
   answers.native = `${text(up(11))}zephyr_peers many\nzephyr_more more\n`
   await next()
   expect(total(key)).toBe(2)
-  expect(states()['metrics, unparsed']).toContain('it said: zephyr_peers many')
+  expect(states()['metrics, unparsed']).toContain('input: zephyr_peers many')
 })

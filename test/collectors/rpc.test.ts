@@ -3,15 +3,15 @@ import { reference } from '../../src/collectors/reference/collector.ts'
 import { rpc } from '../../src/collectors/rpc/collector.ts'
 import type { Collector } from '../../src/core/collector.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
-import { SilenceError } from '../../src/sources/http.ts'
-import type { Rpc } from '../../src/sources/rpc.ts'
+import { NoResponseError } from '../../src/sources/http.ts'
+import type { RpcEndpoint } from '../../src/sources/endpoints.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
 
 type Answers = Record<string, unknown>
 
 /** An endpoint that answers from a table: a result by method (and tag), or an error that is thrown. */
-const endpoint = (answers: Answers): Rpc => ({
+const endpoint = (answers: Answers): RpcEndpoint => ({
   call: (method, [tag]) => {
     const answer = answers[typeof tag === 'string' ? `${method} ${tag}` : method]
     if (answer instanceof Error) return Promise.reject(answer)
@@ -28,7 +28,7 @@ const healthy = (): Answers => ({
   eth_chainId: '0x8f',
   net_version: '143',
 })
-const refused = new SilenceError('refused', 'http://h.example', 'ECONNREFUSED')
+const refused = new NoResponseError('refused', 'http://h.example', 'ECONNREFUSED')
 
 /** Runs a collector poll by poll, by a clock moved by hand; shows samples as text. */
 const polls = async <Reading>(
@@ -95,7 +95,11 @@ describe('rpc', () => {
   })
 
   test.each([
-    ['refused', refused, 'refused: could not ask http://h.example: no connection (ECONNREFUSED)'],
+    [
+      'refused',
+      refused,
+      'refused: could not request http://h.example: no connection (ECONNREFUSED)',
+    ],
     ['http', 503, 'http: HTTP status 503'],
     ['invalid', 'not hex', 'invalid'],
     ['invalid', '0xffffffffffffffff', 'invalid'],

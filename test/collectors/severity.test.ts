@@ -72,7 +72,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
     {
       '6.8.0-87-generic': 'info',
       '6.8.0-60-generic, and known to break nodes': 'critical',
-      'not known: could not get an answer in time: none within 8s': 'warning',
+      'not known: could not get a response in time: none within 8s': 'warning',
     },
   ],
   [

@@ -7,7 +7,7 @@ import { SourceError } from '../../src/core/errors.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import type { StorageReport } from '../../src/parsers/mpt.ts'
 import { createStorageReport } from '../../src/sources/report-file.ts'
-import { createStorageTool } from '../../src/sources/storage.ts'
+import { createStorageTool } from '../../src/sources/node-tools.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
 

@@ -59,9 +59,9 @@ describe('what --version may do', () => {
       'garbage',
       prints('Segmentation fault (maybe)'),
       null,
-      'could not understand the version of the node',
+      'could not parse the version of the node',
     ],
-    ['nothing', 'true', null, 'could not understand the version of the node'],
+    ['nothing', 'true', null, 'could not parse the version of the node'],
     [
       'the C++ program, which has no such option',
       'echo "The following argument was not expected: --version" >&2\necho "Run with --help for more information." >&2\nexit 109',
@@ -87,7 +87,7 @@ describe('what --version may do', () => {
     expect(names.join(' ')).toContain(series ?? '')
     expect(states['program node']).toContain(trouble ?? 'tells its version')
     const unparsed = total('chain_agent_lines_total{format=node-version,result=unparsed}') ?? 0
-    expect(unparsed).toBe(trouble?.includes('understand') ? 1 : 0)
+    expect(unparsed).toBe(trouble?.includes('parse') ? 1 : 0)
   })
 
   test('hang: the others have told theirs in the meantime', async () => {
@@ -99,7 +99,7 @@ describe('what --version may do', () => {
     expect(states['package']).toContain('none within 750ms')
     expect(states).toMatchObject({
       'installed version': '0.15.0',
-      'program node': 'could not get an answer in time: none within 750ms',
+      'program node': 'could not get a response in time: none within 750ms',
       'program rpc': 'tells its version',
     })
   })

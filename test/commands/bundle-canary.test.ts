@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
 import type { Program } from '../../src/sources/exec.ts'
-import { type Request, SilenceError } from '../../src/sources/http.ts'
+import { type HttpRequest, NoResponseError } from '../../src/sources/http.ts'
 import { cli } from '../support/cli.ts'
 import { formsOf, HEX, KEY, leaksOf, secret } from '../support/secrets.ts'
 import { temporaryFolder } from '../support/directory.ts'
@@ -73,9 +73,9 @@ const overrides = {
     },
     killAll: () => undefined,
   },
-  ask: async ({ url }: Request) => {
+  ask: async ({ url }: HttpRequest) => {
     // No agent runs here.
-    if (url.includes('/api/v1/')) throw new SilenceError('refused', url, 'ECONNREFUSED')
+    if (url.includes('/api/v1/')) throw new NoResponseError('refused', url, 'ECONNREFUSED')
     if (!url.includes('native')) {
       throw new SourceError({ doing: `ask ${url}`, happened: `refused by ${secret('Failure')}` })
     }

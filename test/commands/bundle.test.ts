@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { sha256 } from '../../src/core/sum.ts'
+import { sha256 } from '../../src/core/hash.ts'
 import { type Host, startHost } from '../support/host.ts'
 import { temporaryFolder } from '../support/directory.ts'
 
@@ -119,7 +119,7 @@ describe('the file', () => {
     const before = await readFile(file)
     const again = await bundle('--output', file)
     expect(again).toMatchObject({ code: 1, out: '' })
-    expect(again.err).toContain('there is such a file already')
+    expect(again.err).toContain('the file already exists')
     expect((await readFile(file)).equals(before)).toBe(true)
     expect(await readdir(directory)).not.toContain('new.tar.gz.partial')
     expect([...(await unpack(file)).keys()].filter((name) => name.startsWith('logs'))).toEqual([])

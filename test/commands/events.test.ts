@@ -105,7 +105,9 @@ describe('where no agent runs', () => {
   test('nor has left a file, it is an error that says what to do', async () => {
     const { run } = await start({ agent: false })
     const { out, err, code } = await run(['events'])
-    expect(err).toMatch(/there is no such file, and no agent runs\n {2}what to do: start the agent/)
+    expect(err).toMatch(
+      /there is no such file, and the agent is not running\n {2}what to do: start the agent/,
+    )
     expect({ out, code }).toEqual({ out: '', code: 1 })
   })
 })

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { readConfig } from '../../src/config/index.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { cli } from '../support/cli.ts'
 import { openHost } from '../support/host.ts'
 
@@ -162,7 +162,7 @@ describe('findings', () => {
   test('include advice if the journal may not be read', async () => {
     const host = await openHost({ scenario: 'no-journal-permission', second: 90, agent: false })
     const { out } = await host.run(['monlog'])
-    expect(out).toContain('it said: Hint: You are currently not seeing messages')
+    expect(out).toContain('output: Hint: You are currently not seeing messages')
     expect(out).toContain('What to do: add this user to the group systemd-journal')
     expect(out).toContain('an open session does not get the group')
     const { out: json } = await host.run(['monlog', '--json'])

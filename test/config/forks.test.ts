@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseConfigFile } from '../../src/config/file.ts'
 import { parseForks, readForks } from '../../src/config/forks.ts'
-import { readConfig } from '../../src/config/index.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { ConfigError } from '../../src/core/errors.ts'
 
 let directory = ''
@@ -151,7 +151,7 @@ describe("the operator's own file", () => {
   })
 })
 
-test('a mistake in it is one of the configuration', () => {
+test('an error in it is a ConfigError', () => {
   const load = (path: string) => () =>
     readConfig(undefined, {
       env: {},
@@ -159,7 +159,7 @@ test('a mistake in it is one of the configuration', () => {
     })
   expect(load(write('143: 7'))).toThrow(/own\.yaml:1: 143: expected a list of forks/)
   expect(load(join(directory, 'none.yaml'))).toThrow(
-    /none\.yaml: the file of forks cannot be read: there is no such file/,
+    /none\.yaml: the file with forks cannot be read: there is no such file/,
   )
   expect(load(write('143: ['))).toThrow(/own\.yaml:\d+: not YAML/)
   expect(load(write('143: []'))).not.toThrow()

@@ -3,7 +3,7 @@ import { renderExampleConfig } from '../../src/config/example.ts'
 import { parseConfigFile } from '../../src/config/file.ts'
 import { keys } from '../../src/config/keys.ts'
 import { type Inputs, loadConfig } from '../../src/config/load.ts'
-import { renderSettings, settingsAsJson } from '../../src/config/show.ts'
+import { renderSettings, settingsAsJson } from '../../src/config/render.ts'
 import { ConfigError } from '../../src/core/errors.ts'
 
 const KEY = `02${'ab'.repeat(32)}`
@@ -33,7 +33,7 @@ test('a standard node needs no configuration at all', () => {
   expect(new Set(settings.map(({ origin }) => origin))).toEqual(new Set(['default']))
 })
 
-test('file, then environment, then flag: the stronger wins, and says who it was', () => {
+test('precedence: file, environment, flag; the origin is reported', () => {
   const { config, settings } = load(
     'prefix: filed\nlog:\n  level: error\nrpc:\n  interval: 1s\n  timeout: 1s\n',
     {
@@ -74,7 +74,7 @@ test('an empty section means its defaults', () => {
   expect(load('rpc:\nledger:\n').config.rpc.interval).toBe(2000)
 })
 
-describe('what cannot be used is named: where, what came, what was expected', () => {
+describe('an invalid value is reported with position, value and expectation', () => {
   test.each([
     ['prefx: chain', 'agent.yaml:1: no such key: prefx; did you mean prefix?'],
     [
@@ -133,11 +133,11 @@ describe('what cannot be used is named: where, what came, what was expected', ()
     ['- a\n- b', 'agent.yaml:1: expected keys and values'],
     [
       'tokens:\n  url: https://host/?key=secret',
-      'agent.yaml:2: tokens.url: expected an address alone, like https://host or https://host/prefix, got "https://host/…"',
+      'agent.yaml:2: tokens.url: expected a URL without user, query or fragment, like https://host or https://host/prefix, got "https://host/…"',
     ],
     [
       'tokens:\n  url: https://user:secret@host',
-      'agent.yaml:2: tokens.url: expected an address alone, like https://host or https://host/prefix, got "https://host/…"',
+      'agent.yaml:2: tokens.url: expected a URL without user, query or fragment, like https://host or https://host/prefix, got "https://host/…"',
     ],
     [
       `tokens:\n  url: https://host\n  watch:\n    - name: gold\n      contract: '0x${'1'.repeat(40)}'\n      standard: erc20\n      profile: punks\n      holders: [{name: a, address: '0x${'2'.repeat(40)}'}]`,
@@ -169,7 +169,7 @@ describe('what cannot be used is named: where, what came, what was expected', ()
   })
 })
 
-describe('secrets in what cannot be used', () => {
+describe('secrets in invalid values', () => {
   test.each([
     'references:\n  - url: https://h.example/v2/SECRET\n  - url: https://h.example/v2/SECRET',
     'rpc:\n  url: wss://h.example/v3/SECRET',
@@ -185,12 +185,14 @@ describe('secrets in what cannot be used', () => {
   })
 })
 
-test('one key by two flags is a contradiction', () => {
+test('one key set by two flags is an error', () => {
   const flags = [
     { path: 'listen', value: '127.0.0.1:1', typed: '--listen' },
     { path: 'listen', value: '127.0.0.1:2', typed: '--set listen' },
   ]
-  expect(problemsOf('', { flags })).toBe('--listen and --set listen set the same key; say it once')
+  expect(problemsOf('', { flags })).toBe(
+    '--listen and --set listen set the same key; use only one of them',
+  )
 })
 
 describe('what is shown', () => {

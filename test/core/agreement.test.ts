@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { agree, type View } from '../../src/core/agreement.ts'
+import { compareWithQuorum, type HeightView } from '../../src/core/agreement.ts'
 
-const view = (height: number, own: number | null = 1000): View => ({
+const view = (height: number, own: number | null = 1000): HeightView => ({
   height: BigInt(height),
   own: own === null ? null : BigInt(own),
 })
-const said = (views: readonly View[], configured = views.length) =>
-  agree(views, { configured, window: 10n })
+const said = (views: readonly HeightView[], configured = views.length) =>
+  compareWithQuorum(views, { configured, window: 10n })
 
 test('one reference is its own majority', () => {
   expect(said([view(1007)])).toEqual({ agreeing: 1, difference: 7n })
@@ -20,7 +20,7 @@ test('one of three that answers decides nothing', () => {
 test('two of three decide: the lower of the two', () => {
   expect(said([view(1007), view(1009)], 3)).toEqual({ agreeing: 2, difference: 7n })
 })
-test('one that has run away, or fallen behind, has no say', () => {
+test('a reference far ahead or behind is ignored', () => {
   expect(said([view(1007), view(1009), view(9_000_000)])).toEqual({ agreeing: 2, difference: 7n })
   expect(said([view(12), view(1007), view(1009)])).toEqual({ agreeing: 2, difference: 7n })
 })
@@ -41,6 +41,6 @@ test('each is compared with the node on its own tag', () => {
 test('without a height of the node there is no difference, and the references still agree', () => {
   expect(said([view(1003, null), view(1004, null)])).toEqual({ agreeing: 2, difference: null })
 })
-test('no references, no opinion', () => {
+test('without references there is no result', () => {
   expect(said([], 2)).toEqual({ agreeing: 0, difference: null })
 })

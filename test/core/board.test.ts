@@ -25,13 +25,13 @@ describe('what is known', () => {
   const known = () => {
     const clock = manualClock(0)
     const board = new Board(clock)
-    return { clock, board, report: board.admit(thing) }
+    return { clock, board, report: board.register(thing) }
   }
 
   test('nothing, before the first attempt has ended', () => {
     const { board } = known()
     expect(values(board)).toEqual({ enabled: 1 })
-    expect([...board.standings()]).toMatchObject([{ up: undefined }])
+    expect([...board.statuses()]).toMatchObject([{ up: undefined }])
   })
 
   test('that it is down, when the first attempt should have ended and has not', async () => {
@@ -53,7 +53,7 @@ describe('what is known', () => {
     expect(values(board)).toEqual({ ...of, up: 0 })
   })
 
-  test('after a failure the last reading goes on until it is stale; up is 0 at once', async () => {
+  test('after a failure the last reading remains until it is stale; up is 0 at once', async () => {
     const { clock, board, report } = known()
     report({ ok: true, value: 3, at: 0, took: 1 })
     await clock.advance(10_000)
@@ -67,7 +67,7 @@ describe('what is known', () => {
     let [now, elapsed] = [10_000_000, 0]
     const clock = { now: () => now, elapsed: () => elapsed, sleep: () => Promise.resolve() }
     const board = new Board(clock)
-    board.admit(thing)({ ok: true, value: 3, at: now })
+    board.register(thing)({ ok: true, value: 3, at: now })
     now -= 3_600_000
     elapsed += 25_001
     expect(values(board)).toMatchObject({ up: 0 })
@@ -84,13 +84,13 @@ describe('what is known', () => {
     ).toEqual({ source: 0, parse: 0, timeout: 2, internal: 1 })
   })
 
-  test('one collector with a bug takes no other along', () => {
+  test('a bug in one collector does not affect others', () => {
     const board = new Board(manualClock(0))
     const samples = (): never => {
       throw new RangeError('a bug')
     }
-    board.admit({ ...thing, name: 'bad', samples })({ ok: true, value: 1, at: 0 })
-    board.admit(thing)({ ok: true, value: 3, at: 0 })
+    board.register({ ...thing, name: 'bad', samples })({ ok: true, value: 1, at: 0 })
+    board.register(thing)({ ok: true, value: 3, at: 0 })
     const all = [...board.samples()]
     const up = all.filter(({ name }) => name === 'chain_agent_collector_up')
     expect(up.map(({ labels, value }) => [labels['collector'], value])).toEqual([
@@ -100,22 +100,22 @@ describe('what is known', () => {
     expect(all).toContainEqual(sample('chain_block_difference', 3))
   })
 
-  test('off is not broken', () => {
+  test('disabled is different from failing', () => {
     const board = new Board(manualClock(0))
-    board.dismiss(thing)
+    board.disable(thing)
     expect(values(board)).toEqual({ enabled: 0 })
-    expect([...board.standings()]).toMatchObject([{ name: 'thing', enabled: false, up: undefined }])
+    expect([...board.statuses()]).toMatchObject([{ name: 'thing', enabled: false, up: undefined }])
   })
 })
 
-describe('each change is told once', () => {
+describe('each change is reported once', () => {
   const told = () => {
     const changes: string[] = []
     const clock = manualClock(0)
     const board = new Board(clock, ({ subject, from, to }: Change) => {
       changes.push(`${subject ?? 'itself'}: ${from ?? '?'} → ${to}`)
     })
-    return { clock, board, changes, report: board.admit(thing) }
+    return { clock, board, changes, report: board.register(thing) }
   }
 
   test('of the collector and of its subjects', () => {
@@ -135,14 +135,14 @@ describe('each change is told once', () => {
     ])
   })
 
-  test('of falling silent, and of never having spoken', async () => {
+  test('a collector that becomes silent, and one that never reported', async () => {
     const { clock, board, changes, report } = told()
     await clock.advance(25_001)
-    board.noticeSilence()
+    board.checkStaleness()
     report({ ok: true, value: 1, at: 0 })
     for (const ms of [25_000, 1, 5000]) {
       await clock.advance(ms)
-      board.noticeSilence()
+      board.checkStaleness()
     }
     report({ ok: true, value: 1, at: 0 })
     const silent = 'silent: no reading in the time one is due'

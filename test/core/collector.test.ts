@@ -5,7 +5,7 @@ import { manualClock } from '../support/manual-clock.ts'
 
 const timing = { interval: 1000, timeout: 300 }
 
-test('gives up on a read that ignores its signal, and asks again', async () => {
+test('stops waiting for a read that ignores its signal, and reads again', async () => {
   const clock = manualClock()
   const stop = new AbortController()
   const outcomes: Outcome<number>[] = []
@@ -19,7 +19,7 @@ test('gives up on a read that ignores its signal, and asks again', async () => {
   expect(outcomes).toMatchObject([
     {
       ok: false,
-      error: { summary: 'could not get an answer in time: none within 300ms', timeout: true },
+      error: { summary: 'could not get a response in time: none within 300ms', timeout: true },
     },
   ])
   await clock.advance(1000)
@@ -27,7 +27,7 @@ test('gives up on a read that ignores its signal, and asks again', async () => {
   stop.abort()
 })
 
-test('the read is told of the deadline by its signal', async () => {
+test('the signal of the read is aborted at the deadline', async () => {
   const clock = manualClock()
   const stop = new AbortController()
   let wasAborted = false
@@ -61,7 +61,7 @@ test('stopping in the middle of a read reports nothing', async () => {
   expect(outcomes).toEqual([])
 })
 
-test('a follower keeps what it has folded when it is opened anew', async () => {
+test('a follower keeps its reading when it is reopened', async () => {
   const streams = [['a', 'b'], ['c']]
   async function* open(): AsyncGenerator<string> {
     yield* streams.shift() ?? []

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { printable } from '../../src/core/printable.ts'
+import { sanitize } from '../../src/core/sanitize.ts'
 import { type RedactionKind, redactDocument, redactLog } from '../../src/core/redact-log.ts'
 
 const HASH = '0x' + 'a1'.repeat(32)
 const hexDigit = fc.constantFrom(...'0123456789abcdef'.split(''))
 const PUBLIC_KEY = `02${'c3'.repeat(32)}`
 
-describe('what may be a secret is redacted of a line', () => {
+describe('possible secrets are redacted from a line', () => {
   test.each([
     ['run --keystore-password hunter2 --x', 'run --keystore-password (redacted) --x'],
     ['KEYSTORE_PASSWORD=hunter2,3;4', 'KEYSTORE_PASSWORD=(redacted)'],
@@ -68,7 +68,7 @@ describe('what may be a secret is redacted of a line', () => {
   })
 })
 
-describe('what an operator reads a log for stays', () => {
+describe('information for operators stays', () => {
   test.each([
     `round 70123 leader ${PUBLIC_KEY} timed out`,
     `{"message":"proposal","author":"${PUBLIC_KEY}","block_id":"9f9f..0101"}`,
@@ -189,7 +189,7 @@ const around = fc
   .map((words) => words.join(' '))
 
 describe('a planted secret', () => {
-  test('of any kind survives in no place', () => {
+  test('of any kind is redacted in every position', () => {
     fc.assert(
       fc.property(around, planted, around, (before, [text = '', secret = ''], after) => {
         const line = `${before} ${text} ${after}`
@@ -289,12 +289,12 @@ test('a megabyte without an end is redacted in seconds', () => {
   }
 })
 
-test('nothing is left that a terminal would obey', () => {
+test('terminal control sequences are removed', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
-      expect(printable(`\u001B]0;title\u0007${text}\u001B[2J`)).not.toMatch(/(?!\n)\p{Cc}/u)
+      expect(sanitize(`\u001B]0;title\u0007${text}\u001B[2J`)).not.toMatch(/(?!\n)\p{Cc}/u)
     }),
     { seed: 3 },
   )
-  expect(printable('a\tb\r\nc\rd')).toBe('a b\nc\uFFFDd')
+  expect(sanitize('a\tb\r\nc\rd')).toBe('a b\nc\uFFFDd')
 })

@@ -15,7 +15,7 @@ describe('a secret', () => {
     expect(shown).not.toContain('horse')
   })
 
-  it('is told from others, and hex digits of either case are the same', () => {
+  it('differs from others; hex digits of either case are equal', () => {
     expect(new Secret('AB12').isSameAs(new Secret('ab12'))).toBe(true)
     expect(new Secret('ab12').isSameAs(new Secret('ab13'))).toBe(false)
     expect(new Secret('ab').isSameAs(new Secret('abab'))).toBe(false)

@@ -29,7 +29,7 @@ const sleeper = (until: number, elapsed: () => number = () => 0) => {
   return { context: { clock, signal: stop.signal }, slept }
 }
 
-test('opens a stream that ends anew, waiting longer each time, up to two intervals', async () => {
+test('reopens a stream that ends, with increasing delays, up to two intervals', async () => {
   const { context, slept } = sleeper(6)
   const seen: string[] = []
   const board = new Board(context.clock, ({ to }) => seen.push(to))
@@ -39,10 +39,10 @@ test('opens a stream that ends anew, waiting longer each time, up to two interva
     context,
   )
   expect(slept).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000])
-  expect(seen).toEqual(['failing: could not go on following (stream): the stream ended'])
+  expect(seen).toEqual(['failing: could not continue following (stream): the stream ended'])
 })
 
-test('after work that lasted the waiting begins from the start', async () => {
+test('after a long run the delay starts again at the minimum', async () => {
   const lasts = [1, 1, 10_001, 1]
   let time = 0
   const { context, slept } = sleeper(4, () => time)
@@ -83,7 +83,7 @@ test('another selection replaces what has changed, one after the other, and leav
 
   expect(await supervisor.run([same, of('changed', false), of('off')])).toEqual(['changed', 'off'])
   expect(seen.splice(0)).toEqual(['off starts', 'changed has stopped'])
-  const enabled = [...board.standings()].map((one) => [one.name, one.enabled])
+  const enabled = [...board.statuses()].map((one) => [one.name, one.enabled])
   expect(Object.fromEntries(enabled)).toEqual({ same: true, changed: false, off: true })
 
   await supervisor.stop()
@@ -98,14 +98,14 @@ test('a collector that is started again keeps its failures, and none of its read
   const noticed = new Board(manualClock(), ({ to }) => changes.push(to))
   const one = { ...collector(() => Promise.resolve()), samples: () => [sample('chain_rpc_up', 1)] }
   for (const of of [board, noticed]) {
-    const report = of.admit(one)
+    const report = of.register(one)
     report({ ok: false, error: new SourceError({ doing: 'x', happened: 'y' }), at: 0 })
     report({ ok: true, value: 1, at: 0 })
-    of.admit(one)({ ok: true, value: 1, at: 0 })
+    of.register(one)({ ok: true, value: 1, at: 0 })
   }
   // The third reading is no change.
   expect(changes).toEqual(['failing: could not x: y', 'working'])
-  board.admit(one)
+  board.register(one)
   const samples = [...board.samples()]
   expect(samples.map(({ name }) => name)).not.toContain('chain_rpc_up')
   const failures = samples.filter(({ name }) => name === 'chain_agent_collector_failures_total')

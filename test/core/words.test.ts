@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { excerpt, ParseError, SourceError, summaryOf } from '../../src/core/errors.ts'
 import { toJson } from '../../src/core/json.ts'
-import { nearest } from '../../src/core/nearest.ts'
+import { closestMatch } from '../../src/core/suggest.ts'
 import { redact, redactUrl } from '../../src/core/redact.ts'
 import { parseDuration, parseU64, renderDuration } from '../../src/core/units.ts'
 
@@ -109,7 +109,7 @@ describe('key material in what a tool printed', () => {
 })
 
 describe('errors', () => {
-  test('tell what we were doing, what happened, the evidence and what to do', () => {
+  test('contain the action, the failure, the output and the advice', () => {
     const error = new SourceError({
       doing: 'read the journal',
       happened: 'exit code 1',
@@ -118,12 +118,12 @@ describe('errors', () => {
     })
     expect(error.message).toMatchInlineSnapshot(`
       "Could not read the journal: exit code 1
-        it said: No journal files ⏎ were opened
+        output: No journal files ⏎ were opened
         what to do: join the group systemd-journal"
     `)
     expect(summaryOf(error)).toBe('could not read the journal: exit code 1')
   })
-  test('show no more of a text than its beginning', () => {
+  test('show only the beginning of a text', () => {
     const error = new ParseError('a report', 'a number', 'x'.repeat(10_000))
     expect(error.message.length).toBeLessThan(300)
     expect(excerpt('  short \n')).toBe('short')
@@ -146,7 +146,7 @@ test.each([
   ['int', 'interval'],
   ['ti', undefined],
 ])('nearest to %s is %s', (word, expected) => {
-  expect(nearest(word, ['interval', 'enabled', 'timeout'])).toBe(expected)
+  expect(closestMatch(word, ['interval', 'enabled', 'timeout'])).toBe(expected)
 })
 
 test('an error in a reading becomes its words, without all that a tool printed', () => {

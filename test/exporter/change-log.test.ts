@@ -28,7 +28,7 @@ const journal = new SourceError({
 })
 const to = 'failing: could not read the journal: this user may not read it'
 
-test('what several collectors meet is told in full once; after it was well, again', () => {
+test('a shared failure is logged in full once, and again after recovery', () => {
   const { lines, tell } = listening()
   tell({ collector: 'ledger', to, error: journal })
   tell({ collector: 'consensus', to, error: journal })
@@ -41,16 +41,16 @@ test('what several collectors meet is told in full once; after it was well, agai
     'Could not read the journal: this user may not read it; what to do: add it to the group'
   expect(lines).toEqual([
     `warn ledger: ${full}`,
-    `warn consensus: ${to} (like ledger)`,
+    `warn consensus: ${to} (same as ledger)`,
     'info ledger: working',
-    `warn logs: ${to} (like consensus)`,
+    `warn logs: ${to} (same as consensus)`,
     'info consensus: working',
     'info logs: working',
     `warn ledger: ${full}`,
   ])
 })
 
-test('what else a collector meets is told in full, and a subject with what it was', () => {
+test('other failures are logged in full, and subjects with their previous state', () => {
   const { lines, tell } = listening()
   tell({ collector: 'ledger', to, error: journal })
   const other = new SourceError({ doing: 'run x', happened: 'exit code 3' })

@@ -32,7 +32,7 @@ test.each([
 test.each([
   ['limit=0', /^limit: expected a number from 1/],
   ['limit=many', /^limit/],
-  ['since=soon', /^since: expected a moment/],
+  ['since=soon', /^since: expected a time/],
   ['after=-1', /^after/],
 ])('?%s is refused', (query, says) => {
   expect(asked(query)).toMatch(says)

@@ -1,8 +1,8 @@
 import { connect, createServer } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { serve, type View } from '../../src/exporter/server.ts'
+import { serve, type AgentView } from '../../src/exporter/server.ts'
 
-const view: View = {
+const view: AgentView = {
   version: '1.2.3',
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
   metrics: () => Promise.resolve('chain_rpc_up 1\n'),
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-const start = async (changed: Partial<View> = {}) => {
+const start = async (changed: Partial<AgentView> = {}) => {
   const server = await serve({ ...view, ...changed }, { host: '127.0.0.1', port: 0 })
   closing.push(server.close)
   return (path: string, init?: RequestInit) =>
@@ -26,7 +26,7 @@ const start = async (changed: Partial<View> = {}) => {
 test.each([
   ['/metrics', 'text/plain; version=0.0.4; charset=utf-8', 'chain_rpc_up 1\n'],
   ['/-/healthy', 'text/plain; charset=utf-8', 'The agent is alive.\n'],
-  ['/-/ready', 'text/plain; charset=utf-8', 'Every collector has tried once.\n'],
+  ['/-/ready', 'text/plain; charset=utf-8', 'Every collector has run once.\n'],
   [
     '/api/v1/status',
     'application/json; charset=utf-8',
@@ -41,7 +41,7 @@ test.each([
   expect([head.status, await head.text()]).toEqual([200, ''])
 })
 
-test('the page at / leads to everything that there is', async () => {
+test('the page at / links to every endpoint', async () => {
   const ask = await start()
   const page = await (await ask('/')).text()
   const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, link]) => link ?? '')
@@ -94,7 +94,7 @@ test('a malformed request gets 400 with a body', async () => {
   expect(answer).toMatch(/\r\n\r\nThe request is malformed: /)
 })
 
-test('metrics are compressed for whoever accepts it, and only then', async () => {
+test('metrics are compressed only if the client accepts it', async () => {
   const long = 'chain_rpc_up 1\n'.repeat(1000)
   const ask = await start({ metrics: () => Promise.resolve(long) })
   const plain = await ask('/metrics', { headers: { 'accept-encoding': 'identity' } })
@@ -105,7 +105,7 @@ test('metrics are compressed for whoever accepts it, and only then', async () =>
   expect(await packed.text()).toBe(long)
 })
 
-test('a page that cannot be made is told without a stack trace, and complained about', async () => {
+test('a page that cannot be rendered returns no stack trace and is reported', async () => {
   const complaints: string[] = []
   const ask = await start({
     metrics: () => Promise.reject(new Error('a bug')),
@@ -114,18 +114,18 @@ test('a page that cannot be made is told without a stack trace, and complained a
   const response = await ask('/metrics')
   expect([response.status, await response.text()]).toEqual([
     500,
-    'This page could not be made; the log says why.\n',
+    'This page could not be rendered; see the log for the reason.\n',
   ])
   expect(complaints).toEqual(['a bug'])
 })
 
-test('not ready names who is waited for', async () => {
+test('the not-ready response lists the pending collectors', async () => {
   const ask = await start({ waitingFor: () => ['rpc', 'ledger'] })
   const response = await ask('/-/ready')
   expect([response.status, await response.text()]).toEqual([503, 'Waiting for: rpc, ledger.\n'])
 })
 
-test('an address in use is told with what to do', async () => {
+test('an address in use is an error with advice', async () => {
   const other = createServer()
   const port = await new Promise<number>((resolve) => {
     other.listen(0, '127.0.0.1', () => {

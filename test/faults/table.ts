@@ -224,11 +224,11 @@ status locked     | ${failures('status', 'source')}       | status: .*this user 
 node gone         |                                       | program node: [^→]*→ .*there is no chain-node on PATH
 node hangs        |                                       | program node: [^→]*→ .*none within
 node floods       |                                       | program node: [^→]*→ .*printed more than
-node garbage      | ${unparsed('node-version')}           | program node: [^→]*→ .*could not understand
+node garbage      | ${unparsed('node-version')}           | program node: [^→]*→ .*could not parse
 node locked       |                                       | program node: [^→]*→ .*this user may not run chain-node
 dpkg gone         |                                       | package: .*there is no dpkg-query on PATH
 dpkg hangs        |                                       | package: .*none within
-dpkg garbage      | ${unparsed('dpkg')}                   | package: .*could not understand`
+dpkg garbage      | ${unparsed('dpkg')}                   | package: .*could not parse`
 
 export const ROWS: readonly Row[] = TABLE.trim()
   .split('\n')

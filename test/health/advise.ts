@@ -1,4 +1,4 @@
-import { createKnown } from '../../src/core/known.ts'
+import { createSampleIndex } from '../../src/core/sample-index.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 
@@ -48,7 +48,7 @@ export const advise = (node: Node) => {
     origin: 'agent',
     prefix: 'chain',
     window: 600,
-    known: createKnown([
+    known: createSampleIndex([
       ...services,
       ...references,
       sample('chain_rpc_block_number', HEIGHT, { tag: 'latest' }),

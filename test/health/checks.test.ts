@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { createKnown } from '../../src/core/known.ts'
+import { createSampleIndex } from '../../src/core/sample-index.ts'
 import type { Sample } from '../../src/core/metric.ts'
 import type { HealthInput } from '../../src/health/finding.ts'
 import type { CollectorStatus } from '../../src/health/snapshot.ts'
@@ -29,7 +29,7 @@ const input = (
     value,
     labels,
   }))
-  return { at: NOW, prefix: 'chain', known: createKnown(samples), collectors }
+  return { at: NOW, prefix: 'chain', known: createSampleIndex(samples), collectors }
 }
 
 const found = (series: readonly Series[]): readonly string[] =>
@@ -167,7 +167,7 @@ describe('causes and consequences', () => {
       at: NOW,
       prefix: null,
       collectors: [],
-      known: createKnown([
+      known: createSampleIndex([
         { name: 'chain_rpc_up', value: 0, labels: {} },
         {
           name: 'chain_key_file_state',
@@ -181,7 +181,12 @@ describe('causes and consequences', () => {
     ])
   })
   test('no source of blocks: unknown, not healthy', () => {
-    const nothing: HealthInput = { at: NOW, prefix: null, known: createKnown([]), collectors: [] }
+    const nothing: HealthInput = {
+      at: NOW,
+      prefix: null,
+      known: createSampleIndex([]),
+      collectors: [],
+    }
     expect(evaluateHealth(nothing)).toMatchObject({
       word: 'UNKNOWN',
       sentence: 'whether the chain advances is unknown.',

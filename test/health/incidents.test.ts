@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createKnown } from '../../src/core/known.ts'
+import { createSampleIndex } from '../../src/core/sample-index.ts'
 import { parseDuration } from '../../src/core/units.ts'
 import { incidentsOf } from '../../src/health/incidents/incidents.ts'
 import {
@@ -56,7 +56,7 @@ describe('the journal rules', () => {
 
 const quiet = (at: number): RuleInput => ({
   at,
-  known: createKnown([]),
+  known: createSampleIndex([]),
   counters: createCounterHistory(),
   down: new Map(),
   isPartialRestart: false,

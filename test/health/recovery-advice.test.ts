@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { createKnown } from '../../src/core/known.ts'
+import { createSampleIndex } from '../../src/core/sample-index.ts'
 import { sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 import { advise, AT, NOW } from './advise.ts'
@@ -222,7 +222,7 @@ test('without any data the recovery is unknown', () => {
     origin: 'node',
     prefix: null,
     window: 600,
-    known: createKnown([]),
+    known: createSampleIndex([]),
     collectors: [],
   })
   expect(advice).toMatchObject({

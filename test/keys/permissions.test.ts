@@ -47,7 +47,7 @@ const argvOf = (argv: readonly string[]): readonly string[] => [
 
 const expectError = (stderr: string, why: RegExp): void => {
   expect(stderr).toMatch(why)
-  expect(stderr).toMatch(/Could not [^\n]+: [^\n]+\n(?: {2}it said: [^\n]*\n)? {2}what to do: /)
+  expect(stderr).toMatch(/Could not [^\n]+: [^\n]+\n(?: {2}output: [^\n]*\n)? {2}what to do: /)
   for (const type of KEY_TYPES) expect(stderr).not.toContain(secretOf(type))
 }
 

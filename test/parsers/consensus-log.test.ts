@@ -3,8 +3,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseConsensusLine } from '../../src/parsers/consensus-log.ts'
-import { CONSENSUS_LOG_PATTERN, MESSAGES } from '../../src/parsers/consensus-log-messages.ts'
+import {
+  CONSENSUS_LOG_PATTERN,
+  MESSAGES,
+  parseConsensusLine,
+} from '../../src/parsers/consensus-log.ts'
 
 const fixture = z.object({ line: z.string(), is: z.record(z.string(), z.unknown()) })
 const messages = readFileSync(
@@ -38,7 +41,7 @@ test.each(messages)('$line', ({ line: text, is }) => {
   expect(asText(parseConsensusLine(text))).toEqual(is)
 })
 
-test('whatever the maker is called', () => {
+test('with any name prefix', () => {
   for (const { line: text, is } of messages) {
     expect(asText(parseConsensusLine(text.replaceAll('chain_', 'maker_')))).toEqual(is)
     expect(asText(parseConsensusLine(text.replaceAll('chain-bft', 'maker-bft')))).toEqual(is)
@@ -54,7 +57,7 @@ test('the pattern for journalctl lets every one of them through, and no noise', 
   expect(line('blocksync: pick_peer among 3 validator')).not.toMatch(pattern)
 })
 
-describe('passes over', () => {
+describe('ignores', () => {
   test.each([
     ['noise', line('vote message', { vote: '\\"message\\":\\"committed block' })],
     ['noise cut off', line('vote message').slice(0, 90)],
@@ -69,7 +72,7 @@ describe('passes over', () => {
   })
 })
 
-test('a known message of another part still is the warning that it is', () => {
+test('a known message of another component still counts as a warning', () => {
   const text = line('sending request', { level: 'WARN', target: 'a_peer_discovery' })
   expect(parseConsensusLine(text)).toEqual({ level: 'WARN', event: 'other' })
 })
@@ -99,7 +102,7 @@ test.each([
   expect(() => parseConsensusLine(text)).toThrow(ParseError)
 })
 
-test('throws nothing but a ParseError, whatever comes', () => {
+test('throws only ParseErrors, for any input', () => {
   const bent = fc
     .tuple(fc.constantFrom(...messages), fc.nat(), fc.string({ unit: 'binary', maxLength: 12 }))
     .map(([{ line: text }, at, more]) => {

@@ -32,8 +32,8 @@ test.each([
 
 test('the error names what was expected and shows what came', () => {
   expect(() => parsePackageVersion('no packages found\n')).toThrowErrorMatchingInlineSnapshot(`
-    [ParseError: Could not understand the version of the package: expected an installed package with its version
-      it said: no packages found]
+    [ParseError: Could not parse the version of the package: expected an installed package with its version
+      input: no packages found]
   `)
 })
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { readEnvironmentValue } from '../../src/parsers/environment-value.ts'
+import { readEnvironmentValue } from '../../src/parsers/keystore-password.ts'
 
 /** Text behind the sign, and what it means to a shell and to systemd alike. */
 const AGREED = [
@@ -22,17 +22,17 @@ const AGREED = [
 ] as const
 
 const DISPUTED = [
-  ['two words', 'a blank outside of quotes'],
-  ['"abc" # comment', 'a blank outside of quotes'],
-  [' leading', 'it begins with a blank'],
-  ['a$b', 'a $ outside of quotes'],
+  ['two words', 'a space or tab outside quotes'],
+  ['"abc" # comment', 'a space or tab outside quotes'],
+  [' leading', 'it begins with a space or tab'],
+  ['a$b', 'a $ outside quotes'],
   ['"a$b"', 'a $ in double quotes'],
   ['"a`b"', 'a ` in double quotes'],
-  ['a;b', 'a ; outside of quotes'],
+  ['a;b', 'a ; outside quotes'],
   ["'open", 'is not closed'],
   ['"open', 'is not closed'],
   ['"open\\"', 'is not closed'],
-  ['next\\', 'goes on in the next line'],
+  ['next\\', 'continues on the next line'],
 ] as const
 
 describe('the value of a variable', () => {
@@ -40,7 +40,7 @@ describe('the value of a variable', () => {
     expect(readEnvironmentValue(text)).toStrictEqual({ value, problem: null })
   })
 
-  it.each(AGREED)('%j is that to a real shell, too', (text, value) => {
+  it.each(AGREED)('%j is the same for a real shell', (text, value) => {
     const script = `V=${text}\nprintf %s "$V"`
     expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toBe(value)
   })
@@ -51,7 +51,7 @@ describe('the value of a variable', () => {
     expect(problem).toContain(why)
   })
 
-  it('has no carriage return of a file from elsewhere', () => {
+  it('has no carriage return of a file with CRLF line ends', () => {
     expect(readEnvironmentValue('plain\r').value).toBe('plain')
   })
 })

@@ -146,7 +146,7 @@ const BLOCK = `__exec_block,bl=     907,id=${ID}a1,ts=1772526600100,tx=   12,rt=
 const UPSERT =
   'Finish upserting version 907 (timeline 0). Min valid version 12. Time elapsed: 640 us. Disk usage: 0.0312. Chunks: 200 fast, 31 slow, 7193 free.'
 
-describe('what stands before the message is of no account', () => {
+describe('the prefix of the message is ignored', () => {
   test.each([
     ['nothing', ''],
     ['the head of the program', '2026-03-03 08:30:00.104000001 [811] a.cpp:1 LOG_INFO\t'],
@@ -158,14 +158,14 @@ describe('what stands before the message is of no account', () => {
     expect(parseExecutionLine(head + UPSERT)).toMatchObject({ version: 907n })
   })
 
-  test('a line that only quotes one is none of them', () => {
+  test('a line that only quotes one does not match', () => {
     expect(parseExecutionLine(`LOG_INFO a line begins with "${BLOCK}"`)).toBeNull()
     expect(parseExecutionLine(`LOG_DEBUG x${UPSERT}`)).toBeNull()
   })
 })
 
 test.each(['µs', 'μs', 'Âµs', '\uFFFDs', '\uFFFD\uFFFDs', 'us'])(
-  'microseconds, whatever became of their sign: %s',
+  'microseconds, with any encoding of the unit: %s',
   (unit) => {
     expect(parseExecutionLine(BLOCK.replaceAll('µs', unit))).toMatchObject({
       microseconds: { senderRecovery: 90, execution: 410, commit: 333, total: 900 },
@@ -194,7 +194,7 @@ test.each([
   ['a finalization of nothing', 'Processing finalization for block ', 'a block and a block_id'],
   ['a finalization that is cut', 'Processing finalization for block 4100', 'a block_id'],
   [
-    'a finalization of half a block',
+    'a finalization with an incomplete block id',
     'Processing finalization for block 5 with block_id 0xab',
     '64 hex digits',
   ],
@@ -205,8 +205,8 @@ test.each([
 
 test('the error names what was expected and shows what came', () => {
   expect(() => parseExecutionLine(UPSERT.replace('(timeline 0)', '(branch 0)'))).toThrow(
-    'Could not understand a line of the execution log: expected version, timeline 0 or 1, smallest version, time in us, use and chunks\n' +
-      '  it said: Finish upserting version 907 (branch 0). Min valid version 12.',
+    'Could not parse a line of the execution log: expected version, timeline 0 or 1, smallest version, time in us, use and chunks\n' +
+      '  input: Finish upserting version 907 (branch 0). Min valid version 12.',
   )
 })
 
@@ -237,7 +237,7 @@ test('no text makes it throw anything but a ParseError, or give a number that is
   )
 })
 
-test('what is understood matches the pattern that journalctl filters by, and nothing else does', () => {
+test('lines that are parsed match the journalctl pattern, and no others do', () => {
   const pattern = new RegExp(EXECUTION_LOG_PATTERN)
   expect(lines.map((line) => pattern.test(line))).toEqual(CASES.map(([, event]) => event !== null))
 })

@@ -2,24 +2,27 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseTracking } from '../../src/parsers/chrony.ts'
 import {
   parseCount,
+  parseKernelStat,
+  parseOpenFilesLimit,
   parseSwitch,
   parseTemperature,
   parseWord,
 } from '../../src/parsers/kernel-files.ts'
-import { compareReleases, newestKernel } from '../../src/parsers/kernel-release.ts'
-import { parseOpenFilesLimit } from '../../src/parsers/proc-limits.ts'
-import { parseKernelStat } from '../../src/parsers/proc-stat.ts'
 import { parseDriveHealth } from '../../src/parsers/smartctl.ts'
 import { parseListeners } from '../../src/parsers/sockets.ts'
-import { parseNtpSynchronized, parseTimesyncOffset } from '../../src/parsers/timedatectl.ts'
+import {
+  parseNtpSynchronized,
+  parseTimesyncOffset,
+  parseTracking,
+} from '../../src/parsers/time-sync.ts'
+import { compareReleases, newestKernel } from '../../src/parsers/version-number.ts'
 
 const read = (name: string): string =>
   readFileSync(new URL(`../fixtures/host/${name}`, import.meta.url), 'utf8')
 
-describe('sockets, as a real kernel told them', () => {
+describe('sockets, as printed by a real kernel', () => {
   test('of IPv4: everything, 127.0.0.1, and another address of the loopback network', () => {
     expect(parseListeners(read('tcp.txt'))).toEqual([
       { port: 48_080, isLoopback: false },
@@ -38,7 +41,7 @@ describe('sockets, as a real kernel told them', () => {
       ]),
     )
   })
-  test('a table that was cut loses its last line, whatever is left of it', () => {
+  test('the last line of a truncated table is ignored', () => {
     const text = read('tcp.txt')
     const second = text.indexOf('0100007F:BBD1')
     for (let length = second - 6; length < second + 60; length += 1) {
@@ -63,10 +66,10 @@ describe('sockets, as a real kernel told them', () => {
 })
 
 describe('limits of a process', () => {
-  test('the soft one, as a real kernel told it', () => {
+  test('the soft limit, as printed by a real kernel', () => {
     expect(parseOpenFilesLimit(read('limits-1024.txt'))).toBe(1024n)
   })
-  test('none is no number', () => {
+  test('unlimited is null', () => {
     expect(
       parseOpenFilesLimit(
         'Max open files            unlimited            unlimited            files\n',
@@ -107,7 +110,7 @@ test('small files of the kernel', () => {
 })
 
 describe('kernels', () => {
-  test('the newest is the greatest number, not the last word', () => {
+  test('the newest is the greatest number, not the last in alphabetical order', () => {
     expect(
       newestKernel([
         'config-6.8.0-200-generic',
@@ -137,21 +140,21 @@ describe('kernels', () => {
 })
 
 describe('the clock', () => {
-  test('chrony tells the correction: what must be taken away is what the clock is ahead', () => {
+  test('chrony prints the correction: a negative offset means that the clock is ahead', () => {
     expect(parseTracking(read('chrony-tracking.txt'))).toEqual({
       synchronized: true,
       aheadSeconds: 0.000041208,
     })
   })
-  test.each(['chrony-lost.txt', 'chrony-local.txt'])('%s: kept by nobody', (name) => {
+  test.each(['chrony-lost.txt', 'chrony-local.txt'])('%s: not synchronized', (name) => {
     expect(parseTracking(read(name))).toEqual({ synchronized: false, aheadSeconds: null })
   })
-  test('without an answer for hours it is kept by nobody, whatever chrony says', () => {
+  test('without a response for hours the clock is not synchronized, whatever chrony reports', () => {
     const [answeredAt, hour] = [1_772_366_412_104, 3_600_000]
     const after = (ms: number, text = read('chrony-tracking.txt')) =>
       parseTracking(text, answeredAt + ms)
     expect(after(3 * hour)).toEqual({ synchronized: true, aheadSeconds: 0.000041208 })
-    const forsaken = { synchronized: false, aheadSeconds: null, isForsaken: true }
+    const forsaken = { synchronized: false, aheadSeconds: null, isSourceLost: true }
     expect(after(3 * hour + 1000)).toEqual(forsaken)
     // Asked every 2048 seconds, it may miss ten answers: 20480 s.
     const rarely = read('chrony-tracking.txt').replace(',64.4,', ',2048.0,')
@@ -169,7 +172,7 @@ describe('the clock', () => {
   ])('not understood: %j', (text) => {
     expect(() => parseTracking(text)).toThrow(ParseError)
   })
-  test('systemd tells what is to be added', () => {
+  test('systemd prints the correction', () => {
     expect(parseTimesyncOffset(read('timesync-status.txt'))).toBeCloseTo(-0.002125, 9)
     const other = (offset: string) =>
       parseTimesyncOffset(read('timesync-status.txt').replace('+2.125ms', offset))
@@ -180,7 +183,7 @@ describe('the clock', () => {
     expect(() => other('soon')).toThrow(ParseError)
     expect(() => other('+3 moons')).toThrow(ParseError)
   })
-  test('without a server there is no offset', () => {
+  test('without a server there is no offset (null)', () => {
     expect(parseTimesyncOffset('       Server: n/a\n Packet count: 0\n')).toBeNull()
     expect(() => parseTimesyncOffset('')).toThrow(ParseError)
   })
@@ -192,7 +195,7 @@ describe('the clock', () => {
 })
 
 describe('the health of drives', () => {
-  test('well', () => {
+  test('healthy', () => {
     expect(parseDriveHealth(read('smart-well.json'))).toEqual({
       model: 'ACME Drive 3840',
       firmware: 'AC20',
@@ -209,7 +212,7 @@ describe('the health of drives', () => {
       usedRatio: 1.31,
     })
   })
-  test.each(['smart-sata.json', 'smart-cannot-open.json'])('%s: nothing of it is 0', (name) => {
+  test.each(['smart-sata.json', 'smart-cannot-open.json'])('%s: no value is 0', (name) => {
     expect(parseDriveHealth(read(name))).toMatchObject({
       criticalWarning: null,
       mediaErrors: null,

@@ -1,8 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
-import { type JournalEntry, parseJournalEntry } from '../../src/parsers/journal.ts'
-import { createLineJoiner, MOST_PARTS, newestLines } from '../../src/parsers/journal-lines.ts'
+import {
+  createLineJoiner,
+  type JournalEntry,
+  MAX_PARTS,
+  newestLines,
+  parseJournalEntry,
+} from '../../src/parsers/journal.ts'
 
 const entry = (fields: object): string =>
   JSON.stringify({ __CURSOR: 's=1;i=2', __REALTIME_TIMESTAMP: '1772359200123456', ...fields })
@@ -32,7 +37,7 @@ test('no MESSAGE at all', () => {
   expect(parseJournalEntry(entry({})).message).toBeNull()
 })
 
-test('what systemd or journald says of a unit is of that unit', () => {
+test('messages of systemd or journald about a unit belong to that unit', () => {
   const ofSystemd = { _SYSTEMD_UNIT: 'init.scope', UNIT: 'a.service' }
   const ofJournald = { _SYSTEMD_UNIT: 'systemd-journald.service', OBJECT_SYSTEMD_UNIT: 'b.service' }
   expect(parseJournalEntry(entry(ofSystemd)).unit).toBe('a.service')
@@ -84,7 +89,7 @@ test('a line of 100 KiB comes in three parts and is one again, with the time of 
   expect(whole?.message).toBe('a'.repeat(49_152) + 'b'.repeat(49_152) + 'c'.repeat(4096))
 })
 
-test('lines of two programs are not mixed, and a waiting line is no place to stop', () => {
+test('lines of two programs are not mixed, and reading does not stop within a line', () => {
   const joiner = createLineJoiner()
   expect(joiner.isWaiting).toBe(false)
   joiner.join(part('left ', { _LINE_BREAK: 'line-max', _STREAM_ID: 's1' }))
@@ -94,20 +99,20 @@ test('lines of two programs are not mixed, and a waiting line is no place to sto
   expect(joiner.isWaiting).toBe(false)
 })
 
-test('a program that never ends its line does not fill the memory', () => {
+test('a line without an end does not use unlimited memory', () => {
   const { join } = createLineJoiner()
   const cut = { _LINE_BREAK: 'line-max', _STREAM_ID: 's1' }
   const joined = Array.from({ length: 40 }, () => join(part('x'.repeat(49_152), cut)))
   expect(joined.filter((one) => one !== undefined).length).toBeGreaterThan(0)
 })
 
-test('a line whose end never comes is given up, and holds nothing up', () => {
+test('a line whose end never arrives is dropped and does not block', () => {
   const joiner = createLineJoiner()
   joiner.join(part('cut ', { _LINE_BREAK: 'line-max', _STREAM_ID: 'dead' }, 1000))
   joiner.join(part('other', { _STREAM_ID: 's2' }, 11_000))
-  expect([joiner.isWaiting, joiner.takeLost()]).toEqual([true, 0])
+  expect([joiner.isWaiting, joiner.takeLostCount()]).toEqual([true, 0])
   joiner.join(part('other', { _STREAM_ID: 's2' }, 11_001))
-  expect([joiner.isWaiting, joiner.takeLost(), joiner.takeLost()]).toEqual([false, 1, 0])
+  expect([joiner.isWaiting, joiner.takeLostCount(), joiner.takeLostCount()]).toEqual([false, 1, 0])
 })
 
 test('the rest of a line that is too long, or has begun before the newest, is nothing by itself', () => {
@@ -119,7 +124,7 @@ test('the rest of a line that is too long, or has begun before the newest, is no
   const joined = [...parts, rest, next].map((one) => join(one)?.message?.length)
   expect(joined.filter((length) => length !== undefined)).toEqual([22 * 49_152, 4])
 
-  const more = Array.from({ length: MOST_PARTS }, () => part('x', { ...cut, _STREAM_ID: 's2' }))
+  const more = Array.from({ length: MAX_PARTS }, () => part('x', { ...cut, _STREAM_ID: 's2' }))
   expect(newestLines([rest, ...more], 1)).toEqual([])
   expect(newestLines([rest, ...more], 2)).toEqual([rest])
 })

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readKeyMaterial } from '../../src/parsers/keystore-output.ts'
 import { readPassword } from '../../src/parsers/keystore-password.ts'
+import { readKeyMaterial } from '../../src/parsers/keystore.ts'
 
 const fixture = (name: string): Promise<string> =>
   readFile(join(import.meta.dirname, '../fixtures/keystore', name), 'utf8')
@@ -43,22 +43,24 @@ describe('the secret in what the keystore tool prints', () => {
     [
       'two that differ',
       `Keystore secret: ${SECRET}\nKeep your IKM secure: ${OTHER}\n`,
-      'it holds several secrets that differ',
+      'it contains several different secrets',
     ],
   ])('is not in %s', (_, text, problem) => {
     expect(readKeyMaterial(text)).toStrictEqual({ material: null, problem })
   })
 
-  it('is told to be of a keystore of the first version, whose key import does not make', async () => {
+  it('is marked as of a version 1 keystore, whose key import does not create', async () => {
     expect(readKeyMaterial(await fixture('recover-v1.txt')).material?.isLegacy).toBe(true)
   })
 
-  it('is not the key of an old version, from which the secret cannot be had', async () => {
-    expect(readKeyMaterial(await fixture('recover-v0.11.txt')).problem).toMatch(/^it is of v0.11:/)
-    expect(readKeyMaterial(await fixture('create-v0.10.txt')).problem).toMatch(/^it is of v0.10/)
+  it('is not the key of an old version, from which the secret cannot be derived', async () => {
+    expect(readKeyMaterial(await fixture('recover-v0.11.txt')).problem).toMatch(
+      /^it is from v0.11:/,
+    )
+    expect(readKeyMaterial(await fixture('create-v0.10.txt')).problem).toMatch(/^it is from v0.10/)
   })
 
-  it('may stand there twice, and in capitals, and with other ends of lines', () => {
+  it('may occur twice, in capitals, and with other line ends', () => {
     const text = `Keystore secret: ${SECRET.toUpperCase()}\r\nKeep your IKM secure:\t${SECRET}\r\n`
     expect(readKeyMaterial(text).material).toStrictEqual({
       secret: SECRET,

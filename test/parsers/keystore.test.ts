@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { findBackupProblem, findKeystoreProblem, judgeKeyFile } from '../../src/parsers/keystore.ts'
+import { findBackupProblem, findKeystoreProblem, checkKeyFile } from '../../src/parsers/keystore.ts'
 import { findEnvironmentProblem, findPasswordProblem } from '../../src/parsers/keystore-password.ts'
 
 const FIXTURES = new URL('../fixtures/keystore/', import.meta.url)
@@ -11,7 +11,7 @@ const expected = z.record(z.string(), z.unknown()).parse(JSON.parse(read('expect
 const names = Object.keys(expected)
 
 test.each(names)('%s', (name) => {
-  expect(judgeKeyFile(read(name))).toEqual(expected[name])
+  expect(checkKeyFile(read(name))).toEqual(expected[name])
 })
 
 test('every fixture is in the table', () => {
@@ -44,7 +44,7 @@ describe('a backup', () => {
 
 test.each([
   ['', 'empty'],
-  ['{', 'no JSON'],
+  ['{', 'not JSON'],
   ['[]', 'ciphertext is missing'],
   ['null', 'ciphertext is missing'],
   ['{"ciphertext":null}', 'ciphertext is missing'],
@@ -53,7 +53,7 @@ test.each([
     '{"ciphertext":"a","checksum":"b","hash":"c","cipher":"d"}',
     'cipher.cipher_function is missing',
   ],
-  ['Recovering secret from keystore file...', 'no JSON'],
+  ['Recovering secret from keystore file...', 'not JSON'],
 ])('a keystore %j: %s', (text, problem) => {
   expect(findKeystoreProblem(text)).toBe(problem)
 })
@@ -89,10 +89,10 @@ test.each([
 /** All that a verdict may be made of. */
 const WORDS = [
   'empty',
-  'no JSON',
+  'not JSON',
   'no line with the secret',
   'the secret is not 64 hex digits',
-  'what a failed recover leaves: no secret',
+  'the output of a failed recover: no secret',
   'no password in it',
   ...['ciphertext', 'checksum', 'hash', 'cipher.cipher_function', 'cipher.params.iv'].map(missing),
   ...['kdf.kdf_name', 'kdf.params.salt'].map(missing),
@@ -101,7 +101,7 @@ function missing(path: string): string {
   return `${path} is missing`
 }
 
-test('whatever the text is: no verdict throws, or holds a word that is not ours', () => {
+test('for any text: no check throws, and no result contains the text', () => {
   const pieces = fc.oneof(
     fc.string(),
     fc.json(),
@@ -112,7 +112,7 @@ test('whatever the text is: no verdict throws, or holds a word that is not ours'
     fc.property(fc.array(pieces), (parts) => {
       const text = parts.join('')
       const said = [
-        judgeKeyFile(text).problem,
+        checkKeyFile(text).problem,
         findKeystoreProblem(text),
         findBackupProblem(text),
         findEnvironmentProblem(text),
@@ -123,10 +123,10 @@ test('whatever the text is: no verdict throws, or holds a word that is not ours'
   )
 })
 
-test('the engine keeps no text that was judged: RegExp.input holds the last one that a pattern matched', () => {
+test('no checked text remains in RegExp.input, which holds the last text that a pattern matched', () => {
   const trace = (): unknown => Reflect.get(RegExp, 'input')
   expect(/before/.test('what was before')).toBe(true)
-  for (const name of names) judgeKeyFile(read(name))
+  for (const name of names) checkKeyFile(read(name))
   findEnvironmentProblem(`KEYSTORE_PASSWORD=${HEX}`)
   findPasswordProblem(`Keystore password: ${HEX}`)
   expect(trace()).toBe('what was before')

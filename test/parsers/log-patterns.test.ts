@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { renderPatternPage } from '../../src/parsers/log-pattern-page.ts'
+import { LOG_PATTERNS } from '../../src/parsers/log-pattern-list.ts'
 import {
   LOG_PATTERN,
-  LOG_PATTERNS,
-  mayMatter,
-  parseLogLine,
+  mayMatchPattern,
+  parsePatternLine,
   patternsOf,
-  readLogLine,
+  classifyLine,
 } from '../../src/parsers/log-patterns.ts'
 
 const row = z.object({
@@ -23,13 +23,13 @@ const rows = readFileSync(new URL('../fixtures/log-patterns/lines.jsonl', import
   .map((line) => row.parse(JSON.parse(line)))
 
 const namesIn = (service: string, line: string): readonly string[] =>
-  readLogLine(patternsOf(service), line).patterns.map(({ name }) => name)
+  classifyLine(patternsOf(service), line).patterns.map(({ name }) => name)
 
 describe('the table', () => {
   test.each(rows)('$service, $note: $patterns', ({ service, line, patterns }) => {
     expect(namesIn(service, line)).toEqual(patterns)
     // What journalctl drops, nobody can recognise.
-    if (patterns.length > 0) expect(mayMatter(line)).toBe(true)
+    if (patterns.length > 0) expect(mayMatchPattern(line)).toBe(true)
   })
 
   test('each pattern has a line of its own among them', () => {
@@ -43,7 +43,7 @@ describe('the table', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  test('of a service that we do not know, only what any program may say', () => {
+  test('an unknown service has only the patterns of any program', () => {
     expect(patternsOf('rpc').map(({ name }) => name)).toEqual([
       'assertion',
       'abort',
@@ -61,7 +61,7 @@ describe('the table', () => {
   })
 })
 
-describe('what journalctl leaves out', () => {
+describe('the pattern for journalctl', () => {
   test.each([
     '      0x5581b3e0c4d1',
     '   Attempting async signal unsafe human readable stacktrace (this may hang):',
@@ -71,15 +71,15 @@ describe('what journalctl leaves out', () => {
       .map(({ line }) => line),
     '{"timestamp":"2026-05-02T08:00:01.2Z","level":"WARN","fields":{"message":"not voting on proposal, is not coherent"},"target":"a"}',
   ])('%s', (line) => {
-    expect(mayMatter(line)).toBe(false)
+    expect(mayMatchPattern(line)).toBe(false)
   })
 
-  test('what no logger wrote comes whole, and so does what beats like a pulse', () => {
+  test('lines without a logger prefix and frequent messages all match', () => {
     const pulse = ['committed block', 'local timeout', 'still syncing...'].map(
       (message) => `{"timestamp":"x","level":"INFO","fields":{"message":"${message}","round":"5"}}`,
     )
     const bare = ['blocks diverge: no parent', 'Cleanup began', '3 of 4 chunks are lost']
-    expect([...pulse, ...bare].filter((line) => !mayMatter(line))).toEqual([])
+    expect([...pulse, ...bare].filter((line) => !mayMatchPattern(line))).toEqual([])
   })
 
   test('case matters: there are capitals in the expression', () => {
@@ -89,8 +89,10 @@ describe('what journalctl leaves out', () => {
 
 describe('the level that execution writes', () => {
   const level = (word: string): string | null =>
-    readLogLine(patternsOf('execution'), `2026-05-02 08:00:01.204411902 [7] a.cpp:1 LOG_${word}\tx`)
-      .level
+    classifyLine(
+      patternsOf('execution'),
+      `2026-05-02 08:00:01.204411902 [7] a.cpp:1 LOG_${word}\tx`,
+    ).level
 
   test('is a warning, an error, or nothing to count', () => {
     expect(level('WARNING')).toBe('warning')
@@ -100,14 +102,18 @@ describe('the level that execution writes', () => {
     expect(level('DEBUG')).toBeNull()
   })
 
-  test('is told by `chain-agent parse`, with the patterns of any log', () => {
+  test('is printed by `chain-agent parse`, with the patterns of any log', () => {
     const at = '2026-05-02 08:00:01.204411902 [7] a.cpp:1'
-    expect(parseLogLine(`${at} LOG_WARNING\tSlow block commit detected - block 1: 2µs`)).toEqual({
+    expect(
+      parsePatternLine(`${at} LOG_WARNING\tSlow block commit detected - block 1: 2µs`),
+    ).toEqual({
       patterns: ['slow_commit'],
       level: 'warning',
     })
-    expect(parseLogLine('Cleanup completed successfully')?.patterns).toEqual(['cleanup_completed'])
-    expect(parseLogLine(`${at} LOG_INFO\tProcessing finalization`)).toBeNull()
+    expect(parsePatternLine('Cleanup completed successfully')?.patterns).toEqual([
+      'cleanup_completed',
+    ])
+    expect(parsePatternLine(`${at} LOG_INFO\tProcessing finalization`)).toBeNull()
   })
 })
 

@@ -41,8 +41,8 @@ test.each([
 
 test('the error names what was expected and shows what came', () => {
   expect(() => parseMonlogReport('Permission denied\n')).toThrowErrorMatchingInlineSnapshot(`
-    [ParseError: Could not understand the report on the consensus log: expected sentences like "Most recent …"
-      it said: Permission denied]
+    [ParseError: Could not parse the report on the consensus log: expected sentences like "Most recent …"
+      input: Permission denied]
   `)
 })
 

@@ -48,7 +48,7 @@ const chop = (text: string, width: number): string =>
     .map((line) => (line.length > width ? `${line.slice(0, width - 1)}>` : line))
     .join('\n')
 
-describe.each(names)('%s says nothing else', (name) => {
+describe.each(names)('%s has no other metrics', (name) => {
   const text = read(name)
   const whole = new Map(leaves(parseStorageReport(text)))
   const expectLess = (report: StorageReport): void => {
@@ -78,7 +78,7 @@ describe.each(names)('%s says nothing else', (name) => {
   })
 })
 
-test('the line feed at the end is not missed: programs that run tools strip it', () => {
+test('the final line feed may be missing: programs that run tools strip it', () => {
   const text = read('c-full-disk.txt')
   expect(parseStorageReport(text.trimEnd())).toEqual(parseStorageReport(text))
 })
@@ -116,8 +116,8 @@ test.each([
 
 test('the error names what was expected and shows what came', () => {
   expect(() => parseStorageReport('FATAL: no such device\n')).toThrowErrorMatchingInlineSnapshot(`
-    [ParseError: Could not understand the report on the storage: expected a row of a device, or the history
-      it said: FATAL: no such device]
+    [ParseError: Could not parse the report on the storage: expected a row of a device, or the history
+      input: FATAL: no such device]
   `)
 })
 
@@ -127,12 +127,12 @@ const FAILURES: readonly (readonly [string, string, RegExp | undefined])[] = [
     "DB is on older format (magic=OLD1) and this binary expects NEW2. Run 'chain-mpt --upgrade --storage <path>' first.",
     /--upgrade/,
   ],
-  ['dirty.txt', 'DB metadata was closed dirty, but not opened for healing', /passes by itself/],
+  ['dirty.txt', 'DB metadata was closed dirty, but not opened for healing', /no action needed/],
   ['corrupt.txt', 'Neither copy of the DB metadata is valid: 1, 2', /corrupt/],
   ['no-message.txt', "Assertion 'data != MAP_FAILED' failed.", /huge pages/],
   ['other-assertion.txt', "Assertion 'chunk < count' failed.", undefined],
   ['fatal.txt', '--storage is required', /storage\.devices/],
-  ['open.txt', 'open failed due to Permission denied', /may read it/],
+  ['open.txt', 'open failed due to Permission denied', /can read it/],
   [
     'foreign-pool.txt',
     'Storage pool source /dev/sdz9 has not been initialised for use with storage pool',
@@ -144,7 +144,7 @@ const FAILURES: readonly (readonly [string, string, RegExp | undefined])[] = [
     'io_uring_queue_init_params failed: Operation not permitted',
     /kernel\.io_uring_disabled/,
   ],
-  ['cut.txt', 'DB metadata was closed dirty, but not opened for hea', /passes by itself/],
+  ['cut.txt', 'DB metadata was closed dirty, but not opened for hea', /no action needed/],
 ]
 
 test.each(FAILURES)('failure: %s', (name, message, advice) => {

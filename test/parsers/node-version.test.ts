@@ -20,7 +20,7 @@ test('every fixture is in the table', () => {
   expect(files.toSorted()).toEqual(names.toSorted())
 })
 
-test('empty texts are unknown, and a build without any is none', () => {
+test('empty texts are unknown; a build without values is rejected', () => {
   const build = (tag: string): string =>
     `a-node {"commit":"","tag":"${tag}","branch":"","modified":true}`
   expect(parseNodeVersion(build('v1.2.3'))).toEqual({
@@ -48,8 +48,8 @@ test.each([
 
 test('the error names what was expected and shows what came', () => {
   expect(() => parseNodeVersion('Segmentation fault\n')).toThrowErrorMatchingInlineSnapshot(`
-    [ParseError: Could not understand the version of the node: expected NAME {"tag":…} or NAME x.y.z
-      it said: Segmentation fault]
+    [ParseError: Could not parse the version of the node: expected NAME {"tag":…} or NAME x.y.z
+      input: Segmentation fault]
   `)
 })
 

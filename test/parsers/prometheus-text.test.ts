@@ -91,14 +91,14 @@ test.each([
   expect(() => parsePrometheusText(text)).toThrow(ParseError)
 })
 
-test('the error shows how it begins, and no more', () => {
+test('the error shows only the beginning', () => {
   expect(() => parsePrometheusText('<html>\n<p>Sign in</p>\n')).toThrowErrorMatchingInlineSnapshot(`
-    [ParseError: Could not understand metrics in the text format of Prometheus: expected lines of a name, labels and a value
-      it said: <html> ⏎ <p>Sign in</p>]
+    [ParseError: Could not parse metrics in the text format of Prometheus: expected lines of a name, labels and a value
+      input: <html> ⏎ <p>Sign in</p>]
   `)
 })
 
-describe('whatever is written is read', () => {
+describe('everything that is written is parsed', () => {
   const word = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,8}$/)
   const escape = (text: string): string =>
     text

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
 import { parseHeight } from '../../src/parsers/height.ts'
 import {
-  parseRpcAnswer,
+  parseRpcResponse,
   parseRpcBlock,
   parseRpcQuantity,
   parseRpcText,
-  RpcRefusal,
+  RpcErrorResponse,
 } from '../../src/parsers/rpc.ts'
 
 const answer = (result: unknown): string => JSON.stringify({ jsonrpc: '2.0', id: 1, result })
@@ -40,12 +40,12 @@ describe('a quantity', () => {
   })
 })
 
-test('an error answer is a refusal, whatever its code: versions number them differently', () => {
-  expect(() => parseRpcQuantity(refusal('Method not found', -32_601))).toThrow(RpcRefusal)
+test('an error response throws RpcErrorResponse, whatever its code, which differs between versions', () => {
+  expect(() => parseRpcQuantity(refusal('Method not found', -32_601))).toThrow(RpcErrorResponse)
   expect(() => parseRpcQuantity(refusal('overloaded, try again later', 5)))
     .toThrowErrorMatchingInlineSnapshot(`
-    [RpcRefusal: Could not understand the answer to a JSON-RPC request: expected a result, got the error "overloaded, try again later"
-      it said: {"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"overloaded, try again later"}}]
+    [RpcErrorResponse: Could not parse the response to a JSON-RPC request: expected a result, got the error "overloaded, try again later"
+      input: {"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"overloaded, try again later"}}]
   `)
 })
 
@@ -59,7 +59,7 @@ test.each([
   '{"result":"0x1"',
 ])('%j is no answer', (text) => {
   expect(() => parseRpcQuantity(text)).toThrow(ParseError)
-  expect(() => parseRpcQuantity(text)).not.toThrow(RpcRefusal)
+  expect(() => parseRpcQuantity(text)).not.toThrow(RpcErrorResponse)
 })
 
 test('a block needs number and time; null is a block that the node does not have', () => {
@@ -88,7 +88,7 @@ test.each([
     { kind: 'error', error: { code: -32_601, message: 'Parse error' } },
   ],
 ])('parse rpc: %s', (text, expected) => {
-  expect(parseRpcAnswer(text)).toEqual(expected)
+  expect(parseRpcResponse(text)).toEqual(expected)
 })
 
 test('the height of a query service; null while it has none is not a height', () => {
@@ -114,7 +114,7 @@ test('no text makes any of them throw anything but a ParseError', () => {
         parseRpcQuantity,
         parseRpcBlock,
         parseRpcText,
-        parseRpcAnswer,
+        parseRpcResponse,
         parseHeight,
       ]) {
         try {

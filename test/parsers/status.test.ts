@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
 import { toJson } from '../../src/core/json.ts'
-import { parseStatusReport } from '../../src/parsers/status.ts'
-import { parseRatio, parseSpan } from '../../src/parsers/status-values.ts'
+import { parseRatio, parseSpan, parseStatusReport } from '../../src/parsers/status.ts'
 import { cpuMsSince } from '../support/cpu-time.ts'
 
 const FIXTURES = new URL('../fixtures/status/', import.meta.url)
@@ -55,7 +54,7 @@ describe('services', () => {
     expect(Object.keys(services)).toEqual(['bft', 'execution', 'rpc', 'otelcol'])
     expect(cleanup.activated).toBe(true)
   })
-  test('a word that nobody has seen is kept as it is', () => {
+  test('an unknown word is kept unchanged', () => {
     const text = healthy.replace('maker-rpc: running', 'maker-rpc: auto-restart (3)')
     expect(parseStatusReport(text).services['rpc']).toBe('auto-restart (3)')
   })
@@ -112,8 +111,8 @@ test.each([
 test('the error names what was expected and shows what came', () => {
   const refused = () => parseStatusReport('chain-status: command not found\n')
   expect(refused).toThrowErrorMatchingInlineSnapshot(`
-    [ParseError: Could not understand the status report: expected sections with lines of "key: value"
-      it said: chain-status: command not found]
+    [ParseError: Could not parse the status report: expected sections with lines of "key: value"
+      input: chain-status: command not found]
   `)
 })
 

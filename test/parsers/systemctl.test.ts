@@ -1,8 +1,7 @@
-import { expect, test } from 'vitest'
 import fc from 'fast-check'
+import { expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
-import { parseUnits } from '../../src/parsers/systemctl.ts'
-import { parseSystemdTime } from '../../src/parsers/systemd-time.ts'
+import { parseSystemdTime, parseUnits } from '../../src/parsers/systemctl.ts'
 
 const nothing = {
   unit: null,
@@ -82,7 +81,7 @@ test('a clean exit 0 is an exit, and looks like a stop', () => {
   })
 })
 
-test('a unit that systemd does not know: its zeros are no readings', () => {
+test('a unit that does not exist: its zeros are not readings', () => {
   const text =
     'Id=chain-nope.service\nLoadState=not-found\nActiveState=inactive\nResult=success\nNRestarts=0\nInvocationID=\nExecMainCode=0\nExecMainStatus=0\n'
   expect(parseUnits(text)).toEqual([
@@ -132,10 +131,10 @@ test.each([
   expect(() => parseUnits(text)).toThrow(ParseError)
 })
 
-test('the error says which states there are', () => {
+test('the error lists the valid states', () => {
   expect(() => parseUnits('ActiveState=dancing\n')).toThrowErrorMatchingInlineSnapshot(`
-    [ParseError: Could not understand systemctl show: expected ActiveState to be one of active, reloading, inactive, failed, activating, deactivating, maintenance
-      it said: ActiveState=dancing]
+    [ParseError: Could not parse systemctl show: expected ActiveState to be one of active, reloading, inactive, failed, activating, deactivating, maintenance
+      input: ActiveState=dancing]
   `)
 })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compareVersions, isOtherVersion, versionIn } from '../../src/parsers/version-number.ts'
+import { compareVersions, isDifferentVersion, versionIn } from '../../src/parsers/version-number.ts'
 import { cpuMsSince } from '../support/cpu-time.ts'
 
 /** One and the same version a line, oldest first: each line is older than all below it. */
@@ -60,7 +60,7 @@ test('every version against every other', () => {
   }
 })
 
-test('what is no version is unknown beside anything, itself included', () => {
+test('a text that is not a version is unknown compared with anything, itself included', () => {
   for (const one of UNKNOWN) {
     for (const other of [...UNKNOWN, '0.12.1']) {
       expect([one, other, compareVersions(one, other)]).toEqual([one, other, 'unknown'])
@@ -69,14 +69,14 @@ test('what is no version is unknown beside anything, itself included', () => {
   }
 })
 
-test('a suffix that nobody knows orders nothing, unless the numbers do', () => {
+test('an unknown suffix has no order, unless the numbers differ', () => {
   expect(compareVersions('0.12.1-lunar', '0.12.1')).toBe('unknown')
   expect(compareVersions('0.12.1-lunar', '0.12.1-rc')).toBe('unknown')
   expect(compareVersions('v0.12.1-lunar', '0.12.1~lunar')).toBe('same')
   expect(compareVersions('0.12.1-lunar', '0.12.2')).toBe('older')
 })
 
-describe('whether another version runs than the one installed', () => {
+describe('whether a different version runs than the installed one', () => {
   test.each([
     // What an endpoint tells: three numbers.
     ['0.16.2+1', 'Name/0.16.2', false],
@@ -101,7 +101,7 @@ describe('whether another version runs than the one installed', () => {
     [null, 'Name/0.16.1', null],
     ['', '', null],
   ])('%j and %j: %j', (installed, running, expected) => {
-    expect(isOtherVersion(installed, running)).toBe(expected)
+    expect(isDifferentVersion(installed, running)).toBe(expected)
   })
 })
 

@@ -68,7 +68,7 @@ describe('errors that are not retried', () => {
     [410, 'fatal'],
   ] as const)('%i: %s', async ([status, kind], { expectEnd }) => {
     const text = await expectEnd({ kind: 'reply', status, body: 'because' }, kind, 1)
-    expect(text).toContain('it said: because')
+    expect(text).toContain('output: because')
   })
   it('a redirect is not followed', async ({ expectEnd }) => {
     const headers = { location: 'http://elsewhere.example/query' }

@@ -43,7 +43,7 @@ describe('the install steps of the README', () => {
     })
 
     it('install the agent, start it and print its metrics', async () => {
-      expect(output).toMatch(/^Every collector has tried once\.$/m)
+      expect(output).toMatch(/^Every collector has run once\.$/m)
       // Nothing listens at the address of the RPC.
       expect(output).toMatch(/^chain_rpc_up 0$/m)
       expect(await shell('command -v chain-agent')).toBe(`${prefix}/bin/chain-agent`)

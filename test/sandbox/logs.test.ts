@@ -2,7 +2,7 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { LOG_PATTERN, mayMatter } from '../../src/parsers/log-patterns.ts'
+import { LOG_PATTERN, mayMatchPattern } from '../../src/parsers/log-patterns.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { requireRealPart } from '../support/real-parts.ts'
@@ -129,7 +129,7 @@ describe('the logs of a node, under a real journald', () => {
           .split('\n'),
       (seen) => seen.at(-1) === end,
     )
-    expect(shown).toEqual([...lines, end].filter(mayMatter))
+    expect(shown).toEqual([...lines, end].filter(mayMatchPattern))
     expect(shown.length).toBeLessThan(lines.length)
   })
 

@@ -68,7 +68,7 @@ test.each([
   [
     'backup-truncated',
     {
-      'secp backup': ['invalid', 'what a failed recover leaves: no secret', 30_000, 0],
+      'secp backup': ['invalid', 'the output of a failed recover: no secret', 30_000, 0],
       'bls backup': ['invalid', 'empty', 60_000, 0],
     },
   ],
@@ -102,14 +102,14 @@ test('whatever may befall each of the files, the agent sees', async () => {
     ),
   )
   await expectAt(11, {
-    'secp keystore': ['invalid', 'no JSON', null, null],
+    'secp keystore': ['invalid', 'not JSON', null, null],
     'bls keystore': ['missing', null, null, null],
     'password keystore': ['invalid', 'empty', null, null],
     'password backup': ['invalid', 'no password in it', 10_000, 0],
   })
   const password = ['invalid', 'no password in it', null, null]
   await expectAt(21, {
-    'secp keystore': ['invalid', 'no JSON', null, null],
+    'secp keystore': ['invalid', 'not JSON', null, null],
     'password keystore': password,
     'secp backup': ['exposed', 'mode 0644', -MONTH_MS, 0],
     'password backup': ['invalid', 'no password in it', 10_000, 0],

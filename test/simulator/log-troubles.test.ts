@@ -5,7 +5,8 @@ import type { SimulatedNode } from '../../src/simulator/node.ts'
 import { createJournalctl } from '../../src/simulator/tools/journalctl.ts'
 import type { Frame } from '../../src/simulator/tools/tools.ts'
 import { readUnits } from '../../src/simulator/tools/units.ts'
-import { LOG_PATTERNS, mayMatter, patternsOf, readLogLine } from '../../src/parsers/log-patterns.ts'
+import { LOG_PATTERNS } from '../../src/parsers/log-pattern-list.ts'
+import { mayMatchPattern, patternsOf, classifyLine } from '../../src/parsers/log-patterns.ts'
 import { CONSENSUS_SAYS, EXECUTION_SAYS } from '../../src/simulator/scenario/logs.ts'
 import {
   BEGIN,
@@ -28,8 +29,8 @@ const logOf = (node: SimulatedNode, service: string, after = 0): readonly Entry[
 /** What the agent finds in it: pattern → how often. */
 const patternsIn = (service: string, entries: readonly Entry[]): Record<string, number> => {
   const found: Record<string, number> = {}
-  for (const text of entries.map(textOf).filter(mayMatter)) {
-    for (const { name } of readLogLine(patternsOf(service), text).patterns) {
+  for (const text of entries.map(textOf).filter(mayMatchPattern)) {
+    for (const { name } of classifyLine(patternsOf(service), text).patterns) {
       found[name] = (found[name] ?? 0) + 1
     }
   }

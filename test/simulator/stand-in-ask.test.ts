@@ -34,6 +34,6 @@ test.each([
   await expect(ask(isOpen)({ url })).rejects.toMatchObject({
     name: 'SourceError',
     timeout: false,
-    summary: `could not ask ${url}: no connection (ECONNREFUSED)`,
+    summary: `could not request ${url}: no connection (ECONNREFUSED)`,
   })
 })

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { createAgentApi } from '../../src/sources/agent-api.ts'
-import { SilenceError } from '../../src/sources/http.ts'
+import { NoResponseError } from '../../src/sources/http.ts'
 
 const never = new AbortController().signal
 const get = (error: Error) =>
   createAgentApi(() => Promise.reject(error), { host: '127.0.0.1', port: 1 }).get('/metrics', never)
 const silence = (kind: 'refused' | 'timeout', detail: string) =>
-  new SilenceError(kind, 'http://127.0.0.1:1/metrics', detail)
+  new NoResponseError(kind, 'http://127.0.0.1:1/metrics', detail)
 
-test('nobody listens where the connection is refused', async () => {
+test('a refused connection means that no agent runs', async () => {
   expect(await get(silence('refused', 'ECONNREFUSED'))).toBeNull()
 })
 

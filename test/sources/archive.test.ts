@@ -33,7 +33,7 @@ test('the tar of any host unpacks it, to the byte', async () => {
   }
 })
 
-test('a new file is for nobody else, and nothing is left beside it', async () => {
+test('a new file is private, and no temporary file is left', async () => {
   const file = join(directory, 'x')
   await writeNewFile(file, NEW)
   expect((await stat(file)).mode & 0o777).toBe(0o600)
@@ -48,10 +48,10 @@ test('nothing is overwritten, not through a link either', async () => {
   await mkdir(join(directory, 'folder'))
   const before = (await readdir(directory)).toSorted()
   for (const [name, happened] of [
-    ['precious', 'there is such a file already'],
-    ['other', 'there is such a file already'],
-    ['folder', 'there is such a file already'],
-    ['link', 'link.partial: there is such a file already'],
+    ['precious', 'the file already exists'],
+    ['other', 'the file already exists'],
+    ['folder', 'the file already exists'],
+    ['link', 'link.partial: the file already exists'],
     ['no/such/place', 'there is no such directory'],
   ] as const) {
     await expect(checkNewFile(join(directory, name))).rejects.toThrow(happened)

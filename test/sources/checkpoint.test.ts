@@ -28,14 +28,14 @@ test('a name has one checkpoint, and reading waits for what is being written', a
   for (let turn = 0; turn < 3; turn += 1) before.save({ turn })
   expect(await checkpoints.open('ledger').read()).toEqual({ state: 'saved', value: { turn: 2 } })
 })
-test('half a document is not nothing: it is told and complained about', async () => {
+test('a truncated document is unreadable, not missing, and is reported', async () => {
   const complaints: Error[] = []
   const checkpoints = createCheckpoints(directory, (error) => complaints.push(error))
   await writeFile(join(directory, 'broken.json'), '{"cursor":"s=1')
   expect(await checkpoints.open('broken').read()).toEqual({ state: 'unreadable' })
   expect(complaints).toHaveLength(1)
 })
-test('a directory that cannot be written is complained about once, and holds nobody up', async () => {
+test('a directory that cannot be written is reported once and blocks no caller', async () => {
   const file = join(directory, 'a-file')
   await writeFile(file, 'keep me')
   const complaints: Error[] = []

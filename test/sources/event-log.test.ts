@@ -12,11 +12,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type News, newsOf } from '../../src/core/event.ts'
+import { type NewEvent, toNewEvent } from '../../src/core/event.ts'
 import { KEY_STATES } from '../../src/collectors/keys/definition.ts'
 import { parseEvent } from '../../src/parsers/event.ts'
-import { readEventFile } from '../../src/sources/event-file.ts'
-import { createEventLog } from '../../src/sources/event-log.ts'
+import { createEventLog, readEventFile } from '../../src/sources/event-log.ts'
 
 let directory = ''
 const file = (): string => join(directory, 'events.jsonl')
@@ -26,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
 const AT = Date.UTC(2026, 2, 1)
-const news = (number: number, more: Partial<News> = {}): News => ({
+const news = (number: number, more: Partial<NewEvent> = {}): NewEvent => ({
   at: AT + number * 1000,
   collector: 'services',
   subject: 'bft',
@@ -46,7 +45,7 @@ const open = (keep = 1000, complaints: string[] = []) =>
 const toOf = async (log: ReturnType<typeof open>): Promise<readonly string[]> =>
   (await log.all()).map(({ to }) => to)
 
-test('what was added is kept, over restarts of the agent', async () => {
+test('events are kept over restarts of the agent', async () => {
   const first = open()
   first.add(news(1))
   first.add(news(2))
@@ -64,7 +63,7 @@ test('what was added is kept, over restarts of the agent', async () => {
   expect((await stat(file())).mode & 0o777).toBe(0o640)
 })
 
-test('what an agent sees first is news only where the last one saw something else', async () => {
+test('a first observation is an event only if the previous agent observed another state', async () => {
   const first = open()
   first.add(news(1, { from: null, isFirstSight: true }))
   await first.flush()
@@ -78,7 +77,7 @@ test('what an agent sees first is news only where the last one saw something els
   await second.flush()
 })
 
-test('a line that was torn by a kill is passed over, and takes no other along', async () => {
+test('a line truncated by a kill is skipped without affecting others', async () => {
   const first = open()
   first.add(news(1))
   await first.flush()
@@ -114,7 +113,7 @@ test('nor more than two megabytes', async () => {
   expect((await readEventFile(directory, parseEvent)).at(-1)?.id).toBe(14_000)
 })
 
-test('a disk that fails is complained of once, and takes nothing from whoever asks', async () => {
+test('a failing disk is reported once, and readers still get all events', async () => {
   await rm(directory, { recursive: true })
   await writeFile(directory, 'a file in the place of the directory')
   const complaints: string[] = []
@@ -127,7 +126,7 @@ test('a disk that fails is complained of once, and takes nothing from whoever as
   expect(await toOf(log)).toEqual(['state 1', 'state 2', 'state 3'])
 })
 
-test('what a disk did not take is written once there is room', async () => {
+test('events that a full disk rejected are written once there is space', async () => {
   const log = open()
   log.add(news(1))
   await log.flush()
@@ -144,7 +143,7 @@ test('what a disk did not take is written once there is room', async () => {
   expect(kept.map(({ id }) => id)).toEqual([2, 3, 4])
 })
 
-test('a line of which a part was written takes no other along, and none comes twice', async () => {
+test('a partly written line affects no other, and none is written twice', async () => {
   const whole = (number: number): string => {
     const { isFirstSight: _, ...told } = news(number)
     return `${JSON.stringify({ id: number, ...told, at: new Date(told.at).toISOString() })}\n`
@@ -173,7 +172,7 @@ test('a line of which a part was written takes no other along, and none comes tw
   expect(await readFile(file(), 'utf8')).toBe([1, 2, 3, 4].map(whole).join(''))
 })
 
-test('a file that may not be read is an error that says what to do', async () => {
+test('a file without read permission is an error with advice', async () => {
   await expect(readEventFile(directory, parseEvent)).rejects.toThrow(
     /there is no such file.*\n.*start the agent/,
   )
@@ -189,20 +188,20 @@ test("the agent's own words are kept as they are: the password's backup is not a
       for (const to of KEY_STATES) {
         const subject = `${key} ${kind}`
         const change = { at: AT, collector: 'keys', subject, from: undefined, to }
-        expect(newsOf(change, 'info')).toMatchObject({ subject, to })
+        expect(toNewEvent(change, 'info')).toMatchObject({ subject, to })
       }
   const at = 'reference https://user:hunter2@host.example/v2/abc'
-  const { subject } = newsOf(
+  const { subject } = toNewEvent(
     { at: AT, collector: 'x', subject: at, from: undefined, to: 'up' },
     'info',
   )
   expect(subject).toBe('reference https://host.example/…')
 })
 
-test('what a log or an address gives away is redacted before it is kept', () => {
+test('secrets in log lines and URLs are redacted before they are stored', () => {
   const to =
     'failing: could not ask https://user:secret@host.example/v2/abc, password=hunter2 in /home/ana/x\u001b[31m'
-  const { to: kept, isFirstSight } = newsOf(
+  const { to: kept, isFirstSight } = toNewEvent(
     { at: AT, collector: 'rpc', subject: undefined, from: undefined, to },
     'warning',
   )

@@ -67,7 +67,7 @@ describe('a program that ends', () => {
     })
   })
 
-  test('it gets our PATH, UTC and nothing else of our environment', async () => {
+  test('it gets PATH and UTC, and nothing else of the environment', async () => {
     process.env['CHAIN_TEST_SECRET'] = 'hunter2'
     const { stdout } = await executor.run({ command: 'env', args: [] }, never)
     delete process.env['CHAIN_TEST_SECRET']
@@ -95,7 +95,7 @@ describe('a program that ends', () => {
     expect(await messageOf(executor.run({ command, args: ['show', 'secret'] }, never)))
       .toMatchInlineSnapshot(`
       "SourceError: Could not run bad show: exit code 3
-        it said: 99 ⏎ 100 ⏎ Failed to connect to bus: no
+        output: 99 ⏎ 100 ⏎ Failed to connect to bus: no
         what to do: run the agent on the host itself, where systemd is process 1, and not in a container"
     `)
   })
@@ -113,7 +113,7 @@ describe('a program that ends', () => {
     )
   })
 
-  test('not there, and not ours to run', async () => {
+  test('missing, and without permission', async () => {
     expect(await messageOf(executor.run({ command: 'no-such-tool', args: [] }, never)))
       .toMatchInlineSnapshot(`
       "SourceError: Could not run no-such-tool: there is no no-such-tool on PATH
@@ -148,7 +148,7 @@ describe('a program that ends', () => {
 })
 
 describe('a program that does not end', () => {
-  test('is ended with all that it has started, also when it ignores the polite signal', async () => {
+  test('is killed with its children, also when it ignores SIGTERM', async () => {
     const pids = join(bin, 'pids')
     const command = await program(
       'stubborn',
@@ -163,7 +163,7 @@ describe('a program that does not end', () => {
     )
   })
 
-  test('floods: it is cut off', async () => {
+  test('with too much output is killed', async () => {
     const command = await program('flood', 'exec yes')
     const flood = { command, args: [], answers: [0, 1] }
     expect(await messageOf(executor.run(flood, never))).toBe(
@@ -171,7 +171,7 @@ describe('a program that does not end', () => {
     )
   })
 
-  test('at most eight at once; the ninth waits, and gives up at its deadline', async () => {
+  test('at most eight at once; the ninth waits and fails at its deadline', async () => {
     const stop = new AbortController()
     const eight = exec()
     const [one, other] = [await program('one', 'sleep 60'), await program('other', 'sleep 60')]
@@ -179,7 +179,7 @@ describe('a program that does not end', () => {
       eight.run({ command, args: [] }, stop.signal).catch(() => undefined),
     )
     expect(await messageOf(eight.run({ command: 'true', args: [] }, after(200)))).toContain(
-      '8 are still running',
+      '8 tools are still running',
     )
     const ninth = eight.run({ command: 'echo', args: ['now'] }, never)
     stop.abort()
@@ -187,7 +187,7 @@ describe('a program that does not end', () => {
     await Promise.all(running)
   })
 
-  test('at most four of one program: one that hangs holds up nobody else', async () => {
+  test('at most four of one program: a hanging program does not block others', async () => {
     const stop = new AbortController()
     const some = exec()
     const command = await program('hanging', 'sleep 60')
@@ -195,7 +195,7 @@ describe('a program that does not end', () => {
       some.run({ command, args: [] }, stop.signal).catch(() => undefined),
     )
     expect(await messageOf(some.run({ command, args: [] }, after(200)))).toContain(
-      '4 are still running',
+      '4 tools are still running',
     )
     expect((await some.run({ command: 'echo', args: ['now'] }, after(5000))).stdout).toBe('now\n')
     stop.abort()
@@ -218,7 +218,7 @@ describe('a program that does not end', () => {
   })
 })
 
-test('whatever ends our process ends the children, too', async () => {
+test('children end with the process, however it ends', async () => {
   const before = process.listeners('exit')
   process.removeAllListeners('exit')
   try {
@@ -251,7 +251,7 @@ describe('a stream', () => {
     const command = await program('talks', 'echo one; echo two; echo bye >&2; exit 1')
     expect(await messageOf(collect(command, never, 1e9))).toMatchInlineSnapshot(`
       "SourceError: Could not run talks: exit code 1
-        it said: bye"
+        output: bye"
     `)
   })
 

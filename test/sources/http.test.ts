@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { createAsk, SilenceError } from '../../src/sources/http.ts'
-import { createQuery } from '../../src/sources/query.ts'
-import { createRpc } from '../../src/sources/rpc.ts'
+import { createHttpClient, NoResponseError } from '../../src/sources/http.ts'
+import { createQueryEndpoint, createRpcEndpoint } from '../../src/sources/endpoints.ts'
 import { freePort } from '../support/free-port.ts'
 
 const servers: Server[] = []
@@ -25,11 +24,11 @@ const serve = (listener: RequestListener): Promise<string> =>
       resolve(`http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`)
     })
   })
-const ask = createAsk(systemClock)
+const ask = createHttpClient(systemClock)
 const never = new AbortController().signal
 const silence = async (asking: Promise<unknown>): Promise<string> => {
   const error: unknown = await asking.catch((thrown: unknown) => thrown)
-  return error instanceof SilenceError ? `${error.silence}: ${error.message}` : String(error)
+  return error instanceof NoResponseError ? `${error.silence}: ${error.message}` : String(error)
 }
 
 test('JSON-RPC as the node wants it: POST /, an id, a type', async () => {
@@ -44,7 +43,7 @@ test('JSON-RPC as the node wants it: POST /, an id, a type', async () => {
     })
   })
   expect(
-    await createRpc(ask, url, 1000).call('eth_getBlockByNumber', ['latest', false], never),
+    await createRpcEndpoint(ask, url, 1000).call('eth_getBlockByNumber', ['latest', false], never),
   ).toEqual({ status: 503, text: 'busy' })
   const body = {
     jsonrpc: '2.0',
@@ -57,40 +56,41 @@ test('JSON-RPC as the node wants it: POST /, an id, a type', async () => {
 test('the height of a query service, wherever its address ends', async () => {
   const url = await serve((request, response) => response.end(request.url))
   expect(
-    (await createQuery(ask, { url: `${url}/v1/`, apiKeyFile: null }, 1000).height(never)).text,
+    (await createQueryEndpoint(ask, { url: `${url}/v1/`, apiKeyFile: null }, 1000).height(never))
+      .text,
   ).toBe('/v1/height')
 })
-test('the key of a query service is read from its file each time', async () => {
+test('the API key of a query service is read from its file for each request', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-http-'))
   const apiKeyFile = join(directory, 'key')
   const url = await serve((request, response) => response.end(request.headers.authorization))
-  const query = createQuery(ask, { url, apiKeyFile }, 1000)
+  const query = createQueryEndpoint(ask, { url, apiKeyFile }, 1000)
   for (const key of ['first-key', 'second-key']) {
     await writeFile(apiKeyFile, `${key}\n`)
     expect((await query.height(never)).text).toBe(`Bearer ${key}`)
   }
   await rm(directory, { recursive: true })
 })
-test('nobody listens', async () => {
+test('connection refused', async () => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/KEY`
   expect(await silence(ask({ url, timeout: 1000, signal: never }))).toBe(
-    `refused: Could not ask http://127.0.0.1:${port}/…: no connection (ECONNREFUSED)`,
+    `refused: Could not request http://127.0.0.1:${port}/…: no connection (ECONNREFUSED)`,
   )
 })
-test('nobody speaks in time: before the answer, and in the middle of it', async () => {
+test('timeout: before the response, and in the middle of it', async () => {
   const mute = await serve(() => undefined)
   expect(await silence(ask({ url: mute, timeout: 100, signal: never }))).toMatch(
-    /^timeout: .*: no answer in time$/,
+    /^timeout: .*: no response in time$/,
   )
   const slow = await serve((_, response) => response.write('{"jsonrpc'))
   expect(await silence(ask({ url: slow, timeout: 100, signal: never }))).toMatch(/^timeout: /)
 })
-test('the connection is cut', async () => {
+test('the connection is closed', async () => {
   const url = await serve((request) => request.socket.destroy())
   expect(await silence(ask({ url, timeout: 1000, signal: never }))).toMatch(/^refused: /)
 })
-test('an answer without end is cut, and so is no JSON', async () => {
+test('a response without an end is truncated, and is not valid JSON', async () => {
   const url = await serve((_, response) => {
     const more = (): void => {
       while (!response.destroyed && response.write('x'.repeat(65_536)));
@@ -102,7 +102,7 @@ test('an answer without end is cut, and so is no JSON', async () => {
   expect(text.length).toBeLessThanOrEqual(8 * 1024 * 1024)
 })
 
-test('a user and a password in the address are sent the way that servers want them', async () => {
+test('a user and a password in the URL are sent as basic authentication', async () => {
   const url = await serve((request, response) =>
     response.end(`${request.headers.authorization ?? 'none'} ${request.url ?? ''}`),
   )

@@ -47,7 +47,7 @@ const follow = ({ journal }: ReturnType<typeof journalOf>, start: JournalStart) 
 }
 const ats = ({ entries }: JournalBatch<Entry>): readonly number[] => entries.map(({ at }) => at)
 
-describe('before it follows it asks for the end of the journal', () => {
+describe('reads the end of the journal before it follows', () => {
   test.each([
     [
       'may not read',
@@ -95,7 +95,7 @@ test('another entry in its place is a gap; what is no entry is counted', async (
   expect(await next()).toMatchObject({ gap: true, unreadable: 1, entries: [{ at: 8 }, { at: 9 }] })
 })
 
-describe('a follower that brings nothing', () => {
+describe('a follower without entries', () => {
   const ticks = async (
     world: ReturnType<typeof journalOf>,
     count: number,
@@ -121,27 +121,27 @@ describe('a follower that brings nothing', () => {
       ),
     ).toBe('quiet')
   })
-  test('is deaf when the journal has gone on', async () => {
+  test('is stalled when the journal has new entries', async () => {
     let asked = 0
     const end = () => ({ stdout: (asked += 1) === 1 ? line(5) : line(900) })
-    expect(String(await ticks(journalOf(end), 8))).toContain('the follower does not bring')
+    expect(String(await ticks(journalOf(end), 8))).toContain('the follower does not return')
   })
   // With --grep, the newest that matches may lie far behind the newest few that it begins with.
-  test('is quiet without a place to go on from, while the newest is what it was before', async () => {
+  test('is quiet without a cursor, while the newest entry is unchanged', async () => {
     const world = journalOf(() => ({ stdout: line(-900) }))
     expect(await ticks(world, 14, { newest: 1000 })).toBe('quiet')
   })
-  test('is deaf without a place to go on from, too, when the journal has gone on', async () => {
+  test('is stalled without a cursor, too, when the journal has new entries', async () => {
     let asked = 0
     const end = () => ({ stdout: (asked += 1) === 1 ? line(-900) : line(900) })
     const outcome = await ticks(journalOf(end), 8, { newest: 1000 })
-    expect(String(outcome)).toContain('the follower does not bring')
+    expect(String(outcome)).toContain('the follower does not return')
   })
-  test('is deaf when it does not bring what was there behind its place', async () => {
+  test('is stalled when it does not return the entries after its cursor', async () => {
     const outcome = await ticks(
       journalOf(() => ({ stdout: line(-4) })),
       8,
     )
-    expect(String(outcome)).toContain('the follower does not bring')
+    expect(String(outcome)).toContain('the follower does not return')
   })
 })

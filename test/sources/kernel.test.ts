@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
 import { parseListeners } from '../../src/parsers/sockets.ts'
-import { createTree } from '../../src/sources/kernel.ts'
-import { readMemory } from '../../src/sources/memory.ts'
-import { createSpace } from '../../src/sources/space.ts'
+import { createFileTree } from '../../src/sources/file-tree.ts'
+import { readMemory } from '../../src/sources/host.ts'
+import { createDiskUsage } from '../../src/sources/disk-usage.ts'
 
 const { signal } = new AbortController()
 let root = ''
@@ -31,9 +31,9 @@ const asNobody = async <T>(run: () => Promise<T>): Promise<T> => {
 const isRoot = process.getuid?.() === 0
 
 describe('small files', () => {
-  test('are read to their bound; what is not there is null', async () => {
+  test('are read up to the limit; a missing file is null', async () => {
     await writeFile(join(root, 'some'), 'abcdef')
-    const tree = createTree(root)
+    const tree = createFileTree(root)
     expect(await tree.read('some')).toBe('abcdef')
     expect(await tree.read('some', 4)).toBe('abcd')
     expect(await tree.read('none')).toBeNull()
@@ -44,10 +44,10 @@ describe('small files', () => {
     expect(await tree.count('none')).toBeNull()
   })
   test('of the kernel itself: no size, and yet text', async () => {
-    expect(await createTree('/proc').read('sys/kernel/osrelease')).toBe(`${release()}\n`)
+    expect(await createFileTree('/proc').read('sys/kernel/osrelease')).toBe(`${release()}\n`)
   })
-  test('a directory in the place of a file is an error that says what and where', async () => {
-    const reading = createTree(root).read('.')
+  test('a directory in place of a file is an error with path and reason', async () => {
+    const reading = createFileTree(root).read('.')
     await expect(reading).rejects.toThrow(SourceError)
     await expect(reading).rejects.toThrow(`Could not read ${root}: EISDIR`)
   })
@@ -67,7 +67,7 @@ describe('a real socket', () => {
   ])('on %s', async (host, table, isLoopback) => {
     const { server, port } = await listen(host)
     try {
-      const text = (await createTree('/proc').read(table, 256 * 1024)) ?? ''
+      const text = (await createFileTree('/proc').read(table, 256 * 1024)) ?? ''
       expect(parseListeners(text)).toContainEqual({ port, isLoopback })
     } finally {
       server.close()
@@ -80,7 +80,7 @@ describe.runIf(isRoot)('as nobody', () => {
     const [major = 0, minor = 0] = release().split('.').map(Number)
     const isNew = major > 6 || (major === 6 && minor >= 2)
     const [limits, count] = await asNobody(async () => {
-      const tree = createTree('/proc')
+      const tree = createFileTree('/proc')
       const counted = tree.count(`${process.ppid}/fd`).catch((error: unknown) => error)
       return [await tree.read(`${process.ppid}/limits`), await counted] as const
     })
@@ -92,28 +92,28 @@ describe.runIf(isRoot)('as nobody', () => {
     await mkdir(join(root, 'home/wal'), { recursive: true })
     await chmod(root, 0o755)
     await chmod(join(root, 'home'), 0o700)
-    const space = createSpace()
+    const space = createDiskUsage()
     const [found, at] = await asNobody(async () => [
       await space.fileSystem(join(root, 'home/wal')).catch((error: unknown) => error),
       await space.modifiedAt(join(root, 'home/wal')).catch((error: unknown) => error),
     ])
     expect(found).toBeInstanceOf(SourceError)
-    expect(String(found)).toContain("give the agent's user the right")
+    expect(String(found)).toContain("give the agent's user read access")
     expect(at).toBeInstanceOf(SourceError)
   })
 })
 
 describe('space', () => {
   test('a file system has a size, of which an ordinary user has a part', async () => {
-    const found = await createSpace().fileSystem(root)
+    const found = await createDiskUsage().fileSystem(root)
     expect(found?.sizeBytes).toBeGreaterThan(found?.availableBytes ?? 0n)
-    expect(await createSpace().fileSystem(join(root, 'none'))).toBeNull()
-    expect(await createSpace().modifiedAt(join(root, 'none'))).toBeNull()
+    expect(await createDiskUsage().fileSystem(join(root, 'none'))).toBeNull()
+    expect(await createDiskUsage().modifiedAt(join(root, 'none'))).toBeNull()
   })
   test('files below are summed, links are not followed', async () => {
     await mkdir(join(root, 'in/deep'), { recursive: true })
     await mkdir(join(root, 'out'))
-    const sum = async () => createSpace().bytesBelow(join(root, 'in'), signal)
+    const sum = async () => createDiskUsage().bytesBelow(join(root, 'in'), signal)
     const empty = (await sum()) ?? 0n
     await writeFile(join(root, 'out/big'), Buffer.alloc(1_000_000, 1))
     await symlink(join(root, 'out'), join(root, 'in/link'))
@@ -124,16 +124,16 @@ describe('space', () => {
   })
   test('more files than it looks at are too many', async () => {
     for (const name of ['a', 'b', 'c']) await writeFile(join(root, name), '')
-    expect(await createSpace(3).bytesBelow(root, signal)).not.toBe('too many')
-    expect(await createSpace(2).bytesBelow(root, signal)).toBe('too many')
-    expect(await createSpace(2).bytesBelow(join(root, 'none'), signal)).toBeNull()
+    expect(await createDiskUsage(3).bytesBelow(root, signal)).not.toBe('too many')
+    expect(await createDiskUsage(2).bytesBelow(root, signal)).toBe('too many')
+    expect(await createDiskUsage(2).bytesBelow(join(root, 'none'), signal)).toBeNull()
   })
   test('a directory that was removed while we hold it, as by a bind mount, is not an empty one', async () => {
     await mkdir(join(root, 'ledger'))
     const held = await open(join(root, 'ledger'))
     const path = `/proc/self/fd/${held.fd}`
     try {
-      const space = createSpace()
+      const space = createDiskUsage()
       expect(typeof (await space.bytesBelow(path, signal))).toBe('bigint')
       expect(await space.modifiedAt(`${path}/some.toml`)).toBeNull()
       await rmdir(join(root, 'ledger'))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createLineSplitter } from '../../src/sources/lines.ts'
 
-test('are the same however the bytes are cut', () => {
+test('are the same for any split of the bytes', () => {
   const text = 'first\n\nthïrd µ\nlast without end'
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1 }), (sizes) => {
@@ -19,7 +19,7 @@ test('are the same however the bytes are cut', () => {
     { seed: 4 },
   )
 })
-test('one that is too long is told as such, and the next is whole', () => {
+test('one that is too long is undefined, and the next is complete', () => {
   const split = createLineSplitter(10)
   expect(split(Buffer.from('0123456789\n0123456789'))).toEqual(['0123456789'])
   expect(split(Buffer.from('x\nnext\n'))).toEqual([undefined, 'next'])

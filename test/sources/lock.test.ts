@@ -12,7 +12,7 @@ describe('a folder that is locked', () => {
     await symlink(folder, other)
     await withFoldersLocked([folder], async () => {
       await expect(withFoldersLocked([other], () => Promise.resolve())).rejects.toThrow(
-        'another `chain-agent keys` is at work on them',
+        'another `chain-agent keys` process is using them',
       )
     })
   })

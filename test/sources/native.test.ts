@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { createAsk } from '../../src/sources/http.ts'
-import { createNative } from '../../src/sources/native.ts'
+import { createHttpClient } from '../../src/sources/http.ts'
+import { createMetricsEndpoint } from '../../src/sources/endpoints.ts'
 
 let close = (): void => undefined
 afterEach(() => {
@@ -22,7 +22,7 @@ const serve = (listener: RequestListener): Promise<string> =>
   })
 const never = new AbortController().signal
 const get = async (url: string): Promise<string> =>
-  (await createNative(createAsk(systemClock), url, 2000).metrics(never)).text
+  (await createMetricsEndpoint(createHttpClient(systemClock), url, 2000).metrics(never)).text
 
 test('/metrics is asked where the address names no path', async () => {
   const host = await serve(({ url, headers }, response) =>
@@ -35,12 +35,12 @@ test('/metrics is asked where the address names no path', async () => {
   expect(await get(`http://me:pw@${host}`)).toBe(`/metrics Basic bWU6cHc= ${accept}`)
 })
 
-test('a refusal and a status are told apart, and no address shows a key', async () => {
+test('a refused connection and an HTTP status differ, and no URL shows a key', async () => {
   const host = await serve((_, response) => response.writeHead(500).end('broken'))
-  const native = createNative(createAsk(systemClock), `http://${host}/KEY`, 2000)
+  const native = createMetricsEndpoint(createHttpClient(systemClock), `http://${host}/KEY`, 2000)
   expect(await native.metrics(never)).toEqual({ status: 500, text: 'broken' })
   close()
   await expect(native.metrics(never)).rejects.toThrow(
-    `Could not ask http://${host}/…: no connection (ECONNREFUSED)`,
+    `Could not request http://${host}/…: no connection (ECONNREFUSED)`,
   )
 })

@@ -64,7 +64,7 @@ test.each([
   expect(await createPrefix({ exec: units(listed), path, configured })(nowhere)).toEqual(expected)
 })
 
-test('looks again until something has told it: the node may be installed later', async () => {
+test('searches again until a prefix is found: the node may be installed later', async () => {
   const path = await tools()
   const read = createPrefix({ exec: units(''), path, configured: 'auto' })
   expect((await read(nowhere)).from).toBe('default')
@@ -74,7 +74,7 @@ test('looks again until something has told it: the node may be installed later',
   expect((await read(nowhere)).word).toBe('monad')
 })
 
-test('a bus that is not up yet is no answer: whoever asks fails, and asks again', async () => {
+test('an unavailable bus is an error, and the next call tries again', async () => {
   const path = await tools()
   const down = units('', { exitCode: 1, stderr: 'Failed to connect to bus: Connection refused' })
   await expect(createPrefix({ exec: down, path, configured: 'auto' })(nowhere)).rejects.toThrow(

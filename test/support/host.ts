@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type Logger, pino } from 'pino'
 import { startAgent } from '../../src/agent/agent.ts'
 import { renderConfig } from '../../src/commands/demo/demo-texts.ts'
-import { readConfig } from '../../src/config/index.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { onTestFinished } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
@@ -15,7 +15,7 @@ import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
 import { createSimulatedHost } from '../../src/simulator/simulated-host.ts'
 import { createStandInAsk } from '../../src/simulator/stand-in-ask.ts'
 import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
-import { createAsk } from '../../src/sources/http.ts'
+import { createHttpClient } from '../../src/sources/http.ts'
 import { openAnnouncements } from '../../src/commands/maintenance/command.ts'
 import type { Connect } from '../../src/agent/runtime.ts'
 import { cli, type World } from './cli.ts'
@@ -101,7 +101,7 @@ export const startHost = async (options: Options): Promise<Host> => {
   const simulatedAsk = createStandInAsk(
     new Map([...places, ['reference', reference] as const].map(([name, at]) => [url(name), at])),
   )
-  const realAsk = createAsk(systemClock)
+  const realAsk = createHttpClient(systemClock)
   const port = await freePort()
   // The client of a query service has a transport of its own.
   const service = hasSecrets ? await serveEndpoint(reference, 0) : undefined

@@ -4,7 +4,7 @@ import { createChain } from '../../src/simulator/chain/chain.ts'
 import { createNode } from '../../src/simulator/node.ts'
 import { LIVELY } from '../../src/simulator/pace.ts'
 import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
-import { FORMAT } from '../../src/sources/journal-end.ts'
+import { JOURNAL_OUTPUT_OPTIONS } from '../../src/sources/journal-query.ts'
 import { createJournalctl } from '../../src/simulator/tools/journalctl.ts'
 
 /** When every recording begins. */
@@ -41,7 +41,7 @@ export const writeRecording = async ({ scenario, seconds, file, without }: Optio
   let place = `--since=@${RECORDED_FROM / 1000}`
   let lines = 0
   for (; now <= RECORDED_FROM + seconds * 1000; now += PIECE_MS) {
-    const args = ['--merge', '-n', 'all', place, ...FORMAT]
+    const args = ['--merge', '-n', 'all', place, ...JOURNAL_OUTPUT_OPTIONS]
     let text = ''
     for await (const frame of journalctl(args, new AbortController().signal)) {
       if ('stdout' in frame) text += frame.stdout

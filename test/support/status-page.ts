@@ -3,9 +3,9 @@ import { createStyle } from '../../src/cli/terminal/style.ts'
 import { type Page, renderPage } from '../../src/commands/status/page.ts'
 import { createView } from '../../src/commands/status/section.ts'
 import { sectionsFor } from '../../src/commands/status/sections.ts'
-import { readConfig } from '../../src/config/index.ts'
+import { readConfig } from '../../src/config/read-config.ts'
 import { toApiJson } from '../../src/core/json.ts'
-import { createKnown } from '../../src/core/known.ts'
+import { createSampleIndex } from '../../src/core/sample-index.ts'
 import type { Sample } from '../../src/core/metric.ts'
 import type { CollectorStatus } from '../../src/health/snapshot.ts'
 
@@ -38,7 +38,7 @@ export const statusPage = (sections: readonly string[], knowledge: Knowledge): P
       })),
       ...told.map((one) => ({ ...fresh, reading: null, ...one })),
     ],
-    known: createKnown(samples),
+    known: createSampleIndex(samples),
     metrics: '',
   }
   return {

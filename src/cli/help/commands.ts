@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander'
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import type { ExitCode, Io } from '../io.ts'
 import { renderBash } from './bash-completion.ts'
 import { type CommandModel, type CompletionLists, describeCommand } from './command-model.ts'
@@ -30,7 +30,7 @@ Examples:
       for (const word of words) {
         const names = shown.commands.map((command) => command.name())
         const found = shown.commands.find((command) => command.name() === word)
-        const meant = nearest(word, names)
+        const meant = closestMatch(word, names)
         const hint =
           meant === undefined ? `Commands: ${names.join(', ')}` : `Did you mean ${meant}?`
         if (!found) shown.error(`error: unknown command '${word}'\n(${hint})`)

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander'
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import type { Io } from '../io.ts'
 import { createStyle } from '../terminal/style.ts'
 import { describeCommand, setNotes, pathTo } from './command-model.ts'
@@ -51,7 +51,7 @@ const withHint = (text: string, command: Command): string =>
       const usage = ['chain-agent', ...pathTo(command), valueOf(typed, command)].join(' ')
       return `error: unknown option '--${typed}'\n(${argument} is an argument, not an option: ${usage})`
     }
-    return suggested === undefined || nearest(typed, [suggested]) !== undefined
+    return suggested === undefined || closestMatch(typed, [suggested]) !== undefined
       ? error
       : `error: unknown option '--${typed}'`
   })
@@ -98,7 +98,7 @@ const suggestChoices = (item: Argument | Option): void => {
     try {
       return parseArg(word, before)
     } catch (error) {
-      const meant = nearest(word, argChoices)
+      const meant = closestMatch(word, argChoices)
       if (!(error instanceof InvalidArgumentError) || meant === undefined) throw error
       throw new InvalidArgumentError(`${error.message}\n(Did you mean ${meant}?)`)
     }

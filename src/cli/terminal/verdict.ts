@@ -1,4 +1,4 @@
-import { printable } from '../../core/printable.ts'
+import { sanitize } from '../../core/sanitize.ts'
 import type { Finding, Severity } from '../../health/finding.ts'
 import type { Fact } from '../../health/summary.ts'
 import { firstLine, type HealthVerdict, type HealthStatus } from '../../health/verdict.ts'
@@ -24,7 +24,7 @@ export const verdictLine = (
   verdict: Pick<HealthVerdict, 'word' | 'sentence'>,
   style: Style,
 ): string => {
-  const line = style.plain(printable(firstLine(verdict)))
+  const line = style.plain(sanitize(firstLine(verdict)))
   return style.paint(TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
 }
 
@@ -50,13 +50,13 @@ const linesOf = (
   style: Style,
 ): readonly string[] => {
   const tone = SEVERITIES[severity]
-  const [first = '', ...rest] = wrap(style.plain(printable(`${capital(says)}.`)), style, '  ')
+  const [first = '', ...rest] = wrap(style.plain(sanitize(`${capital(says)}.`)), style, '  ')
   return [
     style.paint(tone, style.sign(tone)) + first.slice(1),
     ...rest,
-    ...evidence.flatMap((fact) => wrap(style.plain(printable(fact)), style, '    ')),
+    ...evidence.flatMap((fact) => wrap(style.plain(sanitize(fact)), style, '    ')),
     ...advice.flatMap((step) => {
-      const [head = '', ...more] = wrap(style.plain(printable(step)), style, '      ')
+      const [head = '', ...more] = wrap(style.plain(sanitize(step)), style, '      ')
       return [`    ${style.paint('strong', '>')} ${head.trimStart()}`, ...more]
     }),
     ...(name.startsWith('Chain')
@@ -68,7 +68,7 @@ const linesOf = (
 /** The facts, one per line; a missing value is `unknown`. */
 export const factLines = (facts: readonly Fact[], style: Style): readonly string[] =>
   pairs(
-    facts.map(({ label, value }) => [label, style.plain(printable(value ?? 'unknown'))]),
+    facts.map(({ label, value }) => [label, style.plain(sanitize(value ?? 'unknown'))]),
     style,
   )
 

@@ -1,14 +1,15 @@
+import { noticed } from './journal.ts'
+import { createConsensusCount, SERVICE } from './count.ts'
+import { FINDINGS } from './findings.ts'
+import type { ConsensusFound } from './count.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
 import { definition, CONSENSUS_KINDS } from './definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
-import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log-messages.ts'
+import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { type ConsensusFound, createConsensusCount, SERVICE } from './count.ts'
-import { noticed } from './journal.ts'
 import { createGrepSupport } from '../shared/grep-support.ts'
-import { FINDINGS } from './findings.ts'
 import {
   createJournalFollower,
   type Heard,

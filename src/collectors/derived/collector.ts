@@ -1,7 +1,8 @@
+import { databaseUsedRatio, isSyncing, networkHead } from '../../core/agreement.ts'
+import * as views from './views.ts'
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
-import { createKnown, type Known } from '../../core/known.ts'
+import { createSampleIndex, type SampleIndex } from '../../core/sample-index.ts'
 import { minute, second } from '../../core/units.ts'
-import { isSyncing, networkHead, storageUse } from '../../core/witnesses.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import { COMPACTION_THRESHOLD } from '../shared/compaction.ts'
@@ -10,7 +11,6 @@ import { createLag } from './lag.ts'
 import type { Duties, DutiesReading } from './duties.ts'
 import { createGrowth } from './growth.ts'
 import { createIdentity } from './identity.ts'
-import * as views from './views.ts'
 import type { OwnKey } from '../shared/own-key.ts'
 import type { SlotCount } from './slots.ts'
 import { STALE_BLOCK_S } from './verdict.ts'
@@ -82,7 +82,7 @@ export const derived = (parts: Parts): Collector<Reading> => {
     checkpoint.save({ growth: growth.memory(), duties: duties.memory(), key: ownKey.get() })
   }
 
-  const think = (known: Known, { clock }: Context): Reading => {
+  const think = (known: SampleIndex, { clock }: Context): Reading => {
     const [now, elapsed] = [clock.now(), clock.elapsed()]
     const newest = views.newestBlock(known)
     const rate = rateOf(newest, elapsed)
@@ -97,7 +97,7 @@ export const derived = (parts: Parts): Collector<Reading> => {
     })
     const windowBlocks =
       lag === null || isSyncing(known) ? null : Math.max(0, blocksyncWindow - lag)
-    const used = storageUse(known)
+    const used = databaseUsedRatio(known)
     if (used !== undefined) growth.add({ at: now, ratio: used })
     const counted = slots.read()
     if (counted) duties.add(counted, known.value('chain_native_stake_ratio'), now)
@@ -125,7 +125,7 @@ export const derived = (parts: Parts): Collector<Reading> => {
     timing,
     run: async (context, report) => {
       await restore()
-      await poll(timing, (inner) => Promise.resolve(think(createKnown(published()), inner)))(
+      await poll(timing, (inner) => Promise.resolve(think(createSampleIndex(published()), inner)))(
         context,
         report,
       )

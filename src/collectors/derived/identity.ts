@@ -1,4 +1,4 @@
-import type { Known } from '../../core/known.ts'
+import type { SampleIndex } from '../../core/sample-index.ts'
 import { minute } from '../../core/units.ts'
 import type { Slots } from './slots.ts'
 
@@ -14,7 +14,7 @@ export const createIdentity = () => {
   let blocks: number | undefined
   let signedAt: number | undefined
   let listeningSince: number | undefined
-  return (known: Known, slots: Slots | undefined, elapsed: number): boolean | null => {
+  return (known: SampleIndex, slots: Slots | undefined, elapsed: number): boolean | null => {
     const counted = known.value('chain_native_events_total', { event: 'vote_sent' })
     const inLog = known.value('chain_consensus_window_messages', { kind: 'vote_sent' })
     const hears = counted !== undefined || inLog !== undefined

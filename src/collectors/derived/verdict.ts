@@ -1,4 +1,4 @@
-import type { Known } from '../../core/known.ts'
+import type { SampleIndex } from '../../core/sample-index.ts'
 import { newestBlock } from './views.ts'
 
 /** `ok`, `failing` with the reasons, or `blind`: too little is known to say either. */
@@ -13,7 +13,7 @@ export const STALE_BLOCK_S = 30
 const FAR_BEHIND = 60
 
 /** Whether the node does its work, in one word: what a person who is woken wants to know first. */
-export const judge = (known: Known, now: number): Verdict => {
+export const judge = (known: SampleIndex, now: number): Verdict => {
   const reasons = [
     ...servicesDown(known).map((service) => `service ${service} is not active`),
     ...staleBlock(known, now),
@@ -31,14 +31,14 @@ export const judge = (known: Known, now: number): Verdict => {
     : { verdict: 'ok', reasons: [] }
 }
 
-const servicesDown = (known: Known): readonly string[] =>
+const servicesDown = (known: SampleIndex): readonly string[] =>
   known
     .series('chain_service_expected')
     .filter(({ value }) => value === 1)
     .map(({ labels }) => labels['service'] ?? '')
     .filter((service) => known.value('chain_service_active', { service }) === 0)
 
-const staleBlock = (known: Known, now: number): readonly string[] => {
+const staleBlock = (known: SampleIndex, now: number): readonly string[] => {
   const time = newestBlock(known)?.time
   return time !== undefined && now / 1000 - time > STALE_BLOCK_S ? ['no new block'] : []
 }

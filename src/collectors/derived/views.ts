@@ -1,4 +1,4 @@
-import type { Known } from '../../core/known.ts'
+import type { SampleIndex } from '../../core/sample-index.ts'
 import { minute, second } from '../../core/units.ts'
 
 interface TimedBlock {
@@ -11,7 +11,7 @@ interface TimedBlock {
 const STOPPED_S = 30
 
 /** The newest block that the node told of. The ledger has the time of every block; the RPC, where that stopped. */
-export const newestBlock = (known: Known): TimedBlock | undefined => {
+export const newestBlock = (known: SampleIndex): TimedBlock | undefined => {
   const ledger = timed(
     known.value('chain_ledger_seq_num', { event: 'proposed' }),
     known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
@@ -27,7 +27,7 @@ const timed = (height: number | undefined, time: number | undefined): TimedBlock
   height === undefined || time === undefined ? undefined : { height, time }
 
 /** The highest block that the node has, by whoever of it speaks: its RPC may be frozen or gone. */
-export const ownHeight = (known: Known): number | undefined => {
+export const ownHeight = (known: SampleIndex): number | undefined => {
   const heights = [
     known.value('chain_rpc_block_number', { tag: 'latest' }),
     known.value('chain_ledger_seq_num', { event: 'proposed' }),
@@ -44,7 +44,7 @@ export interface StatesyncProgress {
 }
 
 /** From the node's own metrics every few seconds, else from its status report every few minutes. */
-export const statesyncProgress = (known: Known): StatesyncProgress | undefined => {
+export const statesyncProgress = (known: SampleIndex): StatesyncProgress | undefined => {
   // Consensus itself knows when it is over; a report may be minutes old.
   if (known.value('chain_native_statesync_active') === 0) return undefined
   const told = [
@@ -69,7 +69,7 @@ export const statesyncProgress = (known: Known): StatesyncProgress | undefined =
 const MOVES_WITHIN_MS = minute / 2
 
 /** Two witnesses that disagree: the metrics do not change, the blocks advance. Null while either says nothing. */
-export const isZombie = (known: Known, now: number): boolean | null => {
+export const isZombie = (known: SampleIndex, now: number): boolean | null => {
   const frozen = known.value('chain_native_frozen')
   const advancedAt = known.value('chain_rpc_last_advance_timestamp_seconds')
   if (frozen === undefined || advancedAt === undefined) return null

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { TIMELINES } from '../storage/definition.ts'
-import type { ExecutionEvent, Upsert } from '../../parsers/execution-log.ts'
-import type { ExecutedBlock } from '../../parsers/execution-log-block.ts'
+import type { ExecutionEvent, Upsert, ExecutedBlock } from '../../parsers/execution-log.ts'
 
 const integer = z
   .string()

@@ -1,13 +1,13 @@
 import type { Clock } from '../../core/clock.ts'
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { SourceError, summaryOf } from '../../core/errors.ts'
-import { createKnown } from '../../core/known.ts'
+import { createSampleIndex } from '../../core/sample-index.ts'
 import { asError } from '../../core/outcome.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { second } from '../../core/units.ts'
 import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
 import { type Sample, sampleIfKnown } from '../../core/metric.ts'
-import type { SendHeartbeat } from '../../sources/heartbeat.ts'
+import type { SendHeartbeat } from '../../sources/endpoints.ts'
 import { newestBlock, ownHeight } from '../derived/views.ts'
 import { judge, type Verdict } from '../derived/verdict.ts'
 import type { OfferCollector } from '../dependencies.ts'
@@ -46,7 +46,7 @@ export const heartbeat = (parts: Parts): Collector<Reading> => {
 
   const beat = async ({ signal }: Context): Promise<Reading> => {
     const samples = [...published()]
-    const known = createKnown(samples)
+    const known = createSampleIndex(samples)
     const { verdict, reasons } = judge(known, clock.now())
     const height = ownHeight(known) ?? null
     const maintenance =

@@ -2,8 +2,12 @@ import type { Context } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { minute } from '../../core/units.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
-import { type ClockState, parseTracking } from '../../parsers/chrony.ts'
-import { parseNtpSynchronized, parseTimesyncOffset } from '../../parsers/timedatectl.ts'
+import {
+  type ClockState,
+  parseTracking,
+  parseNtpSynchronized,
+  parseTimesyncOffset,
+} from '../../parsers/time-sync.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { type Aspect, createAspect, type Sight } from './aspect.ts'
 
@@ -30,13 +34,13 @@ export const clockAspect = ({ exec, timeout }: Parts): Aspect => {
   })
 }
 
-const sightOf = ({ synchronized, aheadSeconds, isForsaken }: ClockState, by: string): Sight => ({
+const sightOf = ({ synchronized, aheadSeconds, isSourceLost }: ClockState, by: string): Sight => ({
   samples: [
     sample('chain_host_clock_synchronized', synchronized),
     ...sampleIfKnown('chain_host_clock_offset_seconds', aheadSeconds),
   ],
   state:
-    isForsaken === true
+    isSourceLost === true
       ? `not kept: ${by} has had no answer of its servers for hours`
       : `${synchronized ? 'kept' : 'not kept'}, as ${by} tells${
           synchronized && aheadSeconds === null ? ', though not how exactly' : ''

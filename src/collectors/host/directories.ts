@@ -1,11 +1,11 @@
 import { minute } from '../../core/units.ts'
 import { sample } from '../../core/metric.ts'
-import type { Space } from '../../sources/space.ts'
+import type { DiskUsage } from '../../sources/disk-usage.ts'
 import { type Aspect, createAspect, KNOWN, NOT_TOLD, type Sight } from './aspect.ts'
 import type { ReadPath } from '../shared/names.ts'
 
 interface Parts {
-  readonly space: Space
+  readonly space: DiskUsage
   readonly readPath: ReadPath
   /** Label → path, with `{prefix}`. */
   readonly directories: Readonly<Record<string, string>>

@@ -4,16 +4,16 @@ import { minute } from '../../core/units.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseTemperature, parseWord } from '../../parsers/kernel-files.ts'
 import { type DriveHealth, parseDriveHealth } from '../../parsers/smartctl.ts'
-import type { Tree } from '../../sources/kernel.ts'
-import type { Space } from '../../sources/space.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
+import type { DiskUsage } from '../../sources/disk-usage.ts'
 import { type Aspect, createAspect, KNOWN, NOT_TOLD, type Sight } from './aspect.ts'
 
 interface Parts {
-  readonly sysfs: Tree
-  readonly space: Space
+  readonly sysfs: FileTree
+  readonly space: DiskUsage
   readonly clock: Clock
   /** Where a privileged unit leaves what the drives say of their health. */
-  readonly health: { readonly directory: string; readonly tree: Tree } | null
+  readonly health: { readonly directory: string; readonly tree: FileTree } | null
   readonly timeout: number
 }
 
@@ -68,7 +68,7 @@ const named = (sight: Sight, trouble: string, isTrouble: (one: Sample) => boolea
 
 /** Drive by drive: one that fails says nothing of the others. Null is a drive that does not tell, a text one that tells why. */
 const ofEach = async (
-  sysfs: Tree,
+  sysfs: FileTree,
   complaint: string,
   read: (device: string) => Promise<readonly Sample[] | string | null>,
 ): Promise<Sight> => {
@@ -99,7 +99,7 @@ const NO_REPORT =
 /** As of a drive on another bus, or of one that did not answer smartctl. */
 const NO_HEALTH = 'no report with health in it'
 
-const identity = async (sysfs: Tree, device: string): Promise<readonly Sample[]> => {
+const identity = async (sysfs: FileTree, device: string): Promise<readonly Sample[]> => {
   const word = async (file: string): Promise<string> =>
     parseWord(`${file} of ${device}`, (await sysfs.read(`${NVME}/${device}/${file}`)) ?? '')
   const [model, firmware] = [await word('model'), await word('firmware_rev')]
@@ -107,7 +107,7 @@ const identity = async (sysfs: Tree, device: string): Promise<readonly Sample[]>
 }
 
 /** Where the sensor hangs has changed with the years: below the drive, or below its place on the bus. */
-const temperature = async (sysfs: Tree, device: string): Promise<readonly Sample[] | null> => {
+const temperature = async (sysfs: FileTree, device: string): Promise<readonly Sample[] | null> => {
   for (const directory of ['', '/hwmon', '/device/hwmon']) {
     const at = `${NVME}/${device}${directory}`
     const sensors = ((await sysfs.list(at)) ?? []).filter((name) => /^hwmon\d+$/.test(name))

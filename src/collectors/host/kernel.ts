@@ -1,14 +1,14 @@
 import type { KERNELS } from './definition.ts'
 import { type Sample, sample } from '../../core/metric.ts'
 import { parseWord } from '../../parsers/kernel-files.ts'
-import { newestKernel } from '../../parsers/kernel-release.ts'
-import type { Tree } from '../../sources/kernel.ts'
-import { whyBlocked } from './blocked-kernels.ts'
+import { newestKernel } from '../../parsers/version-number.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
 import { type Aspect, createAspect } from './aspect.ts'
+import { whyBlocked } from './blocked-kernels.ts'
 
 interface Parts {
-  readonly procfs: Tree
-  readonly boot: Tree
+  readonly procfs: FileTree
+  readonly boot: FileTree
   readonly timeout: number
 }
 

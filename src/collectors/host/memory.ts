@@ -1,11 +1,11 @@
 import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseCount } from '../../parsers/kernel-files.ts'
-import type { Tree } from '../../sources/kernel.ts'
-import type { ReadMemory } from '../../sources/memory.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
+import type { ReadMemory } from '../../sources/host.ts'
 import { type Aspect, createAspect } from './aspect.ts'
 
 interface Parts {
-  readonly sysfs: Tree
+  readonly sysfs: FileTree
   readonly readMemory: ReadMemory
   readonly timeout: number
 }

@@ -1,10 +1,10 @@
 import { sample } from '../../core/metric.ts'
 import { parseListeners } from '../../parsers/sockets.ts'
-import type { Tree } from '../../sources/kernel.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
 import { type Aspect, createAspect } from './aspect.ts'
 
 interface Parts {
-  readonly procfs: Tree
+  readonly procfs: FileTree
   readonly ports: readonly number[]
   readonly timeout: number
 }

@@ -1,12 +1,12 @@
 import { SourceError } from '../../core/errors.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import { parseOpenFilesLimit } from '../../parsers/proc-limits.ts'
-import type { Tree } from '../../sources/kernel.ts'
-import { type Aspect, createAspect } from './aspect.ts'
+import { parseOpenFilesLimit } from '../../parsers/kernel-files.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
 import type { MainPids } from '../shared/main-pids.ts'
+import { type Aspect, createAspect } from './aspect.ts'
 
 interface Parts {
-  readonly procfs: Tree
+  readonly procfs: FileTree
   readonly mainPids: MainPids
   readonly timeout: number
 }

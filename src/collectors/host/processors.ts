@@ -1,12 +1,17 @@
 import { sample, sampleIfKnown } from '../../core/metric.ts'
-import { parseCount, parseSwitch, parseWord } from '../../parsers/kernel-files.ts'
-import { type KernelStat, parseKernelStat } from '../../parsers/proc-stat.ts'
-import type { Tree } from '../../sources/kernel.ts'
+import {
+  parseCount,
+  parseSwitch,
+  parseWord,
+  type KernelStat,
+  parseKernelStat,
+} from '../../parsers/kernel-files.ts'
+import type { FileTree } from '../../sources/file-tree.ts'
 import { type Aspect, createAspect, NOT_TOLD } from './aspect.ts'
 
 interface Parts {
-  readonly procfs: Tree
-  readonly sysfs: Tree
+  readonly procfs: FileTree
+  readonly sysfs: FileTree
   readonly timeout: number
 }
 
@@ -81,7 +86,7 @@ export const processorAspects = ({ procfs, sysfs, timeout }: Parts): readonly As
 }
 
 /** What each processor says of itself in a file; those that have none, or are off, are left out. */
-const ofEachCpu = async (sysfs: Tree, file: string) => {
+const ofEachCpu = async (sysfs: FileTree, file: string) => {
   const names = (await sysfs.list(CPUS)) ?? []
   const found: { readonly cpu: string; readonly text: string }[] = []
   for (const cpu of names.filter((name) => /^cpu\d+$/.test(name))) {

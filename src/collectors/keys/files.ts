@@ -1,11 +1,11 @@
 import {
   backupOf,
   exposureOf,
-  isCopyOf,
+  isReplacedCopyOf,
   type KeyFolders,
   keystoreOf,
   resolveFolders,
-} from '../../core/key-places.ts'
+} from '../../core/key-paths.ts'
 import type { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
 import { findBackupProblem, findKeystoreProblem } from '../../parsers/keystore.ts'
 import { findEnvironmentProblem, findPasswordProblem } from '../../parsers/keystore-password.ts'
@@ -98,7 +98,9 @@ export const createKeyExaminer = (parts: ExaminerParts): ExamineKeys => {
     const backups = backupsIn(folders).map(async (place) => {
       const { key, kind, path } = place
       const { facts, ...found } = await stateOf(place, nodeUser)
-      const copies = entries?.map((name) => `${backupDirectory}/${name}`).filter(isCopyOf(path))
+      const copies = entries
+        ?.map((name) => `${backupDirectory}/${name}`)
+        .filter(isReplacedCopyOf(path))
       const isSound = found.state === 'ok' || found.state === 'unverified'
       const exposure = isSound ? await exposedCopy(copies ?? [], nodeUser) : null
       const state: State = exposure === null ? found : { state: 'exposed', why: exposure }

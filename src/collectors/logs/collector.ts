@@ -4,7 +4,7 @@ import { type Sample, sample } from '../../core/metric.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { LOG_PATTERN } from '../../parsers/log-patterns.ts'
 import type { Exec } from '../../sources/exec.ts'
-import type { ReadOldest } from '../../sources/journal-oldest.ts'
+import type { ReadOldestEntry } from '../../sources/journal-query.ts'
 import { createGrepSupport } from '../shared/grep-support.ts'
 import {
   createJournalFollower,
@@ -22,7 +22,7 @@ import { definition } from './definition.ts'
 interface Parts {
   readonly listening: JournalDependencies
   readonly exec: Exec
-  readonly readOldest: ReadOldest<JournalEntry>
+  readonly readOldest: ReadOldestEntry<JournalEntry>
   readonly names: Names
   /** Service → unit, with `{prefix}` for the maker's word. */
   readonly units: Readonly<Record<string, string>>

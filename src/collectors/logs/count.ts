@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import type { Recorder } from '../../core/recorder.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import { type LogLine, mayMatter, patternsOf, readLogLine } from '../../parsers/log-patterns.ts'
+import {
+  type ClassifiedLine,
+  mayMatchPattern,
+  patternsOf,
+  classifyLine,
+} from '../../parsers/log-patterns.ts'
 import { SERVICE as CONSENSUS } from '../consensus/count.ts'
 import { createLogSightings } from './sightings.ts'
 import { droppedOf } from '../shared/suppressed.ts'
@@ -28,7 +33,11 @@ export const createLogCount = (recorder: Recorder, services: readonly string[]) 
   /** Warnings and errors of consensus, and what was dropped of it, are the consensus collector's. */
   const isOurs = (service: string): boolean => service !== CONSENSUS
 
-  const join = ({ isBare, text }: LogLine, service: string, { at, fields }: JournalEntry): void => {
+  const join = (
+    { isBare, text }: ClassifiedLine,
+    service: string,
+    { at, fields }: JournalEntry,
+  ): void => {
     const process = processOf(service, fields)
     const first = waiting.get(process)
     // What another thread logs in between is no reason.
@@ -39,9 +48,11 @@ export const createLogCount = (recorder: Recorder, services: readonly string[]) 
     }
   }
 
-  const note = (line: LogLine, service: string, { at, fields }: JournalEntry): void => {
+  const note = (line: ClassifiedLine, service: string, { at, fields }: JournalEntry): void => {
     for (const pattern of line.patterns) sightings.saw(service, pattern, { at, text: line.text })
-    const patterns = line.patterns.flatMap(({ name, tellsNext }) => (tellsNext ? [name] : []))
+    const patterns = line.patterns.flatMap(({ name, reasonOnNextLine }) =>
+      reasonOnNextLine ? [name] : [],
+    )
     if (patterns.length === 0) return
     for (const [process, { at: since }] of waiting) {
       if (at - since > REASON_WITHIN_MS) waiting.delete(process)
@@ -76,8 +87,8 @@ export const createLogCount = (recorder: Recorder, services: readonly string[]) 
         return
       }
       // journalctl cannot filter everywhere.
-      if (!mayMatter(message)) return
-      const line = readLogLine(expected.get(service) ?? [], message)
+      if (!mayMatchPattern(message)) return
+      const line = classifyLine(expected.get(service) ?? [], message)
       join(line, service, entry)
       note(line, service, entry)
       for (const { name: pattern } of line.patterns) {

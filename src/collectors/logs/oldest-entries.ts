@@ -1,9 +1,9 @@
 import { type Context, withDeadline } from '../../core/collector.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import type { ReadOldest } from '../../sources/journal-oldest.ts'
+import type { ReadOldestEntry } from '../../sources/journal-query.ts'
 
 interface Parts {
-  readonly read: ReadOldest<JournalEntry>
+  readonly read: ReadOldestEntry<JournalEntry>
   /** How often we look, and how long one look at all of them may take: milliseconds. */
   readonly every: number
   readonly timeout: number

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { excerpt } from '../../core/errors.ts'
 import { redact } from '../../core/redact.ts'
 import { minute } from '../../core/units.ts'
-import type { LogPattern } from '../../parsers/log-pattern.ts'
+import type { LogPattern } from '../../parsers/log-pattern-list.ts'
 import { patternsOf } from '../../parsers/log-patterns.ts'
 
 /** So long a line is news: who looks at the log then should know of it. */
@@ -31,7 +31,7 @@ export const createLogSightings = (services: readonly string[]) => {
     saw: (service: string, pattern: LogPattern, { at, text }: Sighting): void => {
       const known = seen.get(service)?.get(pattern.name)
       // Figures that change with every line must not become a line of ours each.
-      const isNews = !known || pattern.tellsNext === true || at - known.at > WINDOW_MS
+      const isNews = !known || pattern.reasonOnNextLine === true || at - known.at > WINDOW_MS
       const told = isNews ? fitToShow(text) : known.text
       seen.get(service)?.set(pattern.name, { at: Math.max(at, known?.at ?? 0), text: told })
     },

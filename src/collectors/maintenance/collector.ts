@@ -1,6 +1,6 @@
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
-import { readMaintenance, stands, MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { readMaintenance, isActive, MAINTENANCE_REASONS } from '../../core/maintenance.ts'
 import { sample } from '../../core/metric.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { OfferCollector } from '../dependencies.ts'
@@ -33,7 +33,7 @@ export const maintenance = ({ checkpoint, timing }: Parts): Collector<Reading> =
     const announced = found.state === 'saved' ? readMaintenance(found.value) : undefined
     if (!announced) throw unreadable()
     const { reason, until, note } = announced
-    return !stands(announced, clock.now())
+    return !isActive(announced, clock.now())
       ? NONE
       : { reason, until: new Date(until).toISOString(), note }
   }),

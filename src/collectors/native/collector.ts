@@ -5,7 +5,7 @@ import type { Recorder } from '../../core/recorder.ts'
 import { definition, NATIVE_SOURCES } from './definition.ts'
 import { sample } from '../../core/metric.ts'
 import { type Exposition, parsePrometheusText } from '../../parsers/prometheus-text.ts'
-import type { Native } from '../../sources/native.ts'
+import type { MetricsEndpoint } from '../../sources/endpoints.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import { createDrift } from '../shared/drift.ts'
 import { createPace, type Pace } from './pace.ts'
@@ -33,7 +33,7 @@ export interface NativeReading {
 }
 
 interface Parts {
-  readonly at: (url: string) => Native
+  readonly at: (url: string) => MetricsEndpoint
   readonly url: string
   /** Asked where the first gives no metrics of consensus. */
   readonly fallbackUrl: string | null
@@ -65,7 +65,7 @@ export const native = (parts: Parts): Collector<NativeReading> => {
   }
 
   const ask = async (
-    endpoint: Native,
+    endpoint: MetricsEndpoint,
     prefix: string,
     signal: AbortSignal,
   ): Promise<{ readonly state: string; readonly series?: NativeSeries }> => {

@@ -2,17 +2,16 @@ import { type Collector, type Context, poll, type Timing } from '../../core/coll
 import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseHeight } from '../../parsers/height.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity } from '../../parsers/rpc.ts'
-import type { Query } from '../../sources/query.ts'
-import type { Rpc } from '../../sources/rpc.ts'
-import { agree, type Agreement, AGREEMENT_WINDOW } from '../../core/agreement.ts'
+import type { QueryEndpoint, RpcEndpoint } from '../../sources/endpoints.ts'
+import { compareWithQuorum, type Agreement, AGREEMENT_WINDOW } from '../../core/agreement.ts'
 import { type Reply, request, stateOf, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 /** An RPC endpoint is compared on `latest`, a query service on `finalized`, which is what it has indexed. */
 export type Reference = { readonly name: string } & (
-  | { readonly kind: 'rpc'; readonly source: Rpc }
-  | { readonly kind: 'query'; readonly source: Query }
+  | { readonly kind: 'rpc'; readonly source: RpcEndpoint }
+  | { readonly kind: 'query'; readonly source: QueryEndpoint }
 )
 
 interface Seen {
@@ -27,23 +26,23 @@ interface Seen {
 export type ReferenceReading = Agreement & { readonly references: readonly Seen[] }
 
 interface Parts {
-  readonly node: Rpc
+  readonly node: RpcEndpoint
   readonly references: readonly Reference[]
   /** Blocks within which heights count as the same. */
   readonly window: bigint
   readonly timing: Timing
 }
 
-/** Other views of the same chain, and how far the node is behind what they agree on. */
+/** Other views of the same chain, and how far the node is behind what they compareWithQuorum on. */
 export const reference = ({
   node,
   references,
   window,
   timing,
 }: Parts): Collector<ReferenceReading> => {
-  const height = (source: Rpc, signal: AbortSignal): Promise<Reply<bigint>> =>
+  const height = (source: RpcEndpoint, signal: AbortSignal): Promise<Reply<bigint>> =>
     request(source.call('eth_blockNumber', [], signal), parseRpcQuantity)
-  const chainId = (source: Rpc, signal: AbortSignal): Promise<Reply<bigint>> =>
+  const chainId = (source: RpcEndpoint, signal: AbortSignal): Promise<Reply<bigint>> =>
     request(source.call('eth_chainId', [], signal), parseRpcQuantity)
 
   /** A node does not change its chain: while it is down, a reference of another is still of another. */
@@ -84,7 +83,10 @@ export const reference = ({
         ? []
         : [{ height: blockNumber, own: own[kind] }]
     })
-    return { references: all, ...agree(views, { configured: references.length, window }) }
+    return {
+      references: all,
+      ...compareWithQuorum(views, { configured: references.length, window }),
+    }
   }
 
   return {
@@ -110,7 +112,7 @@ const seen = (name: string, reply: Reply<bigint>): Seen =>
     ? { name, up: true, blockNumber: reply.value, state: 'answering' }
     : { name, up: false, blockNumber: null, state: stateOf(reply) }
 
-const finalizedOf = (node: Rpc, signal: AbortSignal): Promise<Reply<Block | null>> =>
+const finalizedOf = (node: RpcEndpoint, signal: AbortSignal): Promise<Reply<Block | null>> =>
   request(node.call('eth_getBlockByNumber', ['finalized', false], signal), parseRpcBlock)
 
 const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null)

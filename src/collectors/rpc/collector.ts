@@ -5,7 +5,7 @@ import { minute, second } from '../../core/units.ts'
 import { definition, BLOCK_TAGS, REFUSALS } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../../parsers/rpc.ts'
-import type { Rpc } from '../../sources/rpc.ts'
+import type { RpcEndpoint } from '../../sources/endpoints.ts'
 import { type Refusal, type Reply, request, stateOf, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
@@ -37,7 +37,7 @@ export type RpcReading =
     }
 
 interface Parts {
-  readonly node: Rpc
+  readonly node: RpcEndpoint
   readonly recorder: Recorder
   readonly clock: Clock
   readonly timing: Timing

@@ -2,7 +2,7 @@ import { type Context, type Timing, withDeadline } from '../../core/collector.ts
 import type { Recorder } from '../../core/recorder.ts'
 import { type Sample, sampleIfKnown } from '../../core/metric.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import { createLineJoiner } from '../../parsers/journal-lines.ts'
+import { createLineJoiner } from '../../parsers/journal.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { Journal, JournalBatch } from '../../sources/journal.ts'
 import { readPlace, sameMatch, savePlace } from './place.ts'
@@ -97,7 +97,7 @@ export const createJournalFollower = (
       const entry = joiner.join(part)
       if (entry) listener.on(entry, entry.at < on.countFrom)
     }
-    countUnparsed(batch.unreadable + joiner.takeLost())
+    countUnparsed(batch.unreadable + joiner.takeLostCount())
     if (batch.entries.length > 0 && !joiner.isWaiting && on.cursor !== undefined) {
       const { match, cursor } = on
       savePlace(checkpoint, { match, cursor, at: lastEntryAt ?? 0, memory: listener.memory() })

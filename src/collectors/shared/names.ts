@@ -1,4 +1,4 @@
-import { resolvePath } from '../../core/key-places.ts'
+import { resolvePath } from '../../core/key-paths.ts'
 import type { KeyFiles } from '../../sources/key-files.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 

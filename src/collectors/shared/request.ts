@@ -2,7 +2,7 @@ import type { Timing } from '../../core/collector.ts'
 import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { asError } from '../../core/outcome.ts'
 import type { REFUSALS } from '../rpc/definition.ts'
-import { RpcRefusal } from '../../parsers/rpc.ts'
+import { RpcErrorResponse } from '../../parsers/rpc.ts'
 
 /** Why a request brought nothing: a reading in itself, since the agent did ask. */
 export type Refusal = (typeof REFUSALS)[number]
@@ -34,7 +34,7 @@ export const request = async <T>(
   } catch (thrown) {
     const error = asError(thrown)
     const detail = summaryOf(error)
-    if (error instanceof RpcRefusal) return { ok: false, reason: 'jsonrpc', detail }
+    if (error instanceof RpcErrorResponse) return { ok: false, reason: 'jsonrpc', detail }
     if (error instanceof ParseError) return { ok: false, reason: 'invalid', detail }
     if (error instanceof SourceError) {
       return { ok: false, reason: error.timeout ? 'timeout' : 'refused', detail }

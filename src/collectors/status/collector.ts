@@ -2,7 +2,7 @@ import { type Collector, type Context, poll, type Timing } from '../../core/coll
 import type { Recorder } from '../../core/recorder.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseStatusReport, type StatusReport } from '../../parsers/status.ts'
-import type { ReadStatus } from '../../sources/status.ts'
+import type { ReadStatus } from '../../sources/node-tools.ts'
 import type { OwnKey } from '../shared/own-key.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'

@@ -8,7 +8,7 @@ import { definition, BLOCK_STATES, CHUNK_LISTS, TIMELINES } from './definition.t
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseStorageReport, readStorageFailure, type StorageReport } from '../../parsers/mpt.ts'
 import { COMPACTION_THRESHOLD } from '../shared/compaction.ts'
-import type { ReadStorage } from '../../sources/storage.ts'
+import type { ReadStorage } from '../../sources/node-tools.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
 interface Parts {

@@ -1,12 +1,12 @@
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { excerpt, summaryOf } from '../../core/errors.ts'
 import type { Forks } from '../../core/fork.ts'
-import { createKnown } from '../../core/known.ts'
+import { createSampleIndex } from '../../core/sample-index.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import type { PackageVersion } from '../../parsers/dpkg.ts'
 import type { NodeVersion } from '../../parsers/node-version.ts'
-import { isOtherVersion, versionIn } from '../../parsers/version-number.ts'
+import { isDifferentVersion, versionIn } from '../../parsers/version-number.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import { forkSamples, forkState, readinessFor, type Readiness } from './fork-readiness.ts'
@@ -62,7 +62,7 @@ export const version = (parts: Parts): Collector<VersionReading> => {
       }),
     )
     // After the programs, so that the first reading, too, finds what the others have read.
-    const known = createKnown(published())
+    const known = createSampleIndex(published())
     const running = runningVersions(known)
     const installed = installedVersion(package_, answers)
     chainId = chainIdOf(known) ?? chainId
@@ -106,7 +106,7 @@ const installedVersion = (
 }
 
 const mismatchOf = (installed: string | null, running: readonly Running[]): boolean | null => {
-  const others = running.map((one) => isOtherVersion(installed, one.version))
+  const others = running.map((one) => isDifferentVersion(installed, one.version))
   if (others.includes(true)) return true
   // The RPC comes back by itself: that it is the installed one says nothing of consensus.
   const isConsensusKnown = running.some(({ source }) => source === 'native')

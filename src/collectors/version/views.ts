@@ -1,4 +1,4 @@
-import type { Known } from '../../core/known.ts'
+import type { SampleIndex } from '../../core/sample-index.ts'
 import type { RUNNING_SOURCES } from './definition.ts'
 import { versionIn } from '../../parsers/version-number.ts'
 
@@ -9,7 +9,7 @@ export interface Running {
 }
 
 /** RPC and consensus are processes of their own: after half a restart they are of two versions. */
-export const runningVersions = (known: Known): readonly Running[] => {
+export const runningVersions = (known: SampleIndex): readonly Running[] => {
   const rpc = versionIn(labelOf(known, 'chain_rpc_info', 'client_version'))
   const native = versionIn(labelOf(known, 'chain_native_info', 'version'))
   return [
@@ -19,7 +19,7 @@ export const runningVersions = (known: Known): readonly Running[] => {
 }
 
 /** By the RPC, else by the status report, which tells it also while nothing listens. */
-export const chainIdOf = (known: Known): string | null =>
+export const chainIdOf = (known: SampleIndex): string | null =>
   labelOf(known, 'chain_rpc_info', 'chain_id') ?? labelOf(known, 'chain_status_info', 'chain_id')
 
 /** The kind that every version calls by one name: one value a slot. The page-encoded has the maker's word. */
@@ -29,7 +29,7 @@ const BY_SLOT = 'ethereum'
  * Whether the database has a page-encoded timeline, primary or secondary: by the storage report, else by
  * consensus. A kind that nobody knows may be either.
  */
-export const hasPageTimeline = (known: Known, word: string): boolean | null => {
+export const hasPageTimeline = (known: SampleIndex, word: string): boolean | null => {
   const kinds = known.series('chain_storage_timeline_info').map(({ labels }) => labels['kind'])
   if (kinds.includes(word)) return true
   if (kinds.length > 0 && kinds.every((kind) => kind === BY_SLOT)) return false
@@ -38,7 +38,7 @@ export const hasPageTimeline = (known: Known, word: string): boolean | null => {
 }
 
 const labelOf = (
-  known: Known,
+  known: SampleIndex,
   metric: 'chain_rpc_info' | 'chain_native_info' | 'chain_status_info',
   label: string,
 ): string | null => known.series(metric)[0]?.labels[label] || null

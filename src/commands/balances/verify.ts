@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/clock.ts'
 import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
-import { parseRpcBytes, RpcRefusal } from '../../parsers/rpc.ts'
-import { createAsk } from '../../sources/http.ts'
-import { createRpc, type Rpc } from '../../sources/rpc.ts'
+import { parseRpcBytes, RpcErrorResponse } from '../../parsers/rpc.ts'
+import { createHttpClient } from '../../sources/http.ts'
+import { createRpcEndpoint, type RpcEndpoint } from '../../sources/endpoints.ts'
 import { topicOf } from '../../tokens/signatures.ts'
 import type { BalanceRow, LedgerResult } from '../../tokens/types.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
@@ -43,7 +43,7 @@ const TIMEOUT_MS = 10 * second
 /** Compares a sample of the balances with the contract, by eth_call at the last block of the balances. */
 export const verifyBalances = async (options: VerifyOptions): Promise<Verification> => {
   const { ledger, sample, rpcUrl, clock, signal } = options
-  const rpc = createRpc(options.ask ?? createAsk(clock), rpcUrl, TIMEOUT_MS)
+  const rpc = createRpcEndpoint(options.ask ?? createHttpClient(clock), rpcUrl, TIMEOUT_MS)
   const different: Difference[] = []
   let [equal, untold, failures] = [0, 0, 0]
   let why: string | null = null
@@ -75,7 +75,10 @@ type ContractAnswer =
 
 const NO_ANSWER: ContractAnswer = { why: 'no answer', hasFailed: true }
 
-const supplyOf = async (rpc: Rpc, options: VerifyOptions): Promise<Verification['supply']> => {
+const supplyOf = async (
+  rpc: RpcEndpoint,
+  options: VerifyOptions,
+): Promise<Verification['supply']> => {
   const { supply } = options.ledger
   if (supply === null || options.standard !== 'erc20') return null
   options.signal.throwIfAborted()
@@ -102,7 +105,7 @@ const sampleOf = (rows: readonly BalanceRow[], sample: number): readonly Balance
 }
 
 const callContract = async (
-  rpc: Rpc,
+  rpc: RpcEndpoint,
   data: string,
   { contract, block, signal, ...token }: VerifyOptions,
 ): Promise<ContractAnswer> => {
@@ -116,7 +119,7 @@ const callContract = async (
     const word = bytes.slice(0, WORD_DIGITS)
     return { value: isOwner(token) ? `0x${word.slice(24)}` : BigInt(`0x${word}`).toString() }
   } catch (error) {
-    if (error instanceof RpcRefusal) return rpcErrorOf(error, token)
+    if (error instanceof RpcErrorResponse) return rpcErrorOf(error, token)
     if (error instanceof SourceError) return { why: summaryOf(error), hasFailed: true }
     if (error instanceof ParseError) return { why: summaryOf(error) }
     throw error
@@ -129,7 +132,10 @@ const WORD_DIGITS = 64
 const MISSING_STATE =
   /prun|missing trie|not available|unavailable|histor|too old|header not found|block not found|out of range/i
 
-const rpcErrorOf = (error: RpcRefusal, token: Pick<TokenContract, 'standard'>): ContractAnswer => {
+const rpcErrorOf = (
+  error: RpcErrorResponse,
+  token: Pick<TokenContract, 'standard'>,
+): ContractAnswer => {
   const message = error.summary.replace(/^.*got the error /, '')
   // Checked first, because the message of a contract may contain any text.
   const isReverted = /\brevert/i.test(message)

@@ -7,7 +7,7 @@ import { asError } from '../../core/outcome.ts'
 import { second } from '../../core/units.ts'
 import { checkNewFile, packArchive, writeNewFile } from '../../sources/archive.ts'
 import { createExec, type Exec } from '../../sources/exec.ts'
-import { createPatientExec } from '../../sources/patient-exec.ts'
+import { createExecWithTimeouts } from '../../sources/exec-with-timeouts.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
 import { revision, version } from '../../core/version.ts'
 import { createMembers, type Members, type RedactionCounts } from './members.ts'
@@ -40,7 +40,7 @@ const MAX_EVENTS = 1000
 /** Gathers the members of the archive, with secrets redacted. Errors become entries of the manifest. */
 export const gatherBundle = async (options: Options): Promise<Members> => {
   const { config, clock, path, signal, snapshot, onStep } = options
-  const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
+  const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
   const members = createMembers(clock.now())
   const attempt = async (name: string, make: () => Promise<string | null>): Promise<void> => {
     signal.throwIfAborted()

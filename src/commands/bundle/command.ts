@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import type { Config } from '../../config/schema.ts'
-import { renderSettings } from '../../config/show.ts'
+import { renderSettings } from '../../config/render.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { hour } from '../../core/units.ts'
 import { checkBundleFile, gatherBundle, stampOf, writeBundle } from './bundle.ts'

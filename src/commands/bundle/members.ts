@@ -1,6 +1,6 @@
 import { redact } from '../../core/redact.ts'
 import { type RedactionKind, redactDocument, redactLog } from '../../core/redact-log.ts'
-import { sha256 } from '../../core/sum.ts'
+import { sha256 } from '../../core/hash.ts'
 import { version } from '../../core/version.ts'
 
 /** How often each kind of secret was redacted. */

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { describeSource } from '../../config/show.ts'
+import { describeSource } from '../../config/render.ts'
 import { toJson } from '../../core/json.ts'
 import { preflight } from './preflight.ts'
 import { type Fact, summarize } from '../../health/summary.ts'

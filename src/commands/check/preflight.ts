@@ -3,9 +3,9 @@ import type { Clock } from '../../core/clock.ts'
 import { withDeadline } from '../../core/collector.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
-import { createAccess } from '../../sources/access.ts'
+import { createAccess } from '../../sources/permissions.ts'
 import { createExec } from '../../sources/exec.ts'
-import { createAsk } from '../../sources/http.ts'
+import { createHttpClient } from '../../sources/http.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import type { Finding } from '../../health/finding.ts'
 import type { NodeSnapshot } from '../../health/snapshot.ts'
@@ -39,7 +39,7 @@ const CHECKS: readonly PreflightCheck[] = [
 /** Findings about the host and the agent that no metric shows. Reads only. */
 export const preflight = async (options: PreflightOptions): Promise<readonly Finding[]> => {
   const { config, clock, path, signal, snapshot } = options
-  const { exec = createExec({ clock, path }), ask = createAsk(clock) } = options
+  const { exec = createExec({ clock, path }), ask = createHttpClient(clock) } = options
   const access = createAccess()
   const context = { config, clock, signal, snapshot, exec, ask, access, files: keyFiles }
   try {

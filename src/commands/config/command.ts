@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { renderExampleConfig } from '../../config/example.ts'
-import { describeSource, renderSettings, settingsAsJson } from '../../config/show.ts'
+import { describeSource, renderSettings, settingsAsJson } from '../../config/render.ts'
 import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 

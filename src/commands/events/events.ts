@@ -3,8 +3,8 @@ import type { Clock } from '../../core/clock.ts'
 import type { Event } from '../../core/event.ts'
 import { parseEvent, parseEventsPage } from '../../parsers/event.ts'
 import { createAgentApi } from '../../sources/agent-api.ts'
-import { readEventFile } from '../../sources/event-file.ts'
-import { createAsk } from '../../sources/http.ts'
+import { readEventFile } from '../../sources/event-log.ts'
+import { createHttpClient } from '../../sources/http.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
 interface Options extends SourceOverrides {
@@ -31,7 +31,7 @@ export interface Events {
 
 /** Reads events from the running agent, or from its file. Throws a SourceError or a ParseError. */
 export const readEvents = async (options: Options): Promise<Events> => {
-  const { config, clock, signal, since, after, ask = createAsk(clock) } = options
+  const { config, clock, signal, since, after, ask = createHttpClient(clock) } = options
   const query = new URLSearchParams({
     limit: `${config.events.keep}`,
     ...(since !== undefined && { since: new Date(since).toISOString() }),

@@ -1,4 +1,4 @@
-import { printable } from '../../core/printable.ts'
+import { sanitize } from '../../core/sanitize.ts'
 import type { Event } from '../../core/event.ts'
 import type { Events } from './events.ts'
 import { wrap } from '../../cli/terminal/layout.ts'
@@ -48,7 +48,7 @@ export const eventLines = (events: readonly Event[], style: Style): readonly str
     const head = `${utc(at)} ${mark} ${collector.padEnd(11)}  `
     const isNarrow = style.width !== undefined && style.width - head.length < 30
     const room = isNarrow ? '    ' : ' '.repeat(head.length)
-    const lines = wrap(style.plain(printable(text).replaceAll(/\s*\n\s*/g, ' ')), style, room)
+    const lines = wrap(style.plain(sanitize(text).replaceAll(/\s*\n\s*/g, ' ')), style, room)
     const painted = lines.map((line) =>
       tone ? style.paint(tone, line.trimStart()) : line.trimStart(),
     )

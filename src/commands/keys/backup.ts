@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { KEY_TYPES } from '../../core/key-places.ts'
+import { KEY_TYPES } from '../../core/key-paths.ts'
 import { asError } from '../../core/outcome.ts'
 import { backUp, type BackupResult } from '../../keys/backup.ts'
 import type { KeySession } from './session.ts'

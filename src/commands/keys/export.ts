@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { toJson } from '../../core/json.ts'
-import { KEY_TYPES } from '../../core/key-places.ts'
+import { KEY_TYPES } from '../../core/key-paths.ts'
 import { createEncrypt, type Recipient } from '../../keys/age.ts'
 import { exportKeys, type ExportResult } from '../../keys/export.ts'
 import type { KeySession } from './session.ts'

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { SourceError } from '../../core/errors.ts'
-import { KEY_TYPES, type KeyType } from '../../core/key-places.ts'
+import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
 import { noteOffNode } from '../../keys/off-node.ts'
 import { verify } from '../../keys/verify.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'

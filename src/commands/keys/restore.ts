@@ -18,7 +18,7 @@ import {
 import { Command } from 'commander'
 import { SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
-import { KEY_TYPES, type KeyType } from '../../core/key-places.ts'
+import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
 import { asError } from '../../core/outcome.ts'
 import { readNodePassword } from '../../keys/key-context.ts'
 import {

@@ -2,7 +2,7 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { withDeadline } from '../../core/collector.ts'
 import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
-import { type KeyFolders, resolveFolders } from '../../core/key-places.ts'
+import { type KeyFolders, resolveFolders } from '../../core/key-paths.ts'
 import { asError } from '../../core/outcome.ts'
 import { second } from '../../core/units.ts'
 import type { KnownKey, KnownKeys } from '../../keys/identity.ts'
@@ -12,17 +12,17 @@ import { createExec, type Exec } from '../../sources/exec.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import { createKeystoreTool } from '../../sources/keystore-tool.ts'
 import { withFoldersLocked } from '../../sources/lock.ts'
-import { createPatientExec } from '../../sources/patient-exec.ts'
+import { createExecWithTimeouts } from '../../sources/exec-with-timeouts.ts'
 import { createPrefix } from '../../sources/prefix.ts'
-import { isProcessListOpen } from '../../sources/process-list.ts'
 import {
-  folderOfRoot,
-  leaveNoCore,
-  runMark,
+  rootOnlyDirectory,
+  isProcessListPublic,
+  disableCoreDumps,
+  uniqueRunName,
   withPrivateUmask,
-} from '../../sources/process-guards.ts'
+} from '../../sources/process-hardening.ts'
 import { secretFiles } from '../../sources/secret-files.ts'
-import { createStatusTool } from '../../sources/status.ts'
+import { createStatusTool } from '../../sources/node-tools.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
 interface Options extends SourceOverrides {
@@ -65,7 +65,7 @@ export const withKeySession = async <T>(
   const exec = standIn ?? createExec({ clock, path })
   try {
     return await withPrivateUmask(async () => {
-      const patient = createPatientExec(exec, clock)
+      const patient = createExecWithTimeouts(exec, clock)
       const { word } = await createPrefix({ exec: patient, path, configured: config.prefix })(
         signal,
       )
@@ -77,8 +77,8 @@ export const withKeySession = async <T>(
           folders,
           now: () => clock.now(),
           reportProgress,
-          runId: runMark(),
-          privateDirectory: folderOfRoot(),
+          runId: uniqueRunName(),
+          privateDirectory: rootOnlyDirectory(),
         },
         fallbacks: fallbacksOf(folders, config.node, word),
         readKnownKeys: async ({ mayRun }) => {
@@ -91,9 +91,9 @@ export const withKeySession = async <T>(
           const configured = { source, isConfigured: true, publicKey, whyUnknown }
           return { secp: [configured, reported.secp], bls: [reported.bls] }
         },
-        isListOpen: await isProcessListOpen(),
+        isListOpen: await isProcessListPublic(),
         // A simulated tool runs in this process.
-        coreDumpProblem: standIn ? null : await leaveNoCore(patient, signal),
+        coreDumpProblem: standIn ? null : await disableCoreDumps(patient, signal),
         consensusState: () => readUnitState(patient, `${word}-bft.service`, signal),
       }
       return withFoldersLocked([folders.directory, folders.backupDirectory], () => work(session))

@@ -5,7 +5,7 @@ import { createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
 import { LEGACY, runKeyCommand, typeOption, warnOfExposure } from './key-command.ts'
 import { Command } from 'commander'
 import { toJson } from '../../core/json.ts'
-import { KEY_TYPES, type KeyType } from '../../core/key-places.ts'
+import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 

@@ -1,7 +1,7 @@
 import { figure } from '../../core/format.ts'
 import { createReadStream } from 'node:fs'
 import { Command } from 'commander'
-import { readNames } from '../../config/names.ts'
+import { readNames } from '../../config/key-names.ts'
 import { type LedgerBatch, readLedger } from './ledger.ts'
 import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import { readCount, readTime } from '../../cli/option-values.ts'

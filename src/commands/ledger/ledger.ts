@@ -5,7 +5,7 @@ import { ParseError, SourceError } from '../../core/errors.ts'
 import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
 import { type LedgerEvent, parseLedgerLine } from '../../parsers/ledger-tail.ts'
 import { createExec } from '../../sources/exec.ts'
-import { createPatientExec } from '../../sources/patient-exec.ts'
+import { createExecWithTimeouts } from '../../sources/exec-with-timeouts.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 import { readRecording, type Recording } from '../../sources/recording.ts'
 import { fetchSnapshot } from '../shared/agent-snapshot.ts'
@@ -104,7 +104,7 @@ async function* batchesOf(options: Options, wanted: LedgerQuery): AsyncGenerator
     }
     return
   }
-  const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
+  const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
   try {
     const { word } = await createPrefix({ exec, path, configured: config.prefix })(signal)
     const unit = config.ledger.unit.replaceAll('{prefix}', word)

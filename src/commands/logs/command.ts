@@ -5,7 +5,7 @@ import { readCount, readTime } from '../../cli/option-values.ts'
 import { type ExitCode, type Io, isInterrupted, reportInterrupted, writeAll } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
-import { printable } from '../../core/printable.ts'
+import { sanitize } from '../../core/sanitize.ts'
 import { wrap } from '../../cli/terminal/layout.ts'
 
 interface Options extends ConfigOptions {
@@ -127,9 +127,9 @@ const TONES: Readonly<Record<string, Tone>> = {
 /** `TIME LEVEL message key=value`, wrapped. */
 export const renderShort = (line: ShownLine, style: Style): string => {
   const { at, level, by, from } = line
-  const head = `${new Date(at).toISOString()} ${oneLine(printable(level ?? '')).padEnd(5)} `
+  const head = `${new Date(at).toISOString()} ${oneLine(sanitize(level ?? '')).padEnd(5)} `
   const said = [by === null ? line.message : `${by}: ${line.message}`, ...pairsOf(line)].join(' ')
-  const text = style.plain(cut(oneLine(printable(from === null ? said : `${said} (${from})`))))
+  const text = style.plain(cut(oneLine(sanitize(from === null ? said : `${said} (${from})`))))
   const [first = '', ...rest] = wrap(head + text, style, '  ')
   const shown = [first.slice(2), ...rest]
   const tone = TONES[level ?? '']
@@ -137,13 +137,13 @@ export const renderShort = (line: ShownLine, style: Style): string => {
 }
 
 /** The unchanged line. */
-export const renderRaw = ({ raw }: ShownLine): string => `${printable(raw)}\n`
+export const renderRaw = ({ raw }: ShownLine): string => `${sanitize(raw)}\n`
 
 export const renderJson = (service: string, { at, raw, ...line }: ShownLine): string => {
   const { level, by, message, from, fields } = line
   const time = new Date(at).toISOString()
   const document = JSON.stringify({ time, service, level, by, message, fields, from, raw })
-  return `${printable(document)}\n`
+  return `${sanitize(document)}\n`
 }
 
 const pairsOf = ({ fields }: ShownLine): readonly string[] =>

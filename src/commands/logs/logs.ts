@@ -4,7 +4,7 @@ import { type RedactionKind, redactLog } from '../../core/redact-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { type LogLine, parseLogLine } from '../../parsers/log-line.ts'
 import { createExec } from '../../sources/exec.ts'
-import { createPatientExec } from '../../sources/patient-exec.ts'
+import { createExecWithTimeouts } from '../../sources/exec-with-timeouts.ts'
 import { readJournal } from '../shared/journal-reader.ts'
 import { findUnits, labelOf, nearestLabel } from '../shared/log-units.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
@@ -49,7 +49,7 @@ export type ServiceLookup =
 /** The logs of the node's services, with secrets redacted. `read` and `find` throw SourceErrors. */
 export const openLogs = (options: Options) => {
   const { config, clock, path, signal } = options
-  const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
+  const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
   return {
     find: async (word: string): Promise<ServiceLookup> => {
       const units = await findUnits({ config, exec, path, signal })

@@ -1,14 +1,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Config } from '../../config/schema.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { type Maintenance, stands, MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { type Maintenance, isActive, MAINTENANCE_REASONS } from '../../core/maintenance.ts'
 import { minute, parseDuration, renderDuration, second } from '../../core/units.ts'
 import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { z } from 'zod'
 import { staleAfter } from '../../core/collector.ts'
-import { type Announcements, createAnnouncements } from '../../sources/announcements.ts'
+import { type MaintenanceFile, createMaintenanceFile } from '../../sources/maintenance-file.ts'
 import { fetchSnapshot, type FetchSnapshotOptions } from '../shared/agent-snapshot.ts'
 
 interface StartOptions extends ConfigOptions {
@@ -54,7 +54,7 @@ const startCommand = (io: Io, exit: Exit): Command =>
       const { reason, note = null } = options
       const maintenance = { reason, note, startedAt, until: startedAt + span }
       await announcements.write(maintenance)
-      if (before && stands(before, startedAt)) io.stdout.write(`Replaces: ${describe(before)}\n`)
+      if (before && isActive(before, startedAt)) io.stdout.write(`Replaces: ${describe(before)}\n`)
       io.stdout.write(`Maintenance: ${describe(maintenance)}\n`)
       const problem = await problemOf(io, config, maintenance)
       if (problem !== null) {
@@ -123,7 +123,7 @@ const showCommand = (io: Io, exit: Exit): Command =>
     .option('--json', 'as JSON')
     .action(async (options: ShowOptions) => {
       const found = await openAnnouncements(configOf(io, options).config).read()
-      const now = found && stands(found, io.clock.now()) ? found : undefined
+      const now = found && isActive(found, io.clock.now()) ? found : undefined
       if (options.json) io.stdout.write(`${JSON.stringify(now ? asJson(now) : null)}\n`)
       else io.stdout.write(now ? `Maintenance: ${describe(now)}\n` : 'No maintenance window.\n')
       exit(now ? 0 : 1)
@@ -151,8 +151,8 @@ const readDuration = (text: string): number => {
 }
 
 /** The maintenance window of the agent that runs with this configuration. */
-export const openAnnouncements = ({ state }: Pick<Config, 'state'>): Announcements =>
-  createAnnouncements(state.directory)
+export const openAnnouncements = ({ state }: Pick<Config, 'state'>): MaintenanceFile =>
+  createMaintenanceFile(state.directory)
 
 /** What the running agent reports of its maintenance window. */
 export type Confirmation = 'confirmed' | 'no agent' | 'not reported' | 'interrupted'

@@ -1,6 +1,6 @@
 import { figure } from '../../core/format.ts'
 import { Command, Option } from 'commander'
-import { readNames } from '../../config/names.ts'
+import { readNames } from '../../config/key-names.ts'
 import { toJson } from '../../core/json.ts'
 import { parseDuration } from '../../core/units.ts'
 import { analyseLog } from './monlog.ts'

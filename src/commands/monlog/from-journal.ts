@@ -1,13 +1,18 @@
 import { createGrepSupport } from '../../collectors/shared/grep-support.ts'
-import { withDeadline } from '../../core/collector.ts'
 import type { Clock } from '../../core/clock.ts'
+import { withDeadline } from '../../core/collector.ts'
 import { second } from '../../core/units.ts'
-import { consensusLogPattern } from '../../parsers/consensus-log-messages.ts'
-import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
-import { createLineJoiner, MOST_PARTS, newestLines } from '../../parsers/journal-lines.ts'
+import { consensusLogPattern } from '../../parsers/consensus-log.ts'
+import {
+  createLineJoiner,
+  type JournalEntry,
+  MAX_PARTS,
+  newestLines,
+  parseJournalEntry,
+} from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createNewest } from '../../sources/journal-end.ts'
-import { createReadPast } from '../../sources/past-journal.ts'
+import { createNewestEntryReader } from '../../sources/journal-query.ts'
+import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { GROUP_MESSAGE } from './extra-facts.ts'
 import type { Fold } from './fold.ts'
 import { DEBUG_PATTERN, isOwn } from './fold.ts'
@@ -42,8 +47,8 @@ export const foldJournal = async (
 ): Promise<JournalContext> => {
   const { exec, unit, onLines } = parts
   const withTimeout = createWithTimeout(parts)
-  const readNewest = createNewest({ exec, parse: parseJournalEntry })
-  const readPast = createReadPast({ exec, parse: parseJournalEntry })
+  const readNewest = createNewestEntryReader({ exec, parse: parseJournalEntry })
+  const readPast = createJournalRangeReader({ exec, parse: parseJournalEntry })
   const own = ['-u', unit]
   // journalctl's --until is inclusive: the range ends one microsecond before `to`.
   const until = range.to - 0.001
@@ -60,7 +65,7 @@ export const foldJournal = async (
     }).then((entry) => entry !== undefined),
     withTimeout(async (signal) => {
       const entries: JournalEntry[] = []
-      const last = { match: own, until, newest: NEWEST + MOST_PARTS }
+      const last = { match: own, until, newest: NEWEST + MAX_PARTS }
       for await (const batch of readPast(last, signal)) entries.push(...batch.entries)
       return newestLines(entries, NEWEST)
     }),
@@ -79,7 +84,7 @@ export const foldJournal = async (
       const entry = joiner.join(part)
       if (entry) fold.on(entry)
     }
-    unreadable += batch.unreadable + joiner.takeLost()
+    unreadable += batch.unreadable + joiner.takeLostCount()
     lines += batch.entries.length
     onLines(lines)
   }

@@ -1,7 +1,5 @@
-import type { JournalEntry } from '../../parsers/journal.ts'
-import { parseJournalEntry } from '../../parsers/journal.ts'
-import { createLineJoiner } from '../../parsers/journal-lines.ts'
-import { type Recording, readRecording } from '../../sources/recording.ts'
+import { createLineJoiner, type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
+import { readRecording, type Recording } from '../../sources/recording.ts'
 import type { Fold } from './fold.ts'
 import type { JournalContext } from './from-journal.ts'
 
@@ -51,7 +49,7 @@ export const foldRecording = async (
     }
     onLines(lines)
   }
-  return { newest, unreadable: unreadable + joiner.takeLost(), first, last }
+  return { newest, unreadable: unreadable + joiner.takeLostCount(), first, last }
 }
 
 const unitMatcher = (unit: string): ((name: string) => boolean) => {

@@ -1,4 +1,4 @@
-import type { KeyNames } from '../../config/names.ts'
+import type { KeyNames } from '../../config/key-names.ts'
 import { redactLog } from '../../core/redact-log.ts'
 import type { MonlogReport } from './report.ts'
 import { duration, figure } from '../../core/format.ts'

@@ -3,9 +3,9 @@ import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { Argument, Command } from 'commander'
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { accountOf } from '../../core/file-errors.ts'
+import { describeFileError } from '../../core/file-errors.ts'
 import { toJson } from '../../core/json.ts'
-import { type Format, formats } from '../../parsers/index.ts'
+import { type Format, formats } from '../../parsers/formats.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 
 /** `chain-agent parse`: prints the parsed content of a file. */
@@ -94,7 +94,7 @@ const readAll = async (input: Readable, name: string): Promise<string> => {
     }
   } catch (error) {
     if (error instanceof SourceError) throw error
-    throw new SourceError({ doing: `read ${name}`, ...accountOf(error) }, { cause: error })
+    throw new SourceError({ doing: `read ${name}`, ...describeFileError(error) }, { cause: error })
   }
   return Buffer.concat(chunks).toString('utf8')
 }

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { SourceError } from '../../core/errors.ts'
-import { accountOf } from '../../core/file-errors.ts'
-import { nearest } from '../../core/nearest.ts'
+import { describeFileError } from '../../core/file-errors.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import type { LogQuery } from '../../query/client/types.ts'
 import { LOG_FIELDS, type LogField } from '../../query/log-fields.ts'
 import { fetchLogs } from './fetch-logs.ts'
@@ -157,7 +157,7 @@ const print = async (io: Io, text: string): Promise<void> => {
   const lost = io.stdout.errored
   // A closed pipe is not an error: the signal ends the run.
   if (!lost || lost.message.includes('EPIPE')) return
-  throw new SourceError({ doing: 'write the rows', ...accountOf(lost) })
+  throw new SourceError({ doing: 'write the rows', ...describeFileError(lost) })
 }
 
 const exitStopped = (io: Io, exit: (code: ExitCode) => void, output: string | undefined): void => {
@@ -198,7 +198,7 @@ const readFields = (text: string): readonly LogField[] =>
   text.split(',').map((word) => {
     const field = LOG_FIELDS.find((one) => one === word.trim())
     if (field) return field
-    const meant = nearest(word.trim(), LOG_FIELDS)
+    const meant = closestMatch(word.trim(), LOG_FIELDS)
     throw new InvalidArgumentError(
       meant === undefined ? `the fields are: ${LOG_FIELDS.join(', ')}` : `Did you mean ${meant}?`,
     )

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import type { LogQuery, Page, Progress, QueryClient, RunResult } from '../../query/client/types.ts'
-import { begunBytes, openGrowingFile, partialOf } from '../../sources/growing-file.ts'
+import { partialBytes, openPartialFile, partialPath } from '../../sources/partial-file.ts'
 import {
   type CheckpointFile,
   createCheckpointSchedule,
@@ -89,7 +89,7 @@ const fetchToFile = async (
   let offset = point?.offset ?? 0
   // A run that was killed after its last step may have left a checkpoint.
   if (!point) await checkpoint.remove()
-  const growing = await openGrowingFile(file, offset)
+  const growing = await openPartialFile(file, offset)
   const schedule = createCheckpointSchedule({
     clock,
     height,
@@ -140,14 +140,14 @@ const fetchToFile = async (
 
 /** Undefined for a new run. Throws a SourceError if an earlier run exists that cannot be resumed, or without --resume. */
 const resumePointOf = async (file: string, checkpoint: CheckpointFile, resume: boolean) => {
-  const written = await begunBytes(file)
+  const written = await partialBytes(file)
   if (written === undefined) return undefined
-  if (!resume) throw unfinishedRun(partialOf(file))
+  if (!resume) throw unfinishedRun(partialPath(file))
   const found = await checkpoint.read()
   // The earlier run ended before its first page.
   if (!found) return undefined
   if (written >= found.mark.offset) return found.mark
-  throw tooShort(partialOf(file))
+  throw tooShort(partialPath(file))
 }
 
 const tooShort = (file: string): QueryError =>

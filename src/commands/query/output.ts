@@ -1,22 +1,18 @@
 import {
-  checkPlace,
-  type GrowingFile,
-  isThere,
-  openGrowingFile,
-  partialOf,
-} from '../../sources/growing-file.ts'
+  checkWritable,
+  type PartialFile,
+  openPartialFile,
+  partialPath,
+} from '../../sources/partial-file.ts'
 
 /** The checkpoint file of a run that writes this output file. */
 export const checkpointOf = (file: string): string => `${file}.checkpoint`
 
 /** Opens an output file, which gets its name when it is complete. */
-export const openOutput = (file: string): Promise<GrowingFile> => openGrowingFile(file)
+export const openOutput = (file: string): Promise<PartialFile> => openPartialFile(file)
 
 /** The name of an incomplete output file. */
-export const partialPathOf = (file: string): string => partialOf(file)
+export const partialPathOf = (file: string): string => partialPath(file)
 
 /** Checks at the start, before hours of reading, that the file can be written. Throws a SourceError. */
-export const checkOutput = (file: string): Promise<void> => checkPlace(file)
-
-/** Whether a checkpoint file exists. */
-export const exists = (file: string): Promise<boolean> => isThere(file)
+export const checkOutput = (file: string): Promise<void> => checkWritable(file)

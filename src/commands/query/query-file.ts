@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { excerpt } from '../../core/errors.ts'
-import { accountOf } from '../../core/file-errors.ts'
+import { describeFileError } from '../../core/file-errors.ts'
 import { asError } from '../../core/outcome.ts'
 import type { LogQuery } from '../../query/client/types.ts'
 import { LOG_FIELDS } from '../../query/log-fields.ts'
@@ -55,7 +55,7 @@ export const readQueryFile = async (file: string): Promise<LogQuery> => {
 const readJson = async (file: string): Promise<unknown> => {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new UsageError(
-      `${file} cannot be read: ${accountOf(error).happened}\n  what to do: check the path after --query`,
+      `${file} cannot be read: ${describeFileError(error).happened}\n  what to do: check the path after --query`,
     )
   })
   try {

@@ -5,7 +5,7 @@ import { asError } from '../../core/outcome.ts'
 import { QueryError, type QueryErrorKind } from '../../query/client/errors.ts'
 import { UNSETTLED_BLOCKS } from '../../query/client/types.ts'
 import { StandardError } from '../../tokens/errors.ts'
-import { exists } from './output.ts'
+import { exists } from '../../sources/partial-file.ts'
 
 const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
   fatal: 1,

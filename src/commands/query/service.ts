@@ -12,7 +12,7 @@ import {
   type QueryClient,
   type Retry,
 } from '../../query/client/types.ts'
-import { EmptySecretError, readSecretFile } from '../../sources/secret-file.ts'
+import { EmptySecretError, readSecretFile } from '../../sources/credential-file.ts'
 
 /** The address of a query service and the options for its client. */
 export interface Service {

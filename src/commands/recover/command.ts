@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { toJson } from '../../core/json.ts'
-import { printable } from '../../core/printable.ts'
+import { sanitize } from '../../core/sanitize.ts'
 import { adviseRecovery, type RecoveryAdvice } from '../../health/recovery.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
@@ -91,4 +91,4 @@ const item = (mark: string, text: string, style: Style): readonly string[] => {
 }
 
 /** The texts may include log lines: control characters must not reach the terminal. */
-const plain = (text: string, style: Style): string => style.plain(printable(text))
+const plain = (text: string, style: Style): string => style.plain(sanitize(text))

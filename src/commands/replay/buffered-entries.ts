@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../parsers/journal.ts'
-import type { PastBatch } from '../../sources/past-journal.ts'
+import type { EntryBatch } from '../../sources/journal-range.ts'
 
 /** Entries in the order of the recording, read only as far as needed. */
 export interface BufferedEntries {
@@ -18,7 +18,7 @@ export interface BufferedEntries {
 /** Entries that peek() returns at least, if there are so many. */
 const PEEK_ENTRIES = 3000
 
-type Batches = AsyncGenerator<PastBatch<JournalEntry>, undefined>
+type Batches = AsyncGenerator<EntryBatch<JournalEntry>, undefined>
 
 export const createBufferedEntries = (batches: Batches): BufferedEntries => {
   let held: readonly JournalEntry[] = []
@@ -26,7 +26,7 @@ export const createBufferedEntries = (batches: Batches): BufferedEntries => {
   let unreadable = 0
 
   const more = async (): Promise<readonly JournalEntry[] | undefined> => {
-    const result: IteratorResult<PastBatch<JournalEntry>, undefined> = await batches.next()
+    const result: IteratorResult<EntryBatch<JournalEntry>, undefined> = await batches.next()
     if (result.done === true) return undefined
     unreadable += result.value.unreadable
     return result.value.entries

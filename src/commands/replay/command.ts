@@ -1,6 +1,6 @@
 import { figure } from '../../core/format.ts'
 import { Command, Option } from 'commander'
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import { type ReplayReport, replay } from './replay.ts'
 import { incidentsOf } from '../../health/incidents/incidents.ts'
 import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
@@ -103,6 +103,6 @@ const servicesOf = (
   const names = text?.split(',').map((name) => name.trim())
   const unknown = names?.find((name) => !known.includes(name))
   if (unknown === undefined) return names
-  const suggestion = nearest(unknown, known)
+  const suggestion = closestMatch(unknown, known)
   return `no service '${unknown}'\n(${suggestion === undefined ? `Available: ${known.join(', ')}` : `Did you mean ${suggestion}?`})`
 }

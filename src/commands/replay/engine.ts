@@ -1,7 +1,7 @@
 import { duration } from '../../core/format.ts'
 import { setMaxListeners } from 'node:events'
 import { Board } from '../../core/board.ts'
-import { createKnown } from '../../core/known.ts'
+import { createSampleIndex } from '../../core/sample-index.ts'
 import { supervise } from '../../core/supervise.ts'
 import { minute, second } from '../../core/units.ts'
 import type { Config } from '../../config/schema.ts'
@@ -74,7 +74,7 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
   const listeners = journal.listeners()
   const reader = source.open(listeners.map(({ match }) => match))
   let unreadable = 0
-  let known = createKnown([])
+  let known = createSampleIndex([])
   let syncedAt: number | null = null
 
   const step = async (to: number): Promise<void> => {
@@ -91,7 +91,7 @@ export const replayEntries = async (options: ReplayEntriesOptions): Promise<Repl
     await clock.settle()
     await clock.wake()
     counters.mark(to)
-    known = createKnown(board.samples())
+    known = createSampleIndex(board.samples())
     if (known.value('chain_consensus_statesync_active') === 1) syncedAt = to
     evaluator.evaluate({
       at: to,

@@ -1,5 +1,5 @@
 import { duration, figure } from '../../core/format.ts'
-import { printable } from '../../core/printable.ts'
+import { sanitize } from '../../core/sanitize.ts'
 import type { ReplayReport } from './replay.ts'
 import type { Incident } from '../../health/incidents/incidents.ts'
 import { type Firing, NOT_EVALUATED } from '../../health/incidents/rule-evaluator.ts'
@@ -73,7 +73,7 @@ const rowOf = (
     endedAt === null ? `${duration(to - beganAt)}, firing` : duration(endedAt - beganAt)
   const head = `${utc(beganAt)}  ${lasted.padEnd(DURATION_WIDTH)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
   const sign = isFirst ? style.paint(tone, style.sign(tone)) : ' '
-  const message = style.plain(printable(says))
+  const message = style.plain(sanitize(says))
   if (style.width === undefined) return [`${sign} ${head}  ${message}`]
   const [first = '', ...more] = wrap(head.trimEnd(), style, '  ')
   return [sign + first.slice(1), ...more, ...wrap(message, style, '    ')]

@@ -2,8 +2,8 @@ import { ParseError, SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createNewest } from '../../sources/journal-end.ts'
-import { createReadPast, type PastBatch } from '../../sources/past-journal.ts'
+import { createNewestEntryReader } from '../../sources/journal-query.ts'
+import { createJournalRangeReader, type EntryBatch } from '../../sources/journal-range.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 import { readRecording, type Recording } from '../../sources/recording.ts'
 import { createBufferedEntries } from './buffered-entries.ts'
@@ -57,8 +57,8 @@ export const openJournal = async (
 ): Promise<PastSource> => {
   const { exec, path, since, until } = options
   const parts = { exec, parse: parseJournalEntry }
-  const readNewest = createNewest(parts)
-  const readPast = createReadPast(parts)
+  const readNewest = createNewestEntryReader(parts)
+  const readPast = createJournalRangeReader(parts)
   const { word } = await createPrefix({ exec, path, configured: options.prefix })(signal)
   const probe = { command: 'journalctl', args: ['-n', '0', '--grep=.'], answers: [0, 1] }
   const { stderr } = await exec.run(probe, signal)
@@ -116,7 +116,7 @@ const MAX_PREFIX_ENTRIES = 20_000
 export const openFile = async (options: OpenFileOptions): Promise<PastSource> => {
   const { recording, prefix, since = -Infinity, until } = options
   const batches = within(readRecording(recording, parseJournalEntry), since, until ?? Infinity)
-  const first: PastBatch<JournalEntry>[] = []
+  const first: EntryBatch<JournalEntry>[] = []
   let found = prefix === 'auto' ? undefined : prefix
   let count = 0
   let from: number | undefined
@@ -165,10 +165,10 @@ const prefixIn = (entries: readonly JournalEntry[]): string | undefined => {
   return undefined
 }
 
-type Batches = AsyncGenerator<PastBatch<JournalEntry>, undefined>
+type Batches = AsyncGenerator<EntryBatch<JournalEntry>, undefined>
 
 async function* within(
-  batches: AsyncGenerator<PastBatch<JournalEntry>>,
+  batches: AsyncGenerator<EntryBatch<JournalEntry>>,
   since: number,
   until: number,
 ): Batches {
@@ -181,7 +181,7 @@ async function* within(
   return undefined
 }
 
-async function* chain(first: readonly PastBatch<JournalEntry>[], rest: Batches): Batches {
+async function* chain(first: readonly EntryBatch<JournalEntry>[], rest: Batches): Batches {
   yield* first
   yield* rest
   return undefined

@@ -3,8 +3,8 @@ import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { createExec } from '../../sources/exec.ts'
-import { createPatientExec } from '../../sources/patient-exec.ts'
-import { createReadOnlyCheckpoints } from '../../sources/read-only-checkpoints.ts'
+import { createExecWithTimeouts } from '../../sources/exec-with-timeouts.ts'
+import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { openRecording } from '../../sources/recording.ts'
 import { replayEntries, type ReplayResult } from './engine.ts'
 import { openFile, openJournal, type PastSource } from './past-source.ts'
@@ -56,7 +56,7 @@ const open = async (options: ReplayOptions): Promise<PastSource> => {
   const { config, clock, path, signal, file, since, until } = options
   const { prefix } = config
   if (file === undefined) {
-    const exec = createPatientExec(options.exec ?? createExec({ clock, path }), clock)
+    const exec = createExecWithTimeouts(options.exec ?? createExec({ clock, path }), clock)
     const now = clock.now()
     const range = { since: since ?? now - DEFAULT_SPAN_MS, until: Math.min(until ?? now, now) }
     return openJournal({ exec, path, prefix, ...range }, signal)

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import { createRunbooks } from '../../sources/runbooks.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createStyle } from '../../cli/terminal/style.ts'
@@ -27,7 +27,7 @@ Examples:
       const page = await runbooks.read(name)
       if (page !== undefined) io.stdout.write(createStyle(io).plain(page))
       else {
-        const meant = nearest(name, names)
+        const meant = closestMatch(name, names)
         io.stderr.write(
           `error: no runbook for '${name}'.${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}\n`,
         )

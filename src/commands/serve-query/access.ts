@@ -1,9 +1,9 @@
 import type { Config } from '../../config/schema.ts'
 import { SourceError } from '../../core/errors.ts'
-import { createReuse } from '../../core/reuse.ts'
+import { createMemoizeLast } from '../../core/memoize-last.ts'
 import { Secret } from '../../core/secret.ts'
 import type { Access } from '../../query/service/api/access-control.ts'
-import { readSecretLines } from '../../sources/secret-file.ts'
+import { readSecretLines } from '../../sources/credential-file.ts'
 
 /** Characters that an HTTP header can carry, and a length that prevents guessing. */
 const KEY = /^[\x21-\x7e]{16,512}$/
@@ -34,7 +34,7 @@ export const readApiKeys = async (file: string): Promise<readonly Secret[]> => {
 
 /** Reads the API keys; returns the same object as long as keys and rate limit are unchanged. */
 export const createReadAccess = () => {
-  const accessFor = createReuse<Access>()
+  const accessFor = createMemoizeLast<Access>()
   return async ({
     apiKeysFile,
     rateLimit,

@@ -9,7 +9,7 @@ import { checkDirectory } from '../../query/store/duckdb/create.ts'
 import { openDuckDbStore } from '../../query/store/duckdb/store.ts'
 import { StoreError } from '../../query/store/errors.ts'
 import type { Filter, LogStore, WantedIdentity } from '../../query/store/store.ts'
-import { readSecretFile } from '../../sources/secret-file.ts'
+import { readSecretFile } from '../../sources/credential-file.ts'
 import type { Log } from './logging.ts'
 
 interface StoreSettings {

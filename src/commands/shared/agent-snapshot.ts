@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import { ParseError } from '../../core/errors.ts'
 import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
 import { createAgentApi } from '../../sources/agent-api.ts'
-import { createAsk } from '../../sources/http.ts'
+import { createHttpClient } from '../../sources/http.ts'
 import { indexSamples, type NodeSnapshot, timestamp } from '../../health/snapshot.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
@@ -36,7 +36,7 @@ const statusSchema = z.object({
 export const fetchSnapshot = async (
   options: FetchSnapshotOptions,
 ): Promise<NodeSnapshot | null> => {
-  const { config, clock, signal, ask = createAsk(clock) } = options
+  const { config, clock, signal, ask = createHttpClient(clock) } = options
   const api = createAgentApi(ask, config.listen)
   const status = await api.get('/api/v1/status', signal)
   const metrics = status === null ? null : await api.get('/metrics', signal)

@@ -2,18 +2,19 @@ import { createGrepSupport } from '../../collectors/shared/grep-support.ts'
 import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { hour, second } from '../../core/units.ts'
-import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
 import {
   createLineJoiner,
   isCut,
+  type JournalEntry,
   type LineJoiner,
-  MOST_PARTS,
+  MAX_PARTS,
   newestLines,
-} from '../../parsers/journal-lines.ts'
+  parseJournalEntry,
+} from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
+import { createNewestEntryReader } from '../../sources/journal-query.ts'
 import { createJournal } from '../../sources/journal.ts'
-import { createNewest } from '../../sources/journal-end.ts'
-import { createReadPast } from '../../sources/past-journal.ts'
+import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { MAX_LINE_MS, joinSplitLines } from './split-lines.ts'
 
 interface JournalQuery {
@@ -61,7 +62,7 @@ export async function* readJournal(
     yield* readRange(parts, asked, { joiner })
     return
   }
-  const end = await createNewest({ exec, parse })(match, signal)
+  const end = await createNewestEntryReader({ exec, parse })(match, signal)
   const known = new Set<string>()
   const until = end === undefined ? undefined : end.at + MILLISECOND
   if (end !== undefined && until !== undefined) {
@@ -104,7 +105,7 @@ async function* readRange(
   const pattern = grep === undefined || isFiltered ? undefined : compile(grep)
   // A line belongs to the time of its first part: the rest of a line that began earlier is left out.
   const from = since === undefined || isFiltered ? since : since - MAX_LINE_MS
-  const most = newest === undefined || isFiltered ? newest : newest + MOST_PARTS
+  const most = newest === undefined || isFiltered ? newest : newest + MAX_PARTS
   const stretch = {
     // --since is in the match so that the first query does not search the whole journal either.
     match: [
@@ -118,7 +119,7 @@ async function* readRange(
   }
   const isWanted = ({ at, message }: JournalEntry): boolean =>
     (since === undefined || at >= since) && (pattern?.test(message ?? '') ?? true)
-  const past = createReadPast({ exec, parse })(stretch, signal)
+  const past = createJournalRangeReader({ exec, parse })(stretch, signal)
   const heard = async function* () {
     for await (const { entries } of past) {
       for (const part of entries) hear?.(part)

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 
@@ -43,7 +43,7 @@ export const labelOf = (word: string, units: Units): string | undefined => {
 
 /** A suggestion for a misspelt service name, in the same form. */
 export const nearestLabel = (word: string, units: Units): string | undefined =>
-  nearest(
+  closestMatch(
     word.replace(/\.service$/, ''),
     [...units].flatMap(([label, unit]) => namesOf(label, unit)),
   )

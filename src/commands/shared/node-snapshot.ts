@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Offered } from '../../agent/collectors.ts'
 import type { Config } from '../../config/schema.ts'
-import type { Board, Standing } from '../../core/board.ts'
+import type { Board, CollectorStatus as BoardStatus } from '../../core/board.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Collector } from '../../core/collector.ts'
 import { toApiJson } from '../../core/json.ts'
@@ -11,9 +11,9 @@ import { day, second } from '../../core/units.ts'
 import { parseJournalEntry } from '../../parsers/journal.ts'
 import { parsePrometheusText } from '../../parsers/prometheus-text.ts'
 import { createExec } from '../../sources/exec.ts'
-import { createAsk } from '../../sources/http.ts'
-import { createPastJournal } from '../../sources/past-journal.ts'
-import { createReadOnlyCheckpoints } from '../../sources/read-only-checkpoints.ts'
+import { createHttpClient } from '../../sources/http.ts'
+import { createSnapshotJournal } from '../../sources/journal-range.ts'
+import { createReadOnlyCheckpoints } from '../../sources/checkpoint.ts'
 import { type CollectorStatus, indexSamples, type NodeSnapshot } from '../../health/snapshot.ts'
 import { version } from '../../core/version.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
@@ -35,7 +35,7 @@ interface Options extends SourceOverrides {
  */
 export const collectSnapshot = async (options: Options): Promise<NodeSnapshot> => {
   const { config, clock, path, signal, onWaiting = () => undefined } = options
-  const { exec = createExec({ clock, path }), ask = createAsk(clock) } = options
+  const { exec = createExec({ clock, path }), ask = createHttpClient(clock) } = options
   const ending = new AbortController()
   setMaxListeners(100, ending.signal)
   const end = (): void => {
@@ -49,7 +49,7 @@ export const collectSnapshot = async (options: Options): Promise<NodeSnapshot> =
     ask,
     checkpoints: createReadOnlyCheckpoints(config.state.directory),
     ownsProcess: false,
-    journal: createPastJournal({ exec, parse: parseJournalEntry }),
+    journal: createSnapshotJournal({ exec, parse: parseJournalEntry }),
     complain: () => undefined,
   })
   const offered = offer(config)
@@ -66,7 +66,7 @@ export const collectSnapshot = async (options: Options): Promise<NodeSnapshot> =
       if (role === 'source') await waitForSecondReading(startedAt, { clock, signal })
     }
     for (const { collector, enabled, role } of offered) {
-      if (!enabled || role === 'outbound') board.dismiss(collector)
+      if (!enabled || role === 'outbound') board.disable(collector)
     }
     const metrics = await exposition.render(board.samples())
     return {
@@ -74,7 +74,7 @@ export const collectSnapshot = async (options: Options): Promise<NodeSnapshot> =
       origin: 'node',
       version,
       prefix: prefix(),
-      collectors: [...board.standings()].map(collectorStatus),
+      collectors: [...board.statuses()].map(collectorStatus),
       known: indexSamples(parsePrometheusText(metrics).samples),
       metrics,
     }
@@ -110,7 +110,7 @@ const collectorStatus = ({
   error,
   reading,
   ...one
-}: Standing): CollectorStatus => ({
+}: BoardStatus): CollectorStatus => ({
   ...one,
   up: up ?? (one.enabled ? false : null),
   lastSuccessAt: lastSuccessAt ?? null,
@@ -136,7 +136,7 @@ const waitForAttempts = async (wave: readonly Offered[], patience: WaitOptions):
   // In the agent a tool may take a minute; here the operator is waiting.
   const until = clock.elapsed() + Math.min(longest + 2 * second, MAX_WAIT_MS)
   while (!signal.aborted && clock.elapsed() < until) {
-    const waiting = [...board.standings()].filter(
+    const waiting = [...board.statuses()].filter(
       ({ name, up }) => names.has(name) && up === undefined,
     )
     if (waiting.length === 0) return

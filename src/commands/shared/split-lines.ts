@@ -1,8 +1,13 @@
 import { second } from '../../core/units.ts'
-import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
-import { createLineJoiner, isCut, streamOf } from '../../parsers/journal-lines.ts'
+import {
+  createLineJoiner,
+  isCut,
+  type JournalEntry,
+  parseJournalEntry,
+  streamOf,
+} from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createReadPast } from '../../sources/past-journal.ts'
+import { createJournalRangeReader } from '../../sources/journal-range.ts'
 
 /** The parts of a line that journald has split arrive within this time. */
 export const MAX_LINE_MS = 2 * second
@@ -103,7 +108,7 @@ const read = (
   { since, until }: Range,
   match: readonly string[] = [],
 ) =>
-  createReadPast({ exec, parse: parseJournalEntry })(
+  createJournalRangeReader({ exec, parse: parseJournalEntry })(
     {
       match: ['-u', asked.unit, ...match],
       ...(since === undefined ? {} : { since: since - MAX_LINE_MS }),

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { duration, figure } from '../../core/format.ts'
-import { printable } from '../../core/printable.ts'
+import { sanitize } from '../../core/sanitize.ts'
 import { second } from '../../core/units.ts'
 
 /** A percentage with two decimals, as the storage tool prints it; below 1 it is never 100.00. */
@@ -36,7 +36,7 @@ export const signalName = (number: number): string =>
 
 /** On one line, without control characters. */
 export const oneLine = (text: string): string =>
-  printable(text)
+  sanitize(text)
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')

@@ -1,6 +1,6 @@
-import type { ConfigSource } from '../../config/index.ts'
+import type { ConfigSource } from '../../config/read-config.ts'
 import type { Config } from '../../config/schema.ts'
-import { describeSource } from '../../config/show.ts'
+import { describeSource } from '../../config/render.ts'
 import { duration } from '../../core/format.ts'
 import type { HealthVerdict } from '../../health/verdict.ts'
 import { pairs, wrap } from '../../cli/terminal/layout.ts'

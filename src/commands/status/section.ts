@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Known } from '../../core/known.ts'
+import type { SampleIndex } from '../../core/sample-index.ts'
 import type { NodeSnapshot, CollectorStatus } from '../../health/snapshot.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 import type { Fact } from './fact.ts'
@@ -11,7 +11,7 @@ export interface View {
   readonly at: number
   /** The name prefix; `chain` if it is not known. */
   readonly prefix: string
-  readonly known: Known
+  readonly known: SampleIndex
   readonly snapshot: NodeSnapshot
   collector(collector: string): CollectorStatus | undefined
   /** True once the collector has a reading: absent fields are then known to be absent. */

@@ -1,4 +1,4 @@
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import type { Config } from '../../config/schema.ts'
 import { agent } from './agent.ts'
 import { chain } from './chain.ts'
@@ -61,7 +61,7 @@ export const suggestSection = (
   asked: string,
   { services: { units }, prefix }: Units,
 ): string | undefined =>
-  nearest(asked, [
+  closestMatch(asked, [
     ALL,
     ...SECTIONS.flatMap(({ name, aliases: also = [] }) => [name, ...also]),
     ...Object.keys(units),

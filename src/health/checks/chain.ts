@@ -1,7 +1,7 @@
 import { figure } from '../../core/format.ts'
 import { z } from 'zod'
 import { hour, second } from '../../core/units.ts'
-import { isSyncing } from '../../core/witnesses.ts'
+import { isSyncing } from '../../core/agreement.ts'
 import { blockAge, isAdvancing, isNodeDown, newestBlock, statesyncDone } from '../facts.ts'
 import { type Check, finding, type HealthInput } from '../finding.ts'
 import { above, below, LIMITS, USUAL_RATE } from '../limits.ts'

@@ -1,7 +1,7 @@
 import { figure } from '../../core/format.ts'
 import { z } from 'zod'
 import { FINDINGS } from '../../collectors/consensus/findings.ts'
-import { isSyncing } from '../../core/witnesses.ts'
+import { isSyncing } from '../../core/agreement.ts'
 import { isNodeDown } from '../facts.ts'
 import { type Check, finding } from '../finding.ts'
 import {

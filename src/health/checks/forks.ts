@@ -1,4 +1,4 @@
-import type { Known } from '../../core/known.ts'
+import type { SampleIndex } from '../../core/sample-index.ts'
 import { second } from '../../core/units.ts'
 import { type Check, finding } from '../finding.ts'
 import { below, LIMITS } from '../limits.ts'
@@ -65,7 +65,7 @@ export const versions: Check = ({ known }) =>
         ),
       ]
 
-const versionLine = (known: Known): string =>
+const versionLine = (known: SampleIndex): string =>
   `Installed: ${joinList(versionsOf(known.series('chain_package_info'))) || 'unknown'}; running: ${joinList(versionsOf(known.series('chain_node_running_info'))) || 'unknown'}.`
 
 const versionsOf = (series: readonly { readonly labels: Readonly<Record<string, string>> }[]) => [

@@ -1,6 +1,6 @@
 import { figure } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
-import { isSyncing } from '../../core/witnesses.ts'
+import { isSyncing } from '../../core/agreement.ts'
 import { type Check, type Finding, finding } from '../finding.ts'
 import { above, below, LIMITS } from '../limits.ts'
 import { joinList, percent, shortDuration } from '../format.ts'

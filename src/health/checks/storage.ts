@@ -1,6 +1,6 @@
+import { databaseUsedRatio, isSyncing } from '../../core/agreement.ts'
 import { z } from 'zod'
 import { second } from '../../core/units.ts'
-import { isSyncing, storageUse } from '../../core/witnesses.ts'
 import { freeChunks } from '../facts.ts'
 import { type Check, finding } from '../finding.ts'
 import { above, below, LIMITS } from '../limits.ts'
@@ -8,7 +8,7 @@ import { joinList, percent, shortDuration } from '../format.ts'
 
 /** The database of the node. It compacts itself at 80%: use above that is normal, use far above it is not. */
 export const storage: Check = ({ known }) => {
-  const used = storageUse(known)
+  const used = databaseUsedRatio(known)
   const free = freeChunks(known)
   const full = above(used, LIMITS.storageUsed)
   const short = below(free, LIMITS.freeChunks)

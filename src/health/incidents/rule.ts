@@ -1,4 +1,4 @@
-import type { Known } from '../../core/known.ts'
+import type { SampleIndex } from '../../core/sample-index.ts'
 import { renderDuration } from '../../core/units.ts'
 import type { CounterHistory } from './counter-history.ts'
 
@@ -11,7 +11,7 @@ export interface RuleInput {
   /** Milliseconds since the epoch. */
   readonly at: number
   /** Samples of the collectors. */
-  readonly known: Known
+  readonly known: SampleIndex
   readonly counters: CounterHistory
   /** Services that have ended and not started since, with how they ended. */
   readonly down: ReadonlyMap<string, string>

@@ -1,6 +1,6 @@
 import { duration, figure } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
-import { storageUse } from '../../core/witnesses.ts'
+import { databaseUsedRatio } from '../../core/agreement.ts'
 import { USUAL_RATE } from '../limits.ts'
 import { percent, shortDuration } from '../format.ts'
 import { areKeyFilesElsewhere, type Situation } from './situation.ts'
@@ -48,7 +48,7 @@ const windowLeft = ({ gap, window, known }: Situation): readonly string[] => {
 }
 
 const database = ({ known }: Situation): string => {
-  const used = storageUse(known)
+  const used = databaseUsedRatio(known)
   const timelines = known
     .series('chain_storage_timeline_info')
     .map(({ labels: { timeline = '', kind = '' } }) => `${timeline} timeline of kind ${kind}`)

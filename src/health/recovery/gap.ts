@@ -1,5 +1,5 @@
 import { second } from '../../core/units.ts'
-import { networkHead } from '../../core/witnesses.ts'
+import { networkHead } from '../../core/agreement.ts'
 import { blockAge, isNodeDown } from '../facts.ts'
 import type { HealthInput } from '../finding.ts'
 import { USUAL_RATE } from '../limits.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { excerpt } from '../../core/errors.ts'
-import type { Known } from '../../core/known.ts'
+import type { SampleIndex } from '../../core/sample-index.ts'
 import { minute, second } from '../../core/units.ts'
-import { isSyncing } from '../../core/witnesses.ts'
+import { isSyncing } from '../../core/agreement.ts'
 import { isAdvancing, servicesDown } from '../facts.ts'
 import type { HealthInput } from '../finding.ts'
 import { type NodeSnapshot, timestamp } from '../snapshot.ts'
@@ -26,7 +26,7 @@ interface ServiceState {
 /** The facts about a node that the recovery rules use. */
 export interface Situation {
   readonly at: number
-  readonly known: Known
+  readonly known: SampleIndex
   readonly prefix: string
   readonly window: number
   readonly bft: ServiceState

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
-import { fingerprint } from '../../core/fingerprint.ts'
-import { readWhole, removeFile, replaceFile } from '../../sources/growing-file.ts'
+import { fingerprint } from '../../core/hash.ts'
+import { readWhole, removeFile, replaceFile } from '../../sources/partial-file.ts'
 import { QueryError } from '../client/errors.ts'
 import { type BlockHash, type Page, UNSETTLED_BLOCKS } from '../client/types.ts'
 

@@ -1,6 +1,6 @@
 import { ConfigError, excerpt } from '../../core/errors.ts'
 import { parseDuration } from '../../core/units.ts'
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import type { Effect, Phrase } from './phrase.ts'
 import { vocabulary } from './vocabulary.ts'
 
@@ -103,7 +103,7 @@ const findPhrase = (subject: string, verb: string, complain: Complain): Phrase =
       what: 'unknown subject',
       came: subject,
       expected: [...subjects].join(', '),
-      meant: nearest(subject, subjects),
+      meant: closestMatch(subject, subjects),
     })
   }
   const phrases = vocabulary.filter((phrase) => phrase.subject === subject)
@@ -114,6 +114,6 @@ const findPhrase = (subject: string, verb: string, complain: Complain): Phrase =
     what: `unknown verb of ${subject}`,
     came: verb,
     expected: verbs.join(', '),
-    meant: nearest(verb, verbs),
+    meant: closestMatch(verb, verbs),
   })
 }

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ConfigError, excerpt } from '../../core/errors.ts'
-import { nearest } from '../../core/nearest.ts'
+import { closestMatch } from '../../core/suggest.ts'
 import { parseScenario, type Scenario } from './scenario.ts'
 
 const SUFFIX = '.scenario'
@@ -20,7 +20,7 @@ export const loadScenario = async (nameOrFile: string): Promise<Scenario> => {
   if (nameOrFile.includes('/') || nameOrFile.endsWith(SUFFIX)) return await readScenario(nameOrFile)
   const names = await readNames()
   if (names.includes(nameOrFile)) return await readScenario(`${folder}${nameOrFile}${SUFFIX}`)
-  const meant = nearest(nameOrFile, names)
+  const meant = closestMatch(nameOrFile, names)
   throw new ConfigError(
     `unknown scenario "${excerpt(nameOrFile)}"${meant === undefined ? '' : `; did you mean ${meant}?`} ` +
       `--list prints all of them; a file of your own ends in ${SUFFIX}`,

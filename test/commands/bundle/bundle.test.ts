@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readConfig } from '../../../src/config/index.ts'
+import { readConfig } from '../../../src/config/read-config.ts'
 import type { Program } from '../../../src/sources/exec.ts'
-import { SilenceError } from '../../../src/sources/http.ts'
+import { NoResponseError } from '../../../src/sources/http.ts'
 import { gatherBundle } from '../../../src/commands/bundle/bundle.ts'
 import { cli } from '../../support/cli.ts'
 import { manualClock } from '../../support/manual-clock.ts'
@@ -40,7 +40,7 @@ test('a journal that hangs is left out in time, with the reason, and the rest is
     logsSince: clock.now() - 3_600_000,
     onStep: () => undefined,
     exec,
-    ask: ({ url }) => Promise.reject(new SilenceError('refused', url, 'ECONNREFUSED')),
+    ask: ({ url }) => Promise.reject(new NoResponseError('refused', url, 'ECONNREFUSED')),
   }).finally(() => {
     isDone = true
   })
@@ -54,8 +54,8 @@ test('a journal that hangs is left out in time, with the reason, and the rest is
     'units.txt',
   ])
   const why = new Map(members.leftOut().map((one) => [one.name, one.why]))
-  expect(why.get('logs/bft.log')).toContain('Could not run journalctl: it said nothing for 10s')
-  expect(why.get('events.json')).toContain('there is no such file, and no agent runs')
+  expect(why.get('logs/bft.log')).toContain('Could not run journalctl: there was no output for 10s')
+  expect(why.get('events.json')).toContain('there is no such file, and the agent is not running')
 })
 
 test('a path that cannot be written is refused before anything is collected', async () => {
@@ -74,7 +74,7 @@ test('a path that cannot be written is refused before anything is collected', as
     killAll: () => undefined,
   }
   for (const [name, happened] of [
-    ['taken.tar.gz', 'there is such a file already'],
+    ['taken.tar.gz', 'the file already exists'],
     ['none/x.tar.gz', 'there is no such directory'],
     ['taken.tar.gz/x', 'a part of the path is not a directory'],
   ] as const) {

@@ -1,9 +1,9 @@
-import { readConfig } from '../../../src/config/index.ts'
+import { readConfig } from '../../../src/config/read-config.ts'
 import { systemClock } from '../../../src/core/clock.ts'
-import { createKnown } from '../../../src/core/known.ts'
-import type { Permit, User } from '../../../src/sources/access.ts'
+import { createSampleIndex } from '../../../src/core/sample-index.ts'
+import type { Permission, User } from '../../../src/sources/permissions.ts'
 import { createExec } from '../../../src/sources/exec.ts'
-import { createAsk } from '../../../src/sources/http.ts'
+import { createHttpClient } from '../../../src/sources/http.ts'
 import { createKeyFiles } from '../../../src/sources/key-files.ts'
 import type { PreflightContext } from '../../../src/commands/check/preflight/context.ts'
 import { version } from '../../../src/core/version.ts'
@@ -12,7 +12,7 @@ export interface Host {
   /** What a program prints, by its name and first argument. */
   readonly tools?: Readonly<Record<string, string>>
   readonly user?: User
-  readonly permits?: Readonly<Record<string, Permit>>
+  readonly permits?: Readonly<Record<string, Permission>>
   readonly collectors?: readonly {
     readonly name: string
     readonly up: boolean
@@ -33,12 +33,12 @@ export const context = (host: Host = {}): PreflightContext => {
     env: { CHAIN_AGENT_CONFIG: '/dev/null' },
     flags: (host.set ?? []).map((one) => ({ ...one, typed: one.path })),
   })
-  const permit = (path: string): Promise<Permit> => Promise.resolve(permits[path] ?? 'yes')
+  const permit = (path: string): Promise<Permission> => Promise.resolve(permits[path] ?? 'yes')
   return {
     config,
     clock: systemClock,
     signal: new AbortController().signal,
-    ask: createAsk(systemClock),
+    ask: createHttpClient(systemClock),
     access: { user, mayRead: permit, mayWrite: permit },
     files: createKeyFiles(),
     exec: {
@@ -55,7 +55,7 @@ export const context = (host: Host = {}): PreflightContext => {
       origin: 'node',
       version,
       prefix: 'chain',
-      known: createKnown([]),
+      known: createSampleIndex([]),
       metrics: '',
       collectors: collectors.map(({ reading = null, error = null, ...one }) => ({
         help: '',

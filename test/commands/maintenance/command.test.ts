@@ -6,7 +6,7 @@ import { maintenance } from '../../../src/collectors/maintenance/collector.ts'
 import { readMaintenance } from '../../../src/core/maintenance.ts'
 import type { Outcome } from '../../../src/core/outcome.ts'
 import { createCheckpoints } from '../../../src/sources/checkpoint.ts'
-import { type Ask, SilenceError } from '../../../src/sources/http.ts'
+import { type SendRequest, NoResponseError } from '../../../src/sources/http.ts'
 import { cli } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 /** Answers as an agent does that reads the window from this directory. */
 const agentIn =
-  (stateDirectory: string): Ask =>
+  (stateDirectory: string): SendRequest =>
   async ({ url }) => {
     const saved = await readFile(join(stateDirectory, 'maintenance.json'), 'utf8').catch(() => null)
     const window = saved === null ? null : readMaintenance(JSON.parse(saved))
@@ -107,7 +107,8 @@ describe('what the operator says', () => {
 })
 
 describe('the running agent is asked whether the window is in force', () => {
-  const noAgent: Ask = ({ url }) => Promise.reject(new SilenceError('refused', url, 'ECONNREFUSED'))
+  const noAgent: SendRequest = ({ url }) =>
+    Promise.reject(new NoResponseError('refused', url, 'ECONNREFUSED'))
   test('no agent: exit status 1 with the reason; the window is written', async () => {
     const { code, err } = await say(['start', '30m'], NOON, noAgent)
     expect(code).toBe(1)
@@ -135,7 +136,7 @@ describe('the running agent is asked whether the window is in force', () => {
 
   test('a window that the agent still reports after its end', async () => {
     const until = new Date(NOON + 60_000).toISOString()
-    const stuck: Ask = ({ url }) => {
+    const stuck: SendRequest = ({ url }) => {
       const reading = { until }
       const told = { help: '', enabled: true, up: true, lastSuccessAt: null, error: null, reading }
       const status = { agent: { version: '1', prefix: 'chain' }, collectors: { maintenance: told } }

@@ -162,7 +162,7 @@ describe('query', () => {
     const asked = await cli(['query', '--url', url], { env: { CHAIN_AGENT_API_KEY: KEY } })
     expect({ code: asked.code, out: asked.out }).toEqual({ code: 5, out: '' })
     expect(asked.err).toContain('expected hex digits as data of log 3 in block 0')
-    expect(asked.err).toContain('it said: "(redacted) =1+1"')
+    expect(asked.err).toContain('output: "(redacted) =1+1"')
   })
   it('requests and prints the field removed', async () => {
     const logs = history(1).map((log, at) => ({ ...log, removed: at === 1 }))

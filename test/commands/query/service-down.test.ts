@@ -89,7 +89,7 @@ describe('a service that is down', () => {
     for (const [status, body] of answers) {
       const server = await serve({ faults: () => ({ kind: 'reply', status, body }) })
       const { err } = await cli(['height', '--url', server.url])
-      expect(err).toContain(`it said: ${body.replace('KEY', '(redacted)')}\n`)
+      expect(err).toContain(`output: ${body.replace('KEY', '(redacted)')}\n`)
     }
   })
 })

@@ -107,7 +107,7 @@ describe('duties', () => {
 test('versions: what runs, and what is lacking for a fork', () => {
   const version = {
     programs: {
-      node: { ok: false, error: 'Could not run chain-node: exit code 1\n  it said: no' },
+      node: { ok: false, error: 'Could not run chain-node: exit code 1\n  output: no' },
     },
     package: { ok: true, value: { package: 'chain', version: '0.16.1' } },
     installed: '0.16.1',
@@ -132,7 +132,7 @@ test('versions: what runs, and what is lacking for a fork', () => {
   const lines = shownIn(page)
   expect(lines).toMatch(/^ {2}consensus runs +0.16.0$/m)
   expect(lines).toMatch(
-    /^ {2}program node +unknown \(Could not run chain-node: exit code 1; it said: no\)$/m,
+    /^ {2}program node +unknown \(Could not run chain-node: exit code 1; output: no\)$/m,
   )
   expect(lines).toMatch(
     /^ {2}restart pending +! yes: the running version differs from the installed one$/m,

@@ -1,4 +1,4 @@
-import { LOG_PATTERNS } from '../../../src/parsers/log-patterns.ts'
+import { LOG_PATTERNS } from '../../../src/parsers/log-pattern-list.ts'
 import { EXIT_RESULTS } from '../../../src/collectors/lifecycle/definition.ts'
 import { FORK_CHECKS } from '../../../src/collectors/version/definition.ts'
 import { SERVICE_STATES } from '../../../src/collectors/services/definition.ts'
@@ -99,8 +99,8 @@ const recordCleanup = (to: Recorder, { at, elapsed }: NodeState): void => {
 const recordLogs = (to: Recorder, moment: NodeState): void => {
   const { at, elapsed, consensusRuns, nodeRuns } = moment
   for (const service of FOLLOWED) {
-    for (const { name: pattern, speakers } of LOG_PATTERNS) {
-      if (!speakers.some((speaker) => speaker === 'any' || speaker === service)) continue
+    for (const { name: pattern, services } of LOG_PATTERNS) {
+      if (!services.some((speaker) => speaker === 'any' || speaker === service)) continue
       const crashed = service === 'bft' && pattern === 'assertion' && nodeRuns && !consensusRuns
       const cleaned = pattern === 'cleanup_completed' && at % HOUR < elapsed
       const slow = pattern === 'slow_commit' && moment.isSlow

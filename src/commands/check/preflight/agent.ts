@@ -1,7 +1,7 @@
-import { ParseError, SourceError } from '../../../core/errors.ts'
-import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/unit-files.ts'
-import { isTaken } from '../../../sources/listener.ts'
+import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
+import { isPortInUse } from '../../../sources/port.ts'
 import type { Finding } from '../../../health/finding.ts'
+import { ParseError, SourceError } from '../../../core/errors.ts'
 import { version } from '../../../core/version.ts'
 import { fetchSnapshot } from '../../shared/agent-snapshot.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './context.ts'
@@ -29,7 +29,7 @@ const addressOf = ({ config: { listen } }: PreflightContext): string =>
 
 const noAgent = async (context: PreflightContext): Promise<readonly Finding[]> => {
   const { clock, config } = context
-  if (await isTaken(clock, config.listen)) {
+  if (await isPortInUse(clock, config.listen)) {
     return [otherListener(context, 'the process that listens there does not answer as an agent')]
   }
   const isInstalled = await hasUnit(context)

@@ -1,8 +1,8 @@
 import type { Config } from '../../../config/schema.ts'
 import type { Clock } from '../../../core/clock.ts'
-import type { Access } from '../../../sources/access.ts'
+import type { Access } from '../../../sources/permissions.ts'
 import type { Exec } from '../../../sources/exec.ts'
-import type { Ask } from '../../../sources/http.ts'
+import type { SendRequest } from '../../../sources/http.ts'
 import type { KeyFiles } from '../../../sources/key-files.ts'
 import type { Finding, Severity } from '../../../health/finding.ts'
 import type { NodeSnapshot } from '../../../health/snapshot.ts'
@@ -14,7 +14,7 @@ export interface PreflightContext {
   readonly signal: AbortSignal
   readonly snapshot: NodeSnapshot
   readonly exec: Exec
-  readonly ask: Ask
+  readonly ask: SendRequest
   readonly access: Access
   /** Reads files that may contain secrets, and returns only what the reader extracts from them. */
   readonly files: Pick<KeyFiles, 'read'>

@@ -1,4 +1,4 @@
-import { parseUnitFiles, settingsOf, UNIT_FILE_PROPERTIES } from '../../../parsers/unit-files.ts'
+import { settingsOf, parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
 import type { Finding } from '../../../health/finding.ts'
 import { joinList } from '../../../health/format.ts'
 import { finding, type PreflightCheck, type PreflightContext } from './context.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { createExposition } from '../../../exporter/registry.ts'
+import { createExposition } from '../../../exporter/exposition.ts'
 import { openPort, type Port } from '../../../simulator/port.ts'
 import type { Member } from './member.ts'
 import { describeFleet, targetsOf } from './texts.ts'

@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, open, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { accountOf } from '../../../core/file-errors.ts'
+import { describeFileError } from '../../../core/file-errors.ts'
 import { StoreError } from '../errors.ts'
 import type { StoreIdentity, WantedIdentity } from '../store.ts'
 import { type EngineOptions, openEngine } from './engine.ts'
@@ -43,7 +43,7 @@ export const checkDirectory = async (directory: string): Promise<void> => {
   } catch (error) {
     throw new StoreError('unavailable', {
       doing: `create a store in ${directory}`,
-      ...accountOf(error),
+      ...describeFileError(error),
       advice: 'use --store with a directory that is writable for the user of the service',
     })
   }

@@ -1,0 +1,35 @@
+/** Longer words are not misspellings, and comparing them takes time quadratic in their length. */
+const MAX_LENGTH = 60
+
+/** Shorter words are prefixes of too many candidates. */
+const MIN_PREFIX = 3
+
+/** The candidate closest to a misspelt or incomplete word; undefined if none is close. */
+export const closestMatch = (word: string, candidates: Iterable<string>): string | undefined => {
+  const all = [...candidates]
+  const [best] = all
+    .map((candidate) => ({ candidate, distance: editDistance(fold(word), fold(candidate)) }))
+    .toSorted((a, b) => a.distance - b.distance)
+  if (best && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3))) {
+    return best.candidate
+  }
+  return word.length < MIN_PREFIX
+    ? undefined
+    : all.find((candidate) => candidate.startsWith(fold(word)))
+}
+
+const fold = (word: string): string => word.slice(0, MAX_LENGTH).toLowerCase()
+
+/** The Levenshtein distance, computed row by row. */
+const editDistance = (from: string, to: string): number => {
+  let previous = Array.from({ length: to.length + 1 }, (_, column) => column)
+  for (const [row, letter] of [...from].entries()) {
+    const current = [row + 1]
+    for (const [column, other] of [...to].entries()) {
+      const changed = (previous[column] ?? 0) + (letter === other ? 0 : 1)
+      current.push(Math.min(changed, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1))
+    }
+    previous = current
+  }
+  return previous[to.length] ?? 0
+}

@@ -1,0 +1,108 @@
+import { ParseError } from '../core/errors.ts'
+import { minute, second } from '../core/units.ts'
+
+/** The state of the host's clock synchronization. */
+export interface ClockState {
+  readonly synchronized: boolean
+  /**
+   * Seconds that the clock is ahead of the time source; null if it is not synchronized or the
+   * offset is not reported.
+   */
+  readonly aheadSeconds: number | null
+  /**
+   * The time service reports a normal state, but has had no response from its servers for a long
+   * time.
+   */
+  readonly isSourceLost?: true
+}
+
+const FIELDS = 14
+/** chronyd has no source, or serves its own clock (`local stratum`): 127.127.1.1. */
+const OWN_CLOCK = ['00000000', '7F7F0101']
+
+/** Ten missing responses, and at least 3 minutes: by default chrony polls every 1 to 17 minutes. */
+const MAX_SILENCE = { atLeast: 180 * minute, intervals: 10 }
+
+/**
+ * Parses the output of `chronyc -c tracking`: one line of values. Throws a ParseError. With `now`,
+ * in milliseconds since the epoch, it also checks whether chrony still receives responses: without
+ * any server chrony reports the same offset and `Normal` for days, and only the reference time
+ * stays unchanged.
+ */
+export const parseTracking = (text: string, now: number | null = null): ClockState => {
+  const fields = text.trim().split(',')
+  const [reference = '', , , referenceTime = '', correction = ''] = fields
+  const updateInterval = fields.at(-2) ?? ''
+  const leap = fields.at(-1) ?? ''
+  if (
+    fields.length !== FIELDS ||
+    !/^[0-9A-F]{8}$/.test(reference) ||
+    !/^\d+\.\d+$/.test(referenceTime) ||
+    !/^-?\d+\.\d+$/.test(correction) ||
+    !/^\d+\.\d+$/.test(updateInterval)
+  ) {
+    throw new ParseError('chronyc tracking', `${FIELDS} values with commas between them`, text)
+  }
+  if (leap === 'Not synchronised' || OWN_CLOCK.includes(reference)) {
+    return { synchronized: false, aheadSeconds: null }
+  }
+  const usual = MAX_SILENCE.intervals * Number(updateInterval) * second
+  const silence = now === null ? 0 : now - Number(referenceTime) * second
+  if (silence > Math.max(MAX_SILENCE.atLeast, usual)) {
+    return { synchronized: false, aheadSeconds: null, isSourceLost: true }
+  }
+  // chrony prints the correction: in chrony 4.3, positive means "slow of NTP time".
+  return { synchronized: true, aheadSeconds: 0 - Number(correction) }
+}
+
+/** Parses the output of `timedatectl show --property=NTPSynchronized`. Throws a ParseError. */
+export const parseNtpSynchronized = (text: string): boolean => {
+  const [, word] = /^NTPSynchronized=(yes|no)$/m.exec(text) ?? []
+  if (word === undefined)
+    throw new ParseError('timedatectl show', 'NTPSynchronized=yes or no', text)
+  return word === 'yes'
+}
+
+/**
+ * The offset in the output of `timedatectl timesync-status`, as seconds that the clock is ahead;
+ * null while systemd-timesyncd has had no response. systemd prints the correction: "+" is a clock
+ * that is behind. Throws a ParseError.
+ */
+export const parseTimesyncOffset = (text: string): number | null => {
+  const [, offset] = /^\s*Offset: (.+)$/m.exec(text) ?? []
+  if (offset === undefined) {
+    if (/^\s*Packet count: /m.test(text)) return null
+    throw new ParseError('timedatectl timesync-status', 'a line of Offset or Packet count', text)
+  }
+  if (offset.trim() === 'n/a') return null
+  const [, sign, span = ''] = /^([+-])(.+)$/.exec(offset.trim()) ?? []
+  const seconds = secondsOf(span)
+  if (sign === undefined || seconds === null) {
+    throw new ParseError('timedatectl timesync-status', 'an offset such as +1.25ms', offset)
+  }
+  return sign === '+' ? 0 - seconds : seconds
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  us: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  min: 60,
+  h: 3600,
+  d: 86_400,
+  w: 604_800,
+  month: 2_629_800,
+  y: 31_557_600,
+}
+
+/** `1min 2.5s`, the format of systemd time spans. */
+const secondsOf = (span: string): number | null => {
+  let total = 0
+  for (const word of span.split(' ')) {
+    const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([a-z]+)$/.exec(word) ?? []
+    const factor = UNITS[unit.replace(/^months$/, 'month')]
+    if (amount === undefined || factor === undefined) return word === '0' && total === 0 ? 0 : null
+    total += Number(amount) * factor
+  }
+  return total
+}

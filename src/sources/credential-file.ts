@@ -1,0 +1,46 @@
+import { open } from 'node:fs/promises'
+import { SourceError } from '../core/errors.ts'
+import { describeFileError } from '../core/file-errors.ts'
+
+const MAX_BYTES = 8192
+
+/** The size limit of a file with API keys. */
+const MAX_BYTES_OF_KEYS = 1_000_000
+
+/** The file exists and is empty. */
+export class EmptySecretError extends SourceError {
+  override name = 'EmptySecretError'
+}
+
+/**
+ * Reads a credential that is kept out of the configuration, one line. Called for each use, so that
+ * the file can be changed. Throws a SourceError.
+ */
+export const readSecretFile = async (path: string, what = 'address'): Promise<string> =>
+  (await read(path, what, MAX_BYTES)).trim()
+
+/** Reads the lines of a file with several credentials, trimmed. Throws a SourceError. */
+export const readSecretLines = async (path: string, what: string): Promise<readonly string[]> =>
+  (await read(path, what, MAX_BYTES_OF_KEYS)).split('\n').map((line) => line.trim())
+
+const read = async (path: string, what: string, most: number): Promise<string> => {
+  const doing = `read the ${what} in ${path}`
+  const advice = `write the ${what} into it, readable only by the agent's user (mode 0600)`
+  const file = await open(path).catch((error: unknown) => {
+    throw new SourceError(
+      { doing, happened: describeFileError(error).happened, advice },
+      { cause: error },
+    )
+  })
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(most + 1))
+    if (bytesRead > most) {
+      throw new SourceError({ doing, happened: `it is longer than ${most} bytes`, advice })
+    }
+    const text = buffer.toString('utf8', 0, bytesRead)
+    if (text.trim() === '') throw new EmptySecretError({ doing, happened: 'it is empty', advice })
+    return text
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,135 @@
+import { type Context, withDeadline } from '../core/collector.ts'
+import { SourceError } from '../core/errors.ts'
+import { hour, second } from '../core/units.ts'
+import type { Exec } from './exec.ts'
+import type { Journal } from './journal.ts'
+import {
+  createNewestEntryReader,
+  JOURNAL_OUTPUT_OPTIONS,
+  type JournalPosition,
+} from './journal-query.ts'
+import { createLineSplitter, type Line } from './lines.ts'
+
+/** A range of the journal. Times are in milliseconds since the epoch, both inclusive. */
+export interface JournalRange {
+  /** Matches in journalctl syntax: `-u`, UNIT, `--grep=`, or FIELD=value. */
+  readonly match: readonly string[]
+  readonly since?: number
+  readonly until?: number
+  /** Only the last N entries, which are held in memory. */
+  readonly newest?: number
+}
+
+export interface EntryBatch<Entry> {
+  readonly entries: readonly Entry[]
+  /** The number of lines that are not entries. */
+  readonly unreadable: number
+}
+
+/** Reads a range, oldest entry first. Throws a SourceError if the journal cannot be read. */
+export type ReadJournalRange<Entry> = (
+  range: JournalRange,
+  signal: AbortSignal,
+) => AsyncGenerator<EntryBatch<Entry>>
+
+interface JournalRangeDependencies<Entry> {
+  readonly exec: Exec
+  /** Throws if the line is not an entry. */
+  readonly parse: (line: string) => Entry
+}
+
+export const createJournalRangeReader = <Entry extends JournalPosition>(
+  parts: JournalRangeDependencies<Entry>,
+): ReadJournalRange<Entry> => {
+  const { exec, parse } = parts
+  const newest = createNewestEntryReader(parts)
+  const parseLines = (lines: readonly Line[]): EntryBatch<Entry> => {
+    const entries: Entry[] = []
+    let unreadable = 0
+    for (const line of lines) {
+      try {
+        if (line === undefined) unreadable += 1
+        else entries.push(parse(line))
+      } catch {
+        unreadable += 1
+      }
+    }
+    return { entries, unreadable }
+  }
+
+  return async function* readRange({ match, since, until, newest: count }, signal) {
+    // Fails at once, and readably, where a reader that may not read would only find nothing. Of whatever
+    // pattern: to search for one takes as long as the journal is big.
+    await newest(
+      match.filter((word) => !word.startsWith('--grep=')),
+      signal,
+    )
+    const args = [
+      '--merge',
+      ...(since === undefined ? [] : [`--since=${at(since)}`]),
+      ...(until === undefined ? [] : [`--until=${at(until)}`]),
+      // Without --reverse, journalctl 252 counts from the end of the journal and ignores --until.
+      ...(count === undefined ? [] : ['--reverse', '-n', `${count}`]),
+      ...JOURNAL_OUTPUT_OPTIONS,
+      ...match,
+    ]
+    const split = createLineSplitter()
+    const program = { command: 'journalctl', args, answers: [0, 1] }
+    const last: Entry[] = []
+    for await (const chunk of exec.stream(program, signal)) {
+      const batch = parseLines(split(chunk))
+      if (count === undefined) yield batch
+      else {
+        for (const entry of batch.entries) last.push(entry)
+        yield { entries: [], unreadable: batch.unreadable }
+      }
+    }
+    if (count !== undefined) yield { entries: last.toReversed(), unreadable: 0 }
+  }
+}
+
+/** A time for journalctl, with microseconds. */
+const at = (ms: number): string => `@${(ms / second).toFixed(6)}`
+
+/** The fallback range if the complete look-back takes too long. */
+const SHORT_LOOK_MS = 75 * second
+
+/**
+ * The journal as a snapshot: a follower receives the initial entries and then nothing more. For
+ * commands that run once.
+ */
+export const createSnapshotJournal = <Entry extends JournalPosition>(
+  parts: JournalRangeDependencies<Entry>,
+): Journal<Entry> => {
+  const readRange = createJournalRangeReader(parts)
+  const read = async (range: JournalRange, signal: AbortSignal) => {
+    const all: Entry[] = []
+    let unreadable = 0
+    for await (const batch of readRange(range, signal)) {
+      all.push(...batch.entries)
+      unreadable += batch.unreadable
+    }
+    return { entries: all, unreadable, gap: false }
+  }
+  return {
+    async *follow({ match, start, timeout }, context: Context) {
+      const { clock, signal } = context
+      const { newest, lookBack } = 'newest' in start ? start : { newest: 1, lookBack: undefined }
+      const look = (range: JournalRange, patience: number) =>
+        withDeadline(context, patience, (within) => read(range, within.signal))
+      const since = (back: number): JournalRange => ({ match, since: clock.now() - back })
+      if (lookBack === undefined) yield await look({ match, newest }, timeout)
+      else if (lookBack <= SHORT_LOOK_MS) yield await look(since(lookBack), timeout)
+      else {
+        // A DEBUG log is too large to search that far back: read the last minute instead.
+        yield await look(since(lookBack), timeout / 2).catch((error: unknown) => {
+          if (error instanceof SourceError && error.timeout) {
+            return look(since(SHORT_LOOK_MS), timeout / 2)
+          }
+          throw error
+        })
+      }
+      while (!signal.aborted) await clock.sleep(hour, signal)
+    },
+  }
+}
