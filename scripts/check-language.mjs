@@ -18,11 +18,15 @@ const WORDS = [
   [/\bbefall(?:s|en)?\b|\bbefell\b|\bfates\b/, 'scenario, happens; profiles'],
   [/\bprocessor time\b/, 'CPU time'],
   [/\bto rehearse\b|\brehearsals?\b/i, 'to simulate, simulation, demo'],
-  [/\bwhoever\b|\bnobody\b|\bsomebody\b/i, 'name it: the agent, the node, the operator, the client'],
+  [
+    /\bwhoever\b|\bnobody\b|\bsomebody\b/i,
+    'name it: the agent, the node, the operator, the client',
+  ],
   [/\bthe way out\b/, 'recovery path'],
   [/other graves/, 'burn addresses'],
   [/\bgone on with\b|\bgoes on\b|\bgo on\b/, 'resumes, continues'],
-  [/\bback-fill/, 'backfill'],
+  // Quoted, it is a value of the label `phase`.
+  [/(?<!['"`])\bback-fill/, 'backfill'],
   [/\bunasked\b|\basks nobody\b|\bunsaid\b/, 'a literal verb'],
   [/\bpicture of the node\b/, 'snapshot of the node'],
   [/\bwitness(?:es)?\b/i, 'source'],
@@ -30,7 +34,15 @@ const WORDS = [
 ]
 
 /** Files in which a word is a literal of other software, or data. */
-const EXCEPTIONS = [/^test\/fixtures\//, /^networks\//, /^LICENSE$/, /^package-lock\.json$/, /^CHANGELOG\.md$/, /\.svg$/, /^scripts\/check-language\.mjs$/]
+const EXCEPTIONS = [
+  /^test\/fixtures\//,
+  /^networks\//,
+  /^LICENSE$/,
+  /^package-lock\.json$/,
+  /^CHANGELOG\.md$/,
+  /\.svg$/,
+  /^scripts\/check-language\.mjs$/,
+]
 
 const files = execFileSync('git', ['ls-files'], { encoding: 'utf8' })
   .split('\n')
