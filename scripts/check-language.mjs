@@ -25,7 +25,8 @@ const WORDS = [
   [/\bthe way out\b/, 'recovery path'],
   [/other graves/, 'burn addresses'],
   [/\bgone on with\b|\bgoes on\b|\bgo on\b/, 'resumes, continues'],
-  [/\bback-fill/, 'backfill'],
+  // Quoted, it is a value of the label `phase`.
+  [/(?<!['"`])\bback-fill/, 'backfill'],
   [/\bunasked\b|\basks nobody\b|\bunsaid\b/, 'a literal verb'],
   [/\bpicture of the node\b/, 'snapshot of the node'],
   [/\bwitness(?:es)?\b/i, 'source'],

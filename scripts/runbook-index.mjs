@@ -26,13 +26,13 @@ export const renderRunbookIndex = () =>
   `${[
     '# Runbooks',
     '',
-    'Generated from `alerts/` by `npm run generate`. One page an alert: what it means, what to look at, what to do.',
+    'Generated from `alerts/` by `npm run generate`. One page per alert: its meaning, what to check, and what to do.',
     '',
-    '**critical** wakes somebody now, **warning** is for today, **info** is context; **none** is for Alertmanager alone.',
+    '**critical** pages immediately, **warning** is for the same day, **info** is for information; **none** is for Alertmanager only.',
     '',
-    'The commands are for the host of the node, and for somebody who may read its journal; `sudo` stands where that is not enough, and `jq`',
-    "is Debian's package. All lines of a service have one priority in the journal, whatever they say: `journalctl -p` would hide them all,",
-    'so that `-g` looks for the level in the text.',
+    'Run the commands on the host of the node, as a user who may read its journal. `sudo` is shown where that is not enough; `jq` is a',
+    'Debian package. All lines of a service have the same priority in the journal, whatever their level: `journalctl -p` would hide them all,',
+    'so use `-g` to search for the level in the text.',
     ...readdirSync('alerts')
       .filter((file) => file.endsWith(SUFFIX))
       .sort()
@@ -43,7 +43,7 @@ export const renderRunbookIndex = () =>
           '',
           `## ${file.slice(0, -SUFFIX.length)}`,
           '',
-          '| alert | severity | in a sentence |',
+          '| alert | severity | summary |',
           '|---|---|---|',
           ...rows,
         ]

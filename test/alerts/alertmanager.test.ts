@@ -21,7 +21,7 @@ describe('the configuration of Alertmanager', () => {
     ['default', labelsOf('ChainStatesync', 'info', { component: 'sync' })],
     ['default', labelsOf('ChainOfTomorrow', 'unheard-of')],
     ['dead-man', labelsOf('ChainWatchdog', 'none', { instance: '', job: '' })],
-    ['nobody', labelsOf('ChainMaintenance', 'none')],
+    ['none', labelsOf('ChainMaintenance', 'none')],
   ])('%s gets %o', async (receiver, labels) => {
     const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`)
     const args = ['config', 'routes', 'test', `--config.file=${CONFIG}`]

@@ -71,7 +71,7 @@ const hastened = async (url: string): Promise<string> => {
     ...rest,
     route: hasten(route),
     receivers: receivers.map(({ name }) =>
-      name === 'nobody' ? { name } : { name, webhook_configs: [{ url, send_resolved: true }] },
+      name === 'none' ? { name } : { name, webhook_configs: [{ url, send_resolved: true }] },
     ),
   })
 }

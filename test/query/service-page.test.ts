@@ -24,7 +24,7 @@ describe('docs/query-service.md', () => {
       `${pageBytes / MiB} MiB, ${many(pageLogs)} logs or ${pageMs / 1000} seconds`,
       `${bodyBytes / MiB} MiB, ${filters} filters, ${many(values)} addresses and topics`,
       `${concurrent} reads, ${waiting} that wait for ${waitMs / 1000} seconds; ${API_MAX_CONNECTIONS} connections`,
-      `${unsentBytes / MiB} MiB together; one is given up after ${sendMs / 60_000} minutes`,
+      `${unsentBytes / MiB} MiB together; one times out after ${sendMs / 60_000} minutes`,
     ])
       expect(page).toContain(words)
   })
@@ -42,7 +42,7 @@ describe('docs/query-service.md', () => {
   })
 
   it('names every field of a log', () => {
-    const [, few = ''] = /Only the fields that are asked for come:([^.]+)\./.exec(page) ?? []
+    const [, few = ''] = /Only the requested fields are returned:([^.]+)\./.exec(page) ?? []
     const named = LOG_FIELDS.filter((field) => !/^topic[1-3]$/.test(field))
     expect(named.filter((field) => !few.includes(`\`${field}\``))).toEqual([])
     expect(few).toContain('`topic3`')
