@@ -1,9 +1,117 @@
-import type { Answer, Call, Endpoint } from './endpoint.ts'
-import { renderNative, renderOtel } from './native/native-text.ts'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Clock } from '../core/clock.ts'
+import { rpcListens } from './consensus/statesync.ts'
+import { renderNative, renderOtel } from './native/native-metrics.ts'
 import type { SimulatedNode } from './node.ts'
 import { createRpcAnswer } from './rpc/rpc.ts'
-import { rpcListens } from './scenario/statesync.ts'
-import { clientVersionOf } from './tools/versions.ts'
+import { clientVersionOf } from './versions.ts'
+
+/** A port on the loopback interface that can be closed for a while. */
+export interface Port {
+  readonly url: string
+  /** Refuses connections from now on, and ends those there are. */
+  shut(): Promise<void>
+  /** Listens again on the same port. */
+  open(): Promise<void>
+}
+
+/** `wanted` 0 takes a free one. */
+export const openPort = async (wanted: number, listener: RequestListener): Promise<Port> => {
+  const server = createServer(listener)
+  const listen = async (at: number): Promise<void> => {
+    server.listen(at, '127.0.0.1')
+    await once(server, 'listening')
+  }
+  await listen(wanted)
+  const taken = portOf(server.address())
+  return {
+    url: `http://127.0.0.1:${taken}`,
+    shut: async () => {
+      if (!server.listening) return
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+    open: async () => {
+      if (!server.listening) await listen(taken)
+    },
+  }
+}
+
+const portOf = (address: AddressInfo | string | null): number => {
+  if (address === null || typeof address === 'string') throw new TypeError('expected a TCP address')
+  return address.port
+}
+
+const CHECK_MS = 200
+
+/** Opens and shuts the port as the node does that listens on it, until the signal aborts. */
+const keepPort = async (
+  port: Port,
+  listens: () => boolean,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<void> => {
+  while (!signal.aborted) {
+    if (listens()) await port.open().catch(() => undefined)
+    else await port.shut()
+    await clock.sleep(CHECK_MS, signal)
+  }
+}
+
+/** A request over HTTP without the wire. */
+export interface HttpRequest {
+  readonly method: string
+  readonly path: string
+  readonly body: string
+}
+
+export interface HttpResponse {
+  readonly status: number
+  readonly type: string
+  readonly text: string
+}
+
+/** Something that can be asked over HTTP, whether or not it has a port. */
+export interface Endpoint {
+  /** Whether anybody listens now. */
+  isOpen(): boolean
+  answer(call: HttpRequest): HttpResponse
+}
+
+export interface ServedEndpoint extends Port {
+  /** Opens and shuts the port as the endpoint opens and closes, until the signal aborts. */
+  keep(by: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<void>
+}
+
+/** The endpoint on a port of the loopback interface, 0 for a free one; shut while nobody listens. */
+export const serveEndpoint = async (
+  endpoint: Endpoint,
+  wanted: number,
+): Promise<ServedEndpoint> => {
+  const port = await openPort(wanted, listenerOf(endpoint))
+  return {
+    ...port,
+    keep: async (by) => {
+      await keepPort(port, () => endpoint.isOpen(), by)
+    },
+  }
+}
+
+const listenerOf =
+  (endpoint: Endpoint): RequestListener =>
+  (request, response) => {
+    const { method = '', url: path = '' } = request
+    text(request)
+      .then((body) => {
+        const { status, type, text: answer } = endpoint.answer({ method, path, body })
+        response.writeHead(status, { 'content-type': type }).end(answer)
+      })
+      .catch(() => response.destroy())
+  }
 
 export type EndpointName = 'rpc' | 'reference' | 'native' | 'otel'
 
@@ -53,7 +161,7 @@ export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointNa
 /** `GET /metrics`, in the text format of Prometheus. */
 const createMetricsAnswer =
   (render: () => string) =>
-  ({ method, path }: Call): Answer => {
+  ({ method, path }: HttpRequest): HttpResponse => {
     const type = 'text/plain; version=0.0.4'
     return method === 'GET' && path === '/metrics'
       ? { status: 200, type, text: render() }

@@ -1,7 +1,6 @@
 import type { Chain } from './chain/chain.ts'
-import type { Condition } from './scenario/condition.ts'
-import { heightBefore, isSyncing } from './scenario/statesync.ts'
-import type { Timeline } from './scenario/timeline.ts'
+import type { Condition, Timeline } from './scenario/timeline.ts'
+import { heightBefore, isSyncing } from './consensus/statesync.ts'
 
 type HeightAt = (ms: number) => bigint
 

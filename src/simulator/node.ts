@@ -1,16 +1,13 @@
 import type { Clock } from '../core/clock.ts'
-import type { Chain } from './chain/chain.ts'
-import type { Condition } from './scenario/condition.ts'
+import type { Chain, Validator } from './chain/chain.ts'
+import { type Condition, createTimeline, type Timeline } from './scenario/timeline.ts'
 import { createHeights, type Heights } from './heights.ts'
 import { createJournal, type Journal } from './journal/journal.ts'
-import { createJournalContent } from './journal/journal-content.ts'
-import { writtenLongAgo } from './journal/long-ago.ts'
+import { createJournalContent, produceOldEntries } from './journal/content.ts'
 import { LIVELY, type Pace } from './pace.ts'
 import type { Scenario } from './scenario/scenario.ts'
-import { createTimeline, type Timeline } from './scenario/timeline.ts'
-import type { Validator } from './chain/validators.ts'
 
-export interface NodeOptions {
+interface NodeOptions {
   readonly clock: Clock
   readonly chain: Chain
   readonly prefix: string
@@ -68,7 +65,7 @@ export const createNode = ({
       now: clock.now,
       beginMs: beginMs - pace.pastMs,
       produce: createJournalContent(subject),
-      longAgo: () => writtenLongAgo(subject),
+      produceOld: () => produceOldEntries(subject),
       keep: pace.keptEntries,
       state: () => timeline.conditionAt(clock.now()).journal,
     }),

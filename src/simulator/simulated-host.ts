@@ -1,24 +1,30 @@
 import type { Clock } from '../core/clock.ts'
 import type { Chain } from './chain/chain.ts'
-import type { Endpoint } from './endpoint.ts'
-import { createEndpoints, type EndpointName, firstServiceBlock } from './endpoints.ts'
-import { writeForkFile } from './fork-file.ts'
+import {
+  createEndpoints,
+  type Endpoint,
+  type EndpointName,
+  firstServiceBlock,
+} from './endpoints.ts'
+import {
+  createPackageTool,
+  createVersionTool,
+  installedVersion,
+  writeForkFile,
+} from './versions.ts'
 import { createHostTree, type HostPlaces } from './host/host-tree.ts'
-import { createKeyFiles, type NodePlaces } from './key-files.ts'
+import { createKeyFiles, type NodePlaces } from './keystore/key-files.ts'
 import { createKeystoreTool } from './keystore/keystore-tool.ts'
 import { createNode, type SimulatedNode } from './node.ts'
 import { LIVELY, type Pace } from './pace.ts'
 import type { Scenario } from './scenario/scenario.ts'
-import { installedVersion } from './scenario/versions.ts'
-import { createChronyc } from './tools/chronyc.ts'
-import { createJournalctl } from './tools/journalctl.ts'
-import { createPackageTool } from './tools/package-version.ts'
+import { createChronyc } from './host/host.ts'
+import { createJournalctl } from './journal/journalctl.ts'
 import { createStatusTool } from './tools/status-report.ts'
-import { createStorageTool } from './tools/storage-report.ts'
-import { createSystemctl } from './tools/systemctl.ts'
+import { createStorageTool } from './storage/storage-report.ts'
+import { createSystemctl } from './services/systemctl.ts'
 import type { Tool } from './tools/tools.ts'
-import { troubled } from './tools/trouble.ts'
-import { createVersionTool } from './tools/versions.ts'
+import { withFaults } from './tools/tool-faults.ts'
 
 export interface HostOptions {
   readonly clock: Clock
@@ -85,8 +91,8 @@ const toolsOf = (
   journalctl: createJournalctl(node.journal, clock, pace),
   chronyc: createChronyc(node),
   'dpkg-query': createPackageTool(node),
-  [`${node.prefix}-mpt`]: troubled({ node, clock, name: 'mpt' }, createStorageTool(node)),
-  [`${node.prefix}-status`]: troubled({ node, clock, name: 'status' }, createStatusTool(node)),
+  [`${node.prefix}-mpt`]: withFaults({ node, clock, name: 'mpt' }, createStorageTool(node)),
+  [`${node.prefix}-status`]: withFaults({ node, clock, name: 'status' }, createStatusTool(node)),
   [`${node.prefix}-node`]: createVersionTool(node),
   [`${node.prefix}-keystore`]: createKeystoreTool({
     prefix: node.prefix,

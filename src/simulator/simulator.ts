@@ -1,10 +1,10 @@
 import { createChain } from './chain/chain.ts'
-import { serveEndpoint } from './endpoint.ts'
+import { serveEndpoint } from './endpoints.ts'
 import { createSimulatedHost, type HostOptions, type SimulatedHost } from './simulated-host.ts'
 import { serveTools } from './tools/tools.ts'
 
 /** Ports are on the loopback interface; 0 takes a free one. */
-export interface SimulatorOptions extends Omit<HostOptions, 'chain'> {
+interface SimulatorOptions extends Omit<HostOptions, 'chain'> {
   readonly rpcPort: number
   readonly referencePort: number
   /** Where metrics of consensus are served. */

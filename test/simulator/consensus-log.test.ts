@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Happening } from '../../src/simulator/chain/happening.ts'
-import { createJournalctl } from '../../src/simulator/tools/journalctl.ts'
+import type { RoundOutcome } from '../../src/simulator/chain/chain.ts'
+import { createJournalctl } from '../../src/simulator/journal/journalctl.ts'
 import {
   BEGIN,
   chain,
@@ -15,7 +15,7 @@ import {
 } from './play.ts'
 
 const MINUTE = [...chain.between(BEGIN, BEGIN + 60_000)]
-const isBlock = ({ kind }: Happening): boolean => kind === 'block'
+const isBlock = ({ kind }: RoundOutcome): boolean => kind === 'block'
 const blocks = MINUTE.filter(isBlock)
 const timeouts = MINUTE.filter((happening) => !isBlock(happening))
 

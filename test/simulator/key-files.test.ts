@@ -4,10 +4,13 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createKeyExaminer } from '../../src/collectors/keys/files.ts'
 import { createChain } from '../../src/simulator/chain/chain.ts'
-import { createKeyFiles } from '../../src/simulator/key-files.ts'
+import { createKeyFiles } from '../../src/simulator/keystore/key-files.ts'
 import { createNode } from '../../src/simulator/node.ts'
-import { parseScenario, type Scenario } from '../../src/simulator/scenario/scenario.ts'
-import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import {
+  loadScenario,
+  parseScenario,
+  type Scenario,
+} from '../../src/simulator/scenario/scenario.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
 import { eventually } from '../support/eventually.ts'
 import { manualClock } from '../support/manual-clock.ts'

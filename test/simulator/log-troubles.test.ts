@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import type { SimulatedNode } from '../../src/simulator/node.ts'
-import { createJournalctl } from '../../src/simulator/tools/journalctl.ts'
+import { createJournalctl } from '../../src/simulator/journal/journalctl.ts'
 import type { Frame } from '../../src/simulator/tools/tools.ts'
-import { readUnits } from '../../src/simulator/tools/units.ts'
+import { readUnits } from '../../src/simulator/services/units.ts'
 import { LOG_PATTERNS, mayMatter, patternsOf, readLogLine } from '../../src/parsers/log-patterns.ts'
-import { CONSENSUS_SAYS, EXECUTION_SAYS } from '../../src/simulator/scenario/logs.ts'
+import { CONSENSUS_MESSAGES, EXECUTION_MESSAGES } from '../../src/simulator/injected-lines.ts'
 import {
   BEGIN,
   consensusLog,
@@ -57,7 +57,7 @@ describe('what the agent recognises', () => {
     expect(found).toEqual({ cleanup_completed: 1 })
   })
 
-  test.each(CONSENSUS_SAYS)('bft says %s', async (word) => {
+  test.each(CONSENSUS_MESSAGES)('bft says %s', async (word) => {
     const { node, to } = playLines(`10s bft says ${word}`, '10500ms bft calms')
     await to(12)
     const found = patternsIn('bft', consensusLog(node))
@@ -65,7 +65,7 @@ describe('what the agent recognises', () => {
     expect(found[word]).toBe(word === 'wal_stopped' ? 125 : 1)
   })
 
-  test.each(EXECUTION_SAYS)('execution says %s', async (word) => {
+  test.each(EXECUTION_MESSAGES)('execution says %s', async (word) => {
     const { node, to } = playLines(`10s execution says ${word}`)
     await to(12)
     const names = Object.keys(patternsIn('execution', logOf(node, 'execution')))
@@ -75,7 +75,7 @@ describe('what the agent recognises', () => {
   })
 
   test('every pattern can be rehearsed', () => {
-    const said: readonly string[] = [...CONSENSUS_SAYS, ...EXECUTION_SAYS]
+    const said: readonly string[] = [...CONSENSUS_MESSAGES, ...EXECUTION_MESSAGES]
     const others = ['panic', 'high_qc_too_far', 'cleanup_skipped', 'cleanup_completed']
     const names = LOG_PATTERNS.map(({ name }) => name)
     expect(names.filter((name) => !said.includes(name) && !others.includes(name))).toEqual([])

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { serveEndpoint } from '../../src/simulator/endpoint.ts'
-import { createEndpoints } from '../../src/simulator/endpoints.ts'
-import { renderNative, renderOtel } from '../../src/simulator/native/native-text.ts'
+import { createEndpoints, serveEndpoint } from '../../src/simulator/endpoints.ts'
+import { renderNative, renderOtel } from '../../src/simulator/native/native-metrics.ts'
 import type { SimulatedNode } from '../../src/simulator/node.ts'
-import { progressAt } from '../../src/simulator/scenario/statesync.ts'
+import { progressAt } from '../../src/simulator/consensus/statesync.ts'
 import { eventually } from '../support/eventually.ts'
 import { BEGIN, chain, consensusLog, play, playLines, saying, secondsOf } from './play.ts'
 

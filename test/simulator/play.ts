@@ -1,8 +1,7 @@
 import { createChain } from '../../src/simulator/chain/chain.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
-import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
-import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { loadScenario, parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import type { Tool } from '../../src/simulator/tools/tools.ts'
 import { manualClock } from '../support/manual-clock.ts'
 

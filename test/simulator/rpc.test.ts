@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createChain } from '../../src/simulator/chain/chain.ts'
-import { type ServedEndpoint as Port, serveEndpoint } from '../../src/simulator/endpoint.ts'
+import { type ServedEndpoint as Port, serveEndpoint } from '../../src/simulator/endpoints.ts'
 import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
 
 const chain = createChain(5)

@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../../src/core/errors.ts'
-import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
-import { listScenarios, loadScenario } from '../../src/simulator/scenario/scenarios.ts'
-import { vocabulary } from '../../src/simulator/scenario/vocabulary.ts'
+import {
+  directives,
+  listScenarios,
+  loadScenario,
+  parseScenario,
+} from '../../src/simulator/scenario/scenario.ts'
 
 const complaint = (text: string): string => {
   try {
@@ -56,7 +59,7 @@ describe('the notation of scenarios', () => {
 
   test('never throws anything but a ConfigError', () => {
     const words = [
-      ...vocabulary.flatMap(({ subject, verb }) => [subject, verb]),
+      ...directives.flatMap(({ subject, verb }) => [subject, verb]),
       '120',
       '3s',
       'SIGABRT',

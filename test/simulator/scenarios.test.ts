@@ -2,10 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { createChain } from '../../src/simulator/chain/chain.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
-import { parseScenario, type Scenario } from '../../src/simulator/scenario/scenario.ts'
-import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
-import { rpcListens } from '../../src/simulator/scenario/statesync.ts'
-import { readUnits, type Unit } from '../../src/simulator/tools/units.ts'
+import {
+  loadScenario,
+  parseScenario,
+  type Scenario,
+} from '../../src/simulator/scenario/scenario.ts'
+import { rpcListens } from '../../src/simulator/consensus/statesync.ts'
+import { readUnits, type Unit } from '../../src/simulator/services/units.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const chain = createChain(3)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createStandInAsk } from '../../src/simulator/stand-in-ask.ts'
+import { createInProcessHttp } from '../../src/simulator/in-process.ts'
 
 const ask = (isOpen: boolean) =>
-  createStandInAsk(
+  createInProcessHttp(
     new Map([
       [
         'http://rpc.simulated',

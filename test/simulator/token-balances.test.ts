@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createChain } from '../../src/simulator/chain/chain.ts'
-import { type ServedEndpoint, serveEndpoint } from '../../src/simulator/endpoint.ts'
+import { type ServedEndpoint, serveEndpoint } from '../../src/simulator/endpoints.ts'
 import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
 import { cli } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'

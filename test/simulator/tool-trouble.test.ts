@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createStatusTool } from '../../src/simulator/tools/status-report.ts'
 import type { Frame } from '../../src/simulator/tools/tools.ts'
-import { troubled } from '../../src/simulator/tools/trouble.ts'
+import { withFaults } from '../../src/simulator/tools/tool-faults.ts'
 import { eventually } from '../support/eventually.ts'
 import { startBench } from './bench.ts'
 import { play } from './play.ts'
@@ -69,7 +69,7 @@ describe('tools as real processes', () => {
 test('tool-hangs: what hangs ends late, from the 150th second on', async () => {
   const { node, clock, to } = await play('tool-hangs')
   const call = async (name: 'mpt' | 'status', frames: Frame[]): Promise<void> => {
-    const tool = troubled({ node, clock, name }, createStatusTool(node))
+    const tool = withFaults({ node, clock, name }, createStatusTool(node))
     for await (const frame of tool([], new AbortController().signal)) frames.push(frame)
   }
   const before: Frame[] = []
@@ -91,7 +91,7 @@ test('tool-aborts: from the 30th to the 120th second, the storage tool alone', a
   const { node, clock, to } = await play('tool-aborts')
   const end = async (name: 'mpt' | 'status'): Promise<Frame | undefined> => {
     const frames: Frame[] = []
-    const tool = troubled({ node, clock, name }, createStatusTool(node))
+    const tool = withFaults({ node, clock, name }, createStatusTool(node))
     for await (const frame of tool([], new AbortController().signal)) frames.push(frame)
     return frames.at(-1)
   }

@@ -3,13 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { writeForkFile } from '../../src/simulator/fork-file.ts'
-import { renderNative } from '../../src/simulator/native/native-text.ts'
+import {
+  clientVersionOf,
+  createPackageTool,
+  createVersionTool,
+  writeForkFile,
+} from '../../src/simulator/versions.ts'
+import { renderNative } from '../../src/simulator/native/native-metrics.ts'
 import type { SimulatedNode } from '../../src/simulator/node.ts'
-import { createPackageTool } from '../../src/simulator/tools/package-version.ts'
 import { createStatusTool } from '../../src/simulator/tools/status-report.ts'
-import { createStorageTool } from '../../src/simulator/tools/storage-report.ts'
-import { clientVersionOf, createVersionTool } from '../../src/simulator/tools/versions.ts'
+import { createStorageTool } from '../../src/simulator/storage/storage-report.ts'
 import { BEGIN, consensusLog, playLines, printed, saying, textOf } from './play.ts'
 
 const FORM = '-f=${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\\n'

@@ -9,12 +9,10 @@ import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { onTestFinished } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { createChain } from '../../src/simulator/chain/chain.ts'
-import { type Endpoint, serveEndpoint } from '../../src/simulator/endpoint.ts'
-import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
-import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { type Endpoint, serveEndpoint } from '../../src/simulator/endpoints.ts'
+import { loadScenario, parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import { createSimulatedHost } from '../../src/simulator/simulated-host.ts'
-import { createStandInAsk } from '../../src/simulator/stand-in-ask.ts'
-import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
+import { createInProcessExec, createInProcessHttp } from '../../src/simulator/in-process.ts'
 import { createAsk } from '../../src/sources/http.ts'
 import { openAnnouncements } from '../../src/commands/maintenance/maintenance.ts'
 import type { Connect } from '../../src/agent/runtime.ts'
@@ -98,7 +96,7 @@ export const startHost = async (options: Options): Promise<Host> => {
         ['otel', otel],
       ]
     : []
-  const simulatedAsk = createStandInAsk(
+  const simulatedAsk = createInProcessHttp(
     new Map([...places, ['reference', reference] as const].map(([name, at]) => [url(name), at])),
   )
   const realAsk = createAsk(systemClock)
@@ -122,7 +120,7 @@ export const startHost = async (options: Options): Promise<Host> => {
     typed: `--set ${path}`,
   }))
   const { config } = readConfig(configFile, { env: {}, flags })
-  const tools = createStandInExec(
+  const tools = createInProcessExec(
     Object.fromEntries(
       Object.entries(simulated.tools).filter(([name]) => hasNode || !name.startsWith('chain-')),
     ),

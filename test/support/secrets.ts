@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/core/clock.ts'
 import type { Exec } from '../../src/sources/exec.ts'
-import type { Endpoint } from '../../src/simulator/endpoint.ts'
+import type { Endpoint } from '../../src/simulator/endpoints.ts'
 
 /** A secret for one place; whoever finds it in an output knows where it came from. */
 export const secret = (place: string): string => `CanaryOf${place}7Q2w9Z`

@@ -1,5 +1,4 @@
-import type { JournalEntry } from '../../parsers/journal.ts'
-import { parseJournalEntry } from '../../parsers/journal.ts'
+import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
 import { createLineJoiner } from '../../parsers/journal-lines.ts'
 import { type Recording, readRecording } from '../../sources/recording.ts'
 import type { Fold } from './fold.ts'

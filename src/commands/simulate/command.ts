@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { ConfigError } from '../../core/errors.ts'
 import { asError } from '../../core/outcome.ts'
 import { minute, parseDuration } from '../../core/units.ts'
-import { listScenarios, loadScenario } from '../../simulator/scenario/scenarios.ts'
+import { listScenarios, loadScenario } from '../../simulator/scenario/scenario.ts'
 import { createSimulator, type Simulator } from '../../simulator/simulator.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 

@@ -1,4 +1,61 @@
 import { digest } from '../chain/random.ts'
+import {
+  bareDirective,
+  type Directive,
+  directive,
+  duration,
+  type Effect,
+} from '../scenario/directives.ts'
+
+/** Whether and how far back the journal can be read. */
+export interface JournalState {
+  /** `frozen`: readers wait. `forbidden`: journalctl fails as for a user outside of its group. */
+  readonly access: 'open' | 'frozen' | 'forbidden'
+  /** How much of the past is kept, in milliseconds; undefined for as much as there is room for. */
+  readonly keptMs: number | undefined
+}
+
+export const usualJournal: JournalState = { access: 'open', keptMs: undefined }
+
+const changeJournal =
+  (change: Partial<JournalState>): Effect =>
+  (condition) => ({ ...condition, journal: { ...condition.journal, ...change } })
+
+export const journalDirectives: readonly Directive[] = [
+  bareDirective(
+    {
+      subject: 'journal',
+      verb: 'freezes',
+      meaning: 'readers of the journal receive no more entries and wait; the node keeps writing',
+    },
+    changeJournal({ access: 'frozen' }),
+  ),
+  bareDirective(
+    {
+      subject: 'journal',
+      verb: 'thaws',
+      meaning: 'readers receive the entries written in the meantime',
+    },
+    changeJournal({ access: 'open' }),
+  ),
+  bareDirective(
+    {
+      subject: 'journal',
+      verb: 'forbids',
+      meaning: 'journalctl fails, as for a user outside of its group',
+    },
+    changeJournal({ access: 'forbidden' }),
+  ),
+  bareDirective(
+    { subject: 'journal', verb: 'allows', meaning: 'journalctl can read again' },
+    changeJournal({ access: 'open' }),
+  ),
+  directive(
+    { subject: 'journal', verb: 'keeps', meaning: 'entries older than that are removed' },
+    duration,
+    (keptMs) => changeJournal({ keptMs }),
+  ),
+]
 
 /** Something to be written into the journal. */
 export interface Draft {
@@ -27,7 +84,7 @@ export interface Journal {
   seek(cursor: string): number | undefined
 }
 
-interface Options {
+interface JournalOptions {
   readonly node: string
   readonly now: () => number
   /** Where the journal begins. */
@@ -35,7 +92,7 @@ interface Options {
   /** What is written in a stretch of time: after `fromMs`, not after `toMs`, in order. */
   readonly produce: (fromMs: number, toMs: number) => Iterable<Draft>
   /** What was written days before, for whoever asks how far back the journal reaches; few, and in order. */
-  readonly longAgo: () => readonly Draft[]
+  readonly produceOld: () => readonly Draft[]
   /** How many entries are kept, beside those of the days before. */
   readonly keep: number
   readonly state: () => {
@@ -45,15 +102,15 @@ interface Options {
   }
 }
 
-export const createJournal = (options: Options): Journal => {
-  const { node, now, beginMs, produce, longAgo, keep, state } = options
+export const createJournal = (options: JournalOptions): Journal => {
+  const { node, now, beginMs, produce, produceOld, keep, state } = options
   const bootId = digest(node, 'boot').slice(0, 32)
   const sequence = digest(node, 'journal', beginMs).slice(0, 32)
   const bootMs = beginMs - UPTIME_MS
   let entries: Entry[] = []
-  let ancient: readonly Entry[] | undefined
+  let oldEntries: readonly Entry[] | undefined
   let writtenMs = beginMs
-  let nextNumber = NUMBERED_BEFORE + 1
+  let nextNumber = OLD_ENTRY_NUMBERS + 1
   let lastUs = 0
 
   const entryOf = (number: number, realtimeUs: number, { fields }: Draft): Entry => {
@@ -74,9 +131,9 @@ export const createJournal = (options: Options): Journal => {
     const toMs = now()
     // Bit by bit: however long nobody has read, little more is held than what is kept.
     while (writtenMs < toMs) {
-      const pieceMs = Math.min(writtenMs + PIECE_MS, toMs)
-      for (const draft of produce(writtenMs, pieceMs)) append(draft)
-      writtenMs = pieceMs
+      const batchEndMs = Math.min(writtenMs + BATCH_MS, toMs)
+      for (const draft of produce(writtenMs, batchEndMs)) append(draft)
+      writtenMs = batchEndMs
       if (entries.length > keep) entries = entries.slice(-keep)
     }
     const { keptMs } = state()
@@ -84,12 +141,12 @@ export const createJournal = (options: Options): Journal => {
     const oldestUs = (toMs - keptMs) * 1000
     const first = entries.findIndex(({ realtimeUs }) => realtimeUs >= oldestUs)
     entries = first < 0 ? [] : entries.slice(first)
-    ancient = ancientOnes().filter(({ realtimeUs }) => realtimeUs >= oldestUs)
+    oldEntries = getOldEntries().filter(({ realtimeUs }) => realtimeUs >= oldestUs)
   }
 
   /** Made when somebody first asks for them: most never do. */
-  const ancientOnes = (): readonly Entry[] =>
-    (ancient ??= longAgo().map((draft, index) =>
+  const getOldEntries = (): readonly Entry[] =>
+    (oldEntries ??= produceOld().map((draft, index) =>
       entryOf(index + 1, draft.atMs * 1000 + index, draft),
     ))
 
@@ -103,7 +160,7 @@ export const createJournal = (options: Options): Journal => {
     },
     oldest: () => {
       write()
-      return ancientOnes()
+      return getOldEntries()
     },
     seek: (cursor) => {
       write()
@@ -117,9 +174,9 @@ export const createJournal = (options: Options): Journal => {
   }
 }
 
-const PIECE_MS = 5000
+const BATCH_MS = 5000
 /** So many numbers are left to the entries of the days before. */
-const NUMBERED_BEFORE = 1000
+const OLD_ENTRY_NUMBERS = 1000
 const UPTIME_MS = 13 * 24 * 3_600_000
 
 const hex = (number: number): string => number.toString(16)

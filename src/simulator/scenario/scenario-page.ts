@@ -1,11 +1,9 @@
 import { TOKENS } from '../chain/token-events.ts'
-import type { Scenario } from './scenario.ts'
-import { listScenarios } from './scenarios.ts'
-import { vocabulary } from './vocabulary.ts'
+import { directives, listScenarios, type Scenario } from './scenario.ts'
 
 /** The text of docs/scenarios.md: every scenario there is, and every word that one may use. */
 export const renderScenarioPage = async (): Promise<string> =>
-  [HEAD, ...(await listScenarios()).map(scenarioRow), NOTATION, ...vocabulary.map(row), TAIL].join(
+  [HEAD, ...(await listScenarios()).map(scenarioRow), NOTATION, ...directives.map(row), TAIL].join(
     '\n',
   )
 
@@ -14,12 +12,12 @@ const scenarioRow = ({ name, description, failures, signal }: Scenario): string 
     signal === undefined ? '' : `\`${signal}\``
   } |`
 
-const row = ({ subject, verb, argument, means }: (typeof vocabulary)[number]): string =>
-  `| ${subject} | ${argument === undefined ? verb : `${verb} (${argument})`} | ${means} |`
+const row = ({ subject, verb, argument, meaning }: (typeof directives)[number]): string =>
+  `| ${subject} | ${argument === undefined ? verb : `${verb} (${argument})`} | ${meaning} |`
 
 const HEAD = `# Scenarios
 
-Generated from \`scenarios/\` and \`src/simulator/scenario/vocabulary.ts\` by \`npm run generate\`.
+Generated from \`scenarios/\` and \`src/simulator/scenario/directives.ts\` by \`npm run generate\`.
 
 A scenario tells what befalls the simulated node. It changes only what the node *says*: its RPC, its tools, its units,
 its journal, its own metrics, its files and what its host tells; the agent does not know that it is a rehearsal.

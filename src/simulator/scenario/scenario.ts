@@ -1,8 +1,49 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { ConfigError, excerpt } from '../../core/errors.ts'
-import { parseDuration } from '../../core/units.ts'
 import { nearest } from '../../core/nearest.ts'
-import type { Effect, Phrase } from './phrase.ts'
-import { vocabulary } from './vocabulary.ts'
+import { parseDuration } from '../../core/units.ts'
+import { consensusDirectives } from '../consensus/consensus-log.ts'
+import { logVolumeDirectives } from '../consensus/log-noise.ts'
+import { statesyncDirectives } from '../consensus/statesync.ts'
+import { executionDirectives } from '../execution.ts'
+import { formatDirectives } from '../format-drift.ts'
+import { hostDirectives } from '../host/host.ts'
+import { injectedLineDirectives } from '../injected-lines.ts'
+import { journalDirectives } from '../journal/journal.ts'
+import { keyDirectives } from '../keystore/key-files.ts'
+import { nativeDirectives } from '../native/native.ts'
+import { rpcDirectives } from '../rpc/rpc.ts'
+import { cleanupDirectives } from '../services/cleanup.ts'
+import { panics, ROLES, serviceDirectives } from '../services/service.ts'
+import { storageDirectives } from '../storage/storage.ts'
+import { statusDirectives } from '../tools/status-report.ts'
+import { toolFaultDirectives } from '../tools/tool-faults.ts'
+import { versionDirectives } from '../versions.ts'
+import type { Directive, Effect } from './directives.ts'
+
+/** Every kind of line that a scenario may contain. */
+export const directives: readonly Directive[] = [
+  ...consensusDirectives,
+  ...rpcDirectives,
+  panics,
+  ...ROLES.flatMap(serviceDirectives),
+  ...executionDirectives,
+  ...storageDirectives,
+  ...versionDirectives,
+  ...keyDirectives,
+  ...hostDirectives,
+  ...statusDirectives,
+  ...toolFaultDirectives,
+  ...formatDirectives,
+  ...logVolumeDirectives,
+  ...injectedLineDirectives,
+  ...cleanupDirectives,
+  ...journalDirectives,
+  ...nativeDirectives,
+  ...statesyncDirectives,
+]
 
 interface Step {
   /** Since the simulation began. */
@@ -79,25 +120,25 @@ const parseStep = (line: string, complain: Complain): Step => {
     const expected = 'a time since the beginning, such as 20s or 1m30s, of a week at most'
     throw complain({ what: 'not a time', came: time, expected })
   }
-  const phrase = findPhrase(subject, verb, complain)
+  const directive = findDirective(subject, verb, complain)
   const argument = rest.join(' ')
-  if (phrase.argument === undefined && argument !== '') {
+  if (directive.argument === undefined && argument !== '') {
     throw complain({
       what: 'too much',
       came: argument,
       expected: `nothing behind "${subject} ${verb}"`,
     })
   }
-  const effect = phrase.read(argument)
+  const effect = directive.read(argument)
   if (!effect) {
     const what = `wrong word behind "${subject} ${verb}"`
-    throw complain({ what, came: argument, expected: phrase.argument ?? 'nothing' })
+    throw complain({ what, came: argument, expected: directive.argument ?? 'nothing' })
   }
   return { afterMs, text: line, effect }
 }
 
-const findPhrase = (subject: string, verb: string, complain: Complain): Phrase => {
-  const subjects = new Set(vocabulary.map((phrase) => phrase.subject))
+const findDirective = (subject: string, verb: string, complain: Complain): Directive => {
+  const subjects = new Set(directives.map((directive) => directive.subject))
   if (!subjects.has(subject)) {
     throw complain({
       what: 'unknown subject',
@@ -106,14 +147,49 @@ const findPhrase = (subject: string, verb: string, complain: Complain): Phrase =
       meant: nearest(subject, subjects),
     })
   }
-  const phrases = vocabulary.filter((phrase) => phrase.subject === subject)
-  const found = phrases.find((phrase) => phrase.verb === verb)
+  const ofSubject = directives.filter((directive) => directive.subject === subject)
+  const found = ofSubject.find((directive) => directive.verb === verb)
   if (found) return found
-  const verbs = phrases.map((phrase) => phrase.verb)
+  const verbs = ofSubject.map((directive) => directive.verb)
   throw complain({
     what: `unknown verb of ${subject}`,
     came: verb,
     expected: verbs.join(', '),
     meant: nearest(verb, verbs),
   })
+}
+
+const SUFFIX = '.scenario'
+/** Two levels up is the root of the package, from the sources and from the build alike. */
+const folder = fileURLToPath(new URL('../../../scenarios/', import.meta.url))
+
+/** The scenarios that come with the program, in order of their names. */
+export const listScenarios = async (): Promise<readonly Scenario[]> =>
+  await Promise.all(
+    (await readNames()).map(async (name) => await readScenario(`${folder}${name}${SUFFIX}`)),
+  )
+
+/** One of ours by its name, or a file of the user's own: what holds a `/` or ends in `.scenario`. */
+export const loadScenario = async (nameOrFile: string): Promise<Scenario> => {
+  if (nameOrFile.includes('/') || nameOrFile.endsWith(SUFFIX)) return await readScenario(nameOrFile)
+  const names = await readNames()
+  if (names.includes(nameOrFile)) return await readScenario(`${folder}${nameOrFile}${SUFFIX}`)
+  const meant = nearest(nameOrFile, names)
+  throw new ConfigError(
+    `unknown scenario "${excerpt(nameOrFile)}"${meant === undefined ? '' : `; did you mean ${meant}?`} ` +
+      `--list prints all of them; a file of your own ends in ${SUFFIX}`,
+  )
+}
+
+const readNames = async (): Promise<readonly string[]> =>
+  (await readdir(folder))
+    .filter((name) => name.endsWith(SUFFIX))
+    .map((name) => basename(name, SUFFIX))
+    .toSorted()
+
+const readScenario = async (file: string): Promise<Scenario> => {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new ConfigError(`could not read the scenario ${file}: ${String(error)}`)
+  })
+  return { ...parseScenario(basename(file), text), name: basename(file, SUFFIX) }
 }

@@ -28,7 +28,7 @@ interface Options {
   readonly client?: string | undefined
 }
 
-export interface Tools {
+interface Tools {
   /** What to put on the PATH. */
   readonly binDirectory: string
   close(): Promise<void>

@@ -17,7 +17,7 @@ interface Options {
   readonly signal: AbortSignal
 }
 
-export interface Fleet {
+interface Fleet {
   readonly members: readonly Member[]
   stop(): Promise<void>
 }

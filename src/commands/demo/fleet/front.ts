@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { createExposition } from '../../../exporter/registry.ts'
-import { openPort, type Port } from '../../../simulator/port.ts'
+import { openPort, type Port } from '../../../simulator/endpoints.ts'
 import type { Member } from './member.ts'
 import { describeFleet, targetsOf } from './texts.ts'
 

@@ -10,18 +10,16 @@ import { minute } from '../../../core/units.ts'
 import { openAnnouncements } from '../../maintenance/maintenance.ts'
 import type { Chain } from '../../../simulator/chain/chain.ts'
 import { pick } from '../../../simulator/chain/random.ts'
-import type { EndpointName } from '../../../simulator/endpoints.ts'
+import { type EndpointName, openPort, type Port } from '../../../simulator/endpoints.ts'
 import { LEISURELY } from '../../../simulator/pace.ts'
-import { openPort, type Port } from '../../../simulator/port.ts'
 import { parseScenario, type Scenario } from '../../../simulator/scenario/scenario.ts'
 import { createSimulatedHost, type SimulatedHost } from '../../../simulator/simulated-host.ts'
-import { createStandInAsk } from '../../../simulator/stand-in-ask.ts'
-import { createStandInExec } from '../../../simulator/tools/stand-in-exec.ts'
+import { createInProcessExec, createInProcessHttp } from '../../../simulator/in-process.ts'
 import { renderConfig } from '../demo-texts.ts'
 import { AGENT_AFTER_MS, type Fate } from './fates.ts'
 import { stakeBpsOf } from './stake.ts'
 
-export interface MemberOptions {
+interface MemberOptions {
   readonly name: string
   readonly fate: Fate
   readonly chain: Chain
@@ -55,7 +53,7 @@ export const startMember = async (options: MemberOptions): Promise<Member> => {
     clock,
     log,
     path: directory,
-    exec: createStandInExec(simulated.tools),
+    exec: createInProcessExec(simulated.tools),
     ask: askOf(simulated),
     ownsProcess: false,
   })
@@ -102,7 +100,7 @@ const scenarioOf = ({ name, fate, chain, index }: MemberOptions): Scenario =>
 const urlOf = (name: EndpointName): string => `http://${name}.simulated`
 
 const askOf = ({ endpoints }: SimulatedHost) =>
-  createStandInAsk(
+  createInProcessHttp(
     new Map([
       [urlOf('rpc'), endpoints.rpc],
       [urlOf('reference'), endpoints.reference],

@@ -1,7 +1,6 @@
 import { StoreError } from '../errors.ts'
 import type { Block } from '../store.ts'
-import type { Held, Segment } from './held.ts'
-import { readLargest } from './held.ts'
+import { type Held, readLargest, type Segment } from './held.ts'
 import { LEDGER_COLUMNS, ledgerRows, LOG_COLUMNS, logRows } from './rows.ts'
 import { LEDGER, logsTable, STATE } from './schema.ts'
 import type { Servers } from './servers.ts'
