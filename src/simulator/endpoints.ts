@@ -9,16 +9,16 @@ import type { SimulatedNode } from './node.ts'
 import { createRpcAnswer } from './rpc/rpc.ts'
 import { clientVersionOf } from './versions.ts'
 
-/** A port on the loopback interface that can be closed for a while. */
+/** A port on the loopback interface that can be closed and opened again. */
 export interface Port {
   readonly url: string
-  /** Refuses connections from now on, and ends those there are. */
+  /** Refuses connections from now on, and closes the open ones. */
   shut(): Promise<void>
   /** Listens again on the same port. */
   open(): Promise<void>
 }
 
-/** `wanted` 0 takes a free one. */
+/** `wanted` 0 takes a free port. */
 export const openPort = async (wanted: number, listener: RequestListener): Promise<Port> => {
   const server = createServer(listener)
   const listen = async (at: number): Promise<void> => {
@@ -49,7 +49,7 @@ const portOf = (address: AddressInfo | string | null): number => {
 
 const CHECK_MS = 200
 
-/** Opens and shuts the port as the node does that listens on it, until the signal aborts. */
+/** Opens and closes the port according to `listens`, until the signal aborts. */
 const keepPort = async (
   port: Port,
   listens: () => boolean,
@@ -62,7 +62,7 @@ const keepPort = async (
   }
 }
 
-/** A request over HTTP without the wire. */
+/** An HTTP request without the connection. */
 export interface HttpRequest {
   readonly method: string
   readonly path: string
@@ -75,19 +75,19 @@ export interface HttpResponse {
   readonly text: string
 }
 
-/** Something that can be asked over HTTP, whether or not it has a port. */
+/** Responds to HTTP requests, with or without a port. */
 export interface Endpoint {
-  /** Whether anybody listens now. */
+  /** Whether it listens now. */
   isOpen(): boolean
   answer(call: HttpRequest): HttpResponse
 }
 
 export interface ServedEndpoint extends Port {
-  /** Opens and shuts the port as the endpoint opens and closes, until the signal aborts. */
+  /** Opens and closes the port with the endpoint, until the signal aborts. */
   keep(by: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<void>
 }
 
-/** The endpoint on a port of the loopback interface, 0 for a free one; shut while nobody listens. */
+/** Serves the endpoint on a port of the loopback interface, 0 for a free one; closed while the endpoint does not listen. */
 export const serveEndpoint = async (
   endpoint: Endpoint,
   wanted: number,
@@ -115,14 +115,14 @@ const listenerOf =
 
 export type EndpointName = 'rpc' | 'reference' | 'native' | 'otel'
 
-/** How far the simulated query service reaches back, in blocks. */
+/** How far back the simulated query service has logs, in blocks. */
 const SERVICE_HISTORY = 1000n
 
 /** The first block that the simulated query service has logs of. */
 export const firstServiceBlock = ({ chain, timeline }: SimulatedNode): bigint =>
   chain.headAt(timeline.beginMs).seqNum - SERVICE_HISTORY
 
-/** All of a node and its network that can be asked over HTTP. */
+/** Every HTTP endpoint of a node and its network. */
 export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointName, Endpoint>> => {
   const { chain } = node
   const clientVersion = (): string => clientVersionOf(node)
@@ -133,15 +133,15 @@ export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointNa
       isOpen: () => rpcListens(node.condition(), node.now()),
       answer: createRpcAnswer({
         view: { chain, clientVersion, latest: () => node.heights.rpc(node.now()) },
-        tellsHeight: false,
+        servesHeight: false,
       }),
     },
-    /** Another endpoint of the same chain, and a query service. */
+    /** Another RPC endpoint of the same chain, and a query service. */
     reference: {
       isOpen: () => node.condition().referenceAnswers,
       answer: createRpcAnswer({
         view: { chain, clientVersion, latest: () => chain.headAt(node.now()).seqNum },
-        tellsHeight: true,
+        servesHeight: true,
         tokenSince: firstServiceBlock(node),
       }),
     },
@@ -150,7 +150,7 @@ export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointNa
       isOpen: () => isActive('bft') && node.condition().native.listens,
       answer: createMetricsAnswer(() => renderNative(node)),
     },
-    /** The same by way of an OpenTelemetry collector. */
+    /** The same metrics, served by an OpenTelemetry collector. */
     otel: {
       isOpen: () => isActive('otelcol'),
       answer: createMetricsAnswer(() => renderOtel(node)),

@@ -19,14 +19,14 @@ import { pidOf } from './services/service.ts'
 import { SECONDARY_HISTORY } from './storage/storage-report.ts'
 import { type Storage, storageUseAt } from './storage/storage.ts'
 
-/** Versions whose lines differ. */
+/** Versions with different log lines. */
 export const LOG_VERSIONS = ['0.14', '0.16'] as const
 
-/** How a node executes blocks, and which version's lines it writes of them. */
+/** How a node executes blocks and which version's log lines it writes. */
 export interface Execution {
-  /** About so long a block takes; undefined for what its transactions need. */
+  /** Approximate time per block; undefined for the time its transactions need. */
   readonly blockMs: number | undefined
-  /** Share of the transactions that are executed again, in percent. */
+  /** Share of transactions that are retried, in percent. */
   readonly retriedPercent: number
   /** Whether another block of the same height is executed first. */
   readonly twice: boolean
@@ -44,10 +44,10 @@ const changeExecution =
   (change: Partial<Execution>): Effect =>
   (condition) => ({ ...condition, execution: { ...condition.execution, ...change } })
 
-/** How blocks are executed, apart from whether the service runs. */
+/** Directives for the execution of blocks; those for the service are in services/service.ts. */
 export const executionDirectives: readonly Directive[] = [
   directive(
-    { subject: 'execution', verb: 'slows', meaning: 'a block takes about so long' },
+    { subject: 'execution', verb: 'slows', meaning: 'the approximate time per block' },
     duration,
     (ms) => changeExecution({ blockMs: ms }),
   ),
@@ -55,7 +55,7 @@ export const executionDirectives: readonly Directive[] = [
     {
       subject: 'execution',
       verb: 'retries',
-      meaning: 'so much of the transactions of a block has to be executed again',
+      meaning: 'the share of transactions of a block that are retried',
     },
     percent,
     (share) => changeExecution({ retriedPercent: share }),
@@ -69,7 +69,7 @@ export const executionDirectives: readonly Directive[] = [
     changeExecution({ twice: true }),
   ),
   bareDirective(
-    { subject: 'execution', verb: 'recovers', meaning: 'blocks are executed as ever' },
+    { subject: 'execution', verb: 'recovers', meaning: 'blocks are executed as usual again' },
     changeExecution({
       blockMs: usualExecution.blockMs,
       retriedPercent: usualExecution.retriedPercent,
@@ -80,7 +80,7 @@ export const executionDirectives: readonly Directive[] = [
     {
       subject: 'execution',
       verb: 'speaks',
-      meaning: 'the log of execution is worded as in that version',
+      meaning: 'the log of execution has the format of that version',
     },
     oneOf(LOG_VERSIONS),
     (logVersion) => changeExecution({ logVersion }),
@@ -95,19 +95,19 @@ interface ExecutionSubject {
   readonly heights: Heights
 }
 
-/** A node that has to catch up executes so many blocks at most; the state of those before it is fetched. */
+/** The most blocks that a node executes to catch up; it fetches the state of those before. */
 const CATCH_UP = 300n
 
 /**
- * What execution writes into the journal of each block that consensus hands it. It is called with the
- * stretches of time one after the other, and remembers to which block it came.
+ * The journal entries of execution for each block. The function that it returns must be called with
+ * consecutive time ranges; it keeps the number of the last block.
  */
 export const createExecutionEntries = (subject: ExecutionSubject) => {
   const { chain, timeline, heights } = subject
   let done: bigint | undefined
   let generation: number | undefined
 
-  /** Of a new process: what was not final is executed again. */
+  /** A new process executes blocks again that were not final. */
   const begin = (upto: bigint, of: number): bigint => {
     const before = done ?? upto - 1n
     const isNew = generation !== undefined && generation !== of
@@ -152,11 +152,11 @@ export const createExecutionEntries = (subject: ExecutionSubject) => {
   }
 }
 
-/** As the program prints it: nanoseconds, without a zone. */
+/** The program's format: nanoseconds, without a time zone. */
 const timestamp = (atMs: number): string =>
   `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')}000000`
 
-/** A block that is executed, and how it stands with the node then. */
+/** A block that is executed, and the state of the node at that time. */
 interface ExecutionContext {
   readonly block: Block
   /** 0x and 64 hex digits. */
@@ -166,10 +166,10 @@ interface ExecutionContext {
   readonly storage: Storage
 }
 
-/** Where in the program a message stands: the line is another in each release. */
+/** Source location and text; the line number differs in each release. */
 type Message = readonly [place: string, text: string]
 
-/** What the program writes while it executes one block, in order. */
+/** The log messages for one block, in order. */
 function* executed(context: ExecutionContext): Generator<Message> {
   const { block, id, execution, storage } = context
   const isNew = execution.logVersion === '0.16'
@@ -190,7 +190,7 @@ const finalized = ({ seqNum, id }: Block): Message => [
   `Processing finalization for block ${seqNum} with block_id 0x${id}`,
 ]
 
-/** What a block costs: microseconds by phase, gas, and the rates that the program makes of them. */
+/** Cost of a block: microseconds by phase, and gas. */
 interface Work {
   readonly retried: number
   readonly recovery: number
@@ -201,7 +201,7 @@ interface Work {
 }
 
 const GAS = 84_325
-/** What is neither recovery nor execution nor commit. */
+/** Microseconds that are neither recovery nor execution nor commit. */
 const REST = 56
 
 const workOf = ({ block: { transactions, seqNum }, id, execution }: ExecutionContext): Work => {
@@ -209,7 +209,7 @@ const workOf = ({ block: { transactions, seqNum }, id, execution }: ExecutionCon
   const recovery = 20 + 4 * transactions
   const commit = 400 + pick(200, 'commit', id, seqNum)
   const usual = 100 + 20 * transactions
-  // A tenth more or less.
+  // 10 % more or less.
   const slow = (blockMs ?? 0) * (900 + pick(200, 'slow', id, seqNum))
   const needed = Math.max(usual, slow - recovery - commit - REST)
   return {
@@ -270,6 +270,6 @@ const upserted = (
   return ['update_aux.cpp:598', text]
 }
 
-/** Padded with blanks, without a fraction. */
+/** Padded with blanks, rounded down. */
 const pad = (width: number, number: number | bigint): string =>
   `${typeof number === 'bigint' ? number : Math.floor(number)}`.padStart(width)

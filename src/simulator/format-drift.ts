@@ -15,13 +15,13 @@ export const formatDirectives: readonly Directive[] = [
   ),
 ]
 
-/** The words of one output, and what a version that nobody has seen says in their place. */
+/** The keywords of one output, and unknown ones in their place. */
 const drifting =
   (words: Readonly<Record<string, string>>) =>
   (text: string): string =>
     Object.entries(words).reduce((drifted, [word, other]) => drifted.replaceAll(word, other), text)
 
-/** Everything is still there, and none of it reads as it did. */
+/** Every value is still printed, under unknown keywords. */
 export const drift = {
   mpt: drifting({
     'MPT database on storages:': 'State store devices:',

@@ -4,7 +4,7 @@ import { redactUrl } from '../core/redact.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { Tool } from './tools/tools.ts'
 
-/** As the agent asks for programs, told in the simulator's own words: it knows no part of the agent. */
+/** The interface of the agent's exec source, declared again here: the simulator imports no part of the agent. */
 interface Program {
   readonly command: string
   readonly args: readonly string[]
@@ -27,8 +27,8 @@ interface ProcessResult {
 }
 
 /**
- * Runs the simulator's tools as functions, without processes: the same bytes at no cost, so that an
- * hour of a node's life can be rehearsed in seconds on a clock that is moved by hand, and a hundred nodes
+ * Runs the simulator's tools as functions, without processes. The output is the same and costs nothing: an hour
+ * of a node can be simulated in seconds on a manual clock, and a hundred nodes can run
  * in one process.
  */
 export const createInProcessExec = (tools: Readonly<Record<string, Tool>>): InProcessExec => {
@@ -86,18 +86,18 @@ interface Request {
   readonly init?: { readonly method: 'POST'; readonly body: string }
 }
 
-/** As the agent asks over HTTP; the simulator's endpoints are found by scheme, host and port. */
+/** The interface of the agent's HTTP source; endpoints are looked up by scheme, host and port. */
 type InProcessHttp = (
   request: Request,
 ) => Promise<{ readonly status: number; readonly text: string }>
 
 /**
- * Answers the agent's requests by calling the simulator's endpoints, without a wire. Where nobody listens,
- * the connection is refused.
+ * Handles the agent's HTTP requests by calling the simulator's endpoints, without a connection. The promise
+ * rejects with a SourceError (ECONNREFUSED) if no endpoint listens there.
  */
 export const createInProcessHttp =
   (endpoints: ReadonlyMap<string, Endpoint>): InProcessHttp =>
-  // oxlint-disable-next-line typescript/require-await -- what it throws must be a rejection
+  // oxlint-disable-next-line typescript/require-await -- an exception must become a rejection
   async ({ url, init }) => {
     const { origin, pathname: path } = new URL(url)
     const endpoint = endpoints.get(origin)

@@ -87,7 +87,7 @@ const SIGABRT = 6
 
 const asserts: Effect = (condition, atMs) => {
   const { services, injectedLines } = condition
-  const exit = { atMs, code: 'dumped', status: SIGABRT, asked: false } as const
+  const exit = { atMs, code: 'dumped', status: SIGABRT, requested: false } as const
   return {
     ...condition,
     injectedLines: { ...injectedLines, last: { role: 'execution', message: 'assertion', atMs } },
@@ -151,7 +151,7 @@ type MessageText = Omit<LogLine, 'atMs'>
 const NODE = 'node'
 const STATE = 'consensus_state'
 
-/** How consensus words its troubles. */
+/** Texts of the injected lines of consensus. */
 const CONSENSUS_LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES)[number], MessageText>> = {
   wal_stopped: { level: 'ERROR', target: 'wal::events', message: 'waltrace thread stopped' },
   wal_push_failed: {
@@ -196,7 +196,7 @@ const CONSENSUS_LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES)[number], Mess
   },
 }
 
-/** A line that a logger wrote, as level, place and text; or text as it stands. */
+/** A log line as level, source location and text; or raw text. */
 type ExecutionLine = readonly [level: string, place: string, text: string] | string
 
 const ADDRESSES = ['0x5581b3e0c4d1', '0x5581b3dfa2e8', '0x5581b3df7c40'] as const
@@ -210,7 +210,7 @@ const BACKTRACE = [
 const PLACE =
   'PREFIX: /usr/src/PREFIX-execution/category/execution/runloop.cpp:216: void PREFIX::runloop(...)'
 
-/** How execution words them, with PREFIX for the maker's word. journald drops the blank lines in between. */
+/** Texts of the injected lines of execution, with PREFIX for the name prefix. journald drops blank lines. */
 const EXECUTION_LINES: Readonly<
   Record<(typeof EXECUTION_MESSAGES)[number], readonly ExecutionLine[]>
 > = {
@@ -265,7 +265,7 @@ const EXECUTION_LINES: Readonly<
   fatal: ["terminate called after throwing an instance of 'std::bad_alloc'"],
 }
 
-/** A line as it comes from the program. */
+/** Renders a line as the program prints it. */
 const renderExecutionLine = (
   line: ExecutionLine,
   { atMs, pid, prefix }: { readonly atMs: number; readonly pid: number; readonly prefix: string },
@@ -286,7 +286,7 @@ interface NodeName {
   readonly prefix: string
 }
 
-/** What a scenario made a program say at a change; a program that does not run says nothing. */
+/** The line that a scenario injects at a change; none if the program does not run. */
 export function* injectedEntries(
   subject: NodeName,
   { atMs, before, after }: Change,
@@ -324,7 +324,7 @@ const NETWORK_ERRORS = [
 ] as const
 const NOISY_PEERS = 5
 
-/** What consensus writes again and again, as long as a scenario wants it. */
+/** Lines that a scenario injects at a constant rate. */
 export const createSteadyLines = (timeline: Timeline) =>
   function* (fromMs: number, toMs: number): Generator<LogLine> {
     const range = { fromMs, toMs }

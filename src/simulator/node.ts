@@ -12,22 +12,22 @@ interface NodeOptions {
   readonly chain: Chain
   readonly prefix: string
   readonly scenario: Scenario
-  /** Which of the validators it is. */
+  /** Index of the node in the chain's validators. */
   readonly index?: number
   readonly pace?: Pace
-  /** How far into its scenario the node is when it begins, in milliseconds. */
+  /** How far into its scenario the node starts, in milliseconds. */
   readonly elapsedMs?: number
 }
 
-/** A simulated node: what it would say now, as a function of its scenario and of the time. */
+/** A simulated node: its state and outputs as a function of its scenario and of the time. */
 export interface SimulatedNode {
-  /** What its identifiers are made of. */
+  /** The seed of its identifiers. */
   readonly name: string
   readonly prefix: string
   readonly chain: Chain
   readonly own: Validator
   readonly heights: Heights
-  /** Its scenario, laid out in time. */
+  /** Its scenario as a timeline. */
   readonly timeline: Timeline
   readonly journal: Journal
   now(): number

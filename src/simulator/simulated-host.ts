@@ -28,22 +28,22 @@ import { withFaults } from './tools/tool-faults.ts'
 
 export interface HostOptions {
   readonly clock: Clock
-  /** The maker's word in the names of units and tools. */
+  /** The name prefix of units and tools. */
   readonly prefix: string
   readonly scenario: Scenario
-  /** Where the node's files go. */
+  /** Directory for the node's files. */
   readonly directory: string
   readonly chain: Chain
-  /** Which of the chain's validators the node is. */
+  /** Index of the node in the chain's validators. */
   readonly index?: number
-  /** When the network's forks are; those of a node alone, with its beginning. */
+  /** Reference time of the network's forks, in milliseconds; by default the start of the node. */
   readonly forksFromMs?: number
   readonly pace?: Pace
-  /** How far into its scenario the node is when it begins, in milliseconds. */
+  /** How far into its scenario the node starts, in milliseconds. */
   readonly elapsedMs?: number
 }
 
-/** A simulated node on its host, as files and functions: no port is open, and no program lies on PATH. */
+/** A simulated node on its host, as files and functions: no port is open and no program is on PATH. */
 export interface SimulatedHost extends NodePlaces {
   readonly prefix: string
   readonly ownPublicKey: string
@@ -51,12 +51,12 @@ export interface SimulatedHost extends NodePlaces {
   readonly firstServiceBlock: number
   readonly node: SimulatedNode
   readonly endpoints: Readonly<Record<EndpointName, Endpoint>>
-  /** What the commands of the host do, by their names. */
+  /** The commands of the host, by name. */
   readonly tools: Readonly<Record<string, Tool>>
   readonly host: HostPlaces
-  /** The forks of its network, for the agent. */
+  /** The file with the forks of its network, for the agent. */
   readonly forksFile: string
-  /** Brings the files to what the scenario says, until the signal aborts. */
+  /** Updates the files as the scenario requires, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>
 }
 

@@ -13,11 +13,11 @@ import {
 import { restartService } from './services/service.ts'
 import type { Tool } from './tools/tools.ts'
 
-/** Which versions of the node have been installed, and what is said of them. */
+/** The installed versions of the node, and whether the RPC reports its version. */
 export interface Versions {
-  /** The first has always been there; oldest first. */
+  /** Oldest first; the first has always been installed. */
   readonly installs: readonly [Install, ...Install[]]
-  /** Whether the RPC keeps its version to itself. */
+  /** Whether the RPC hides its version. */
   readonly hidden: boolean
 }
 
@@ -31,11 +31,11 @@ export const usualVersions: Versions = {
   hidden: false,
 }
 
-/** What a process is that is started now. */
+/** The version of a process that is started now. */
 export const installedVersion = ({ installs: [first, ...later] }: Versions): string =>
   later.at(-1)?.version ?? first.version
 
-/** A process stays the version that was installed when it was started. */
+/** A process keeps the version that was installed when it was started. */
 export const runningVersion = (
   { installs: [first, ...later] }: Versions,
   { startedMs }: { readonly startedMs: number },
@@ -53,13 +53,13 @@ const versionNumber: Argument<string> = {
   read: (text) => (/^\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[a-z]+\d*)?$/.test(text) ? text : undefined),
 }
 
-/** What is installed, what runs, and what is said of it. */
+/** Directives for installed, running and reported versions. */
 export const versionDirectives: readonly Directive[] = [
   directive(
     {
       subject: 'package',
       verb: 'was',
-      meaning: 'that version has been installed, and running, all the time',
+      meaning: 'that version has been installed and running since before the start',
     },
     versionNumber,
     (version) => changeVersions(() => ({ installs: [{ fromMs: -Infinity, version }] })),
@@ -68,7 +68,7 @@ export const versionDirectives: readonly Directive[] = [
     {
       subject: 'package',
       verb: 'upgraded',
-      meaning: 'that version is installed, and runs in each service once that is started anew',
+      meaning: 'that version is installed; each service runs it after its next restart',
     },
     versionNumber,
     (version) =>
@@ -78,7 +78,7 @@ export const versionDirectives: readonly Directive[] = [
     {
       subject: 'node',
       verb: 'restarts',
-      meaning: 'somebody restarts consensus, execution and RPC together',
+      meaning: 'an operator restarts consensus, execution and RPC together',
     },
     (condition, atMs) => {
       const { bft, execution, rpc, ...others } = condition.services
@@ -91,16 +91,16 @@ export const versionDirectives: readonly Directive[] = [
     },
   ),
   bareDirective(
-    { subject: 'version', verb: 'hides', meaning: 'the RPC tells its name without a version' },
+    { subject: 'version', verb: 'hides', meaning: 'the RPC reports its name without a version' },
     changeVersions(() => ({ hidden: true })),
   ),
   bareDirective(
-    { subject: 'version', verb: 'shows', meaning: 'the RPC tells its version again' },
+    { subject: 'version', verb: 'shows', meaning: 'the RPC reports its version again' },
     changeVersions(() => ({ hidden: false })),
   ),
 ]
 
-/** `Name/version`, as the RPC gives it: the word of the prefix with a capital letter. */
+/** `Name/version` as the RPC reports it: the capitalized name prefix. */
 export const clientVersionOf = ({ prefix, condition }: SimulatedNode): string => {
   const { versions, services } = condition()
   const version = versions.hidden ? 'unknown' : runningVersion(versions, services.rpc)
@@ -110,7 +110,7 @@ export const clientVersionOf = ({ prefix, condition }: SimulatedNode): string =>
 export const capitalised = (word: string): string =>
   `${word.charAt(0).toUpperCase()}${word.slice(1)}`
 
-/** The stand-in for the consensus program, which can only say its version: it does not run. */
+/** The simulated consensus program: it only prints its version. */
 export const createVersionTool =
   ({ prefix, condition }: SimulatedNode): Tool =>
   (argv) => {
@@ -127,7 +127,7 @@ export const createVersionTool =
     return [{ stdout: `${prefix}-node ${JSON.stringify(build)}\n` }, { exit: 0 }]
   }
 
-/** The stand-in for dpkg-query, which has one package and can only show it: `-W -f=FORMAT NAME`. */
+/** The simulated dpkg-query, with one package and one command: `-W -f=FORMAT NAME`. */
 export const createPackageTool =
   (node: SimulatedNode): Tool =>
   (argv) => {
@@ -142,7 +142,7 @@ export const createPackageTool =
     const fields: Readonly<Record<string, string>> = {
       'db:Status-Abbrev': 'ii ',
       Package: node.prefix,
-      // Debian sorts `~rc` before the release, as `-rc` is meant.
+      // Debian writes `~rc` for `-rc`: it sorts before the release.
       Version: installedVersion(node.condition().versions).replace('-', '~'),
       Architecture: 'amd64',
     }
@@ -156,8 +156,8 @@ const SECOND = 1000
 const DAY = 86_400 * SECOND
 
 /**
- * Writes the forks of the rehearsal's network, for the agent's `version.forksFile`: one that is long over,
- * and of which nobody need hear after the 90th second; one for which the last day begins with the 30th.
+ * Writes the forks of the simulated network, for the agent's `version.forksFile`: `first-light` was activated
+ * long ago and is no longer exported from the 90th second on; the last day before `aurora` begins with the 30th second.
  */
 export const writeForkFile = async (directory: string, beginMs: number): Promise<string> => {
   const file = join(directory, 'forks.yaml')

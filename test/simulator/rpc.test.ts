@@ -9,9 +9,9 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map(async (server) => server.shut()))
 })
 
-const serve = async (tellsHeight = false): Promise<Port> => {
+const serve = async (servesHeight = false): Promise<Port> => {
   const view = { chain, clientVersion: () => 'Word/1.2.3', latest: () => 1_000_000n }
-  const answer = createRpcAnswer({ view, tellsHeight })
+  const answer = createRpcAnswer({ view, servesHeight })
   const server = await serveEndpoint({ isOpen: () => true, answer }, 0)
   servers.push(server)
   return server

@@ -31,7 +31,7 @@ describe('the notation of scenarios', () => {
   test('says where a line is wrong, what came, and what was expected', () => {
     expect(complaint('# ok\nsoon rpc frozen')).toMatchInlineSnapshot(`
       "own.scenario, line 2: not a time: "soon"
-        expected: a time since the beginning, such as 20s or 1m30s, of a week at most"
+        expected: a time since the start, such as 20s or 1m30s, at most a week"
     `)
     expect(complaint('5s consensu stops')).toMatchInlineSnapshot(`
       "own.scenario, line 1: unknown subject: "consensu"
@@ -44,12 +44,12 @@ describe('the notation of scenarios', () => {
         did you mean "crashes"?"
     `)
     expect(complaint('5s bft crashes SIGABORT')).toMatchInlineSnapshot(`
-      "own.scenario, line 1: wrong word behind "bft crashes": "SIGABORT"
+      "own.scenario, line 1: wrong argument after "bft crashes": "SIGABORT"
         expected: a signal, such as SIGABRT"
     `)
     expect(complaint('5s rpc frozen solid')).toMatchInlineSnapshot(`
-      "own.scenario, line 1: too much: "solid"
-        expected: nothing behind "rpc frozen""
+      "own.scenario, line 1: unexpected argument: "solid"
+        expected: nothing after "rpc frozen""
     `)
     expect(complaint('9s rpc frozen\n5s rpc thaws')).toMatchInlineSnapshot(`
       "own.scenario, line 2: goes back in time: "5s rpc thaws"
@@ -93,7 +93,7 @@ describe('the scenarios that come with the program', () => {
     expect((await loadScenario('lagging')).steps).toHaveLength(1)
     await expect(loadScenario('staled')).rejects.toThrow('did you mean stalled?')
     await expect(loadScenario('lagg')).rejects.toThrow(
-      'unknown scenario "lagg"; did you mean lagging? --list prints all of them; a file of your own ends in .scenario',
+      'unknown scenario "lagg"; did you mean lagging? Use --list to print all scenarios, or a path that ends in .scenario',
     )
     await expect(loadScenario('./missing.scenario')).rejects.toThrow(ConfigError)
   })

@@ -33,7 +33,7 @@ let service: QueryService
 
 beforeAll(async () => {
   const view = { chain: createChain(5), clientVersion: () => 'W/1', latest: () => 1_001_000n }
-  const answer = createRpcAnswer({ view, tellsHeight: false })
+  const answer = createRpcAnswer({ view, servesHeight: false })
   node = await serveEndpoint({ isOpen: () => true, answer }, 0)
   service = await startQueryService({
     rpcUrl: node.url,

@@ -2,11 +2,11 @@ import { keyPairOf, type KeyType, type Sealed } from '../keystore/keystore-file.
 import { createRandom, digest, pick } from './random.ts'
 
 export interface Validator {
-  /** What the keystores of its node contain. */
+  /** The contents of the keystores of its node. */
   readonly sealed: Readonly<Record<KeyType, Sealed>>
   /** The secp public key: 66 hex digits. */
   readonly publicKey: string
-  /** host:port, from ranges that nobody has. */
+  /** host:port, from reserved ranges. */
   readonly address: string
 }
 
@@ -27,7 +27,7 @@ const createValidators = (seed: number, count: number): readonly Validator[] =>
     }
   })
 
-/** A key takes milliseconds: it is derived on first use, once per process. */
+/** Deriving a key takes milliseconds: done on first use, once per process. */
 const publicKeyOf = (sealed: Sealed): string => {
   const name = sealed.secret.toString('latin1')
   const known = derived.get(name) ?? keyPairOf(sealed, 'secp').publicKey
@@ -37,15 +37,15 @@ const publicKeyOf = (sealed: Sealed): string => {
 
 const derived = new Map<string, string>()
 
-/** The first 256 from a range for documentation, the others from the one for benchmarks. */
+/** The first 256 from a range for documentation, the others from the range for benchmarks. */
 const addressOf = (number: number): string =>
   number < 256 ? `198.51.100.${number}` : `198.18.${Math.floor(number / 256)}.${number % 256}`
 
 interface Round {
   readonly round: bigint
-  /** Whose turn it was. */
+  /** The validator that had to propose a block. */
   readonly leader: Validator
-  /** When the network knew how the round ended. */
+  /** When the network saw the outcome of the round. */
   readonly seenMs: number
 }
 
@@ -54,14 +54,14 @@ export interface Block extends Round {
   readonly seqNum: bigint
   readonly parentRound: bigint
   readonly epoch: bigint
-  /** The block's own time. */
+  /** The timestamp of the block. */
   readonly timeMs: number
   readonly transactions: number
   /** 64 hex digits. */
   readonly id: string
 }
 
-/** A round whose leader said nothing: no block. */
+/** A round without a block: its leader did not propose one. */
 export interface Timeout extends Round {
   readonly kind: 'timeout'
 }
@@ -77,8 +77,8 @@ const ORIGIN_MS = Date.UTC(2025, 0, 1)
 const LENGTH_MS = (ROUNDS - 1) * ROUND_MS + TIMEOUT_MS
 
 /**
- * The chain is cut into strides of equal length, so that any moment can be looked up without
- * counting from the beginning: 40 rounds, one of which times out, 39 blocks, 14.65 seconds.
+ * The chain consists of strides of equal length, so that any time can be looked up without counting from the
+ * start: 40 rounds, one of which times out, 39 blocks, 14.65 seconds.
  */
 const STRIDE = {
   rounds: BigInt(ROUNDS),
@@ -91,7 +91,7 @@ interface Stride {
   readonly blocks: readonly Block[]
 }
 
-/** How many strides are kept at hand; the others are made again when they are asked for. */
+/** How many strides are cached; others are computed again. */
 const KEPT = 256
 
 const createStrides = (seed: number, validators: readonly Validator[]) => {
@@ -118,7 +118,7 @@ function* makeRounds(
 ): Generator<RoundOutcome> {
   const random = createRandom(pick(2 ** 32, seed, 'stride', index))
   const whole = (below: number): number => Math.floor(random() * below)
-  // Neither the first nor the last: the parent of every block then lies in sight.
+  // Neither the first nor the last: the parent of every block is then in the stride or just before it.
   const late = 1 + whole(ROUNDS - 2)
   const durations = drawDurations(whole)
   let startMs = ORIGIN_MS + index * LENGTH_MS
@@ -152,7 +152,7 @@ function* makeRounds(
   }
 }
 
-/** 39 durations of 300 to 400 ms that sum up exactly: each deviation has its opposite. */
+/** 39 durations of 300 to 400 ms with an exact sum: each deviation has its opposite. */
 const drawDurations = (whole: (below: number) => number): number[] => {
   const durations = [ROUND_MS]
   while (durations.length < ROUNDS - 1) {
@@ -168,22 +168,22 @@ const drawDurations = (whole: (below: number) => number): number[] => {
 export const FINAL_AFTER = 2n
 
 /**
- * The chain that a network makes, as a function of its seed and of time alone: nothing is stored,
- * so any block of any age can be asked for, and two simulators with one seed agree.
+ * The chain of a network, as a function of its seed and of time only. Nothing is stored: any block of any age
+ * can be computed, and two simulators with one seed agree.
  */
 export interface Chain {
   readonly seed: number
   readonly validators: readonly Validator[]
-  /** The newest block that the network had seen by then. */
+  /** The newest block that the network had at that time. Throws a RangeError before 2025. */
   headAt(ms: number): Block
-  /** Undefined below zero. Blocks of the future have an answer too: it is for the asker to stop at the head. */
+  /** Undefined below zero. Future blocks are returned too: the caller must stop at the head. */
   block(seqNum: bigint): Block | undefined
   round(round: bigint): RoundOutcome | undefined
-  /** What was seen after `fromMs` and not after `toMs`, in order. */
+  /** The rounds that ended after `fromMs` and up to `toMs`, in order. */
   between(fromMs: number, toMs: number): Iterable<RoundOutcome>
 }
 
-/** A network has twenty validators, or as many as are wanted. */
+/** Creates the chain of a network with that number of validators. */
 export const createChain = (seed = 1, validatorCount = 20): Chain => {
   const validators = createValidators(seed, validatorCount)
   const strides = createStrides(seed, validators)

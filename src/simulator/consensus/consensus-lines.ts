@@ -1,14 +1,14 @@
 import { type Block, type Chain, FINAL_AFTER, type Timeout } from '../chain/chain.ts'
 import { digest } from '../chain/random.ts'
 
-/** A line of the consensus log before it is text: many are never written. */
+/** A line of the consensus log before rendering: many are never written. */
 export interface LogLine {
   readonly atMs: number
   readonly level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
-  /** The module that speaks, behind the maker's word. */
+  /** The logging module, without the name prefix. */
   readonly target: string
   readonly message: string
-  /** What is printed by Debug is text; counts are numbers. */
+  /** Values printed by Rust's Debug are text, counts are numbers. */
   readonly fields?: Readonly<Record<string, string | number>>
 }
 
@@ -23,7 +23,7 @@ export const renderLogLine = (
     target: `${prefix}_${target}`,
   })
 
-/** How the Debug of a block id looks. */
+/** A block ID as Rust's Debug prints it. */
 export const short = (id: string): string => `${id.slice(0, 4)}..${id.slice(-4)}`
 
 interface LineContext {
@@ -34,7 +34,7 @@ interface LineContext {
 const STATE = 'consensus_state'
 const PACEMAKER = 'consensus::pacemaker'
 
-/** The block that becomes final with another one, as the ledger writes it down. */
+/** The block that becomes final with another one, as the ledger logs it. */
 export function* committed({ chain, atMs }: LineContext, { seqNum }: Block): Generator<LogLine> {
   const final = chain.block(seqNum - FINAL_AFTER)
   if (!final) return
@@ -42,7 +42,7 @@ export function* committed({ chain, atMs }: LineContext, { seqNum }: Block): Gen
   yield { atMs, level: 'INFO', target: 'ledger', message: 'committed block', fields }
 }
 
-/** The round after a block's begins with the certificate of the block. */
+/** The next round starts with the certificate of the block. */
 export function* advanced({ atMs }: LineContext, block: Block): Generator<LogLine> {
   const fields = { certificate: certificateOf(block) }
   yield { atMs, level: 'DEBUG', target: PACEMAKER, message: 'advancing round', fields }
@@ -51,7 +51,7 @@ export function* advanced({ atMs }: LineContext, block: Block): Generator<LogLin
 export const certificateOf = ({ id, epoch, round }: Block): string =>
   `Qc(QC { info: Vote { id: ${short(id)}, epoch: ${epoch}, round: ${round} }, ${signaturesOf(id)} })`
 
-/** A proposal that reaches the node in time. */
+/** A proposal that arrives in time. */
 export function* proposed({ atMs }: LineContext, block: Block): Generator<LogLine> {
   const { id, epoch, round, seqNum, leader, timeMs } = block
   const header = `ConsensusBlockHeader { block_round: ${round}, epoch: ${epoch}, seq_num: ${seqNum}, timestamp_ns: ${timeMs}000000, author: ${leader.publicKey}, .. }`
@@ -60,7 +60,7 @@ export function* proposed({ atMs }: LineContext, block: Block): Generator<LogLin
   yield { atMs, level: 'DEBUG', target: STATE, message: 'proposal message', fields }
 }
 
-/** What a validator does with it. */
+/** The vote of a validator. */
 export function* voted({ atMs }: LineContext, { id, epoch, round }: Block): Generator<LogLine> {
   const vote = `Vote { id: ${short(id)}, epoch: ${epoch}, round: ${round} }`
   const line = { atMs, level: 'DEBUG', target: STATE } as const
@@ -75,7 +75,7 @@ export function* collected({ atMs }: LineContext, { round, epoch }: Block): Gene
   yield { atMs, level: 'INFO', target, message: 'Created new QC', fields }
 }
 
-/** The clock of this node runs out, and others say the same of theirs. */
+/** A local timeout, and the timeouts of other nodes. */
 export function* timedOut(
   { chain, atMs }: LineContext,
   { round, leader }: Pick<Timeout, 'round' | 'leader'>,
@@ -95,7 +95,7 @@ export function* timedOut(
 
 const REMOTE_TIMEOUTS = 3
 
-/** Timeouts of enough others are a certificate, too. */
+/** Timeouts of enough other nodes form a certificate. */
 export function* advancedByTimeout(
   { chain, atMs }: LineContext,
   { round }: Timeout,

@@ -62,7 +62,7 @@ export const consensusDirectives: readonly Directive[] = [
   ),
 ]
 
-/** Who leads a round, as the scenario tells it of this node: the network goes on whatever befalls it. */
+/** The round with the leader that the scenario requires for this node; the network itself is not affected. */
 export const leaderOf = <Round extends RoundOutcome>(
   round: Round,
   { chain, own }: { readonly chain: Chain; readonly own: Validator },
@@ -81,19 +81,19 @@ interface ConsensusSubject {
   readonly heights: Heights
 }
 
-/** A node that has to catch up writes of so many blocks at most. */
+/** The most blocks that a node logs while it catches up. */
 const CATCH_UP = 100n
-/** A node that is stuck runs out of time in every third round of the network, about once a second. */
+/** A stalled node has a local timeout in every third round of the network, about once a second. */
 const STUCK_EVERY = 3n
 
 /**
- * What the consensus of a node logs as rounds end. It is called with the stretches of time one
- * after the other, and remembers which block it came to.
+ * The log lines of consensus for each round. The function that it returns must be called with consecutive time
+ * ranges; it keeps the number of the last block.
  */
 const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusSubject) => {
   let reported: bigint | undefined
 
-  /** Blocks that it did not see as they were proposed. */
+  /** Blocks that the node did not receive when they were proposed. */
   function* catchUp(upto: bigint, atMs: number): Generator<LogLine> {
     if (reported === undefined || reported >= upto) return
     if (upto - reported > 1n) {
@@ -117,7 +117,7 @@ const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusSubject)
     }
   }
 
-  /** A round begins with the certificate of the block before it; after a timeout it has begun already. */
+  /** A round starts with the certificate of the block before it; after a timeout it has already started. */
   function* enter(round: bigint, atMs: number): Generator<LogLine> {
     const before = chain.round(round - 1n)
     if (before?.kind === 'block') yield* lines.advanced({ chain, atMs }, before)
@@ -170,7 +170,7 @@ interface JournalSubject extends ConsensusSubject {
   readonly prefix: string
 }
 
-/** All that the consensus process writes into the journal, as far as journald takes it. */
+/** The journal entries of the consensus process, within the rate limit of journald. */
 export const createConsensusEntries = (subject: JournalSubject) => {
   const { prefix, chain, timeline } = subject
   const sources = [
@@ -182,7 +182,7 @@ export const createConsensusEntries = (subject: JournalSubject) => {
   const rateLimit = createRateLimit()
   const program = `${prefix}-node`
 
-  /** Lines of one process in order of time, of the levels that it writes. */
+  /** Lines of the enabled levels, in order of time. */
   const linesOf = (fromMs: number, toMs: number): readonly LogLine[] =>
     [
       ...starts(subject).filter(({ atMs }) => atMs > fromMs && atMs <= toMs),

@@ -15,7 +15,7 @@ interface Line {
   readonly text: string
 }
 
-/** So many rounds are reported again when ledger-tail starts, or when the node has to catch up. */
+/** How many rounds ledger-tail prints again when it starts or when the node catches up. */
 const REPLAY = 100n
 
 interface LedgerTailSubject {
@@ -26,8 +26,8 @@ interface LedgerTailSubject {
 }
 
 /**
- * The stream of a node's ledger-tail. It is called with the stretches of time one after the other,
- * and remembers what it has reported; how time is cut into stretches changes nothing.
+ * The output of ledger-tail. The function that it returns must be called with consecutive time ranges; it keeps
+ * the last reported round. The lengths of the ranges do not change the output.
  */
 export const createLedgerTail = ({ chain, own: self, timeline, heights }: LedgerTailSubject) => {
   const seen = <Round extends RoundOutcome>(round: Round, atMs: number): Round =>
@@ -59,7 +59,7 @@ export const createLedgerTail = ({ chain, own: self, timeline, heights }: Ledger
       if (service.state !== 'active') continue
       const head = chain.headAt(atMs)
       const own = heights.consensus(atMs)
-      // At the head of the network a node sees rounds end as they end; behind it, it follows blocks.
+      // At the head of the network a node follows rounds, behind it blocks.
       const upto = own === head.seqNum ? outcome.round : chain.block(own)?.round
       const replay = generation !== undefined && generation !== service.generation
       generation = service.generation
@@ -70,7 +70,7 @@ export const createLedgerTail = ({ chain, own: self, timeline, heights }: Ledger
   }
 }
 
-/** A block as ledger-tail announces it. Every field is a string, numbers too. */
+/** The line of ledger-tail for a proposed block. Every field is a string, including numbers. */
 const renderProposed = (block: Block, nowMs: number): string =>
   renderLine(nowMs, {
     message: 'proposed_block',
@@ -79,11 +79,11 @@ const renderProposed = (block: Block, nowMs: number): string =>
     ...author(block, nowMs),
   })
 
-/** The same block once it is final: without the number of transactions. */
+/** The line for a final block: without the number of transactions. */
 const renderFinalized = (block: Block, nowMs: number): string =>
   renderLine(nowMs, { message: 'finalized_block', ...place(block), ...author(block, nowMs) })
 
-/** A round that gave no block: its line knows neither epoch nor sequence number. */
+/** The line for a round without a block: it has neither epoch nor sequence number. */
 const renderTimeout = ({ round, leader }: Timeout, nowMs: number): string =>
   renderLine(nowMs, {
     message: 'timeout',

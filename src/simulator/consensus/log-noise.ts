@@ -70,12 +70,12 @@ export interface Steady {
 }
 
 interface TimeRange {
-  /** After this, and not after `toMs`. */
+  /** Exclusive; `toMs` is inclusive. */
   readonly fromMs: number
   readonly toMs: number
 }
 
-/** The moments, evenly spread, of what a scenario lets come so many times a second, each with its number. */
+/** The times, evenly distributed, of what a scenario repeats at a constant rate, each with its number. */
 export function* steadyTimes(
   { segments }: Timeline,
   steadyIn: (condition: Condition) => Steady | undefined,
@@ -95,7 +95,7 @@ export function* steadyTimes(
   }
 }
 
-/** What a healthy node writes all day: some of it sounds like trouble, and is work for others. */
+/** DEBUG lines of a healthy node. Some mention statesync and blocksync: the node serves other nodes. */
 const NOISE = [
   { target: 'consensus_state', message: 'vote message' },
   { target: 'peer_discovery', message: 'handling ping request' },
@@ -117,15 +117,15 @@ export const noiseLine = (number: number, atMs: number): LogLine => {
   }
 }
 
-/** The lines of the floods of a scenario, evenly spread over time. */
+/** The lines of the floods of a scenario, evenly distributed. */
 export const createLogFlood = (timeline: Timeline) =>
   function* (fromMs: number, toMs: number): Generator<LogLine> {
-    const moments = steadyTimes(
+    const times = steadyTimes(
       timeline,
       ({ log: { flood } }) => flood && { fromMs: flood.fromMs, perSecond: flood.linesPerSecond },
       { fromMs, toMs },
     )
-    for (const { atMs, number } of moments) {
+    for (const { atMs, number } of times) {
       if (timeline.conditionAt(atMs).services.bft.state === 'active') {
         yield noiseLine(number, atMs)
       }

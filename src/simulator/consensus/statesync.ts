@@ -10,28 +10,28 @@ import type { Condition, Timeline } from '../scenario/timeline.ts'
 import { restartService } from '../services/service.ts'
 import { certificateOf, type LogLine, short } from './consensus-lines.ts'
 
-/** A while in which the node fetches the state of the chain instead of following it. */
+/** A period in which the node fetches the state of the chain instead of following it. */
 export interface Statesync {
   readonly fromMs: number
-  /** How long it takes, while it goes on. */
+  /** How long it takes unless it stalls. */
   readonly lastsMs: number
-  /** Without an end while it is stalled. */
+  /** Infinity while it is stalled. */
   readonly untilMs: number
-  /** What is left of it while it is stalled; undefined while it goes on. */
+  /** The remaining time while it is stalled; undefined while it progresses. */
   readonly leftMs: number | undefined
 }
 
 export const isSyncing = ({ statesync }: Condition, ms: number): boolean =>
   statesync !== undefined && ms < statesync.untilMs
 
-/** A port that nothing listens on while the service is down or refuses, nor while the node needs statesync. */
+/** Whether the RPC port listens: not while the service is down or refuses, or while the node needs statesync. */
 export const rpcListens = (condition: Condition, ms: number): boolean =>
   condition.services.rpc.state === 'active' && condition.rpcAnswers && !isSyncing(condition, ms)
 
-/** A node that needs statesync is so many blocks behind: more than 30,000, of which it warns. */
+/** How far a node that needs statesync is behind, in blocks; it warns from 30,000 on. */
 const GAP = 40_000n
 
-/** The height that the node had when statesync began. */
+/** The height of the node at the start of statesync. */
 export const heightBefore = (chain: Chain, { fromMs }: Statesync): bigint =>
   chain.headAt(fromMs).seqNum - GAP
 
@@ -40,7 +40,7 @@ export interface Progress {
   readonly target: bigint
 }
 
-/** As the node estimates it, from 0 to the target; 0 of 0 where it never needed statesync. */
+/** The estimate of the node, from 0 to the target; both are 0 if it never needed statesync. */
 export const progressAt = (
   chain: Chain,
   statesync: Statesync | undefined,
@@ -80,7 +80,7 @@ const running =
     return { ...condition, statesync: change(statesync, atMs) }
   }
 
-/** What befalls a statesync while it lasts; nothing where there is none. */
+/** Directives for statesync; `stalls` and `goes` have no effect while there is none. */
 export const statesyncDirectives: readonly Directive[] = [
   directive(
     {
@@ -92,7 +92,7 @@ export const statesyncDirectives: readonly Directive[] = [
     startStatesync,
   ),
   bareDirective(
-    { subject: 'statesync', verb: 'stalls', meaning: 'statesync is stalled: no peer answers' },
+    { subject: 'statesync', verb: 'stalls', meaning: 'statesync is stalled: no peer responds' },
     running((statesync, atMs) =>
       statesync.leftMs === undefined
         ? { ...statesync, untilMs: Infinity, leftMs: statesync.untilMs - atMs }
@@ -110,11 +110,11 @@ export const statesyncDirectives: readonly Directive[] = [
 ]
 
 const SECOND = 1000
-/** The database waits for a first target so long, and is done so long before consensus begins. */
+/** Seconds in which the database waits for a first target, and between the end of its statesync and the start of consensus. */
 const WAITING_S = 5
 const TAIL_S = 5
 
-/** What consensus logs while the node needs statesync: a pure function of time. */
+/** The log lines of consensus while the node needs statesync, as a pure function of time. */
 export const createStatesyncLog = (chain: Chain, timeline: Timeline) => {
   const syncs = timeline.changes.flatMap(({ before, after }) =>
     after.statesync && after.statesync !== before.statesync ? [after.statesync] : [],
@@ -135,7 +135,7 @@ export const createStatesyncLog = (chain: Chain, timeline: Timeline) => {
   }
 }
 
-/** What is written in one second of a statesync. */
+/** The lines of one second of a statesync. */
 function* linesOf(chain: Chain, statesync: Statesync, second: number): Generator<LogLine> {
   const atMs = statesync.fromMs + second * SECOND
   const root = chain.headAt(statesync.fromMs)

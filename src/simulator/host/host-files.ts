@@ -2,7 +2,7 @@ import type { SimulatedNode } from '../node.ts'
 import { pidOf, ROLES } from '../services/service.ts'
 import type { Host } from './host.ts'
 
-/** Everything that kernel and drives say, by path below the directory of the host. */
+/** The files of kernel and drives, by path below the directory of the host. */
 export const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, string> => {
   const { host, services } = node.condition()
   const throttles =
@@ -51,7 +51,7 @@ const driveFiles = (node: SimulatedNode): Entries => {
   }
 }
 
-/** Files that each running service has open: consensus as the scenario wants it. */
+/** The number of open files of each running service, by PID; that of consensus is set by the scenario. */
 export const openFilesOf = (node: SimulatedNode): ReadonlyMap<number, number> => {
   const { host, services } = node.condition()
   return new Map(
@@ -61,7 +61,7 @@ export const openFilesOf = (node: SimulatedNode): ReadonlyMap<number, number> =>
   )
 }
 
-/** Hundredths of a second, as the kernel counts the time of processors. */
+/** Hundredths of a second, the unit of CPU time in the kernel. */
 export interface Ticks {
   readonly busy: number
   readonly idle: number
@@ -69,7 +69,7 @@ export interface Ticks {
 
 export const CPUS = 8
 
-/** `/proc/stat`, with the interrupts left out. */
+/** `/proc/stat`, without interrupts. */
 const renderStat = ({ busy, idle }: Ticks, { bootedMs }: Host): string => {
   const line = (name: string, parts: number): string => {
     const [user, system] = [Math.round((busy * 0.8) / parts), Math.round((busy * 0.2) / parts)]
@@ -97,13 +97,13 @@ const renderLimits = ({ maxOpenFiles }: Host): string => {
   ].join('')
 }
 
-/** What a node listens on: RPC and WebSocket, the two endpoints of metrics; and what every host does. */
+/** Ports of a node: RPC, WebSocket and two metrics endpoints. */
 const OWN_PORTS = [8080, 8081, 8889, 9143]
 const SSH = 22
 const LOOPBACK = '0100007F'
 const ANY = '00000000'
 
-/** `/proc/net/tcp`: the listening sockets, and one connection behind them. */
+/** `/proc/net/tcp`: the listening sockets, then one connection. */
 const renderSockets = ({ exposedPorts }: Host): string => {
   const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0')
   const listening = [
@@ -120,7 +120,7 @@ const renderSockets = ({ exposedPorts }: Host): string => {
   return `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n${rows.join('')}`
 }
 
-/** `/proc/net/tcp6`: the OpenTelemetry collector, on a loopback address of the older kind within the newer. */
+/** `/proc/net/tcp6`: the OpenTelemetry collector, on an IPv4-mapped loopback address. */
 const renderSockets6 = (): string =>
   [
     '  sl  local_address                         remote_address                        st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
@@ -135,23 +135,23 @@ interface Drive {
   readonly usedPercent: number
 }
 
-/** One more block that cannot be read, every so often. */
+/** A failing drive has one more media error in this interval. */
 const MEDIA_ERROR_MS = 5000
 
-/** Undefined where the drive is not on the bus. */
+/** Undefined if the drive is not on the bus. */
 const driveAt = ({ drive }: Host, nowMs: number): Drive | undefined => {
   const variation = Math.floor(nowMs / 10_000) % 3
-  const well = { celsius: 44 + variation, criticalWarning: 0, mediaErrors: 0, usedPercent: 7 }
+  const healthy = { celsius: 44 + variation, criticalWarning: 0, mediaErrors: 0, usedPercent: 7 }
   switch (drive.is) {
     case 'well': {
-      return well
+      return healthy
     }
     case 'hot': {
-      return { ...well, celsius: 79 + variation, criticalWarning: 2 }
+      return { ...healthy, celsius: 79 + variation, criticalWarning: 2 }
     }
     case 'failing': {
       const mediaErrors = 1 + Math.floor((nowMs - drive.fromMs) / MEDIA_ERROR_MS)
-      return { ...well, criticalWarning: 4, mediaErrors, usedPercent: 98 }
+      return { ...healthy, criticalWarning: 4, mediaErrors, usedPercent: 98 }
     }
     case 'gone': {
       return undefined
@@ -162,7 +162,7 @@ const driveAt = ({ drive }: Host, nowMs: number): Drive | undefined => {
 const MODEL = 'SIMULATED NVME 3840G'
 const FIRMWARE = 'SIM1A2Q3'
 
-/** What `smartctl -j -a /dev/nvme0` says. */
+/** The output of `smartctl -j -a /dev/nvme0`. */
 const renderHealth = (drive: Drive): string =>
   `${JSON.stringify(
     {

@@ -16,7 +16,7 @@ import { LIVELY, type Pace } from '../pace.ts'
 import { CPUS, hostFiles, openFilesOf, type Ticks } from './host-files.ts'
 import { walMegabytesAt } from './host.ts'
 
-/** Where the parts of the rehearsal host lie. */
+/** Paths of the simulated host. */
 export interface HostPlaces {
   readonly procfs: string
   readonly sysfs: string
@@ -27,25 +27,25 @@ export interface HostPlaces {
 
 interface HostTreeOptions {
   readonly clock: Clock
-  /** That of the simulator. */
+  /** The directory of the simulator. */
   readonly directory: string
-  /** Where the node keeps its files. */
+  /** The directory of the node's own files. */
   readonly nodeDirectory: string
   readonly pace?: Pace
 }
 
 interface HostTree {
   readonly places: HostPlaces
-  /** Writes what has changed. */
+  /** Writes the files that have changed. */
   settle(): Promise<void>
-  /** Goes on writing what has changed, until the signal aborts. */
+  /** Keeps writing the files that change, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>
 }
 
-/** The health of drives is written every so often, though it says the same. */
+/** The health of drives is written again in this interval, even if unchanged. */
 const HEALTH_MS = 30_000
 
-/** The files in which a host tells of itself, written once before this returns. */
+/** The files that describe a host: /proc, /sys, /boot and SMART. All are written before the promise resolves. */
 export const createHostTree = async (
   node: SimulatedNode,
   { clock, directory, nodeDirectory, pace = LIVELY }: HostTreeOptions,
@@ -88,14 +88,14 @@ export const createHostTree = async (
     keep: async (signal) => {
       while (!signal.aborted) {
         await clock.sleep(pace.hostMs, signal)
-        // Somebody may have taken the directory away; the node goes on without it.
+        // The directory may have been removed; the node continues without it.
         if (!signal.aborted) await settle().catch(() => undefined)
       }
     },
   }
 }
 
-/** The time of the processors since the boot: what a scenario says of it counts from then on. */
+/** CPU time since the boot; a scenario changes it from its directive on. */
 const createTicks = (node: SimulatedNode): (() => Ticks) => {
   let [atMs, bootedMs] = [node.now(), node.now()]
   let ticks: Ticks = { busy: 0, idle: 0 }
@@ -103,7 +103,7 @@ const createTicks = (node: SimulatedNode): (() => Ticks) => {
     const { host } = node.condition()
     const nowMs = node.now()
     if (host.bootedMs !== bootedMs) {
-      // All of the time before the beginning was like the beginning.
+      // The time since the boot counts with the current load.
       bootedMs = host.bootedMs
       atMs = Math.min(nowMs, bootedMs)
       ticks = { busy: 0, idle: 0 }
@@ -116,7 +116,7 @@ const createTicks = (node: SimulatedNode): (() => Ticks) => {
   }
 }
 
-/** Whole or not at all: nobody reads half of it. */
+/** Atomic: a reader never sees a part of the file. */
 const writeAtomically = async (root: string, path: string, text: string): Promise<void> => {
   const draft = join(root, 'draft')
   await mkdir(dirname(join(root, path)), { recursive: true })
@@ -124,10 +124,10 @@ const writeAtomically = async (root: string, path: string, text: string): Promis
   await rename(draft, join(root, path))
 }
 
-/** A process or a drive goes with its directory, a kernel as a file. */
+/** A process or a drive is removed as a directory, a kernel as a file. */
 const removeEntry = async (root: string, path: string): Promise<void> => {
-  const [, whole = path] = /^(proc\/\d+|sys\/class\/nvme\/[^/]+)\//.exec(path) ?? []
-  await rm(join(root, whole), { recursive: true, force: true })
+  const [, directory = path] = /^(proc\/\d+|sys\/class\/nvme\/[^/]+)\//.exec(path) ?? []
+  await rm(join(root, directory), { recursive: true, force: true })
 }
 
 const keepOpen = async (directory: string, wanted: number): Promise<void> => {
@@ -144,7 +144,7 @@ const RENEWED_EVERY_MS = 5000
 const LEDGER_FILES = 24
 const BLOCK = Buffer.alloc(MEGABYTE, 'wal ')
 
-/** What the node itself keeps on disk: configuration, ledger, write-ahead log. */
+/** The files of the node: configuration, ledger, write-ahead log. */
 const createNodeFiles = (node: SimulatedNode, directory: string) => {
   const at = (...names: readonly string[]): string => join(directory, ...names)
   const { beginMs } = node.timeline
@@ -168,7 +168,7 @@ const createNodeFiles = (node: SimulatedNode, directory: string) => {
     await utimes(at(name), ms / 1000, ms / 1000)
   }
 
-  /** Really written: what a file system has free cannot be pretended. */
+  /** The bytes are really written: free space of a file system cannot be simulated. */
   const keepWal = async (): Promise<void> => {
     const { wal } = node.condition().host
     const [shown, hidden] = [at('wal'), at('wal.unmounted')]
@@ -195,7 +195,7 @@ const createNodeFiles = (node: SimulatedNode, directory: string) => {
   return {
     begin,
     keep,
-    /** The ledger of the next rehearsal in the same place begins anew. */
+    /** The next simulation in the same directory starts without an unmounted log. */
     clear: () => rm(at('wal.unmounted'), { recursive: true, force: true }),
   }
 }

@@ -16,34 +16,34 @@ import type { Tool } from '../tools/tools.ts'
 export const GOVERNORS = ['performance', 'powersave', 'schedutil'] as const
 export const DRIVES = ['well', 'hot', 'failing', 'gone'] as const
 
-/** How it stands with the host of a node. */
+/** The state of the host of a node. */
 export interface Host {
   readonly bootedMs: number
   readonly kernel: string
-  /** The newest kernel that is installed. */
+  /** The newest installed kernel. */
   readonly pendingKernel: string
-  /** By how much the clock is ahead; undefined while nothing keeps it. */
+  /** How far the clock is ahead; undefined while it is not synchronized. */
   readonly clockAheadMs: number | undefined
   readonly multithreading: boolean
   readonly governor: (typeof GOVERNORS)[number]
-  /** Since when the processors are too hot. */
+  /** Since when the CPUs are throttled for heat. */
   readonly throttledFromMs: number | undefined
-  /** Share of processor time, in percent. */
+  /** Share of CPU time, in percent. */
   readonly busyPercent: number
-  /** Huge pages of 2 MiB that are free. */
+  /** Number of free huge pages of 2 MiB. */
   readonly hugePagesFree: number
   readonly maxOpenFiles: number
-  /** Of consensus. */
+  /** Number of files that consensus has open. */
   readonly openFiles: number
-  /** Ports on which something listens on every interface. */
+  /** Ports with a listener on every interface. */
   readonly exposedPorts: readonly number[]
   readonly drive: { readonly is: (typeof DRIVES)[number]; readonly fromMs: number }
-  /** When the forkpoint was last written; undefined while it is written all the time. */
+  /** When the forkpoint was last written; undefined while it is updated continuously. */
   readonly forkpointMs: number | undefined
   readonly wal: Wal
 }
 
-/** The write-ahead log: its directory is there or not, and its size goes in a straight line. */
+/** The write-ahead log: whether its directory exists, and its size, which changes linearly. */
 interface Wal {
   readonly isThere: boolean
   readonly fromMs: number
@@ -53,7 +53,7 @@ interface Wal {
 }
 
 const HOUR_MS = 3_600_000
-/** Longer than any of its services. */
+/** Longer than that of any service. */
 const UPTIME_MS = 312.4 * HOUR_MS
 const WAL_MEGABYTES = 2
 
@@ -88,7 +88,7 @@ export const walMegabytesAt = (wal: Wal, ms: number): number => {
 
 const port = wholeNumber('a port, such as 8080', { from: 1, to: 65_535 })
 const files = wholeNumber('a number of files up to 1000000', { from: 1, to: 1_000_000 })
-/** Each of them is an entry of a real directory. */
+/** Each open file is an entry of a real directory. */
 const openFiles = wholeNumber('a number of files up to 4000', { from: 0, to: 4000 })
 const pages = wholeNumber('a number of pages up to 2048', { from: 0, to: 2048 })
 
@@ -97,7 +97,7 @@ const kernel: Argument<string> = {
   read: (text) => (/^\d+\.\d+\.\d+-\d+-[a-z]+$/.test(text) ? text : undefined),
 }
 
-/** A clock may be ahead or behind. */
+/** Negative if the clock is behind. */
 const offset: Argument<number> = {
   expected: 'milliseconds ahead or behind, such as 300ms or -40ms',
   read: (text) => {
@@ -106,9 +106,9 @@ const offset: Argument<number> = {
   },
 }
 
-/** These bytes are really written. */
+/** The simulator really writes these bytes to disk. */
 const megabytesInTime: Argument<{ readonly megabytes: number; readonly ms: number }> = {
-  expected: 'megabytes up to 64 and a time, such as "32MB in 1m"',
+  expected: 'megabytes up to 64 and a duration, such as "32MB in 1m"',
   read: (text) => {
     const [, size = '', time = ''] = /^(\d{1,2})MB in (\S+)$/.exec(text) ?? []
     const ms = duration.read(time)
@@ -125,7 +125,7 @@ const changeHost =
     host: { ...condition.host, ...change(condition.host, atMs) },
   })
 
-/** Every service ends and is started anew, with a new process. */
+/** Every service ends and starts again, with a new process. */
 const reboot: Effect = (condition, atMs) => {
   const { services } = condition
   return {
@@ -149,33 +149,33 @@ const reboot: Effect = (condition, atMs) => {
 
 const subject = 'host'
 
-/** What may befall the host of the node. */
+/** Directives for the host of the node. */
 export const hostDirectives: readonly Directive[] = [
   bareDirective(
     {
       subject,
       verb: 'reboots',
-      meaning: 'the host starts anew with the pending kernel, and all services with it',
+      meaning: 'the host reboots with the pending kernel; all services restart',
     },
     reboot,
   ),
   directive(
-    { subject, verb: 'clock', meaning: 'the clock is so far from the right time; chrony says so' },
+    { subject, verb: 'clock', meaning: 'the offset of the clock, which chrony reports' },
     offset,
     (clockAheadMs) => changeHost(() => ({ clockAheadMs })),
   ),
   bareDirective(
-    { subject, verb: 'unsynchronized', meaning: 'chrony has lost every server' },
+    { subject, verb: 'unsynchronized', meaning: 'chrony has no server' },
     changeHost(() => ({ clockAheadMs: undefined })),
   ),
-  directive({ subject, verb: 'kernel', meaning: 'that kernel runs' }, kernel, (release) =>
+  directive({ subject, verb: 'kernel', meaning: 'the running kernel' }, kernel, (release) =>
     changeHost(() => ({ kernel: release })),
   ),
   directive(
     {
       subject,
       verb: 'pending',
-      meaning: 'that kernel has been installed, and starts with the next boot',
+      meaning: 'the installed kernel, which the next boot starts',
     },
     kernel,
     (pendingKernel) => changeHost(() => ({ pendingKernel })),
@@ -186,7 +186,7 @@ export const hostDirectives: readonly Directive[] = [
     (word) => changeHost(() => ({ multithreading: word === 'on' })),
   ),
   directive(
-    { subject, verb: 'governor', meaning: 'all processors have that frequency governor' },
+    { subject, verb: 'governor', meaning: 'the frequency governor of all CPUs' },
     oneOf(GOVERNORS),
     (governor) => changeHost(() => ({ governor })),
   ),
@@ -194,37 +194,35 @@ export const hostDirectives: readonly Directive[] = [
     {
       subject,
       verb: 'throttles',
-      meaning: 'the processors are too hot, and slowed down twice a second',
+      meaning: 'the CPUs are too hot and are throttled twice a second',
     },
     changeHost((_, atMs) => ({ throttledFromMs: atMs })),
   ),
-  directive(
-    { subject, verb: 'busy', meaning: 'so much of the time of the processors is taken' },
-    percent,
-    (busyPercent) => changeHost(() => ({ busyPercent })),
+  directive({ subject, verb: 'busy', meaning: 'CPU use' }, percent, (busyPercent) =>
+    changeHost(() => ({ busyPercent })),
   ),
   directive(
-    { subject, verb: 'hugepages', meaning: 'so many of the huge pages of 2 MiB are free' },
+    { subject, verb: 'hugepages', meaning: 'the number of free huge pages of 2 MiB' },
     pages,
     (hugePagesFree) => changeHost(() => ({ hugePagesFree })),
   ),
   directive(
-    { subject, verb: 'fdlimit', meaning: 'the services may have so many files open' },
+    { subject, verb: 'fdlimit', meaning: 'the limit of open files of the services' },
     files,
     (maxOpenFiles) => changeHost(() => ({ maxOpenFiles })),
   ),
   directive(
-    { subject, verb: 'openfiles', meaning: 'consensus has so many files open' },
+    { subject, verb: 'openfiles', meaning: 'the number of open files of consensus' },
     openFiles,
     (count) => changeHost(() => ({ openFiles: count })),
   ),
   directive(
-    { subject, verb: 'exposes', meaning: 'something listens on the port on every interface' },
+    { subject, verb: 'exposes', meaning: 'a process listens on the port on every interface' },
     port,
     (number) => changeHost(({ exposedPorts }) => ({ exposedPorts: [...exposedPorts, number] })),
   ),
   directive(
-    { subject, verb: 'hides', meaning: 'only the loopback interface reaches the port again' },
+    { subject, verb: 'hides', meaning: 'the port is reachable on the loopback interface only' },
     port,
     (number) =>
       changeHost(({ exposedPorts }) => ({
@@ -235,7 +233,7 @@ export const hostDirectives: readonly Directive[] = [
     {
       subject,
       verb: 'nvme',
-      meaning: 'the drive of the database is well, too hot, failing, or off the bus',
+      meaning: 'the drive of the database is healthy, too hot, failing, or off the bus',
     },
     oneOf(DRIVES),
     (is) => changeHost((_, fromMs) => ({ drive: { is, fromMs } })),
@@ -244,20 +242,20 @@ export const hostDirectives: readonly Directive[] = [
     {
       subject: 'forkpoint',
       verb: 'ages',
-      meaning: 'its file is that old, and is not written any more',
+      meaning: 'its file is that old and no longer written',
     },
     duration,
     (ageMs) => changeHost((_, atMs) => ({ forkpointMs: atMs - ageMs })),
   ),
   bareDirective(
-    { subject: 'forkpoint', verb: 'renews', meaning: 'its file is written all the time again' },
+    { subject: 'forkpoint', verb: 'renews', meaning: 'its file is written continuously again' },
     changeHost(() => ({ forkpointMs: undefined })),
   ),
   directive(
     {
       subject: 'wal',
       verb: 'grows',
-      meaning: 'the write-ahead log grows to that size in a straight line',
+      meaning: 'the write-ahead log grows linearly to that size',
     },
     megabytesInTime,
     ({ megabytes, ms }) =>
@@ -272,7 +270,7 @@ export const hostDirectives: readonly Directive[] = [
       })),
   ),
   bareDirective(
-    { subject: 'wal', verb: 'vanishes', meaning: 'its file system is not mounted any more' },
+    { subject: 'wal', verb: 'vanishes', meaning: 'its file system is no longer mounted' },
     changeHost(({ wal }) => ({ wal: { ...wal, isThere: false } })),
   ),
   bareDirective(
@@ -281,7 +279,7 @@ export const hostDirectives: readonly Directive[] = [
   ),
 ]
 
-/** The stand-in for chronyc, which knows `-c tracking` alone. */
+/** The simulated chronyc; supports only `-c tracking`. */
 export const createChronyc =
   (node: SimulatedNode): Tool =>
   (argv) => {
@@ -290,7 +288,7 @@ export const createChronyc =
     }
     const { clockAheadMs } = node.condition().host
     const at = (Math.floor(node.now() / 64_000) * 64).toFixed(9)
-    // What is told is the correction: a clock that is ahead has a negative one.
+    // chronyc prints the correction: negative for a clock that is ahead.
     const line =
       clockAheadMs === undefined
         ? '00000000,,0,0.000000000,0.000000000,0.000000000,0.000000000,0.000,0.000,0.000,1.000000000,1.000000000,0.0,Not synchronised'

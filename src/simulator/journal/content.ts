@@ -20,7 +20,7 @@ interface JournalSubject {
   readonly heights: Heights
 }
 
-/** All that a node and its systemd write into the journal, stretch of time by stretch of time. */
+/** The journal entries of a node and its systemd, for consecutive time ranges. */
 export const createJournalContent = (subject: JournalSubject) => {
   const { timeline } = subject
   const ledgerTail = createLedgerTail(subject)
@@ -49,12 +49,12 @@ const ledgerEntry = (subject: JournalSubject, atMs: number, plain: string): Draf
 }
 
 const HOUR_MS = 3_600_000
-/** The processes run for 53 hours when the simulation begins. */
+/** The processes have run for 53 hours when the simulation starts. */
 const BEFORE_MS = 48 * HOUR_MS
-/** From a full hour on: a block has come by then, and the clean-up, which takes two seconds, is done. */
+/** From a full hour on: long enough for a block and for the clean-up, which takes two seconds. */
 const LENGTH_MS = 2500
 
-/** The first that each unit wrote after a full hour two days before the beginning, when all was well. */
+/** The first entry of each unit after a full hour two days before the start, from a healthy node. */
 export const produceOldEntries = (subject: JournalSubject): readonly Draft[] => {
   const { beginMs } = subject.timeline
   const timeline = createTimeline({ steps: [] }, beginMs)

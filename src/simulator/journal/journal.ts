@@ -57,7 +57,7 @@ export const journalDirectives: readonly Directive[] = [
   ),
 ]
 
-/** Something to be written into the journal. */
+/** An entry before it is written to the journal. */
 export interface Draft {
   readonly atMs: number
   readonly fields: Readonly<Record<string, string>>
@@ -71,33 +71,33 @@ export interface Entry {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** A journal that is written when somebody reads it: whatever happened until then is in it. */
+/** A journal that produces its entries when it is read, up to the current time. */
 export interface Journal {
   readonly bootId: string
-  /** Whether it can be read now: `frozen` makes readers wait, `forbidden` sends them away. */
+  /** Whether it can be read now: readers wait while `frozen` and fail while `forbidden`. */
   access(): 'open' | 'frozen' | 'forbidden'
-  /** The entries there are now with a number of at least `from`, oldest first. */
+  /** The current entries with a number of at least `from`, oldest first. */
   read(from: number): readonly Entry[]
-  /** What is left of the days before: some entries of each unit, of which nothing is held in between. */
+  /** Some entries of each unit from days before; the time in between is not kept. */
   oldest(): readonly Entry[]
-  /** The number of the entry that a cursor names, or of the next one there is; undefined for no cursor at all. */
+  /** The number of the entry at the cursor, or of the next one; undefined if the text is not a cursor. */
   seek(cursor: string): number | undefined
 }
 
 interface JournalOptions {
   readonly node: string
   readonly now: () => number
-  /** Where the journal begins. */
+  /** Time of the first entry. */
   readonly beginMs: number
-  /** What is written in a stretch of time: after `fromMs`, not after `toMs`, in order. */
+  /** The entries after `fromMs` and up to `toMs`, in order. */
   readonly produce: (fromMs: number, toMs: number) => Iterable<Draft>
-  /** What was written days before, for whoever asks how far back the journal reaches; few, and in order. */
+  /** A few entries from days before, in order: they show how far back the journal reaches. */
   readonly produceOld: () => readonly Draft[]
-  /** How many entries are kept, beside those of the days before. */
+  /** How many entries are kept, in addition to those from days before. */
   readonly keep: number
   readonly state: () => {
     readonly access: 'open' | 'frozen' | 'forbidden'
-    /** How much of the past is kept; undefined for all of them. */
+    /** How much of the past is kept, in milliseconds; undefined for no limit. */
     readonly keptMs: number | undefined
   }
 }
@@ -121,7 +121,7 @@ export const createJournal = (options: JournalOptions): Journal => {
   }
 
   const append = (draft: Draft): void => {
-    // Two entries never share a microsecond: a cursor can be found by its time.
+    // Each entry has a microsecond of its own: a cursor can be found by its time.
     lastUs = Math.max(draft.atMs * 1000, lastUs + 1)
     entries.push(entryOf(nextNumber, lastUs, draft))
     nextNumber += 1
@@ -129,7 +129,7 @@ export const createJournal = (options: JournalOptions): Journal => {
 
   const write = (): void => {
     const toMs = now()
-    // Bit by bit: however long nobody has read, little more is held than what is kept.
+    // In batches: after a long time without a read, memory stays near what is kept.
     while (writtenMs < toMs) {
       const batchEndMs = Math.min(writtenMs + BATCH_MS, toMs)
       for (const draft of produce(writtenMs, batchEndMs)) append(draft)
@@ -144,7 +144,7 @@ export const createJournal = (options: JournalOptions): Journal => {
     oldEntries = getOldEntries().filter(({ realtimeUs }) => realtimeUs >= oldestUs)
   }
 
-  /** Made when somebody first asks for them: most never do. */
+  /** Lazy: most tests and commands never read them. */
   const getOldEntries = (): readonly Entry[] =>
     (oldEntries ??= produceOld().map((draft, index) =>
       entryOf(index + 1, draft.atMs * 1000 + index, draft),
@@ -175,7 +175,7 @@ export const createJournal = (options: JournalOptions): Journal => {
 }
 
 const BATCH_MS = 5000
-/** So many numbers are left to the entries of the days before. */
+/** Numbers reserved for the entries from days before. */
 const OLD_ENTRY_NUMBERS = 1000
 const UPTIME_MS = 13 * 24 * 3_600_000
 

@@ -4,14 +4,14 @@ import { type Grammar, parseArguments, type ParsedArguments } from '../tools/get
 import type { Frame, Tool } from '../tools/tools.ts'
 import type { Entry, Journal } from './journal.ts'
 
-/** As version 252 words it. */
+/** The text of version 252. */
 const NOT_PERMITTED = `Hint: You are currently not seeing messages from other users and the system.
       Users in groups 'adm', 'systemd-journal' can see all messages.
       Pass -q to turn off this notice.
 No journal files were opened due to insufficient permissions.
 `
 
-/** The stand-in for journalctl: what is needed to follow units from a place, without loss. */
+/** The simulated journalctl: what is needed to follow units from a cursor without loss. */
 export const createJournalctl = (
   journal: Journal,
   clock: Clock,
@@ -31,12 +31,12 @@ export const createJournalctl = (
     }
     while (journal.access() === 'frozen' && !signal.aborted) await clock.sleep(journalMs, signal)
     const { from, reachesBack, first, follow, show, render } = request
-    const there = journal.read(from)
-    let next = (there.at(-1)?.number ?? from - 1) + 1
-    yield* print(first([...(reachesBack ? journal.oldest() : []), ...there]), render)
+    const existing = journal.read(from)
+    let next = (existing.at(-1)?.number ?? from - 1) + 1
+    yield* print(first([...(reachesBack ? journal.oldest() : []), ...existing]), render)
     while (follow && !signal.aborted) {
       await clock.sleep(journalMs, signal)
-      // A follower that is there stays, and hears nothing.
+      // A running follower stays and receives nothing.
       if (signal.aborted || journal.access() !== 'open') continue
       const more = journal.read(next)
       next = (more.at(-1)?.number ?? next - 1) + 1
@@ -46,11 +46,11 @@ export const createJournalctl = (
   }
 
 interface Request {
-  /** The number of the first entry to look at. */
+  /** The number of the first entry to read. */
   readonly from: number
-  /** Whether it asks for all there is: the newest few never reach back over the days that are not held. */
+  /** Whether all entries are requested: the newest few never reach back over the days that are not kept. */
   readonly reachesBack: boolean
-  /** What is printed of those that are there already. */
+  /** Selects the existing entries to print. */
   readonly first: (entries: readonly Entry[]) => readonly Entry[]
   readonly follow: boolean
   readonly show: (entry: Entry) => boolean
@@ -66,13 +66,13 @@ const readRequest = (
   if (typeof read === 'string') return `journalctl: ${read}`
   const { options, operands } = read
   const last = (name: string): string | undefined => options.get(name)?.at(-1)
-  const asked = createFilter({ units: options.get('unit') ?? [], matches: operands })
-  if (typeof asked === 'string') return asked
+  const selected = createFilter({ units: options.get('unit') ?? [], matches: operands })
+  if (typeof selected === 'string') return selected
   const since = createSince(last('since'), nowMs)
   if (typeof since === 'string') return since
   const until = createUntil(last('until'), nowMs)
   if (typeof until === 'string') return until
-  const match = (entry: Entry): boolean => since(entry) && until(entry) && asked(entry)
+  const match = (entry: Entry): boolean => since(entry) && until(entry) && selected(entry)
   const grep = createGrep({ grep: last('grep'), caseSensitive: last('case-sensitive') })
   if (typeof grep === 'string') return grep
   const fields = last('output-fields')?.split(',')
@@ -95,17 +95,17 @@ const readRequest = (
     reachesBack: cursor === undefined && count === 'all',
     first: (entries) => {
       if (count === 'all') return inOrder(entries.filter(match).filter(grep))
-      const there = entries.filter(asked)
-      if (cursor !== undefined) return there.filter(match).filter(grep).slice(0, count)
+      const existing = entries.filter(selected)
+      if (cursor !== undefined) return existing.filter(match).filter(grep).slice(0, count)
       // The manual: with --lines=, --grep= implies --reverse. While following, the last lines are
-      // counted before the pattern sees them.
-      if (follow) return newest(there.filter(match), count).filter(grep)
+      // counted before the pattern is applied.
+      if (follow) return newest(existing.filter(match), count).filter(grep)
       if (isReverse || options.has('grep')) {
-        return newest(there.filter(match).filter(grep), count).toReversed()
+        return newest(existing.filter(match).filter(grep), count).toReversed()
       }
-      // As version 252 counts without --reverse: from --since on, or else from the end, whatever --until says.
-      if (options.has('since')) return there.filter(match).slice(0, count)
-      return newest(there, count).filter(match)
+      // Version 252 counts without --reverse: from --since on, or else from the end, ignoring --until.
+      if (options.has('since')) return existing.filter(match).slice(0, count)
+      return newest(existing, count).filter(match)
     },
     follow,
     show: (entry) => match(entry) && grep(entry),
@@ -113,7 +113,7 @@ const readRequest = (
   }
 }
 
-/** How many of the entries that are there: ten while following, all otherwise. */
+/** How many existing entries to print: by default ten while following, otherwise all. */
 const readCount = (options: ParsedArguments['options']): number | 'all' | undefined => {
   const text = options.get('lines')?.at(-1) ?? (options.has('follow') ? '' : 'all')
   if (text === '' || text === 'all') return text === '' ? 10 : 'all'
@@ -175,7 +175,7 @@ interface FilterOptions {
   readonly matches: readonly string[]
 }
 
-/** Which entries journalctl would look at; a text where it would complain. */
+/** Selects the entries by unit and field; returns journalctl's error message if a match is invalid. */
 const createFilter = ({ units, matches }: FilterOptions): Filter | string => {
   const wrong = matches.find((match) => match !== '+' && !/^[A-Z0-9_]+=/.test(match))
   if (wrong !== undefined) return `Failed to add match '${wrong}': Invalid argument`
@@ -188,14 +188,14 @@ const createFilter = ({ units, matches }: FilterOptions): Filter | string => {
 
 interface GrepOptions {
   readonly grep: string | undefined
-  /** `--case-sensitive`: empty where it is given without a value. */
+  /** `--case-sensitive`: empty if given without a value. */
   readonly caseSensitive: string | undefined
 }
 
-/** Which of them it would print, by their text. */
+/** Selects entries by their text; returns journalctl's error message if the pattern is invalid. */
 const createGrep = ({ grep, caseSensitive }: GrepOptions): Filter | string => {
   if (grep === undefined) return () => true
-  // Without a capital letter in it, a pattern ignores case, unless it is told otherwise.
+  // By default a pattern without a capital letter ignores case.
   const isCaseSensitive =
     caseSensitive === undefined
       ? /[A-Z]/.test(grep)
@@ -215,11 +215,11 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 }
 
-/** Those not older than `--since` says, as `-2m`, `2m ago`, `@1700000000` or a date in UTC; a text where it is none of them. */
+/** Selects entries from `--since` on: `-2m`, `2m ago`, `@1700000000` or a date in UTC; returns an error message otherwise. */
 const createSince = (since: string | undefined, nowMs: number): Filter | string =>
   bounded(since, nowMs, ({ realtimeUs }, us) => realtimeUs >= us)
 
-/** Those not newer than `--until` says, in the same words. */
+/** Selects entries up to `--until`, in the same formats. */
 const createUntil = (until: string | undefined, nowMs: number): Filter | string =>
   bounded(until, nowMs, ({ realtimeUs }, us) => realtimeUs <= us)
 
@@ -245,7 +245,7 @@ const timeOf = (text: string, nowMs: number): number => {
     : Number.NaN
 }
 
-/** A unit's own entries, and those of PID 1 about it. */
+/** Entries of the unit, and those of PID 1 about it. */
 const ofUnit = (name: string): Filter => {
   const unit = name.includes('.') ? name : `${name}.service`
   return ({ fields }) =>
@@ -274,11 +274,11 @@ const splitAlternatives = (matches: readonly string[]): readonly Fields[] => {
   return alternatives
 }
 
-/** The same field twice is an alternative, another field is one more demand. */
+/** Values of one field are alternatives; different fields must all match. */
 const matchesFields = (wanted: Fields, { fields }: Entry): boolean =>
   [...wanted].every(([field, values]) => values.has(fields[field] ?? ''))
 
-/** How an entry is printed with `-o`; undefined for a form that is not offered. */
+/** Renders an entry for `-o`; undefined for an unknown format. */
 const renderEntry = (
   output: string,
   fields: readonly string[] | undefined,
@@ -289,11 +289,11 @@ const renderEntry = (
   return output === 'short' ? renderShort : undefined
 }
 
-const renderJson = (asked: readonly string[] | undefined, bootId: string) => {
-  const wanted = asked && new Set(asked)
+const renderJson = (outputFields: readonly string[] | undefined, bootId: string) => {
+  const wanted = outputFields && new Set(outputFields)
   return ({ cursor, realtimeUs, monotonicUs, fields }: Entry): string => {
     const shown: Record<string, string> = {
-      // These four come unasked.
+      // These four are always included.
       __CURSOR: cursor,
       __REALTIME_TIMESTAMP: String(realtimeUs),
       __MONOTONIC_TIMESTAMP: String(monotonicUs),

@@ -12,7 +12,7 @@ interface OutputLine {
   readonly program: string
 }
 
-/** What a service writes to its standard output or error, as journald keeps it. */
+/** The journal entry for a line that a service writes to standard output or error. */
 export const serviceEntry = (
   { node, prefix }: NodeName,
   service: Service,
@@ -25,7 +25,7 @@ interface Run {
   readonly invocation: string
 }
 
-/** Of each run of each service, once: the digests cost more than the lines. A node shares no service with another. */
+/** Cached per run of a service: the digests cost more than the lines. Nodes do not share Service objects. */
 const runs = new WeakMap<Service, Run>()
 
 const runOf = ({ node, prefix }: NodeName, service: Service): Run => {
@@ -40,7 +40,7 @@ const runOf = ({ node, prefix }: NodeName, service: Service): Run => {
   return run
 }
 
-/** The same of any run of any unit. */
+/** The journal entry for a line of any run of any unit. */
 export const runEntry = (
   { unit, pid, invocation }: Run,
   { atMs, text, program }: OutputLine,
@@ -59,7 +59,7 @@ export const runEntry = (
   },
 })
 
-/** What journald itself writes once it takes messages of the unit again. */
+/** The entry of journald itself when it accepts messages of the unit again. */
 export const suppressedEntry = (unit: string, atMs: number, dropped: number): Draft => ({
   atMs,
   fields: {
@@ -82,10 +82,10 @@ export const suppressedEntry = (unit: string, atMs: number, dropped: number): Dr
 const BURST = 60_000
 const INTERVAL_MS = 30_000
 
-/** How many messages journald dropped before the one it takes now; undefined where it drops this one, too. */
+/** Returns the number of messages dropped before this one; undefined if this one is dropped, too. */
 type RateLimit = (atMs: number) => number | undefined
 
-/** The rate limit that journald sets to each service. */
+/** The rate limit of journald for one service. */
 export const createRateLimit = (): RateLimit => {
   let beganMs = -Infinity
   let taken = 0

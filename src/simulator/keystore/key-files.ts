@@ -21,13 +21,13 @@ const KEY_FILES = [
 type KeyFileName = (typeof KEY_FILES)[number]
 export type Keys = Readonly<Record<KeyFileName, KeyFileState>>
 
-/** How it stands with the file of one secret. */
+/** The state of the file of one secret. */
 interface KeyFileState {
-  /** `cut`: what is left where writing it failed. */
-  readonly content: 'whole' | 'cut' | 'empty' | 'gone'
+  /** `truncated`: as after a failed write. */
+  readonly content: 'complete' | 'truncated' | 'empty' | 'missing'
   readonly mode: number
   readonly writtenMs: number
-  /** Earlier ones that were renamed, to keep them beside it. */
+  /** Earlier versions, renamed and kept in the same directory. */
   readonly rotated: readonly Rotated[]
 }
 
@@ -36,12 +36,12 @@ interface Rotated extends Pick<KeyFileState, 'mode' | 'writtenMs'> {
 }
 
 const PRIVATE = 0o600
-/** What a redirection makes of a file under the usual umask. */
+/** The mode of a redirected file under the default umask. */
 const READABLE = 0o644
 const MONTH_MS = 30 * 86_400_000
 
 const asInstalled = (beginMs: number): KeyFileState => ({
-  content: 'whole',
+  content: 'complete',
   mode: PRIVATE,
   writtenMs: beginMs - MONTH_MS,
   rotated: [],
@@ -56,32 +56,32 @@ export const usualKeys = (beginMs: number): Keys => ({
   'password-backup': asInstalled(beginMs),
 })
 
-/** What may changeKeyFile such a file. */
+/** What a scenario does to a key file. */
 const KEY_FILE_CHANGES = ['vanishes', 'empties', 'breaks', 'leaks', 'rotates', 'returns'] as const
 
 const changeKeyFile = (
   file: KeyFileState,
-  fate: (typeof KEY_FILE_CHANGES)[number],
+  keyFileChange: (typeof KEY_FILE_CHANGES)[number],
   atMs: number,
 ): KeyFileState => {
-  switch (fate) {
+  switch (keyFileChange) {
     case 'vanishes':
-      return { ...file, content: 'gone' }
+      return { ...file, content: 'missing' }
     case 'empties':
       return { ...file, content: 'empty', writtenMs: atMs }
     case 'breaks':
-      return { ...file, content: 'cut', writtenMs: atMs }
+      return { ...file, content: 'truncated', writtenMs: atMs }
     case 'leaks':
       return { ...file, mode: READABLE }
     case 'rotates':
       return {
         ...file,
-        content: 'whole',
+        content: 'complete',
         writtenMs: atMs,
         rotated: [...file.rotated, rotatedCopy(file, atMs)],
       }
     case 'returns':
-      return { ...file, content: 'whole', mode: PRIVATE, writtenMs: atMs }
+      return { ...file, content: 'complete', mode: PRIVATE, writtenMs: atMs }
   }
 }
 
@@ -92,28 +92,31 @@ const rotatedCopy = ({ mode, writtenMs }: KeyFileState, atMs: number): Rotated =
 })
 
 const MEANINGS: Readonly<Record<KeyFileName, string>> = {
-  secp: 'the file of the secp keystore is gone, empty, cut off, readable for all, renamed and written anew, or as it was',
-  bls: 'the same, of the BLS keystore',
-  password: 'the same, of the environment file, which holds the password of both',
-  'secp-backup': 'the same, of the backup of the secp key; cut off is what a failed recover leaves',
-  'bls-backup': 'the same, of the backup of the BLS key',
-  'password-backup': 'the same, of the backup of the password',
+  secp: 'the file of the secp keystore is removed, emptied, truncated, made world-readable, renamed and written again, or restored',
+  bls: 'the same for the BLS keystore',
+  password: 'the same for the environment file, which contains the password of both',
+  'secp-backup': 'the same for the backup of the secp key; truncated as by a failed recover',
+  'bls-backup': 'the same for the backup of the BLS key',
+  'password-backup': 'the same for the backup of the password',
 }
 
 export const keyDirectives: readonly Directive[] = KEY_FILES.map((name) =>
   directive(
     { subject: 'key', verb: name, meaning: MEANINGS[name] },
     oneOf(KEY_FILE_CHANGES),
-    (fate) => {
+    (keyFileChange) => {
       return (condition, atMs) => ({
         ...condition,
-        keys: { ...condition.keys, [name]: changeKeyFile(condition.keys[name], fate, atMs) },
+        keys: {
+          ...condition.keys,
+          [name]: changeKeyFile(condition.keys[name], keyFileChange, atMs),
+        },
       })
     },
   ),
 )
 
-/** Salt and IV are fixed, so that a keystore has the same content in every run. */
+/** Salt and IV are fixed: a keystore has the same content in every run. */
 const letters = (count: number): Buffer =>
   Buffer.from('simulated, not a key; '.repeat(5)).subarray(0, count)
 
@@ -121,11 +124,11 @@ const PASSWORD = 'simulated-not-a-password'
 
 type NodeSecrets = Validator['sealed']
 
-/** A keystore that the simulated tool can open with the password. */
+/** A keystore that the simulated tool opens with the password. */
 const keystore = (keys: NodeSecrets, type: KeyType): string =>
   sealKeystore({ ...keys[type], password: PASSWORD, salt: letters(32), iv: letters(16) })
 
-/** What `recover` prints. */
+/** The output of `recover`. */
 const backup = (keys: NodeSecrets, type: KeyType): string =>
   [
     ERA.beginning,
@@ -136,7 +139,7 @@ const backup = (keys: NodeSecrets, type: KeyType): string =>
 
 const ERA = toolReleaseOf('0.16.1')
 
-/** Functions, because a keystore takes milliseconds. */
+/** Functions, because encrypting a keystore takes milliseconds. */
 type Contents = Readonly<Record<KeyFileName, (keys: NodeSecrets) => string>>
 
 const COMPLETE: Contents = {
@@ -148,7 +151,7 @@ const COMPLETE: Contents = {
   'password-backup': () => `Keystore password: ${PASSWORD}\n`,
 }
 
-/** `recover` says what it does before it asks whether it can; the others end where the disk was full. */
+/** A failed `recover` leaves its first line; the other files are cut off, as on a full disk. */
 const TRUNCATED: Contents = {
   secp: (keys) => COMPLETE.secp(keys).slice(0, 100),
   bls: (keys) => COMPLETE.bls(keys).slice(0, 100),
@@ -165,18 +168,18 @@ const contentOf = (
   content: KeyFileState['content'],
 ): string | undefined => {
   switch (content) {
-    case 'whole':
+    case 'complete':
       return COMPLETE[name](keys)
-    case 'cut':
+    case 'truncated':
       return TRUNCATED[name](keys)
     case 'empty':
       return ''
-    case 'gone':
+    case 'missing':
       return undefined
   }
 }
 
-/** Where the rehearsal's host has the files of its node. */
+/** Where the simulated host has the files of its node. */
 export interface NodePlaces {
   readonly nodeDirectory: string
   readonly backupDirectory: string
@@ -185,7 +188,7 @@ export interface NodePlaces {
 
 interface KeyFileKeeper {
   readonly places: NodePlaces
-  /** Brings the files to what the scenario says, until the signal aborts. */
+  /** Updates the files as the scenario requires, until the signal aborts. */
   keep(run: KeepOptions): Promise<void>
 }
 
@@ -195,7 +198,7 @@ interface KeepOptions {
   readonly pace?: Pace
 }
 
-/** Writes the key files of the node under `directory`; there are all when it answers. */
+/** Writes the key files of the node under `directory`; all of them exist when the promise resolves. */
 export const createKeyFiles = async (
   node: SimulatedNode,
   directory: string,
@@ -207,7 +210,7 @@ export const createKeyFiles = async (
   }
   const { sealed } = node.own
   const settled = new Map<KeyFileName, KeyFileState>()
-  /** A file that did not change in the scenario is left as it is, whatever somebody made of it. */
+  /** A file that does not change in the scenario is not written again, even if the operator changed it. */
   const settle = async (): Promise<void> => {
     const { keys } = node.condition()
     for (const name of KEY_FILES) {
@@ -215,7 +218,7 @@ export const createKeyFiles = async (
       if (before === now) continue
       for (const copy of now.rotated.slice(before?.rotated.length ?? 0)) {
         const rotated = `${paths[name]}.${stamp(copy.atMs)}.bak`
-        await writeKeyFile(rotated, { name, keys: sealed, content: 'whole', ...copy })
+        await writeKeyFile(rotated, { name, keys: sealed, content: 'complete', ...copy })
       }
       await writeKeyFile(paths[name], { ...now, name, keys: sealed })
       settled.set(name, now)
@@ -227,7 +230,7 @@ export const createKeyFiles = async (
     keep: async ({ clock, signal, pace = LIVELY }) => {
       while (!signal.aborted) {
         await clock.sleep(pace.keyFilesMs, signal)
-        // Somebody may have taken the directory away; the node goes on without it.
+        // The directory may have been removed; the node continues without it.
         await settle().catch(() => undefined)
       }
     },
@@ -249,7 +252,7 @@ const pathsIn = (places: NodePlaces): Readonly<Record<KeyFileName, string>> => (
   'password-backup': join(places.backupDirectory, 'keystore-password-backup'),
 })
 
-/** 20260301121030, as the instructions for an export have it. */
+/** 20260301121030, as in the node's instructions for an export. */
 const stamp = (ms: number): string => new Date(ms).toISOString().replaceAll(/\D/g, '').slice(0, 14)
 
 interface Content extends Omit<KeyFileState, 'rotated'> {
@@ -257,7 +260,7 @@ interface Content extends Omit<KeyFileState, 'rotated'> {
   readonly keys: SimulatedNode['own']['sealed']
 }
 
-/** A reader gets the file before the change or after it. */
+/** Atomic: a reader sees the file before the change or after it. */
 const writeKeyFile = async (path: string, file: Content): Promise<void> => {
   const content = contentOf(file.keys, file.name, file.content)
   if (content === undefined) {

@@ -8,7 +8,7 @@ import {
 } from 'node:crypto'
 import { constants } from 'node:os'
 
-/** Why a keystore could not be opened or written, as the tool names it. */
+/** Why a keystore could not be opened or written, with the tool's error names. */
 export class KeystoreError extends Error {
   readonly kind: 'InvalidJSONFormat' | 'KDFError' | 'ChecksumError' | 'FileIOError'
   readonly detail: string
@@ -20,7 +20,7 @@ export class KeystoreError extends Error {
   }
 }
 
-/** An error of the system as Rust prints it; every other error goes on. */
+/** Converts a system error to the form that Rust prints; throws any other error again. */
 export const toKeystoreError = (error: unknown): KeystoreError => {
   if (error instanceof KeystoreError) return error
   if (!(error instanceof Error) || !('code' in error)) throw error
@@ -52,9 +52,9 @@ export interface KeyPair {
 }
 
 /**
- * The key that a secret stands for. The same secret is another key in a keystore of the other version.
- * Derived by hashes of our own, where the real tool has standards; a secp public key is a point of the curve,
- * a BLS public key is one in form alone.
+ * The key pair of a secret, which depends on the version of the keystore. Throws a KeystoreError.
+ * Derived by simple hashes, where the real tool follows standards; a secp public key is a point of the curve,
+ * a BLS public key only has the right form.
  */
 export const keyPairOf = ({ secret, version }: Sealed, type: KeyType): KeyPair => {
   if (secret.length < 32 || (version === 1 && secret.length > 32)) throw noKey()
@@ -78,26 +78,26 @@ const pointOf = (key: Buffer): string => {
   return curve.getPublicKey('hex', 'compressed')
 }
 
-/** As the tool names it, whatever the keystore's JSON is. */
+/** The tool reports this error for any invalid key. */
 const noKey = (): KeystoreError => new KeystoreError('InvalidJSONFormat')
 
 export interface Sealed {
   readonly secret: Buffer
-  /** Of the first, the secret is the private key; of the second, the private key is derived from it. */
+  /** Version 1: the secret is the private key. Version 2: the private key is derived from it. */
   readonly version: 1 | 2
 }
 
 interface Seal extends Sealed {
   readonly password: string
-  /** Both random, where they are not given. */
+  /** Random by default, like `iv`. */
   readonly salt?: Buffer
   readonly iv?: Buffer
 }
 
-/** The real tool takes 262144, and a second. */
+/** The real tool uses n = 262144 and takes a second. */
 const QUICK = { key_len: 32, n: 1024, r: 8, p: 1 }
 
-/** A keystore as the tool writes it: with a version only since there is a second. */
+/** The text of a keystore; only version 2 has a version field. */
 export const sealKeystore = (seal: Seal): string => {
   const { secret, version, password, salt = randomBytes(32), iv = randomBytes(16) } = seal
   const key = deriveKey(password, { salt, ...QUICK })
@@ -147,9 +147,9 @@ interface Scrypt {
 const MAX_MEMORY = 1024 ** 3
 
 const deriveKey = (password: string, { salt, key_len, n, r, p }: Scrypt): Buffer => {
-  // As EIP-2335 wants it.
+  // Normalized as in EIP-2335.
   const plain = password.normalize('NFKD').replaceAll(/\p{Cc}/gu, '')
-  // Node would take its defaults for a 0.
+  // Node.js would use its defaults for a 0.
   const isPossible = n > 1 && r > 0 && p > 0 && key_len >= 10 && key_len <= 64
   if (!isPossible) throw new KeystoreError('KDFError', 'InvalidParams')
   try {

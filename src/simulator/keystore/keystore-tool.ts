@@ -12,17 +12,17 @@ import {
   toKeystoreError,
 } from './keystore-file.ts'
 
-/** What the tool says, and how it ends, which differs from version to version. */
+/** Output and exit codes of the tool, which differ between releases. */
 interface ToolRelease {
   readonly secretOption: 'ikm' | 'private-key'
-  /** Of the keystores that it writes. The first era knows no other. */
+  /** The version of the keystores that it writes. The first release supports only version 1. */
   readonly writes: Sealed['version']
   readonly beginning: string
   created(secret: Buffer): string
   recovered(sealed: Sealed): readonly string[]
   keys(pair: KeyPair, type: KeyType): readonly string[]
   failure(doing: Doing, fault: KeystoreError): Failure
-  /** What follows where the secret is no hex, or no key. */
+  /** The output if the secret is not hex or not a key. */
   refusal(doing: string, why: InputError): Failure
 }
 
@@ -52,7 +52,7 @@ const quoted = (secret: Buffer): string =>
   `Keep your private key securely: "${secret.toString('hex')}"`
 const versionLine = ({ version }: Sealed): string => `Keystore version: ${VERSIONS[version]}`
 
-/** Failed, and ended with 0. */
+/** These releases exit with 0 after an error. */
 const onStdout =
   (unableTo: string) =>
   (doing: Doing, fault: KeystoreError): Failure => ({
@@ -111,7 +111,7 @@ const THIRD: ToolRelease = {
   refusal: (doing, { asText }) => errorLine(`${doing}: ${asText}`),
 }
 
-/** By the version of the package: `0.16.1`. */
+/** The behaviour for a package version such as `0.16.1`. */
 export const toolReleaseOf = (version: string): ToolRelease => {
   const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(version) ?? []
   const at = Number(major) * 1000 + Number(minor)
@@ -119,12 +119,12 @@ export const toolReleaseOf = (version: string): ToolRelease => {
   return at < 12 ? SECOND : THIRD
 }
 
-/** A call as the tool understands it. */
+/** A parsed command line of the tool. */
 interface KeystoreCall {
   readonly mode: Mode
   readonly path: string
   readonly password: string
-  /** Of `import` alone. */
+  /** Only for `import`. */
   readonly secret: string
   readonly type: 'secp' | 'bls' | null
 }
@@ -133,12 +133,12 @@ const MODES = ['create', 'recover', 'import'] as const
 type Mode = (typeof MODES)[number]
 
 interface Grammar {
-  /** What `import` takes the secret from. */
+  /** The option of `import` with the secret. */
   readonly secretOption: 'ikm' | 'private-key'
   readonly program: string
 }
 
-/** Takes arguments apart, or says what clap would complain of: often with words of the call in it. */
+/** Parses the arguments, or returns the error message of clap, which often contains arguments. */
 const readKeystoreCall = (
   [mode, ...words]: readonly string[],
   { secretOption, program }: Grammar,
@@ -176,7 +176,7 @@ const readKeystoreCall = (
   }
 }
 
-/** Each option has a value, behind it or behind `=`; the first may not begin with a dash. */
+/** Each option has a value, as the next argument or after `=`; the next argument may not begin with a dash. */
 const readOptions = (
   words: readonly string[],
   known: readonly string[],
@@ -210,14 +210,14 @@ const complaint = (message: string, usage?: string): string =>
 
 interface KeystoreToolOptions {
   readonly prefix: string
-  /** Of the package that is installed: what the tool prints depends on it. */
+  /** The version of the installed package; the output depends on it. */
   readonly version: () => string
 }
 
 /**
- * The stand-in for the tool that creates, recovers and imports keystores. It works on the files that it
- * is told, under the rights and the umask of the process that it runs in; as the real one, it overwrites
- * whatever is there.
+ * The simulated tool that creates, recovers and imports keystores. It reads and writes real files with the
+ * permissions and umask of its process. Like the real one, it overwrites
+ * existing files.
  */
 export const createKeystoreTool = ({ prefix, version }: KeystoreToolOptions): Tool =>
   function* (argv) {
@@ -272,7 +272,7 @@ function* write(call: KeystoreCall, era: ToolRelease, secret: Buffer): Generator
   else yield* [printLine('Successfully generated keystore file.'), { exit: 0 }] satisfies Frame[]
 }
 
-/** Whether it goes on. */
+/** Returns whether to continue. */
 function* printKeys(
   { type }: KeystoreCall,
   era: ToolRelease,
@@ -311,7 +311,7 @@ function* fail({ stdout, stderr, exit }: ReturnType<ToolRelease['failure']>): Ge
   yield { exit }
 }
 
-/** The first digit that is none is shown. */
+/** Reports the first character that is not a digit. */
 const hexErrorOf = (digits: string) => {
   if (digits.length % 2 === 1) {
     return { asText: 'Odd number of digits', asDebug: 'OddLength' }

@@ -7,19 +7,19 @@ import type { Storage } from '../storage/storage.ts'
 import { runningVersion } from '../versions.ts'
 import { isVoting, type Native } from './native.ts'
 
-/** What consensus serves itself: plain integers, no times. */
+/** The metrics of consensus itself: plain integers, no timestamps. */
 export const renderNative = (node: SimulatedNode): string => {
   const { frozenMs } = node.condition().native
   const gauges = gaugesAt(node, Math.min(node.now(), frozenMs ?? Infinity))
   return render(node, gauges, { labels: labelsOf(node), write: String })
 }
 
-/** Consensus tells the OpenTelemetry collector its values each second. */
+/** Consensus pushes its values to the OpenTelemetry collector each second. */
 const PUSH_INTERVAL_MS = 1000
 
 /**
- * What the collector serves: floats, each with its time; the last values for a while after consensus
- * has fallen silent, then what the RPC tells, and nothing else.
+ * The metrics of the collector: floats, each with its timestamp. It serves the last values for a while after
+ * consensus has stopped, then only those of the RPC.
  */
 export const renderOtel = (node: SimulatedNode): string => {
   const now = node.now()
@@ -35,7 +35,7 @@ export const renderOtel = (node: SimulatedNode): string => {
 }
 
 interface ExpositionStyle {
-  /** As they stand between the braces. */
+  /** The text between the braces. */
   readonly labels: string
   readonly write: (value: number) => string
 }
@@ -84,21 +84,21 @@ const renderRpc = ({ prefix, now }: SimulatedNode): string => {
   ].join('\n')
 }
 
-/** As Go writes floats: an exponent of two digits from a million on. */
+/** Go's float format: an exponent of two digits from a million on. */
 const float = (value: number): string => {
   if (Math.abs(value) < 1e6) return String(value)
   const [digits = '', exponent = ''] = value.toExponential().split('e+')
   return `${digits}e+${exponent.padStart(2, '0')}`
 }
 
-/** A metric of consensus: its name behind the maker's word, and its value. All are gauges. */
+/** A metric of consensus: its name without the name prefix, and its value. All are gauges. */
 interface Gauge {
   readonly name: string
   readonly help: string
   readonly value: number
 }
 
-/** What the process tells of itself at a moment at which it ran. */
+/** The metrics of the process at a time at which it ran. */
 const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   const condition = node.timeline.conditionAt(atMs)
   const { startedMs } = node.condition().services.bft
@@ -132,7 +132,7 @@ const gauge = (name: string, help: string, value: number): Gauge => ({ name, hel
 
 const SPAN_MS = 10_000
 
-/** Peers come and go, some in ten seconds; some three hundred and fifty are known, a few dozen met. */
+/** The numbers of peers vary every ten seconds: about 350 known peers, a few dozen sessions. */
 const peerGauges = (node: SimulatedNode, native: Native, atMs: number): readonly Gauge[] => {
   const about = (least: number, spread: number, what: string): number =>
     least + pick(spread, node.name, what, Math.floor(atMs / SPAN_MS))
@@ -168,7 +168,7 @@ const eventGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   ]
 }
 
-/** Of the last votes: how long after the start of the timer they were ready. */
+/** How long after the start of the timer the last votes were ready. */
 const voteGauges = (
   node: SimulatedNode,
   { voteDelayMs }: Native,
@@ -186,7 +186,7 @@ const voteGauges = (
   )
 }
 
-/** 0 of 0 where this very process never needed it, though the one before it may have. */
+/** Both are 0 if this process never needed statesync, even if the one before it did. */
 const statesyncGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   const condition = node.timeline.conditionAt(atMs)
   const { statesync } = condition
@@ -200,33 +200,33 @@ const statesyncGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] =>
   ]
 }
 
-/** Reports of older layouts come from nodes that have not begun to move. */
+/** Nodes with reports of older layouts have not started the migration. */
 const phaseOf = ({ layout, timelines }: Storage): number => {
   if (layout !== 'E') return 0
   return { legacy: 0, dual: 1, single: 2 }[timelines]
 }
 
-/** What consensus has counted since its process was started. */
+/** The counters of consensus since the start of its process. */
 interface NativeCounts {
   readonly commits: number
   readonly votes: number
   /** Rounds that ended without a block. */
   readonly timeouts: number
-  /** Times that the node's own clock ran out: in those rounds, and again and again where it is stuck. */
+  /** Local timeouts: in those rounds, and repeatedly while the node is stalled. */
   readonly localTimeouts: number
   readonly executionLagging: number
   readonly badStateRoots: number
   readonly statesyncs: number
 }
 
-/** As in the log: a node that is stuck runs out of time in every third round of the network. */
+/** As in the log: a stalled node has a local timeout in every third round of the network. */
 const STUCK_EVERY = 3n
-/** Consensus waits for execution once in a day or so, and nothing is wrong then. */
+/** A healthy consensus waits for execution about once a day. */
 const DAY_MS = 86_400_000
 const LAGS_EVERY_MS = 1000
 const DIFFERS_EVERY_MS = 5000
 
-/** All of it follows from scenario and chain: nothing is counted as time passes. */
+/** Computed from scenario and chain; nothing is counted as time passes. */
 const countsAt = (node: SimulatedNode, atMs: number): NativeCounts => {
   const { chain, heights } = node
   const { startedMs } = node.condition().services.bft
@@ -268,7 +268,7 @@ const countsAt = (node: SimulatedNode, atMs: number): NativeCounts => {
 const followsSince = ({ statesync }: Condition, atMs: number, startedMs: number): number =>
   statesync && statesync.fromMs >= startedMs ? Math.min(statesync.untilMs, atMs) : startedMs
 
-/** The parts of a time in each of which one condition held. */
+/** The parts of a time range with one condition each. */
 const intervals = ({ timeline: { segments } }: SimulatedNode, fromMs: number, toMs: number) =>
   segments
     .map(({ fromMs: begins, condition }, index) => ({

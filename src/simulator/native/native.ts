@@ -8,22 +8,22 @@ import {
   peerCount,
 } from '../scenario/directives.ts'
 
-/** How it stands with what consensus tells in metrics of its own, and with what it tells there alone. */
+/** The state of the metrics endpoint of consensus, and of what only these metrics show. */
 export interface Native {
-  /** Whether its own endpoint listens, as long as it runs. */
+  /** Whether its endpoint listens while it runs. */
   readonly listens: boolean
-  /** Since when its values have not changed; undefined while they change. */
+  /** Since when its values are frozen; undefined while they change. */
   readonly frozenMs: number | undefined
-  /** How long the OpenTelemetry collector goes on serving what it was last told. */
+  /** How long the OpenTelemetry collector serves the last values it received, in milliseconds. */
   readonly keptMs: number
-  /** Undefined where it is as many as ever. */
+  /** Undefined for the usual number. */
   readonly peers: number | undefined
   readonly sessions: number | undefined
   readonly upstream: number
-  /** In ten thousandths of the network's; 0 outside the active set. */
+  /** In basis points of the network's stake; 0 outside the active set. */
   readonly stakeBps: number
   readonly votes: boolean
-  /** How late votes are; undefined where they come in time. */
+  /** Delay of late votes; undefined while votes are in time. */
   readonly voteDelayMs: number | undefined
   readonly executionLags: boolean
   readonly stateRootsDiffer: boolean
@@ -58,53 +58,57 @@ const changeNative =
     },
   })
 
-/** What befalls the metrics of consensus, and what shows nowhere else. */
+/** Directives for the metrics of consensus, and for what only these metrics show. */
 export const nativeDirectives: readonly Directive[] = [
   bareDirective(
     {
       subject: 'native',
       verb: 'freezes',
-      meaning: "consensus' metrics keep the values that they have, wherever they are served",
+      meaning: "consensus' metrics keep their current values, at both endpoints",
     },
     changeNative((atMs) => ({ frozenMs: atMs })),
   ),
   bareDirective(
-    { subject: 'native', verb: 'moves', meaning: "consensus' metrics are of now again" },
+    { subject: 'native', verb: 'moves', meaning: "consensus' metrics are current again" },
     changeNative({ frozenMs: undefined }),
   ),
   bareDirective(
     {
       subject: 'native',
       verb: 'vanishes',
-      meaning: 'consensus serves no metrics itself: its port is closed',
+      meaning: 'consensus does not serve metrics: its port is closed',
     },
     changeNative({ listens: false }),
   ),
   bareDirective(
-    { subject: 'native', verb: 'returns', meaning: 'consensus serves its metrics itself again' },
+    { subject: 'native', verb: 'returns', meaning: 'consensus serves its metrics again' },
     changeNative({ listens: true }),
   ),
   directive(
     {
       subject: 'otelcol',
       verb: 'keeps',
-      meaning: 'the OpenTelemetry collector serves for so long what it was last told',
+      meaning: 'how long the OpenTelemetry collector serves the last values it received',
     },
     duration,
     (keptMs) => changeNative({ keptMs }),
   ),
   directive(
-    { subject: 'peers', verb: 'number', meaning: 'consensus has discovered so many peers' },
+    {
+      subject: 'peers',
+      verb: 'number',
+      meaning: 'the number of peers that consensus has discovered',
+    },
     peerCount,
     (peers) => changeNative({ peers }),
   ),
   directive(
-    { subject: 'peers', verb: 'sessions', meaning: 'so many of the peers have a session' },
+    { subject: 'peers', verb: 'sessions', meaning: 'the number of peers with a session' },
     peerCount,
     (sessions) => changeNative({ sessions }),
   ),
   directive(
-    { subject: 'peers', verb: 'upstream', meaning: 'so many validators feed the node' },
+    { subject: 'peers', verb: 'upstream', meaning: 'the number of upstream validators' },
     peerCount,
     (upstream) => changeNative({ upstream }),
   ),
@@ -112,7 +116,8 @@ export const nativeDirectives: readonly Directive[] = [
     {
       subject: 'stake',
       verb: 'is',
-      meaning: "the node's share of the stake; with none it is out of the active set, and no voter",
+      meaning:
+        "the node's share of the stake; with 0 it is outside the active set and does not vote",
     },
     basisPoints,
     (stakeBps) => changeNative({ stakeBps }),
@@ -122,7 +127,7 @@ export const nativeDirectives: readonly Directive[] = [
     changeNative({ votes: false }),
   ),
   bareDirective(
-    { subject: 'votes', verb: 'resume', meaning: 'the node votes again, and in time' },
+    { subject: 'votes', verb: 'resume', meaning: 'the node votes again, in time' },
     changeNative({ votes: true, voteDelayMs: undefined }),
   ),
   directive(
@@ -134,7 +139,7 @@ export const nativeDirectives: readonly Directive[] = [
     {
       subject: 'bft',
       verb: 'lags',
-      meaning: 'consensus has to wait for execution, once a second',
+      meaning: 'consensus waits for execution once a second',
     },
     changeNative({ executionLags: true }),
   ),
@@ -142,12 +147,16 @@ export const nativeDirectives: readonly Directive[] = [
     {
       subject: 'bft',
       verb: 'badroot',
-      meaning: 'consensus gets proposals with another state root, one in five seconds',
+      meaning: 'consensus receives proposals with a different state root, one in five seconds',
     },
     changeNative({ stateRootsDiffer: true }),
   ),
   bareDirective(
-    { subject: 'bft', verb: 'agrees', meaning: 'neither lag nor differing state roots any more' },
+    {
+      subject: 'bft',
+      verb: 'agrees',
+      meaning: 'consensus no longer waits for execution, and state roots agree again',
+    },
     changeNative({ executionLags: false, stateRootsDiffer: false }),
   ),
 ]

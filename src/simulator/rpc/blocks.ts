@@ -31,7 +31,7 @@ export const renderBlock = ({ seed, validators }: Chain, block: Block) => ({
   uncles: [],
 })
 
-/** The receipts of a block: all of its logs are of its first transaction. */
+/** The receipts of a block: all of its logs belong to its first transaction. */
 export const renderReceipts = ({ seed }: Chain, { seqNum, transactions }: Block) =>
   Array.from({ length: transactions }, (_, index) => ({
     blockHash: hashOf(seed, seqNum),
@@ -65,11 +65,11 @@ export type RenderedLog = ReturnType<typeof renderLogs>[number]
 const GAS = 84_000
 const BASE_FEE = 100_000_000_000
 
-/** The last 16 digits are the number, so that a block can be found by its hash. */
+/** The last 16 digits are the block number: a block can be found by its hash. */
 const hashOf = (seed: number, block: bigint): string =>
   `0x${digest(seed, 'hash', block).slice(0, 48)}${block.toString(16).padStart(16, '0')}`
 
-/** The number of the block with that hash; undefined for a hash of no block. */
+/** The number of the block with that hash; undefined if there is none. */
 export const blockOfHash = (seed: number, hash: string): bigint | undefined => {
   if (!/^0x[0-9a-f]{64}$/.test(hash)) return undefined
   const block = BigInt(`0x${hash.slice(-16)}`)

@@ -7,14 +7,14 @@ interface ServiceRange {
   readonly since: bigint
 }
 
-/** The ERC-20 logs that a query service returns for POST /query: one page, so without `next_block`. Undefined for a bad query. */
+/** The ERC-20 logs that a query service returns for POST /query: one page, so without `next_block`. Undefined if the query is invalid. */
 export const answerQuery = (body: string, { height, since }: ServiceRange): string | undefined => {
-  const asked = readBody(body)
-  if (!asked) return undefined
-  const first = asked.from > since ? asked.from : since
-  const last = asked.to < height ? asked.to : height
+  const query = readBody(body)
+  if (!query) return undefined
+  const first = query.from > since ? query.from : since
+  const last = query.to < height ? query.to : height
   const logs: unknown[] = []
-  for (let block = first; asked.wantsToken && block <= last; block += 1n)
+  for (let block = first; query.wantsToken && block <= last; block += 1n)
     logs.push(...logsOf(block))
   return JSON.stringify({ data: [{ logs }], archive_height: Number(height) })
 }

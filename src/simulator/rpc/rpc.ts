@@ -52,17 +52,17 @@ export const rpcDirectives: readonly Directive[] = [
 
 interface RpcEndpointOptions {
   readonly view: View
-  /** Whether `GET /height` is answered too, as a query service does. */
-  readonly tellsHeight: boolean
-  /** The first block that `POST /query` has logs of; without it there is no such path. */
+  /** Whether `GET /height` is served too, as by a query service. */
+  readonly servesHeight: boolean
+  /** The first block that `POST /query` has logs of; without it the path does not exist. */
   readonly tokenSince?: bigint
 }
 
-/** What a JSON-RPC endpoint answers. */
+/** The responses of a JSON-RPC endpoint. */
 export const createRpcAnswer =
-  ({ view, tellsHeight, tokenSince }: RpcEndpointOptions) =>
+  ({ view, servesHeight, tokenSince }: RpcEndpointOptions) =>
   ({ method, path, body }: HttpRequest): HttpResponse => {
-    if (tellsHeight && method === 'GET' && path === '/height')
+    if (servesHeight && method === 'GET' && path === '/height')
       return json(200, JSON.stringify({ height: Number(view.latest() - FINAL_AFTER) }))
     if (tokenSince !== undefined && method === 'POST' && path === '/query') {
       const known = { height: view.latest() - FINAL_AFTER, since: tokenSince }
@@ -72,7 +72,7 @@ export const createRpcAnswer =
     if (method === 'POST' && path === '/') {
       return json(
         200,
-        respond(body, (asked, params) => answerRpc(view, asked, params)),
+        respond(body, (rpcMethod, params) => answerRpc(view, rpcMethod, params)),
       )
     }
     return json(path === '/' ? 405 : 404, '')
@@ -86,7 +86,7 @@ const json = (status: number, text: string): HttpResponse => ({
 
 type AnswerMethod = (method: string, params: readonly unknown[]) => Reply
 
-/** The body that answers a body: one call or a batch of them, always JSON-RPC 2.0. */
+/** The response body for a request body: one call or a batch, always JSON-RPC 2.0. */
 const respond = (body: string, answerMethod: AnswerMethod): string => {
   let calls: unknown
   try {
@@ -104,7 +104,7 @@ const respond = (body: string, answerMethod: AnswerMethod): string => {
 const respondToCall = (call: unknown, answerMethod: AnswerMethod): unknown => {
   if (typeof call !== 'object' || call === null) return PARSE_ERROR
   const { id, method, params }: RpcCall = call
-  // The node takes a call without an id for one that it cannot read.
+  // The node reports a parse error for a call without an id.
   if (!isId(id)) return PARSE_ERROR
   const reply =
     typeof method === 'string'
@@ -128,23 +128,23 @@ const PARSE_ERROR = {
   id: null,
 } as const
 
-/** The chain as one RPC endpoint shows it now. */
+/** The chain as one RPC endpoint reports it. */
 interface View {
   readonly chain: Chain
   /** `Name/version`. */
   clientVersion(): string
-  /** The newest proposed block that it tells of. */
+  /** The newest proposed block. */
   latest(): bigint
 }
 
-/** Any number will do, as long as node and references agree on it. */
+/** Arbitrary; the node and its references must agree. */
 export const CHAIN_ID = 31_143
 
 type Reply =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string } }
 
-/** The answer to one method, in the manner of the node: errors of many kinds carry one code. */
+/** The response to one method. Like the node, it uses one error code for many errors. */
 const answerRpc = (view: View, method: string, params: readonly unknown[]): Reply => {
   const row = METHODS[method]
   return row ? row(view, params) : { error: { code: -32601, message: 'Method not found' } }
@@ -161,7 +161,7 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
   eth_getLogs: (view, [filter]) => getLogs(view, filter, (tag) => numberOf(tag, view.latest())),
 }
 
-/** What is rendered of that block; null where the endpoint does not have it. */
+/** Renders the block; null if the endpoint does not have it. */
 const atBlock = (
   { chain, latest }: View,
   tag: unknown,
@@ -186,7 +186,7 @@ const numberOf = (tag: unknown, latest: bigint): bigint | undefined => {
   }[tag]
 }
 
-/** As the node's default: `toBlock` may be at most this many blocks after `fromBlock`. */
+/** The node's default: `toBlock` may be at most this many blocks after `fromBlock`. */
 const MAX_RANGE = 1000n
 
 interface LogFilter {
@@ -242,7 +242,7 @@ const readRange = (
 
 type Matches = (log: RenderedLog) => boolean
 
-/** Undefined for a filter that cannot be read. */
+/** Undefined if the filter is invalid. */
 const readMatch = ({ address, topics = [] }: LogFilter): Matches | undefined => {
   const addresses = readValues(address)
   if (!addresses || !Array.isArray(topics) || topics.length > 4) return undefined

@@ -2,17 +2,17 @@ import { constants } from 'node:os'
 import { parseDuration } from '../../core/units.ts'
 import type { Condition } from './timeline.ts'
 
-/** What a line of a scenario does to the node, at its time. */
+/** How a line of a scenario changes the node, at its time. */
 export type Effect = (condition: Condition, atMs: number) => Condition
 
-/** One kind of line. */
+/** One kind of line in a scenario. */
 export interface Directive {
   readonly subject: string
   readonly verb: string
-  /** What must follow the verb, in words; undefined where nothing may. */
+  /** Description of the argument; undefined if there is none. */
   readonly argument: string | undefined
   readonly meaning: string
-  /** Undefined where the argument is wrong. */
+  /** Undefined if the argument is invalid. */
   read(argument: string): Effect | undefined
 }
 
@@ -37,7 +37,7 @@ export const bareDirective = (head: Head, effect: Effect): Directive => ({
   read: () => effect,
 })
 
-/** A word behind the verb: undefined where the text is not one. */
+/** Parses what follows the verb; undefined if the text is invalid. */
 export interface Argument<T> {
   readonly expected: string
   read(text: string): T | undefined
@@ -63,7 +63,7 @@ export const exitCode = wholeNumber('an exit code from 0 to 255', { from: 0, to:
 export const devices = wholeNumber('a number of devices from 1 to 9', { from: 1, to: 9 })
 export const percent = wholeNumber('a percentage from 0 to 100', { from: 0, to: 100 })
 export const peerCount = wholeNumber('a number of peers up to 1000', { from: 0, to: 1000 })
-export const basisPoints = wholeNumber('ten thousandths, from 0 to 10000', { from: 0, to: 10_000 })
+export const basisPoints = wholeNumber('basis points, from 0 to 10000', { from: 0, to: 10_000 })
 export const linesPerBlock = wholeNumber('a number of lines up to 100', { from: 0, to: 100 })
 export const linesPerSecond = wholeNumber('a number of lines from 1 to 10000', {
   from: 1,
@@ -73,7 +73,7 @@ export const linesPerSecond = wholeNumber('a number of lines from 1 to 10000', {
 const DAY_MS = 86_400_000
 
 export const duration: Argument<number> = {
-  expected: 'a time such as 3m',
+  expected: 'a duration such as 3m',
   read: (text) => {
     const ms = parseDuration(text)
     return ms !== undefined && Number.isInteger(ms) && ms > 0 && ms <= DAY_MS ? ms : undefined
@@ -85,9 +85,9 @@ export const oneOf = <const T extends string>(words: readonly T[]): Argument<T> 
   read: (text) => words.find((word) => word === text),
 })
 
-/** Undefined stands for `once`. */
+/** `ms` is undefined for `once`. */
 export const onceOrWhile: Argument<{ readonly ms: number | undefined }> = {
-  expected: '"once", or a time such as 20s',
+  expected: '"once", or a duration such as 20s',
   read: (text) => {
     if (text === 'once') return { ms: undefined }
     const ms = duration.read(text)
@@ -96,7 +96,7 @@ export const onceOrWhile: Argument<{ readonly ms: number | undefined }> = {
 }
 
 export const percentInTime: Argument<{ readonly percent: number; readonly ms: number }> = {
-  expected: 'a percentage and a time, such as "95 in 10m"',
+  expected: 'a percentage and a duration, such as "95 in 10m"',
   read: (text) => {
     const [, share = '', time = ''] = /^(\S+) in (\S+)$/.exec(text) ?? []
     const [goal, ms] = [percent.read(share), duration.read(time)]

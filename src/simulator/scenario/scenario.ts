@@ -46,9 +46,9 @@ export const directives: readonly Directive[] = [
 ]
 
 interface Step {
-  /** Since the simulation began. */
+  /** Time since the start of the simulation. */
   readonly afterMs: number
-  /** The line as it stands in the file. */
+  /** The line in the file. */
   readonly text: string
   readonly effect: Effect
 }
@@ -57,16 +57,16 @@ export interface Scenario {
   readonly name: string
   /** The first comment of the file. */
   readonly description: string
-  /** The numbers of docs/failures.md that it rehearses: `# Failure: F1, F10`. */
+  /** The failures of docs/failures.md that it simulates: `# Failure: F1, F10`. */
   readonly failures: readonly string[]
-  /** What shows it first, as a PromQL expression that is empty before: `# Signal: …`. */
+  /** A PromQL expression that has no result until the failure can first be detected: `# Signal: …`. */
   readonly signal: string | undefined
   readonly steps: readonly Step[]
 }
 
 /**
- * Reads the notation of scenarios: comments behind `#`, and lines of `time subject verb [argument]`
- * in order of time. Throws a ConfigError, and nothing else, for what is not that.
+ * Parses a scenario: comments after `#`, and lines `time subject verb [argument]`
+ * in order of time. Throws a ConfigError, and nothing else, if the text is invalid.
  */
 export const parseScenario = (name: string, text: string): Scenario => {
   const lines = text.split('\n').map((line) => line.trim())
@@ -117,21 +117,21 @@ const parseStep = (line: string, complain: Complain): Step => {
   const [time = '', subject = '', verb = '', ...rest] = line.split(/\s+/)
   const afterMs = parseDuration(time)
   if (afterMs === undefined || !Number.isInteger(afterMs) || afterMs > LATEST_MS) {
-    const expected = 'a time since the beginning, such as 20s or 1m30s, of a week at most'
+    const expected = 'a time since the start, such as 20s or 1m30s, at most a week'
     throw complain({ what: 'not a time', came: time, expected })
   }
   const directive = findDirective(subject, verb, complain)
   const argument = rest.join(' ')
   if (directive.argument === undefined && argument !== '') {
     throw complain({
-      what: 'too much',
+      what: 'unexpected argument',
       came: argument,
-      expected: `nothing behind "${subject} ${verb}"`,
+      expected: `nothing after "${subject} ${verb}"`,
     })
   }
   const effect = directive.read(argument)
   if (!effect) {
-    const what = `wrong word behind "${subject} ${verb}"`
+    const what = `wrong argument after "${subject} ${verb}"`
     throw complain({ what, came: argument, expected: directive.argument ?? 'nothing' })
   }
   return { afterMs, text: line, effect }
@@ -160,16 +160,16 @@ const findDirective = (subject: string, verb: string, complain: Complain): Direc
 }
 
 const SUFFIX = '.scenario'
-/** Two levels up is the root of the package, from the sources and from the build alike. */
+/** The root of the package is three levels up in the sources and in the build. */
 const folder = fileURLToPath(new URL('../../../scenarios/', import.meta.url))
 
-/** The scenarios that come with the program, in order of their names. */
+/** The scenarios that are part of the package, sorted by name. */
 export const listScenarios = async (): Promise<readonly Scenario[]> =>
   await Promise.all(
     (await readNames()).map(async (name) => await readScenario(`${folder}${name}${SUFFIX}`)),
   )
 
-/** One of ours by its name, or a file of the user's own: what holds a `/` or ends in `.scenario`. */
+/** Loads a scenario of the package by name, or a file: a path that contains `/` or ends in `.scenario`. Throws a ConfigError. */
 export const loadScenario = async (nameOrFile: string): Promise<Scenario> => {
   if (nameOrFile.includes('/') || nameOrFile.endsWith(SUFFIX)) return await readScenario(nameOrFile)
   const names = await readNames()
@@ -177,7 +177,7 @@ export const loadScenario = async (nameOrFile: string): Promise<Scenario> => {
   const meant = nearest(nameOrFile, names)
   throw new ConfigError(
     `unknown scenario "${excerpt(nameOrFile)}"${meant === undefined ? '' : `; did you mean ${meant}?`} ` +
-      `--list prints all of them; a file of your own ends in ${SUFFIX}`,
+      `Use --list to print all scenarios, or a path that ends in ${SUFFIX}`,
   )
 }
 

@@ -79,20 +79,20 @@ const createCondition = (beginMs: number): Condition => ({
   },
 })
 
-/** A stretch of time in which nothing changes with the node. */
+/** A period in which the condition of the node does not change. */
 interface Segment {
   readonly fromMs: number
   readonly condition: Condition
 }
 
-/** A moment at which a scenario changes something. */
+/** A change by a directive. */
 export interface Change {
   readonly atMs: number
   readonly before: Condition
   readonly after: Condition
 }
 
-/** A scenario laid out in time: what holds for a node at any moment. */
+/** The condition of a node at any time of its scenario. */
 export interface Timeline {
   readonly beginMs: number
   readonly segments: readonly [Segment, ...Segment[]]
@@ -101,8 +101,8 @@ export interface Timeline {
 }
 
 /**
- * What a scenario says of its second 0 has always been so: a node that lags from the beginning has
- * lagged before, and need not first fall behind.
+ * Directives at second 0 apply to the past as well: a node that lags from the start has always lagged, and
+ * does not fall behind first.
  */
 export const createTimeline = ({ steps }: Pick<Scenario, 'steps'>, beginMs: number): Timeline => {
   const changes: Change[] = []

@@ -57,17 +57,17 @@ interface CleanupSubject {
 }
 
 const HOUR_MS = 3_600_000
-/** A ledger without a new file for so long is not touched. */
+/** The clean-up does nothing if the ledger has no new file for this time. */
 const STALE_MS = 20 * 60_000
 
-/** One run of the clean-up, of its timer or by hand. */
+/** One run of the clean-up, started by its timer or by hand. */
 interface CleanupRun {
   readonly startedMs: number
   readonly invocation: string
   readonly pid: number
 }
 
-/** The run that began last. */
+/** The latest run. */
 export const lastCleanup = (
   node: string,
   nowMs: number,
@@ -85,7 +85,7 @@ const runOf = (node: string, startedMs: number, number: number): CleanupRun => (
   pid: 1200 + pick(28_000, 'pid', 'cruft', number),
 })
 
-/** What systemd and the script write when the clean-up runs, each hour and when somebody starts it. */
+/** The journal entries of systemd and the script for each run of the clean-up. */
 export const createCleanupEntries = ({
   node,
   prefix,
@@ -101,7 +101,7 @@ export const createCleanupEntries = ({
   })
 
   const runs = function* (fromMs: number, toMs: number): Generator<CleanupRun> {
-    // The hours whose clean-up, which takes a moment, reaches into the stretch.
+    // The hours whose run, which takes ONESHOT_MS, reaches into the time range.
     const firstHour = Math.floor((fromMs - ONESHOT_MS) / HOUR_MS)
     for (let hour = firstHour; hour * HOUR_MS <= toMs; hour += 1) {
       yield runOf(node, hour * HOUR_MS, hour)
@@ -121,8 +121,8 @@ export const createCleanupEntries = ({
     for (const run of runs(fromMs, toMs)) {
       const [begins, ...ends] = oneshotEntries(unit, run.invocation, run.startedMs)
       const atMs = run.startedMs + ONESHOT_MS - 1
-      const says = runEntry({ unit, ...run }, { atMs, text: textAt(atMs), program })
-      for (const draft of begins ? [begins, says, ...ends] : []) {
+      const output = runEntry({ unit, ...run }, { atMs, text: textAt(atMs), program })
+      for (const draft of begins ? [begins, output, ...ends] : []) {
         if (draft.atMs > fromMs && draft.atMs <= toMs) yield draft
       }
     }

@@ -11,7 +11,7 @@ import {
 } from '../scenario/directives.ts'
 import type { Change } from '../scenario/timeline.ts'
 
-/** The services of a node that a scenario can speak of. */
+/** The services of a node that a scenario can change. */
 export const ROLES = ['bft', 'execution', 'rpc', 'ledger-tail', 'otelcol'] as const
 
 export type Role = (typeof ROLES)[number]
@@ -19,30 +19,30 @@ export type Role = (typeof ROLES)[number]
 interface Exit {
   readonly atMs: number
   readonly code: 'exited' | 'killed' | 'dumped'
-  /** Exit code, or number of the signal. */
+  /** Exit code, or signal number. */
   readonly status: number
-  /** Whether somebody asked systemd to stop it. */
-  readonly asked: boolean
+  /** Whether systemd stopped it on request. */
+  readonly requested: boolean
   /** Whether the process wrote a panic before it ended. */
   readonly panicked?: boolean
 }
 
-/** A service as systemd knows it. */
+/** The state of a service in systemd. */
 export interface Service {
   readonly role: Role
   readonly state: 'active' | 'inactive' | 'failed'
   readonly result: 'success' | 'exit-code' | 'signal' | 'core-dump'
-  /** How many times it was started: names the invocation. */
+  /** How often it was started; identifies the invocation. */
   readonly generation: number
   readonly startedMs: number
   readonly changedMs: number
   readonly exit: Exit | undefined
-  /** Whether systemd knows no such unit any more. */
+  /** Whether the unit was removed. */
   readonly removed: boolean
 }
 
 const HOUR = 3_600_000
-/** A node is restarted as a whole, RPC last; what watches it was there before. */
+/** All services of the node were restarted together, RPC last; the OpenTelemetry collector runs longer. */
 const UPTIME_HOURS = {
   bft: 53.2,
   execution: 53.2,
@@ -66,7 +66,7 @@ export const createService = (role: Role, beginMs: number): Service => {
   }
 }
 
-/** A new invocation; nothing where it already runs. */
+/** Starts a new invocation; no effect if the service runs. */
 const startService = (service: Service, atMs: number): Service =>
   service.state === 'active'
     ? service
@@ -81,14 +81,14 @@ const startService = (service: Service, atMs: number): Service =>
         removed: false,
       }
 
-/** Stops the service through systemd, where it runs, and starts it: a new invocation. */
+/** Stops the service if it runs and starts a new invocation. */
 export const restartService = (service: Service, atMs: number): Service =>
-  startService(endService(service, { atMs, code: 'exited', status: 0, asked: true }), atMs)
+  startService(endService(service, { atMs, code: 'exited', status: 0, requested: true }), atMs)
 
-/** The end of the running invocation; nothing where none runs. */
+/** Ends the running invocation; no effect if none runs. */
 export const endService = (service: Service, exit: Exit): Service => {
   if (service.state !== 'active') return service
-  const result = exit.asked ? 'success' : resultOf(exit)
+  const result = exit.requested ? 'success' : resultOf(exit)
   const state = result === 'success' ? 'inactive' : 'failed'
   return { ...service, state, result, changedMs: exit.atMs, exit }
 }
@@ -100,7 +100,7 @@ export const unitOf = (prefix: string, role: Role): string =>
 export const descriptionOf = (unit: string): string =>
   `${unit.replace(/\.\w+$/, '').replaceAll('-', ' ')} (simulated)`
 
-/** 32 hex digits that are new with every start. */
+/** 32 hex digits, different for every start. */
 export const invocationOf = (node: string, { role, generation }: Service): string =>
   digest(node, 'invocation', role, generation).slice(0, 32)
 
@@ -125,13 +125,13 @@ const endBy = (role: Role, exit: Omit<Exit, 'atMs'>): Effect =>
 
 const remove: (role: Role) => Effect = (role) =>
   changeService(role, (service, atMs) => ({
-    ...endService(service, { code: 'exited', status: 0, asked: true, atMs }),
+    ...endService(service, { code: 'exited', status: 0, requested: true, atMs }),
     removed: true,
   }))
 
 const SIGABRT = 6
 
-/** What may befall any service. */
+/** Directives for one service. */
 export const serviceDirectives = (subject: Role): readonly Directive[] => [
   directive(
     {
@@ -141,16 +141,16 @@ export const serviceDirectives = (subject: Role): readonly Directive[] => [
     },
     signal,
     ({ number, dumpsCore }) =>
-      endBy(subject, { code: dumpsCore ? 'dumped' : 'killed', status: number, asked: false }),
+      endBy(subject, { code: dumpsCore ? 'dumped' : 'killed', status: number, requested: false }),
   ),
   directive(
-    { subject, verb: 'exits', meaning: 'the process ends by itself, with that code' },
+    { subject, verb: 'exits', meaning: 'the process exits with that code' },
     exitCode,
-    (status) => endBy(subject, { code: 'exited', status, asked: false }),
+    (status) => endBy(subject, { code: 'exited', status, requested: false }),
   ),
   bareDirective(
-    { subject, verb: 'stops', meaning: 'somebody stops the service' },
-    endBy(subject, { code: 'exited', status: 0, asked: true }),
+    { subject, verb: 'stops', meaning: 'an operator stops the service' },
+    endBy(subject, { code: 'exited', status: 0, requested: true }),
   ),
   bareDirective(
     {
@@ -161,7 +161,7 @@ export const serviceDirectives = (subject: Role): readonly Directive[] => [
     remove(subject),
   ),
   bareDirective(
-    { subject, verb: 'starts', meaning: 'somebody starts the service: a new invocation' },
+    { subject, verb: 'starts', meaning: 'an operator starts the service: a new invocation' },
     changeService(subject, startService),
   ),
 ]
@@ -170,12 +170,12 @@ export const panics: Directive = bareDirective(
   {
     subject: 'bft',
     verb: 'panics',
-    meaning: 'the process writes a panic, which is no JSON, and aborts',
+    meaning: 'the process writes a panic, which is not JSON, and aborts',
   },
-  endBy('bft', { code: 'dumped', status: SIGABRT, asked: false, panicked: true }),
+  endBy('bft', { code: 'dumped', status: SIGABRT, requested: false, panicked: true }),
 )
 
-/** Message ids of systemd's catalogue; the texts are those of version 252. */
+/** Message IDs of systemd's catalog; the texts are those of version 252. */
 const MESSAGE_ID = {
   starting: '7d4958e842da4a758f6c1cdc7b36dcc5',
   started: '39f53479d3a045ac8e11786248231fbf',
@@ -186,7 +186,7 @@ const MESSAGE_ID = {
   deactivated: '7ad2d189f7e94e70a38c781354912448',
 } as const
 
-/** What PID 1 writes into the journal when a scenario starts or ends services. */
+/** The journal entries of PID 1 when a scenario starts or ends services. */
 export function* lifecycleEntries(
   { node, prefix }: { readonly node: string; readonly prefix: string },
   { atMs, before, after }: Change,
@@ -207,7 +207,7 @@ export function* lifecycleEntries(
   }
 }
 
-/** What PID 1 writes when a timer runs a unit that does its work and ends. */
+/** The journal entries of PID 1 when a timer runs a oneshot unit. */
 export function* oneshotEntries(unit: string, invocation: string, atMs: number): Generator<Draft> {
   const name = titleOf(unit)
   const write = writer(unit, invocation, atMs)
@@ -228,7 +228,7 @@ function* endEntries(
 ): Generator<Draft> {
   const { exit, result } = service
   const write = writer(unit, invocation, exit.atMs)
-  if (exit.asked) {
+  if (exit.requested) {
     yield write(`Stopping ${titleOf(unit)}...`, MESSAGE_ID.stopping, { JOB_TYPE: 'stop' })
   }
   if (result === 'success') {
@@ -250,7 +250,7 @@ function* endEntries(
       UNIT_RESULT: result,
     })
   }
-  if (exit.asked) {
+  if (exit.requested) {
     yield write(`Stopped ${titleOf(unit)}.`, MESSAGE_ID.stopped, {
       JOB_TYPE: 'stop',
       JOB_RESULT: 'done',
@@ -258,7 +258,7 @@ function* endEntries(
   }
 }
 
-/** The name of a signal as systemd prints it: without SIG. */
+/** The signal name as systemd prints it, without SIG. */
 const signalName = (number: number): string =>
   Object.entries(constants.signals)
     .find(([, known]) => known === number)?.[0]

@@ -3,7 +3,7 @@ import { type Grammar, parseArguments, type ParsedArguments } from '../tools/get
 import type { Frame, Tool } from '../tools/tools.ts'
 import { missingUnit, readUnits, renderProperties, timeStyle, type Unit } from './units.ts'
 
-/** The stand-in for systemctl: the commands that only look. */
+/** The simulated systemctl: read-only commands. */
 export const createSystemctl =
   (node: SimulatedNode): Tool =>
   (argv) => {
@@ -46,14 +46,14 @@ const GRAMMAR: Grammar = {
 const show = ({ units, names, options }: Call): readonly Frame[] => {
   const style = timeStyle(options.get('timestamp')?.at(-1) ?? 'pretty')
   if (!style) return fail('Failed to parse timestamp style: Invalid argument')
-  const asked = [...(options.get('property') ?? []), ...(options.get('value-of') ?? [])]
+  const properties = [...(options.get('property') ?? []), ...(options.get('value-of') ?? [])]
     .flatMap((list) => list.split(','))
     .filter((name) => name !== '')
   const bare = options.has('value') || options.has('value-of')
   const blocks = names.map((name) => {
     const id = withSuffix(name)
     return renderProperties(units.get(id) ?? missingUnit(id), style)
-      .filter(([property]) => asked.length === 0 || asked.includes(property))
+      .filter(([property]) => properties.length === 0 || properties.includes(property))
       .map(([property, value]) => (bare ? `${value}\n` : `${property}=${value}\n`))
       .join('')
   })
@@ -125,7 +125,7 @@ const COMMANDS: Readonly<Record<string, (call: Call) => readonly Frame[]>> = {
   'list-timers': listTimers,
 }
 
-/** The units that the patterns ask for: all of them where there are none. */
+/** The units that match the patterns; all units if there are no patterns. */
 const chosen = ({ units, names, options }: Call): readonly Unit[] => {
   const patterns = names.map(globPattern)
   const type = options.get('type')?.at(-1)
@@ -159,7 +159,7 @@ const lines = (texts: readonly string[]): string => texts.map((text) => `${text}
 
 const fail = (message: string): readonly Frame[] => [{ stderr: `${message}\n` }, { exit: 1 }]
 
-/** A table as systemctl prints it: the head first, columns as wide as they must be. */
+/** A table as systemctl prints it: header first, columns as narrow as possible. */
 const renderTable = (
   head: readonly string[],
   rows: readonly (readonly string[])[],

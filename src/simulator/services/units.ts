@@ -12,7 +12,7 @@ import {
   unitOf,
 } from './service.ts'
 
-/** A unit as systemd shows it: property → value, empty where there is nothing to say. Times in ms. */
+/** The properties of a unit in systemd; empty or undefined if not set. Times in ms. */
 export interface Unit {
   readonly id: string
   readonly kind: 'service' | 'timer'
@@ -39,7 +39,7 @@ export interface Unit {
   readonly nextMs?: number | undefined
 }
 
-/** The units of a node as they are now, by name. */
+/** The current units of a node, by name. */
 export const readUnits = (node: SimulatedNode): ReadonlyMap<string, Unit> => {
   const { services } = node.condition()
   const units = [
@@ -52,7 +52,7 @@ export const readUnits = (node: SimulatedNode): ReadonlyMap<string, Unit> => {
   return new Map(units.map((unit) => [unit.id, unit]))
 }
 
-/** What systemd says of a name that it does not know. */
+/** The properties that systemd prints for an unknown unit. */
 export const missingUnit = (id: string): Unit => ({
   id,
   kind: id.endsWith('.timer') ? 'timer' : 'service',
@@ -69,7 +69,7 @@ export const missingUnit = (id: string): Unit => ({
 const GIB = 2 ** 30
 const EXIT_CODE = { exited: 1, killed: 2, dumped: 3 } as const
 
-/** What each service uses: bytes, processors, threads. */
+/** Resource use of each service: bytes, CPUs, threads. */
 const USAGE: Readonly<
   Record<Role, { readonly bytes: number; readonly cpus: number; readonly tasks: number }>
 > = {
@@ -162,10 +162,10 @@ const cruftTimer = (node: SimulatedNode): Unit => {
 
 type TimeStyle = (ms: number | undefined) => string
 
-/** How `--timestamp=` writes a moment; undefined for a style that systemd does not know. */
+/** The time format of `--timestamp=`; undefined for an unknown style. */
 export const timeStyle = (name: string): TimeStyle | undefined => STYLES[name]
 
-/** The properties of a unit in the order in which systemd tells them, which is not the one they are asked in. */
+/** The properties of a unit in systemd's order, which is not that of the request. */
 export const renderProperties = (
   unit: Unit,
   time: TimeStyle,
@@ -202,7 +202,7 @@ const serviceProperties = (unit: Unit, time: TimeStyle): ReturnType<typeof rende
   ['TasksCurrent', accounted(unit.tasks)],
 ]
 
-/** systemd 252 writes these two as dates, whatever `--timestamp=` says. */
+/** systemd 252 prints these two as dates, ignoring `--timestamp=`. */
 const timerProperties = (unit: Unit): ReturnType<typeof renderProperties> => [
   ['NextElapseUSecRealtime', pretty(unit.nextMs)],
   ['LastTriggerUSec', pretty(unit.triggeredMs)],
@@ -212,7 +212,7 @@ const timerProperties = (unit: Unit): ReturnType<typeof renderProperties> => [
 const accounted = (value: number | undefined): string =>
   value === undefined ? '[not set]' : String(value)
 
-/** `Mon 2026-03-02 08:15:30 UTC`: a simulated node lives in UTC. */
+/** `Mon 2026-03-02 08:15:30 UTC`: the time zone of a simulated node is UTC. */
 const pretty: TimeStyle = (ms) => (ms === undefined ? '' : `${date(ms)} UTC`)
 
 const date = (ms: number): string => {

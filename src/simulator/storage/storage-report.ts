@@ -4,7 +4,7 @@ import type { SimulatedNode } from '../node.ts'
 import type { Frame, Tool } from '../tools/tools.ts'
 import { bytes, CHUNK, percentUsed, type StorageUse, storageUse, UNUSED } from './storage.ts'
 
-/** The stand-in for the tool that reports on the node's database: it knows `--storage` alone. */
+/** The simulated tool that reports on the node's database; supports only `--storage`. */
 export const createStorageTool = (node: SimulatedNode): Tool => {
   const isNeverSet = createSentinel(node)
   return (argv) => {
@@ -22,7 +22,7 @@ export const createStorageTool = (node: SimulatedNode): Tool => {
   }
 }
 
-/** Whether it is time for the mark of what was never set; `once` is used up by one report. */
+/** Whether the next report must show "never set"; `once` applies to one report. */
 const createSentinel = (node: SimulatedNode): (() => boolean) => {
   let servedMs: number | undefined
   return () => {
@@ -52,14 +52,14 @@ const fail = (reason: string): readonly Frame[] => [
   { exit: 1 },
 ]
 
-/** The report names the device that a link leads to. */
+/** The report shows the device that a symbolic link points to. */
 const resolve = (device: string): string => (device === '/dev/triedb' ? '/dev/nvme3n1p2' : device)
 
-/** Those that were asked for, and what else the database lies on. */
-const allDevices = (asked: readonly string[], count: number): readonly string[] => [
-  ...asked.map(resolve),
+/** The requested devices and the other devices of the database. */
+const allDevices = (requested: readonly string[], count: number): readonly string[] => [
+  ...requested.map(resolve),
   ...Array.from(
-    { length: Math.max(0, count - asked.length) },
+    { length: Math.max(0, count - requested.length) },
     (_, index) => `/dev/nvme${4 + index}n1p2`,
   ),
 ]
@@ -86,7 +86,7 @@ const renderDevices = (devices: readonly string[], use: StorageUse): readonly st
   ]
 }
 
-/** What the report says of blocks. */
+/** The blocks in the report. */
 interface History {
   readonly history: bigint
   readonly retained: bigint
@@ -129,7 +129,7 @@ const historyOf = (
   }
 }
 
-/** How the report looks on a fresh database, and for a moment while the node swaps its metadata. */
+/** The report on a new database, and briefly while the node swaps its metadata. */
 const neverSet = ({ retained }: History): History => {
   const reference = { number: NEVER_SET, round: NEVER_SET, id: '0'.repeat(64) }
   return {
@@ -187,7 +187,7 @@ const timelineLines = (known: History, { name, kind, history }: ReportedTimeline
   ]
 }
 
-/** The second timelineLines began later. */
+/** The secondary timeline starts later. */
 export const SECONDARY_HISTORY = 328_075n
 
 /** The end of the report, in each layout. */

@@ -10,26 +10,26 @@ import {
   percentInTime,
 } from '../scenario/directives.ts'
 
-/** The layouts of the storage report, named as operators of several versions tell them apart. */
+/** The layouts of the storage report, from the oldest to the newest version. */
 export const LAYOUTS = ['A', 'B', 'C', 'E'] as const
 
-/** How it stands with the node's database, and how the report on it is written. */
+/** The state of the node's database, and the layout of the report. */
 export interface Storage {
   readonly layout: (typeof LAYOUTS)[number]
-  /** Before the database is moved to pages, while it is, and after; shown by layout E alone. */
+  /** Before, during and after the migration to page encoding; only layout E shows it. */
   readonly timelines: 'legacy' | 'dual' | 'single'
   readonly devices: number
   readonly sentinel: Sentinel | undefined
   readonly filling: Filling
 }
 
-/** A while in which every block of the report is "never set"; without an end, one report long. */
+/** A period in which every block of the report is "never set"; without an end, it is one report long. */
 interface Sentinel {
   readonly fromMs: number
   readonly untilMs: number | undefined
 }
 
-/** The used share goes from one value to another in a straight line, and stays there. */
+/** The used share changes linearly from one value to another. */
 interface Filling {
   readonly fromMs: number
   readonly overMs: number
@@ -65,7 +65,7 @@ const changeStorage =
 
 export const storageDirectives: readonly Directive[] = [
   directive(
-    { subject: 'storage', verb: 'used', meaning: 'so much of the database is in use' },
+    { subject: 'storage', verb: 'used', meaning: 'the used share of the database' },
     percent,
     (share) => changeStorage(fillTo(share / 100, 0)),
   ),
@@ -73,7 +73,7 @@ export const storageDirectives: readonly Directive[] = [
     {
       subject: 'storage',
       verb: 'fills',
-      meaning: 'the use goes there in a straight line; above 80 % the history shrinks',
+      meaning: 'the used share changes linearly to that value; above 80 % the history shrinks',
     },
     percentInTime,
     ({ percent: share, ms }) => changeStorage(fillTo(share / 100, ms)),
@@ -82,7 +82,7 @@ export const storageDirectives: readonly Directive[] = [
     {
       subject: 'mpt',
       verb: 'speaks',
-      meaning: 'the storage report has that layout: A is the oldest, E the usual one',
+      meaning: 'the storage report has that layout: A is the oldest, E the default',
     },
     oneOf(LAYOUTS),
     (layout) => changeStorage((before) => ({ ...before, layout })),
@@ -98,7 +98,7 @@ export const storageDirectives: readonly Directive[] = [
     (timelines) => changeStorage((before) => ({ ...before, timelines })),
   ),
   directive(
-    { subject: 'mpt', verb: 'devices', meaning: 'the database lies on so many devices' },
+    { subject: 'mpt', verb: 'devices', meaning: 'the number of devices of the database' },
     devices,
     (count) => changeStorage((before) => ({ ...before, devices: count })),
   ),
@@ -106,7 +106,7 @@ export const storageDirectives: readonly Directive[] = [
     {
       subject: 'mpt',
       verb: 'sentinel',
-      meaning: 'every block of the storage report is the mark for "never set"',
+      meaning: 'every block number in the storage report is the value for "never set"',
     },
     onceOrWhile,
     ({ ms }) =>
@@ -120,23 +120,23 @@ export const storageDirectives: readonly Directive[] = [
 const MIB = 2 ** 20
 export const CHUNK = 256 * MIB
 const CHUNKS = 7424
-/** The last chunk of each list is not full. */
+/** Free bytes in the last chunk of each list. */
 export const UNUSED = { fast: 48 * MIB, slow: 23 * MIB } as const
 
 const RETAINED = 16_777_216
 const HISTORY = 642_000
-/** Above this share of use a node shortens its history, down to a minimum. */
+/** Above this used share a node shortens its history, down to a minimum. */
 const SHORTENS_FROM = 0.8
 const LEAST_HISTORY = 300
 
-/** The database of a node in numbers; of one device where there are several, all alike. */
+/** Size and use of the database; per device if there are several, all alike. */
 export interface StorageUse {
   readonly capacity: number
   readonly used: number
   readonly fast: number
   readonly slow: number
   readonly free: number
-  /** How many blocks it holds, and how many it may hold. */
+  /** How many blocks it holds; `retained`: how many it may hold. */
   readonly history: bigint
   readonly retained: bigint
 }
@@ -161,7 +161,7 @@ export const storageUseAt = (storage: Storage, ms: number): StorageUse => {
   }
 }
 
-/** Binary multiples under decimal names; the next unit begins at nine tenths of it. */
+/** Binary multiples with decimal names; the next unit is used from 0.9 of it on. */
 export const bytes = (count: number): string => {
   const units = ['bytes', 'Kb', 'Mb', 'Gb', 'Tb']
   const power = Math.max(

@@ -1,16 +1,16 @@
-/** What a tool was called with, as getopt_long would take it apart. */
+/** The arguments of a tool, parsed as by getopt_long. */
 export interface ParsedArguments {
-  /** Every value of an option, in order; the empty text where it takes none. */
+  /** Every value of an option, in order; an empty string if it takes none. */
   readonly options: ReadonlyMap<string, readonly string[]>
   readonly operands: readonly string[]
 }
 
-/** Which options there are: letter or long name → the name that we know it by, and whether a value follows. */
+/** The options: letter or long name → canonical name, and whether a value follows. */
 export type Grammar = Readonly<
   Record<string, { readonly name: string; readonly value: 'none' | 'needed' | 'optional' }>
 >
 
-/** Takes arguments apart, or says what getopt would complain of. */
+/** Parses arguments, or returns getopt's error message. */
 export const parseArguments = (
   grammar: Grammar,
   argv: readonly string[],
@@ -36,7 +36,7 @@ export const parseArguments = (
     const attached = long ? long[2] : short?.[2] || undefined
     if (option.value === 'none') {
       add(option.name, '')
-      // `-fn5`: what follows a letter without a value is the next letter.
+      // `-fn5`: after an option without a value follows the next option.
       if (short && attached !== undefined) rest.unshift(`-${attached}`)
     } else if (attached !== undefined) {
       add(option.name, attached)
@@ -45,7 +45,7 @@ export const parseArguments = (
       if (value === undefined) return `option '${word}' requires an argument`
       add(option.name, value)
     } else {
-      // Only a number can be the detached value of an optional one (`-n 5`, `--lines all`).
+      // Only a number or `all` can be the detached value of an optional one (`-n 5`, `--lines all`).
       add(option.name, /^(?:\d+|all)$/.test(rest[0] ?? '') ? (rest.shift() ?? '') : '')
     }
   }

@@ -27,7 +27,7 @@ export const statusDirectives: readonly Directive[] = [
   ),
 ]
 
-/** The stand-in for the node's status script: a report that looks like YAML and always ends well. */
+/** The simulated status script of the node: a report that looks like YAML; always exits with 0. */
 export const createStatusTool =
   (node: SimulatedNode): Tool =>
   () => {
@@ -109,7 +109,7 @@ const databaseSection = (node: SimulatedNode): readonly string[] => {
   ]
 }
 
-/** Rounded down to four decimals; a bare 0 where there never was a target. */
+/** Rounded down to four decimals; a plain 0 if there never was a target. */
 const statesyncSection = ({ progress, target }: Progress): readonly string[] => [
   'statesync:',
   `  percentage: ${target === 0n ? '0' : (Number((1_000_000n * progress) / target) / 10_000).toFixed(4)}%`,

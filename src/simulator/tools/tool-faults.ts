@@ -16,7 +16,7 @@ const hangAndRecover = (subject: 'mpt' | 'status'): readonly Directive[] => [
     setTool(subject, 'hangs'),
   ),
   bareDirective(
-    { subject, verb: 'answers', meaning: 'the tool works again; calls that hang end now' },
+    { subject, verb: 'answers', meaning: 'the tool works again; calls that still hang end' },
     setTool(subject, 'answers'),
   ),
 ]
@@ -42,14 +42,14 @@ interface FaultOptions {
 
 const POLL_MS = 100
 
-/** A tool of the node that may hang or abort, as the scenario wants it. */
+/** A tool of the node that hangs or aborts when the scenario requires it. */
 export const withFaults = ({ node, clock, name }: FaultOptions, tool: Tool): Tool =>
   async function* (argv, signal) {
     const isState = (state: string): boolean => node.condition().tools[name] === state
     const hangs = isState('hangs')
     const aborts = name === 'mpt' && (hangs || isState('aborts'))
     if (hangs) yield { ignores: 'SIGTERM' }
-    // The storage tool hangs where it says that it may: in the backtrace of an abort.
+    // The storage tool hangs in the backtrace of an abort, where its output says that it may.
     if (aborts) yield { stderr: BACKTRACE }
     else if (hangs) yield { stderr: 'waiting for the control panel\n' }
     while (isState('hangs') && !signal.aborted) await clock.sleep(POLL_MS, signal)
@@ -64,7 +64,7 @@ ${ADDRESSES.map((address) => `      ${address}\n`).join('')}
    Attempting async signal unsafe human readable stacktrace (this may hang):
 `
 
-/** The backtrace with names, then the assertion, then what it is about. */
+/** The backtrace with names, then the assertion and its message. */
 const assertion = (prefix: string): string => {
   const place = `/usr/src/${prefix}-execution/category/mpt/db_metadata_context.cpp:318`
   const context = `${prefix}::mpt::DbMetadataContext::DbMetadataContext`
