@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse as parseYaml } from 'yaml'
 import { z } from 'zod'
-import { placeSchema, renderConfig } from '../src/commands/demo/demo-texts.ts'
+import { nodeInfoSchema, renderConfig } from '../src/commands/demo/demo-texts.ts'
 import { systemClock } from '../src/core/clock.ts'
 import type { Scenario } from '../src/simulator/scenario/scenario.ts'
 import { createSimulator } from '../src/simulator/simulator.ts'
@@ -36,7 +36,7 @@ export const startNode = async (scenario: Scenario, disk?: number): Promise<Rehe
     referencePort: 0,
     toolClient: join(import.meta.dirname, '../dist/simulator/tools/tool.js'),
   })
-  const text = renderConfig(placeSchema.parse(simulator), { directory, port: 0 })
+  const text = renderConfig(nodeInfoSchema.parse(simulator), { directory, port: 0 })
   const config = z.record(z.string(), z.unknown()).parse(parseYaml(text))
   const agent = await startAgent(config, { PATH: simulator.binDirectory })
   return {

@@ -2,18 +2,18 @@ import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { figure } from '../../core/format.ts'
 
-const PATIENCE_MS = 2000
+const TIMEOUT_MS = 2000
 
-/** What the agent knows of the node, in one line; why not, where it cannot be asked. */
+/** The agent's key metrics of the node in one line, or a note if the agent does not respond. */
 export const readStatusLine = async (metricsUrl: string): Promise<string> => {
   try {
     return renderStatusLine(await fetchText(metricsUrl))
   } catch {
-    return 'the agent does not answer yet'
+    return 'the agent does not respond yet'
   }
 }
 
-/** The few values that a scenario is about, from the text of a scrape. What is absent is shown as `-`. */
+/** Renders the key metrics from the text of a scrape; `-` for an absent metric. */
 export const renderStatusLine = (metrics: string): string => {
   const value = (series: string): string => {
     const line = metrics.split('\n').find((candidate) => candidate.startsWith(`${series} `))
@@ -35,8 +35,8 @@ export const renderStatusLine = (metrics: string): string => {
 }
 
 const fetchText = async (url: string): Promise<string> => {
-  const request = get(url, { timeout: PATIENCE_MS })
-  request.on('timeout', () => request.destroy(new Error('no answer in time')))
+  const request = get(url, { timeout: TIMEOUT_MS })
+  request.on('timeout', () => request.destroy(new Error('no response in time')))
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     request.once('response', resolve).once('error', reject)
   })
