@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 
-/** Of the process and of real time, not of the simulated node. */
+/** Metrics of the process and of real time, not of the simulated node. */
 const NOT_SIMULATED = /^(?:process|nodejs)_|_duration_seconds/
-/** Of the machine that runs the tests. */
+/** Metrics of the machine that runs the tests. */
 const OF_THE_MACHINE = /^chain_host_(?:cpu_busy|file_modified|filesystem_|memory_)/
 
 /**

@@ -62,12 +62,12 @@ describe('the RPC of a simulated node', () => {
     )
   })
 
-  test('knows nothing of blocks to come', async () => {
+  test('returns null for future blocks', async () => {
     const { json } = await call(await serve(), 'eth_getBlockByNumber', ['0xf4241', false])
     expect(json).toMatchObject({ result: null })
   })
 
-  test('refuses as the node does: with 200, and one code for many errors', async () => {
+  test('rejects like the node: with 200, and one code for many errors', async () => {
     const server = await serve()
     expect(await call(server, 'net_peerCount')).toEqual({
       status: 200,
@@ -81,7 +81,7 @@ describe('the RPC of a simulated node', () => {
     expect((await fetch(server.url)).status).toBe(405)
   })
 
-  test('is refused while it is shut, and back on the same port', async () => {
+  test('refuses connections while closed, and returns on the same port', async () => {
     const server = await serve()
     await server.shut()
     await expect(call(server, 'eth_chainId')).rejects.toThrow('fetch failed')
@@ -89,7 +89,7 @@ describe('the RPC of a simulated node', () => {
     expect((await call(server, 'eth_chainId')).status).toBe(200)
   })
 
-  test('a reference tells the height of the newest final block, too', async () => {
+  test('a reference also reports the height of the newest final block', async () => {
     const { url } = await serve(true)
     expect(await (await fetch(`${url}/height`)).json()).toEqual({ height: 999_998 })
     expect((await fetch(`${(await serve()).url}/height`)).status).toBe(404)

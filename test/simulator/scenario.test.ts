@@ -18,8 +18,8 @@ const complaint = (text: string): string => {
   }
 }
 
-describe('the notation of scenarios', () => {
-  test('is lines of time, subject, verb and argument, and comments', () => {
+describe('the format of scenarios', () => {
+  test('has lines of time, subject, verb and argument, and comments', () => {
     const { name, description, steps } = parseScenario(
       'own',
       '# Two things happen.\n\n20s    rpc   frozen\n# then\n1m30s  bft   crashes SIGSEGV\n',
@@ -28,7 +28,7 @@ describe('the notation of scenarios', () => {
     expect(steps.map(({ afterMs }) => afterMs)).toEqual([20_000, 90_000])
   })
 
-  test('says where a line is wrong, what came, and what was expected', () => {
+  test('reports where a line is wrong, what it is, and what was expected', () => {
     expect(complaint('# ok\nsoon rpc frozen')).toMatchInlineSnapshot(`
       "own.scenario, line 2: not a time: "soon"
         expected: a time since the start, such as 20s or 1m30s, at most a week"
@@ -74,8 +74,8 @@ describe('the notation of scenarios', () => {
   })
 })
 
-describe('the scenarios that come with the program', () => {
-  test('can be read, and say in a sentence what they are', async () => {
+describe('the scenarios of the package', () => {
+  test('are valid and have a description of one sentence', async () => {
     const scenarios = await listScenarios()
     expect(scenarios.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['healthy', 'lagging', 'rpc-frozen', 'service-crash', 'stalled']),
@@ -89,7 +89,7 @@ describe('the scenarios that come with the program', () => {
     for (const { description } of scenarios) expect(description).toMatch(/^[A-Z].{20,120}\.$/)
   })
 
-  test('are found by name, and a misspelt name is put right', async () => {
+  test('are found by name, and a misspelt name gets a suggestion', async () => {
     expect((await loadScenario('lagging')).steps).toHaveLength(1)
     await expect(loadScenario('staled')).rejects.toThrow('did you mean stalled?')
     await expect(loadScenario('lagg')).rejects.toThrow(

@@ -56,7 +56,7 @@ const balancesOf = async (standard: string, token: string, blocks: number) => {
   return outputSchema.parse(JSON.parse(out))
 }
 
-describe('balances of the simulated tokens, by way of serve-query', () => {
+describe('balances of the simulated tokens, through serve-query', () => {
   test('ERC-20: 100 blocks have 20 events, each of +6 and +3', async () => {
     expect((await balancesOf('erc20', ERC20, 100)).balances).toEqual([
       { address: FIRST, balance: '120000000000000000000' },

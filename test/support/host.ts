@@ -32,7 +32,7 @@ interface Options {
   readonly hasNode?: boolean
   readonly maintenance?: { readonly minutes: number }
   readonly env?: Readonly<Record<string, string>>
-  /** Settings beside those of the demo: the key and its value as text. */
+  /** Settings in addition to those of the demo: key and value as text. */
   readonly settings?: Readonly<Record<string, string>>
   readonly log?: Logger
   /** Whether secrets are planted in addresses, tools, logs and metrics, and the network's query service is on a port. */
@@ -127,7 +127,7 @@ export const startHost = async (options: Options): Promise<Host> => {
   )
   const standIns = {
     exec: hasSecrets ? withSecrets(tools, clock) : tools,
-    // The agent itself is asked over a real connection.
+    // The agent itself is requested over a real connection.
     ask: async (request: Parameters<typeof realAsk>[0]) =>
       inFlight.track(
         request.url.includes('.simulated')

@@ -15,7 +15,7 @@ interface Knowledge {
   /** By collector, as it comes over the agent's API. */
   readonly readings?: Readonly<Record<string, unknown>>
   readonly samples?: readonly Sample[]
-  /** Of collectors that have more to tell than a reading. */
+  /** Extra facts of collectors in addition to their reading. */
   readonly told?: readonly (Pick<Told, 'name'> & Partial<Told>)[]
 }
 

@@ -4,7 +4,7 @@ import { describeCommand, type Words } from '../../src/cli/help/describe.ts'
 import { withBelow } from '../../src/cli/help/shared.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
-/** All that the program says of itself. */
+/** The complete help of the program. */
 export const programWords = async (): Promise<Words> => {
   const stream = new PassThrough()
   const streams = { stdin: stream, stdout: stream, stderr: stream }
@@ -14,7 +14,7 @@ export const programWords = async (): Promise<Words> => {
   )
 }
 
-/** Every command by its whole path, and every option by its long name. */
+/** Every command by its full path, and every option by its long name. */
 export const namesIn = (program: Words): readonly string[] => [
   ...new Set(
     withBelow(program).flatMap(({ path, options }) => [

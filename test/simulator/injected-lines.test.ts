@@ -25,7 +25,7 @@ const logOf = (node: SimulatedNode, service: string, after = 0): readonly Entry[
     .filter(({ fields }) => fields['_SYSTEMD_UNIT'] === `zephyr-${service}.service`)
     .filter((entry) => secondsOf(entry) > after)
 
-/** What the agent finds in it: pattern → how often. */
+/** The patterns that the agent detects: pattern → count. */
 const patternsIn = (service: string, entries: readonly Entry[]): Record<string, number> => {
   const found: Record<string, number> = {}
   for (const text of entries.map(textOf).filter(mayMatter)) {
@@ -36,11 +36,11 @@ const patternsIn = (service: string, entries: readonly Entry[]): Record<string, 
   return found
 }
 
-describe('what the agent recognises', () => {
-  test('of a healthy hour: nothing but the clean-up', async () => {
+describe('what the agent detects', () => {
+  test('in a healthy hour: only the clean-up', async () => {
     const { node, to } = playLines('0s log noise 0')
     const found: Record<string, number> = {}
-    // As a follower reads it: the journal does not keep an hour.
+    // Read like a follower: the journal does not keep an hour.
     for (let second = 60, next = 0; second <= 3600; second += 60) {
       await to(second)
       const entries = node.journal.read(next)
@@ -74,11 +74,11 @@ describe('what the agent recognises', () => {
     expect(names).toEqual(withAssertion ? ['assertion', ...expected] : expected)
   })
 
-  test('every pattern can be rehearsed', () => {
-    const said: readonly string[] = [...CONSENSUS_MESSAGES, ...EXECUTION_MESSAGES]
+  test('every pattern can be simulated', () => {
+    const injectable: readonly string[] = [...CONSENSUS_MESSAGES, ...EXECUTION_MESSAGES]
     const others = ['panic', 'high_qc_too_far', 'cleanup_skipped', 'cleanup_completed']
     const names = LOG_PATTERNS.map(({ name }) => name)
-    expect(names.filter((name) => !said.includes(name) && !others.includes(name))).toEqual([])
+    expect(names.filter((name) => !injectable.includes(name) && !others.includes(name))).toEqual([])
   })
 })
 
@@ -104,14 +104,14 @@ describe('assertion', () => {
     )
   })
 
-  test('what does not run says nothing', async () => {
+  test('a service that does not run writes nothing', async () => {
     const { node, to } = playLines('10s execution stops', '20s execution says db_dirty')
     await to(30)
     expect(logOf(node, 'execution', 15)).toEqual([])
   })
 })
 
-test('database-old: execution says why between its start and its end, and stays failed', async () => {
+test('database-old: execution logs the reason between start and exit, and stays failed', async () => {
   const { node, to } = await play('database-old')
   await to(100)
   const found = patternsIn('execution', logOf(node, 'execution', 31))
@@ -130,7 +130,7 @@ test('database-old: execution says why between its start and its end, and stays 
   ])
 })
 
-test('wal-stopped: 250 lines a second for 70 seconds, and the node goes on', async () => {
+test('wal-stopped: 250 lines a second for 70 seconds; the node continues', async () => {
   const { node, to } = await play('wal-stopped')
   let lines = 0
   for (let second = 10, next = 0; second <= 110; second += 10) {
@@ -160,7 +160,7 @@ describe('the clean-up', () => {
   const SKIPPED = 'No new files detected. Skipping deletion'
   const COMPLETED = 'Cleanup completed successfully'
 
-  test('cleanup-skipping: skips while it is told to, each run a run of its unit', async () => {
+  test('cleanup-skipping: each run of the unit skips, until the scenario ends it', async () => {
     const { node, to } = await play('cleanup-skipping')
     await to(160)
     expect(said(node)).toEqual([
@@ -174,12 +174,12 @@ describe('the clean-up', () => {
     expect(readUnits(node).get('zephyr-cruft.service')?.invocation).toBe(runs.at(-1))
   })
 
-  // The rehearsal begins at ten past: the next hour is after 3000 s.
+  // The simulation starts at ten past: the next hour is after 3000 s.
   test.each([
     [40, SKIPPED],
     [10, COMPLETED],
   ])(
-    'of a node that stood for %i minutes: %s',
+    'of a node that was stalled for %i minutes: %s',
     async (minutes, text) => {
       const { node, to } = playLines('0s log speaks INFO', `${50 - minutes}m consensus stops`)
       await to(3010)
@@ -205,7 +205,7 @@ describe('the journal', () => {
     expect(await printed(createJournalctl(node.journal, clock), ...ask)).not.toBe('')
   })
 
-  test('freezes: who asks waits, who follows hears nothing, and thawed all of it comes', async () => {
+  test('freezes: new readers wait, followers receive nothing; after it thaws all entries arrive', async () => {
     const { node, clock, to } = await play('journal-frozen')
     await to(29)
     const end = new AbortController()
@@ -233,7 +233,7 @@ describe('the journal', () => {
     expect(heard).toEqual(expect.arrayContaining(since.map(textOf)))
   })
 
-  test('keeps: the oldest entry moves on, and back it does not come', async () => {
+  test('keeps: the oldest entry advances, and older ones do not return', async () => {
     const { node, to } = await play('journal-evicted')
     const oldest = (): number => secondsOf(nth(node.journal.read(0), 0))
     await to(29)
@@ -257,23 +257,23 @@ describe('the journal', () => {
   }
   const SERVICES = ['bft', 'execution', 'ledger-tail', 'cruft'] as const
 
-  // The hour before 12:10, two days earlier: as a node has it that has run for 53 hours.
+  // The hour before 12:10, two days earlier: the node has run for 53 hours.
   const LONG_AGO = Date.UTC(2026, 1, 27, 12)
 
-  test('reaches two days back, however little of the last minutes is held', async () => {
+  test('reaches two days back, however few of the last minutes are kept', async () => {
     const { node, clock, to } = playLines('0s log floods 10000', '0s node syncs 1h')
     await to(40)
     for (const service of SERVICES) {
       const oldest = await oldestOf(node, clock, service)
       expect([service, Math.floor((oldest - LONG_AGO) / 2000)]).toEqual([service, 0])
     }
-    // The newest few do not reach over the days of which nothing is held.
+    // The newest few do not reach back over the days that are not kept.
     const journalctl = createJournalctl(node.journal, clock)
     expect(await printed(journalctl, '-n', '90000', '-o', 'short')).not.toContain('Feb 27')
     expect(await printed(journalctl, '--since', '-1h', '-o', 'short')).not.toContain('Feb 27')
   })
 
-  test('keeps: what was written days before is gone, too, and stays away', async () => {
+  test('keeps: entries from days before are removed, too, and do not return', async () => {
     const { node, clock, to } = await play('journal-evicted')
     await to(31)
     expect(await oldestOf(node, clock, 'bft')).toBeGreaterThan(BEGIN)

@@ -3,22 +3,22 @@ import { parseScenario } from '../src/simulator/scenario/scenario.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { type Alerting, type Notice, startAlerting } from './alerting.ts'
 import { type FAULTS, FAULT_S } from './faults.ts'
-import { startNode } from './rehearsed-node.ts'
+import { startNode } from './simulated-node.ts'
 
-/** How long we wait for the webhook. */
+/** Timeout for the webhook. */
 const PATIENCE_MS = 300_000
-/** How long for the end of it: an increase is seen for as long as its window, ten minutes at most. */
+/** Timeout for the resolved notice: an increase lasts as long as its window, at most ten minutes. */
 const WINDOW_MS = 720_000
 
 export interface Row {
   readonly fault: string
   readonly alert: string
-  /** Seconds from the fault, or from its end, to the webhook; undefined where it never came. */
+  /** Seconds from the fault, or from its end, to the webhook; undefined if it never arrived. */
   readonly fired: number | undefined
   readonly resolved: number | undefined
 }
 
-/** Undefined where it never came. */
+/** Undefined if it never arrived. */
 export const waitFor = async (
   alerting: Alerting,
   wanted: (notice: Notice) => boolean,
@@ -30,13 +30,13 @@ export const waitFor = async (
     { within },
   ).catch(() => undefined)
 
-/** One fault, from its beginning to the webhook, and from its end to the webhook. */
-export const rehearseFault = async (of: (typeof FAULTS)[number]): Promise<Row> => {
-  const { fault, alert, severity, lines, mended, lastsS, disk } = of
+/** Runs one fault: measures the time from its start, and from its end, to the webhook. */
+export const runFault = async (of: (typeof FAULTS)[number]): Promise<Row> => {
+  const { fault, alert, severity, lines, fixes, lastsS, disk } = of
   const endS = FAULT_S + lastsS
   const text = [
     ...lines.map((line) => `${FAULT_S}s ${line}`),
-    ...mended.map((line) => `${endS}s ${line}`),
+    ...fixes.map((line) => `${endS}s ${line}`),
   ].join('\n')
   const node = await startNode(parseScenario(fault, text), disk)
   const alerting = await startAlerting([`127.0.0.1:${node.agent.port}`])
@@ -46,7 +46,7 @@ export const rehearseFault = async (of: (typeof FAULTS)[number]): Promise<Row> =
     await delay(node.beganAt + FAULT_S * 1000 - Date.now())
     const early = alerting.notices().filter(is('firing'))
     const fired = await waitFor(alerting, is('firing'))
-    // Under load a scrape may miss a reading in between: what counts is the end after the fault's end.
+    // Under load a scrape may miss a reading in between: only a resolved notice after the end of the fault counts.
     const isOver = (notice: Notice): boolean =>
       is('resolved')(notice) && notice.at >= node.beganAt + endS * 1000
     const resolved = fired && (await waitFor(alerting, isOver, WINDOW_MS))

@@ -18,7 +18,7 @@ const ask = (isOpen: boolean) =>
     ]),
   )
 
-test('asks the endpoint of that address', async () => {
+test('sends the request to the endpoint of that address', async () => {
   expect(await ask(true)({ url: 'http://rpc.simulated/height' })).toMatchObject({
     status: 200,
     text: 'GET /height ',
@@ -28,9 +28,9 @@ test('asks the endpoint of that address', async () => {
 })
 
 test.each([
-  ['whose port is closed', false, 'http://rpc.simulated'],
-  ['that is unknown', true, 'http://other.simulated'],
-])('is refused by one %s, as a wire would have it', async (_, isOpen, url) => {
+  ['with a closed port', false, 'http://rpc.simulated'],
+  ['with an unknown address', true, 'http://other.simulated'],
+])('rejects with a refused connection for an endpoint %s', async (_, isOpen, url) => {
   await expect(ask(isOpen)({ url })).rejects.toMatchObject({
     name: 'SourceError',
     timeout: false,

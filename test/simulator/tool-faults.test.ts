@@ -38,7 +38,7 @@ describe('tools as real processes', () => {
         (seen) => said.test(seen),
       )
       child.kill('SIGTERM')
-      // Another call has come and gone meanwhile, so that the signal has had its time.
+      // Another call has run in the meantime, so that the signal has been delivered.
       expect((await bench.run('zephyr-node', '--version')).code).toBe(0)
       expect([child.exitCode, child.signalCode]).toEqual([null, null])
       child.kill('SIGKILL')
@@ -66,7 +66,7 @@ describe('tools as real processes', () => {
   })
 })
 
-test('tool-hangs: what hangs ends late, from the 150th second on', async () => {
+test('tool-hangs: calls that hang end from the 150th second on', async () => {
   const { node, clock, to } = await play('tool-hangs')
   const call = async (name: 'mpt' | 'status', frames: Frame[]): Promise<void> => {
     const tool = withFaults({ node, clock, name }, createStatusTool(node))
@@ -87,7 +87,7 @@ test('tool-hangs: what hangs ends late, from the 150th second on', async () => {
   expect([status.at(-1), mpt.at(-1)]).toEqual([{ exit: 0 }, { signal: 'SIGABRT' }])
 })
 
-test('tool-aborts: from the 30th to the 120th second, the storage tool alone', async () => {
+test('tool-aborts: only the storage tool, from the 30th to the 120th second', async () => {
   const { node, clock, to } = await play('tool-aborts')
   const end = async (name: 'mpt' | 'status'): Promise<Frame | undefined> => {
     const frames: Frame[] = []

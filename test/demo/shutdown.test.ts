@@ -16,11 +16,11 @@ const MAIN = join(ROOT, 'dist/main.js')
 const directory = await temporaryFolder()
 
 describe('npm run demo', () => {
-  it('ends on SIGTERM, and nothing keeps its port', async () => {
+  it('stops on SIGTERM and releases its port', async () => {
     const { scripts } = z
       .object({ scripts: z.object({ demo: z.string() }) })
       .parse(JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')))
-    // The script as it is, in a package that is built already.
+    // The unchanged script, in a package that is already built.
     const own = { name: 'demo', scripts: { build: 'true', demo: scripts.demo } }
     await mkdir(join(directory, 'package'))
     await writeFile(join(directory, 'package/package.json'), JSON.stringify(own))
@@ -44,7 +44,7 @@ describe('npm run demo', () => {
 })
 
 describe('demo --shell', () => {
-  it('runs commands in a shell that uses the demo, and ends with the shell', async () => {
+  it('runs commands in a shell that uses the demo, and stops with the shell', async () => {
     const port = await freePort()
     const { code, stdout } = await run(
       process.execPath,
@@ -64,7 +64,7 @@ describe('demo --shell', () => {
     await expect(fetch(`http://127.0.0.1:${port}/-/healthy`)).rejects.toThrow('fetch failed')
   })
 
-  it('names a shell that cannot be started', async () => {
+  it('reports a shell that cannot be started', async () => {
     const { code, stderr } = await run(process.execPath, [MAIN, 'demo', '--shell', '--port', '0'], {
       env: { SHELL: '/no/such/shell' },
     })

@@ -6,18 +6,18 @@ import { eventually } from '../test/support/eventually.ts'
 import { freePort } from '../test/support/free-port.ts'
 import { instantQuery, type Series } from '../test/support/instant-query.ts'
 import { type Running, start } from '../test/support/programs.ts'
-import { fleetSchema, type Truth } from './fleet-truth.ts'
+import { fleetSchema, type FleetNodes } from './expected-states.ts'
 
 export interface Watched {
-  readonly truth: Truth
+  readonly nodes: FleetNodes
   query(expression: string): Promise<readonly Series[]>
   stop(): Promise<void>
 }
 
 type Stop = () => Promise<unknown>
 
-/** A simulated fleet as its users start it, and a real Prometheus that has found every node of it. */
-export const watchFleet = async (nodes: number): Promise<Watched> => {
+/** Starts a simulated fleet with the demo command, and a real Prometheus that scrapes every node of it. */
+export const monitorFleet = async (nodes: number): Promise<Watched> => {
   const ends: Stop[] = []
   const stop = async (): Promise<void> => {
     for (const end of ends.toReversed()) await end()
@@ -25,7 +25,7 @@ export const watchFleet = async (nodes: number): Promise<Watched> => {
   try {
     const fleet = await startFleet(nodes, ends)
     const front = `http://127.0.0.1:${fleet.port}`
-    const truth = fleetSchema.parse(await (await fetch(`${front}/fleet.json`)).json())
+    const fleetNodes = fleetSchema.parse(await (await fetch(`${front}/fleet.json`)).json())
     const address = await startPrometheus(fleet.config, ends)
     const query = async (expression: string): Promise<readonly Series[]> =>
       instantQuery(address, expression)
@@ -34,7 +34,7 @@ export const watchFleet = async (nodes: number): Promise<Watched> => {
       (found) => found === nodes,
       { within: 60_000 },
     )
-    return { truth, query, stop }
+    return { nodes: fleetNodes, query, stop }
   } catch (error) {
     await stop()
     throw error
@@ -55,7 +55,7 @@ const startFleet = async (nodes: number, stop: Stop[]) => {
   return { port, config: /--config\.file=(\S+)/.exec(running.output())?.[1] ?? 'none' }
 }
 
-/** With the configuration that the demo wrote, and as it says. */
+/** Starts Prometheus with the configuration and the command line that the demo prints. */
 const startPrometheus = async (config: string, stop: Stop[]): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-fleet-data-'))
   const address = `127.0.0.1:${await freePort()}`

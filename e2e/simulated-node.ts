@@ -10,18 +10,18 @@ import { createSimulator } from '../src/simulator/simulator.ts'
 import { startAgent, type Watched } from '../test/support/agent.ts'
 import { must } from '../test/support/programs.ts'
 
-export interface RehearsedNode {
+export interface SimulatedNodeRun {
   readonly agent: Watched
-  /** When the scenario began: milliseconds since the epoch. */
+  /** Start of the scenario, in milliseconds since the epoch. */
   readonly beganAt: number
   close(): Promise<void>
 }
 
 /**
- * A simulated node, and an agent beside it with the configuration of the demo; where it is wanted, on a file
- * system of its own of so many megabytes, which only root can make.
+ * Starts a simulated node, and an agent with the configuration of the demo; with `disk` on a file
+ * system of its own of that number of megabytes, which only root can create.
  */
-export const startNode = async (scenario: Scenario, disk?: number): Promise<RehearsedNode> => {
+export const startNode = async (scenario: Scenario, disk?: number): Promise<SimulatedNodeRun> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-e2e-'))
   if (disk !== undefined) {
     await must('mount', ['-t', 'tmpfs', '-o', `size=${disk}m`, 'chain-e2e', directory])

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 
-/** The truth about the simulated nodes, as the demo tells it. */
+/** The simulated nodes and their profiles, as the demo serves them in /fleet.json. */
 export const fleetSchema = z.array(
   z.object({ name: z.string(), fate: z.string(), publicKey: z.string(), metrics: z.string() }),
 )
 
-export type Truth = z.output<typeof fleetSchema>
+export type FleetNodes = z.output<typeof fleetSchema>
 
-/** The numbers that the table of all nodes has for what a node does; 1 where a fate is not named here. */
+/** The state of a node in the table of all nodes, by profile; 1 for a profile that is not listed. */
 export const STATES: Readonly<Record<string, number>> = {
   maintenance: 2,
   statesync: 3,
@@ -21,15 +21,15 @@ export const STATES: Readonly<Record<string, number>> = {
   'agent-gone': 8,
 }
 
-/** Whose consensus says nothing, so that the version it runs is unknown. */
+/** Profiles without metrics of consensus: the running version is unknown. */
 export const SILENT = ['agent-gone', 'crashed', 'node-down', 'maintenance', 'zombie-metrics']
 
-/** Who says a stake of 0. */
+/** Profiles with a stake of 0. */
 export const STAKELESS = ['left-active-set']
 
 /**
- * Alerts about a few own rounds, and on how large a part of the nodes that are well they may stand: timeouts are more
- * than chance explains on six in ten thousand, and one in a thousand leads too few.
+ * Alerts that depend on a few own rounds, and the share of healthy nodes on which they may be active: six in ten thousand
+ * have more timeouts than chance explains, and one in a thousand leads too few rounds.
  */
 export const BY_CHANCE: Readonly<Record<string, number>> = {
   ChainLeaderTimeouts: 0.03,
@@ -40,13 +40,13 @@ interface Question {
   /** The title of a panel of the fleet dashboard, and the letter of the target. */
   readonly panel: string
   readonly target?: string
-  /** What of the answer is worth naming. */
+  /** Selects the relevant results. */
   readonly where: string
-  /** The fates of the nodes that it names, and of no others. */
+  /** The profiles of the nodes in the result, and no others. */
   readonly names: readonly string[]
 }
 
-/** A node that is behind casts no votes; who has no stake need not. */
+/** A node that is behind does not vote; a node without stake does not need to. */
 export const QUESTIONS: readonly Question[] = [
   { panel: 'Agents that are gone', where: '>= 8', names: ['agent-gone'] },
   {
