@@ -19,7 +19,7 @@ export interface Notice {
   readonly severity: string
   readonly instance: string
   readonly status: 'firing' | 'resolved'
-  /** Who was told, and in which message: alerts of one group come together. */
+  /** Receiver and group of the message: alerts of one group arrive together. */
   readonly receiver: string
   readonly group: string
   /** Milliseconds since the epoch. */
@@ -27,9 +27,9 @@ export interface Notice {
 }
 
 export interface Alerting {
-  /** Everything that came so far, whatever the receiver. */
+  /** All notices so far, for any receiver. */
   notices(): readonly Notice[]
-  /** Other targets than until now, such as none. */
+  /** Replaces the targets. */
   scrape(targets: readonly string[]): Promise<void>
   close(): Promise<void>
 }
@@ -52,15 +52,15 @@ const noticeSchema = z.object({
   ),
 })
 
-/** So many times faster than in production, and never slower than this: for rehearsal alone. */
-const HASTE = 10
+/** Divisor for every `for`, and its maximum in seconds: only for these tests. */
+const SPEEDUP = 10
 const LONGEST_S = 20
 
-/** The rules as they are, evaluated every second, and every `for` a tenth as long, or 20 s. */
-const hastenRules = (text: string): string => {
+/** The shipped rules, evaluated every second, with every `for` a tenth as long, at most 20 s. */
+const shortenRules = (text: string): string => {
   const { groups } = rulesSchema.parse(parseYaml(text))
   const shorter = (duration: string): string =>
-    `${Math.min(LONGEST_S, Math.max(1, Math.round((parseDuration(duration) ?? 0) / 1000 / HASTE)))}s`
+    `${Math.min(LONGEST_S, Math.max(1, Math.round((parseDuration(duration) ?? 0) / 1000 / SPEEDUP)))}s`
   return stringify({
     groups: groups.map((group) => ({
       ...group,
@@ -72,22 +72,22 @@ const hastenRules = (text: string): string => {
   })
 }
 
-/** The routes and inhibitions as they are; every receiver is our webhook, and nobody waits for company. */
-const hastenRoutes = (text: string, webhook: string): string => {
+/** The shipped routes and inhibitions; every receiver is the webhook of the test, without group_wait. */
+const shortenRoutes = (text: string, webhook: string): string => {
   const { receivers, route, ...rest } = configSchema.parse(parseYaml(text))
-  const hasten = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(hasten)
+  const shorten = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(shorten)
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
       Object.entries(value).map(([key, entry]) => {
         if (key === 'group_wait') return [key, '0s']
-        return [key, key === 'group_interval' ? '1s' : hasten(entry)]
+        return [key, key === 'group_interval' ? '1s' : shorten(entry)]
       }),
     )
   }
   return stringify({
     ...rest,
-    route: { ...z.looseObject({}).parse(hasten(route)), group_wait: '0s', group_interval: '1s' },
+    route: { ...z.looseObject({}).parse(shorten(route)), group_wait: '0s', group_interval: '1s' },
     receivers: receivers.map(({ name }) => ({
       name,
       webhook_configs: [{ url: webhook, send_resolved: true }],
@@ -95,13 +95,13 @@ const hastenRoutes = (text: string, webhook: string): string => {
   })
 }
 
-/** A real Prometheus with our rules, a real Alertmanager with our routes, and a webhook behind them. */
+/** Starts a real Prometheus with the shipped rules, a real Alertmanager with the shipped routes, and a webhook. */
 export const startAlerting = async (targets: readonly string[]): Promise<Alerting> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-alerting-'))
   const webhook = await listen()
   await writeFile(
     join(directory, 'alertmanager.yaml'),
-    hastenRoutes(await readFile(join(ALERTS, 'alertmanager.yaml'), 'utf8'), webhook.url),
+    shortenRoutes(await readFile(join(ALERTS, 'alertmanager.yaml'), 'utf8'), webhook.url),
   )
   const manager = await startAlertmanager(
     join(directory, 'alertmanager.yaml'),
@@ -110,7 +110,7 @@ export const startAlerting = async (targets: readonly string[]): Promise<Alertin
   for (const file of await readdir(ALERTS)) {
     if (!file.endsWith('.rules.yaml')) continue
     const text = await readFile(join(ALERTS, file), 'utf8')
-    await writeFile(join(directory, file), hastenRules(text))
+    await writeFile(join(directory, file), shortenRules(text))
   }
   const discovery = join(directory, 'targets.json')
   const scrape = async (addresses: readonly string[]): Promise<void> =>

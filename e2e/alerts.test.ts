@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { parseScenario } from '../src/simulator/scenario/scenario.ts'
 import { type Alerting, type Notice, startAlerting } from './alerting.ts'
 import { FAULTS, FAULT_S } from './faults.ts'
-import { rehearseFault, type Row, waitFor } from './rehearse-fault.ts'
-import { startNode } from './rehearsed-node.ts'
+import { runFault, type Row, waitFor } from './run-fault.ts'
+import { startNode } from './simulated-node.ts'
 
-const AT_ONCE = 3
+const CONCURRENCY = 3
 
 const show = ({ fault, alert, fired, resolved }: Row): string =>
   `| ${fault} | ${alert} | ${fired?.toFixed(1) ?? 'never'} | ${resolved?.toFixed(1) ?? 'never'} |`
@@ -17,12 +17,12 @@ test('each critical alert, from the fault to the webhook and back', async () => 
   const rows: Row[] = []
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next; next = queue.shift()) {
-      const row = await rehearseFault(next)
+      const row = await runFault(next)
       rows.push(row)
       console.log(show(row))
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
   console.log(
     [
       '| fault | alert | s to webhook | s to resolved |',
@@ -36,13 +36,13 @@ test('each critical alert, from the fault to the webhook and back', async () => 
   )
 })
 
-/** What the pager was told, by alert; the dead-man switch is no page. */
+/** The pages, by alert; the dead man's switch is not a page. */
 const pages = (alerting: Alerting): readonly Notice[] =>
   alerting
     .notices()
     .filter(({ status, severity }) => status === 'firing' && severity === 'critical')
 
-test('the agent is killed: it alone pages', async () => {
+test('the agent is killed: only ChainAgentDown pages', async () => {
   const node = await startNode(parseScenario('healthy', ''))
   const alerting = await startAlerting([`127.0.0.1:${node.agent.port}`])
   await delay(25_000)
@@ -56,7 +56,7 @@ test('the agent is killed: it alone pages', async () => {
   expect([...told]).toEqual(['ChainAgentDown'])
 })
 
-test("the host's services are killed: one page, and not ten", async () => {
+test("the host's services are killed: a single page", async () => {
   const lines = ['bft', 'execution', 'rpc', 'ledger-tail'].map(
     (service) => `${FAULT_S}s ${service} crashes SIGKILL`,
   )
@@ -71,7 +71,7 @@ test("the host's services are killed: one page, and not ten", async () => {
   expect(new Set(told.map(({ group }) => group)).size).toBe(1)
 })
 
-test('no agent is scraped at all: that is heard, and its end', async () => {
+test('no agent is scraped: ChainAgentAbsent fires and resolves', async () => {
   const node = await startNode(parseScenario('healthy', ''))
   const alerting = await startAlerting([`127.0.0.1:${node.agent.port}`])
   const is = (status: Notice['status']) => (notice: Notice) =>
@@ -86,7 +86,7 @@ test('no agent is scraped at all: that is heard, and its end', async () => {
   await node.close()
 })
 
-test('one identity validates on two nodes: both are named', async () => {
+test('one identity validates on two nodes: the alert has both instances', async () => {
   const nodes = await Promise.all([1, 2].map(async () => startNode(parseScenario('healthy', ''))))
   const addresses = nodes.map(({ agent }) => `127.0.0.1:${agent.port}`)
   const alerting = await startAlerting(addresses)

@@ -4,17 +4,17 @@ interface Fault {
   readonly severity: 'critical' | 'warning'
   /** Lines of a scenario, without their time. */
   readonly lines: readonly string[]
-  readonly mended: readonly string[]
-  /** How long the fault lasts: seconds. */
+  readonly fixes: readonly string[]
+  /** Duration of the fault, in seconds. */
   readonly lastsS: number
-  /** Megabytes of the file system that the node has for itself. */
+  /** Size of the node's own file system, in megabytes. */
   readonly disk: number | undefined
 }
 
 /** The second in which each fault begins. */
 export const FAULT_S = 20
 
-/** `fault | alert | what happens | how it is mended | seconds that it lasts, where not 60`, all critical. */
+/** `fault | alert | directives | directives that fix it | duration in seconds, if not 60`, all critical. */
 const TABLE = `
 stall         | ChainBlockStalled         | consensus stops                                    | consensus resumes
 deadlock      | ChainConsensusDeadlock    | consensus stops                                    | consensus resumes            | 180
@@ -51,7 +51,7 @@ backup        | ChainKeyFileMissing       | key secp-backup vanishes            
 backup-broken | ChainKeyFileInvalid       | key secp-backup breaks                             | key secp-backup returns
 `
 
-/** What the write-ahead log can grow to, and a little for all else. */
+/** The maximum size of the write-ahead log, and some space for other files. */
 const DISK_MB = 66
 
 const phrases = (cell: string): string[] => cell.split(';').map((line) => line.trim())
@@ -59,7 +59,7 @@ const phrases = (cell: string): string[] => cell.split(';').map((line) => line.t
 export const FAULTS: readonly Fault[] = TABLE.trim()
   .split('\n')
   .map((row) => {
-    const [fault = '', alert = '', lines = '', mended = '', lasts = '60'] = row
+    const [fault = '', alert = '', lines = '', fixes = '', lasts = '60'] = row
       .split('|')
       .map((cell) => cell.trim())
     return {
@@ -67,17 +67,17 @@ export const FAULTS: readonly Fault[] = TABLE.trim()
       alert,
       severity: 'critical',
       lines: phrases(lines),
-      mended: phrases(mended),
+      fixes: phrases(fixes),
       lastsS: Number(lasts),
       disk: alert.startsWith('ChainDisk') ? DISK_MB : undefined,
     }
   })
 
-/** Critical alerts that stand in no row above, with the reason. */
+/** Critical alerts that are not in the table, with the reason. */
 export const WITHOUT_ROW: ReadonlyMap<string, string> = new Map([
-  ['ChainAgentDown', 'has a rehearsal of its own: the agent is killed'],
-  ['ChainAgentAbsent', 'has a rehearsal of its own: the target vanishes from the discovery'],
-  ['ChainIdentityTwice', 'has a rehearsal of its own: it needs two nodes'],
+  ['ChainAgentDown', 'has its own test: the agent is killed'],
+  ['ChainAgentAbsent', 'has its own test: the target is removed from the discovery'],
+  ['ChainIdentityTwice', 'has its own test: it needs two nodes'],
   [
     'ChainStatesyncFrozen',
     'half an hour without progress, by the clock: only promtool can wait for it',

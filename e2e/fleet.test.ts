@@ -1,25 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Series } from '../test/support/instant-query.ts'
-import { BY_CHANCE, QUESTIONS, SILENT, STAKELESS, STATES, type Truth } from './fleet-truth.ts'
+import {
+  BY_CHANCE,
+  QUESTIONS,
+  SILENT,
+  STAKELESS,
+  STATES,
+  type FleetNodes,
+} from './expected-states.ts'
 import { type Asked, panelExpression } from './panel-expression.ts'
-import { type Watched, watchFleet } from './watched-fleet.ts'
+import { type Watched, monitorFleet } from './monitored-fleet.ts'
 
 const MINUTES = Number(process.env['MINUTES'] ?? 10)
 const NODES = Number(process.env['NODES'] ?? 100)
-/** Of the stake: a network has twenty validators at least. */
+/** Share of the stake: a network has at least twenty validators. */
 const SHARE = 1 / Math.max(20, NODES)
-/** Fates have begun by then, and what looks two minutes back sees nothing else. */
+/** By then every profile has started, for longer than the two-minute windows of the queries. */
 const SETTLED_MS = 200_000
 
 let watched: Watched | undefined
-let truth: Truth = []
+let fleetNodes: FleetNodes = []
 let seconds = 0
 
 beforeAll(
   async () => {
-    watched = await watchFleet(NODES)
-    truth = watched.truth
+    watched = await monitorFleet(NODES)
+    fleetNodes = watched.nodes
     const beganAt = Date.now()
     await delay(Math.max(MINUTES * 60_000, SETTLED_MS))
     seconds = Math.floor((Date.now() - beganAt) / 1000)
@@ -35,11 +42,11 @@ const query = async (expression: string): Promise<readonly Series[]> =>
 const expressionOf = async (asked: Asked): Promise<string> => panelExpression(asked, seconds)
 
 const namesOf = (...fates: readonly string[]): readonly string[] =>
-  truth.filter(({ fate }) => fates.includes(fate)).map(({ name }) => name)
+  fleetNodes.filter(({ fate }) => fates.includes(fate)).map(({ name }) => name)
 
 const isWell = (name: string): boolean => namesOf('healthy').includes(name)
 
-/** Who signs with one key: the first node is well, and named beside the other. */
+/** Nodes that sign with one key: the first node is healthy and is listed with the other. */
 const twins = (): readonly string[] => {
   const others = namesOf('twin')
   return others.length > 0 ? ['node-001', ...others] : []
@@ -48,7 +55,7 @@ const twins = (): readonly string[] => {
 const instances = (series: readonly Series[]): readonly string[] =>
   series.map(({ labels }) => labels['instance'] ?? '?').toSorted()
 
-test('no scrape failed, but for those of agents that are gone', async () => {
+test('only scrapes of stopped agents failed', async () => {
   const failed = await query(`min_over_time(up{job="chain-agent"}[${seconds}s]) == 0`)
   expect(instances(failed)).toEqual(namesOf('agent-gone'))
   const scrapes = await query(`sum(count_over_time(up{job="chain-agent"}[${seconds}s]))`)
@@ -72,11 +79,11 @@ const valueOf = async (expression: string): Promise<number> =>
   (await query(expression))[0]?.value ?? Number.NaN
 
 describe('the fleet dashboard tells the fates', () => {
-  test('what each node does', async () => {
+  test('state of each node', async () => {
     const told = (await query(await expressionOf({ panel: 'Every node' }))).map(
       ({ labels, value }) => [labels['instance'], value],
     )
-    const fates = truth.map(({ name, fate }) => [name, STATES[fate] ?? 1])
+    const fates = fleetNodes.map(({ name, fate }) => [name, STATES[fate] ?? 1])
     expect(Object.fromEntries(told)).toEqual(Object.fromEntries(fates))
   })
 
@@ -85,26 +92,26 @@ describe('the fleet dashboard tells the fates', () => {
     expect([...new Set(instances(found))]).toEqual(namesOf(...names))
   })
 
-  test('whose own rounds time out: of all timeouts it has by far the most', async () => {
+  test('the node whose own rounds time out has most of all timeouts', async () => {
     const [worst] = await query('topk(1, chain_ledger_timeouts_total{scope="own"})')
     expect([worst?.labels['instance']]).toEqual(namesOf('own-timeouts'))
     const shown = await query(
       `(${await expressionOf({ panel: 'Most own rounds timed out' })}) > 0.25`,
     )
-    // A share of own rounds is told from twenty on. All timeouts of the network are a third of the rounds of one
-    // in twenty, and more in a larger network; by chance nobody comes to a quarter.
+    // A share of own rounds is exported from twenty on. All timeouts of the network are a third of the rounds of one
+    // in twenty, and more in a larger network; by chance no other node reaches a quarter.
     const judged = instances(await query('sum by (instance) (chain_duty_slots) >= 20'))
     expect(instances(shown)).toEqual(
       namesOf('own-timeouts').filter((name) => judged.includes(name)),
     )
   })
 
-  test('which versions run', async () => {
+  test('running versions', async () => {
     const found = await query(
       await expressionOf({ panel: 'Nodes by the version that consensus runs' }),
     )
     const told = found.map(({ labels, value }) => `${value} run ${labels['version']}`)
-    const others = truth.filter(
+    const others = fleetNodes.filter(
       ({ fate }) => ![...SILENT, 'upgraded', 'fork-unready'].includes(fate),
     )
     const runs = {
@@ -127,7 +134,7 @@ describe('the fleet dashboard tells the fates', () => {
 })
 
 describe('who is well', () => {
-  test('has no alert, but for what chance brings', async () => {
+  test('has no alert, except by chance', async () => {
     const named = (await standing()).filter(({ alert }) => !(alert in BY_CHANCE))
     const isTwin = ({ node, alert }: Standing): boolean =>
       alert === 'ChainIdentityTwice' && twins().includes(node)
@@ -154,7 +161,7 @@ describe('who is well', () => {
       }))
       .filter(({ node }) => isWell(node))
 
-  test('has its share of the stake, and the shares are the whole', async () => {
+  test('has its share of the stake, and the shares add up to 1', async () => {
     const stakes = await query('chain_native_stake_ratio')
     const shares = await ofWell('chain_native_stake_ratio')
     expect(shares).toHaveLength(namesOf('healthy').length)
@@ -165,22 +172,22 @@ describe('who is well', () => {
     console.log(`the stakes of ${stakes.length} nodes sum up to ${sum.toFixed(4)}`)
   })
 
-  test('leads as often as its stake lets expect', async () => {
-    // The table of the duties tells it after six hours.
+  test('leads as often as its stake implies', async () => {
+    // The table of duties shows it after six hours.
     const lucks = await ofWell(
       'sum by (instance) (chain_duty_slots) / on (instance) chain_duty_expected_slots',
     )
     expect(lucks).toHaveLength(namesOf('healthy').length)
     const median = lucks[Math.floor(lucks.length / 2)] ?? Number.NaN
     const expected = await ofWell('chain_duty_expected_slots')
-    // The number of rounds of a node varies by its root; the median of all a quarter more than their mean.
+    // The number of rounds of a node varies by its square root; the median of all by a quarter more than their mean.
     const deviation = 1.25 / Math.sqrt(expected.reduce((sum, rounds) => sum + rounds, 0))
     console.log(`luck ${median.toFixed(2)}, by chance within ${(4 * deviation).toFixed(2)} of 1`)
     expect(Math.abs(median - 1)).toBeLessThan(4 * deviation)
   })
 })
 
-/** The values of those that are well, the least first. */
+/** The values of the healthy nodes, ascending. */
 const ofWell = async (expression: string): Promise<readonly number[]> =>
   (await query(expression))
     .filter(({ labels }) => isWell(labels['instance'] ?? '?'))

@@ -8,7 +8,7 @@ export interface Asked {
   readonly target?: string | undefined
 }
 
-/** What a panel of the fleet dashboard asks, for all nodes and so many seconds. */
+/** The expression of a panel of the fleet dashboard, for all nodes and a range in seconds. */
 export const panelExpression = async (asked: Asked, seconds: number): Promise<string> => {
   const { panel: title, target: refId = 'A' } = asked
   const file = join(import.meta.dirname, '../dashboards/fleet.json')

@@ -11,12 +11,12 @@ import { expectPlanted, type Planted, replaySchema } from '../test/support/repla
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
-/** Processor time and the most memory, on standard error when it ends. */
-const TELL_USAGE = `data:text/javascript,${encodeURIComponent(
+/** Prints CPU time and peak memory to standard error on exit. */
+const PRINT_USAGE = `data:text/javascript,${encodeURIComponent(
   `process.on('exit', () => {
     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
     const cpu = ((userCPUTime + systemCPUTime) / 1e6).toFixed(1)
-    process.stderr.write(cpu + ' s of processor time, ' + Math.round(maxRSS / 1024) + ' MB at most\\n')
+    process.stderr.write(cpu + ' s of CPU time, ' + Math.round(maxRSS / 1024) + ' MB at most\\n')
   })`,
 )}`
 
@@ -62,11 +62,11 @@ const A_DAY = `
   76802s  bft starts
   76803s  execution starts
 `
-/** And of this time nothing was kept. */
+/** The seconds without any entry. */
 const LOST: readonly [number, number] = [82_800, 83_400]
 
 /**
- * As the rules have it (test/commands/replay.test.ts reckons the same in full). While it idles, its own rounds
+ * According to the rules (test/commands/replay.test.ts computes the same in full). While it idles, its own rounds
  * are the four a minute that time out: the third comes after three quarters of one. The three restarts
  * within an hour are more than two until the first of them is an hour past.
  */
@@ -104,7 +104,7 @@ const PLANTED: readonly Planted[] = [
   [['warning none', LOST[0], LOST[1]]],
 ]
 
-test('replay finds in a recorded day what was planted, and nothing else', async () => {
+test('replay finds exactly the planted incidents in a recorded day', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-day-'))
   try {
     const file = join(directory, 'day.jsonl')
@@ -112,10 +112,10 @@ test('replay finds in a recorded day what was planted, and nothing else', async 
     const { lines, publicKey } = await writeRecording(day)
     const argv = ['replay', '--file', file, '--json', '--set', `node.publicKey=${publicKey}`]
     const startedAt = performance.now()
-    // Exit code 1: there were some.
+    // Exit code 1: there were incidents.
     const told = await promisify(execFile)(
       process.execPath,
-      ['--import', TELL_USAGE, MAIN, ...argv],
+      ['--import', PRINT_USAGE, MAIN, ...argv],
       {
         maxBuffer: 64 * 1024 * 1024,
       },
@@ -124,7 +124,7 @@ test('replay finds in a recorded day what was planted, and nothing else', async 
     process.stdout.write(
       `${lines} lines of a day in ${seconds.toFixed(1)} s: ${Math.round(lines / seconds)} a second\n${told.stderr}`,
     )
-    expect(told.stderr).toContain('processor time')
+    expect(told.stderr).toContain('CPU time')
     expectPlanted(replaySchema.parse(JSON.parse(told.stdout)).incidents, PLANTED)
   } finally {
     await rm(directory, { recursive: true, force: true })

@@ -1,34 +1,33 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { Scenario } from '../src/simulator/scenario/scenario.ts'
-import { listScenarios } from '../src/simulator/scenario/scenarios.ts'
+import { listScenarios, type Scenario } from '../src/simulator/scenario/scenario.ts'
 import { type Prometheus, startPrometheus } from '../test/support/prometheus.ts'
-import { startNode } from './rehearsed-node.ts'
+import { startNode } from './simulated-node.ts'
 
-/** So many nodes are rehearsed at once. */
-const AT_ONCE = 4
+/** Number of nodes simulated concurrently. */
+const CONCURRENCY = 4
 const AFTERMATH_S = 70
 
-interface Found {
+interface SignalResult {
   readonly scenario: Scenario
   readonly before: string
   readonly after: string
-  /** Seconds from the fault to the first scrape that shows it; undefined where none did. */
+  /** Seconds from the fault to the first scrape that shows it; undefined if none does. */
   readonly seconds: number | undefined
-  /** Whether the signal was there before its time. */
+  /** Whether the signal had a result before the fault. */
   readonly isEarly: boolean
 }
 
-/** In every scenario something begins in the 30th second, if not before: a line of it, or the last day before a fork. */
+/** Every scenario has a change by the 30th second: a directive, or the last day before a fork. */
 const LATEST_FAULT_S = 30
 const faultOf = ({ steps }: Scenario): number =>
   Math.min(LATEST_FAULT_S, (steps.find(({ afterMs }) => afterMs > 0)?.afterMs ?? 0) / 1000)
 
-/** `left OPERATOR number`: what is watched, without the judgement. */
+/** Of `left OPERATOR number` the left operand: the value without the comparison. */
 const leftOf = (signal: string): string => signal.replace(/\s*(?:[<>]=?|[=!]=)\s*[\d.e+-]+$/, '')
 
-/** One node, until the fault must have shown. */
-const rehearse = async (scenario: Scenario): Promise<Found> => {
+/** Runs one node until the fault must be visible. */
+const runScenario = async (scenario: Scenario): Promise<SignalResult> => {
   const node = await startNode(scenario)
   const prometheus = await startPrometheus([`127.0.0.1:${node.agent.port}`])
   try {
@@ -44,7 +43,7 @@ const rehearse = async (scenario: Scenario): Promise<Found> => {
 const judge = async (
   prometheus: Prometheus,
   { scenario, faultAt }: { readonly scenario: Scenario; readonly faultAt: number },
-): Promise<Found> => {
+): Promise<SignalResult> => {
   const { signal = '' } = scenario
   const range = { from: faultAt - 25, to: faultAt + AFTERMATH_S, step: 1 }
   const seen = await prometheus.range(signal, range)
@@ -70,22 +69,22 @@ const judge = async (
 const figure = (value: number): string =>
   Number.isInteger(value) ? String(value) : value.toPrecision(4)
 
-test('the signal that shows each failure first, in a real Prometheus that scrapes every second', async () => {
+test('the signal of each failure, in a real Prometheus that scrapes every second', async () => {
   const asked = process.env['SCENARIO']
   const scenarios = (await listScenarios()).filter(
     ({ name, signal }) =>
       signal !== undefined && (asked === undefined || asked.split(',').includes(name)),
   )
-  const found: Found[] = []
+  const found: SignalResult[] = []
   const queue = [...scenarios]
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next; next = queue.shift()) {
-      const one = await rehearse(next)
+      const one = await runScenario(next)
       found.push(one)
       console.log(row(one))
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
   const table = found
     .toSorted((a, b) => (a.scenario.name < b.scenario.name ? -1 : 1))
     .map(row)
@@ -101,7 +100,7 @@ test('the signal that shows each failure first, in a real Prometheus that scrape
 const HEAD = `| scenario | failure | signal | last before | first after | seconds |
 |---|---|---|---|---|---|`
 
-const row = ({ scenario, before, after, seconds }: Found): string =>
+const row = ({ scenario, before, after, seconds }: SignalResult): string =>
   `| ${scenario.name} | ${scenario.failures.join(' ')} | \`${scenario.signal}\` | ${before} | ${after} | ${
     seconds?.toFixed(1) ?? 'never'
   } |`

@@ -15,7 +15,7 @@ import {
   LOCAL_LOGS,
   STATE,
 } from '../src/query/store/clickhouse/schema.ts'
-import { listScenarios } from '../src/simulator/scenario/scenarios.ts'
+import { listScenarios } from '../src/simulator/scenario/scenario.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')

@@ -1,11 +1,10 @@
 import type { Chain } from './chain/chain.ts'
-import type { Condition } from './scenario/condition.ts'
-import { heightBefore, isSyncing } from './scenario/statesync.ts'
-import type { Timeline } from './scenario/timeline.ts'
+import type { Condition, Timeline } from './scenario/timeline.ts'
+import { heightBefore, isSyncing } from './consensus/statesync.ts'
 
 type HeightAt = (ms: number) => bigint
 
-/** How far each part of a node has come, at any moment. None of them ever goes back. */
+/** The height of each part of a node at any time. No height ever decreases. */
 export interface Heights {
   readonly consensus: HeightAt
   readonly execution: HeightAt
@@ -38,8 +37,8 @@ export const createHeights = (chain: Chain, timeline: Timeline): Heights => {
 }
 
 /**
- * A height that follows another one while `follow` says where to, and stands where it stood while
- * it says undefined. `initial` is where it stands that has never moved.
+ * A height that is what `follow` returns, and keeps its value while `follow` returns undefined. `initial` is the
+ * value before `follow` first returns one.
  */
 const track = (
   { segments }: Timeline,

@@ -1,36 +1,33 @@
 import type { Clock } from '../core/clock.ts'
-import type { Chain } from './chain/chain.ts'
-import type { Condition } from './scenario/condition.ts'
+import type { Chain, Validator } from './chain/chain.ts'
+import { type Condition, createTimeline, type Timeline } from './scenario/timeline.ts'
 import { createHeights, type Heights } from './heights.ts'
 import { createJournal, type Journal } from './journal/journal.ts'
-import { createJournalContent } from './journal/journal-content.ts'
-import { writtenLongAgo } from './journal/long-ago.ts'
+import { createJournalContent, produceOldEntries } from './journal/content.ts'
 import { LIVELY, type Pace } from './pace.ts'
 import type { Scenario } from './scenario/scenario.ts'
-import { createTimeline, type Timeline } from './scenario/timeline.ts'
-import type { Validator } from './chain/validators.ts'
 
-export interface NodeOptions {
+interface NodeOptions {
   readonly clock: Clock
   readonly chain: Chain
   readonly prefix: string
   readonly scenario: Scenario
-  /** Which of the validators it is. */
+  /** Index of the node in the chain's validators. */
   readonly index?: number
   readonly pace?: Pace
-  /** How far into its scenario the node is when it begins, in milliseconds. */
+  /** How far into its scenario the node starts, in milliseconds. */
   readonly elapsedMs?: number
 }
 
-/** A simulated node: what it would say now, as a function of its scenario and of the time. */
+/** A simulated node: its state and outputs as a function of its scenario and of the time. */
 export interface SimulatedNode {
-  /** What its identifiers are made of. */
+  /** The seed of its identifiers. */
   readonly name: string
   readonly prefix: string
   readonly chain: Chain
   readonly own: Validator
   readonly heights: Heights
-  /** Its scenario, laid out in time. */
+  /** Its scenario as a timeline. */
   readonly timeline: Timeline
   readonly journal: Journal
   now(): number
@@ -68,7 +65,7 @@ export const createNode = ({
       now: clock.now,
       beginMs: beginMs - pace.pastMs,
       produce: createJournalContent(subject),
-      longAgo: () => writtenLongAgo(subject),
+      produceOld: () => produceOldEntries(subject),
       keep: pace.keptEntries,
       state: () => timeline.conditionAt(clock.now()).journal,
     }),

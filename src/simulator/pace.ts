@@ -1,16 +1,16 @@
-/** How often the parts of a simulated node look whether anything has changed (milliseconds), and how much they remember. */
+/** How often the parts of a simulated node check for changes (milliseconds), and how much they keep. */
 export interface Pace {
-  /** Between two looks of a follower into the journal. */
+  /** Between two reads of the journal by a follower. */
   readonly journalMs: number
   readonly keyFilesMs: number
   readonly hostMs: number
-  /** Entries of the journal. */
+  /** Entries that the journal keeps. */
   readonly keptEntries: number
-  /** How far the journal reaches back before the beginning. */
+  /** How far the journal reaches back before the start. */
   readonly pastMs: number
 }
 
-/** For one node, watched closely; the journal is some eight minutes of a healthy node, five seconds of a flood. */
+/** For a single node. The journal holds about eight minutes of a healthy node, or five seconds of a flood. */
 export const LIVELY: Pace = {
   journalMs: 100,
   keyFilesMs: 200,
@@ -20,9 +20,9 @@ export const LIVELY: Pace = {
 }
 
 /**
- * For many nodes in one process: a fifth of what the lively pace costs. Prometheus comes every few seconds,
- * and sees of the journal what was there five seconds before. Half of what an agent costs in its first
- * seconds is the past, so there is little of it: the agent's window of consensus is full after a minute.
+ * For many nodes in one process: costs a fifth of LIVELY. Prometheus scrapes every few seconds and sees the
+ * journal as it was up to five seconds before. Reading the past is half of the cost of an agent in its first
+ * seconds, so the past is short: the agent's window of consensus is full after a minute.
  */
 export const LEISURELY: Pace = {
   journalMs: 5000,

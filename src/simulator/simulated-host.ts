@@ -1,43 +1,49 @@
 import type { Clock } from '../core/clock.ts'
 import type { Chain } from './chain/chain.ts'
-import type { Endpoint } from './endpoint.ts'
-import { createEndpoints, type EndpointName, firstServiceBlock } from './endpoints.ts'
-import { writeForkFile } from './fork-file.ts'
+import {
+  createEndpoints,
+  type Endpoint,
+  type EndpointName,
+  firstServiceBlock,
+} from './endpoints.ts'
+import {
+  createPackageTool,
+  createVersionTool,
+  installedVersion,
+  writeForkFile,
+} from './versions.ts'
 import { createHostTree, type HostPlaces } from './host/host-tree.ts'
-import { createKeyFiles, type NodePlaces } from './key-files.ts'
+import { createKeyFiles, type NodePlaces } from './keystore/key-files.ts'
 import { createKeystoreTool } from './keystore/keystore-tool.ts'
 import { createNode, type SimulatedNode } from './node.ts'
 import { LIVELY, type Pace } from './pace.ts'
 import type { Scenario } from './scenario/scenario.ts'
-import { installedVersion } from './scenario/versions.ts'
-import { createChronyc } from './tools/chronyc.ts'
-import { createJournalctl } from './tools/journalctl.ts'
-import { createPackageTool } from './tools/package-version.ts'
+import { createChronyc } from './host/host.ts'
+import { createJournalctl } from './journal/journalctl.ts'
 import { createStatusTool } from './tools/status-report.ts'
-import { createStorageTool } from './tools/storage-report.ts'
-import { createSystemctl } from './tools/systemctl.ts'
+import { createStorageTool } from './storage/storage-report.ts'
+import { createSystemctl } from './services/systemctl.ts'
 import type { Tool } from './tools/tools.ts'
-import { troubled } from './tools/trouble.ts'
-import { createVersionTool } from './tools/versions.ts'
+import { withFaults } from './tools/tool-faults.ts'
 
 export interface HostOptions {
   readonly clock: Clock
-  /** The maker's word in the names of units and tools. */
+  /** The name prefix of units and tools. */
   readonly prefix: string
   readonly scenario: Scenario
-  /** Where the node's files go. */
+  /** Directory for the node's files. */
   readonly directory: string
   readonly chain: Chain
-  /** Which of the chain's validators the node is. */
+  /** Index of the node in the chain's validators. */
   readonly index?: number
-  /** When the network's forks are; those of a node alone, with its beginning. */
+  /** Reference time of the network's forks, in milliseconds; by default the start of the node. */
   readonly forksFromMs?: number
   readonly pace?: Pace
-  /** How far into its scenario the node is when it begins, in milliseconds. */
+  /** How far into its scenario the node starts, in milliseconds. */
   readonly elapsedMs?: number
 }
 
-/** A simulated node on its host, as files and functions: no port is open, and no program lies on PATH. */
+/** A simulated node on its host, as files and functions: no port is open and no program is on PATH. */
 export interface SimulatedHost extends NodePlaces {
   readonly prefix: string
   readonly ownPublicKey: string
@@ -45,12 +51,12 @@ export interface SimulatedHost extends NodePlaces {
   readonly firstServiceBlock: number
   readonly node: SimulatedNode
   readonly endpoints: Readonly<Record<EndpointName, Endpoint>>
-  /** What the commands of the host do, by their names. */
+  /** The commands of the host, by name. */
   readonly tools: Readonly<Record<string, Tool>>
   readonly host: HostPlaces
-  /** The forks of its network, for the agent. */
+  /** The file with the forks of its network, for the agent. */
   readonly forksFile: string
-  /** Brings the files to what the scenario says, until the signal aborts. */
+  /** Updates the files as the scenario requires, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>
 }
 
@@ -85,8 +91,8 @@ const toolsOf = (
   journalctl: createJournalctl(node.journal, clock, pace),
   chronyc: createChronyc(node),
   'dpkg-query': createPackageTool(node),
-  [`${node.prefix}-mpt`]: troubled({ node, clock, name: 'mpt' }, createStorageTool(node)),
-  [`${node.prefix}-status`]: troubled({ node, clock, name: 'status' }, createStatusTool(node)),
+  [`${node.prefix}-mpt`]: withFaults({ node, clock, name: 'mpt' }, createStorageTool(node)),
+  [`${node.prefix}-status`]: withFaults({ node, clock, name: 'status' }, createStatusTool(node)),
   [`${node.prefix}-node`]: createVersionTool(node),
   [`${node.prefix}-keystore`]: createKeystoreTool({
     prefix: node.prefix,

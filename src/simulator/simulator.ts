@@ -1,35 +1,35 @@
 import { createChain } from './chain/chain.ts'
-import { serveEndpoint } from './endpoint.ts'
+import { serveEndpoint } from './endpoints.ts'
 import { createSimulatedHost, type HostOptions, type SimulatedHost } from './simulated-host.ts'
 import { serveTools } from './tools/tools.ts'
 
 /** Ports are on the loopback interface; 0 takes a free one. */
-export interface SimulatorOptions extends Omit<HostOptions, 'chain'> {
+interface SimulatorOptions extends Omit<HostOptions, 'chain'> {
   readonly rpcPort: number
   readonly referencePort: number
-  /** Where metrics of consensus are served. */
+  /** Where the metrics of consensus are served. */
   readonly nativePort?: number
   readonly otelPort?: number
-  /** The same chain for the same seed. */
+  /** The same seed gives the same chain. */
   readonly seed?: number
-  /** The compiled `tool.js` that the tools start; by default the one of the build. */
+  /** The compiled `tool.js` that the tools start; by default that of the build. */
   readonly toolClient?: string
 }
 
 export interface Simulator extends SimulatedHost {
   readonly rpcUrl: string
-  /** Another endpoint of the same chain, always well; answers `GET /height` too. */
+  /** Another endpoint of the same chain; also serves `GET /height`. */
   readonly referenceUrl: string
   /** Consensus' own metrics. */
   readonly nativeUrl: string
-  /** The same by way of an OpenTelemetry collector. */
+  /** The same metrics, served by an OpenTelemetry collector. */
   readonly otelUrl: string
-  /** What to put on the PATH; the tools and the socket behind them lie below the directory. */
+  /** To be added to PATH; the tools and their socket are below `directory`. */
   readonly binDirectory: string
   close(): Promise<void>
 }
 
-/** One node, one reference, and the tools of its host, until it is closed. */
+/** Starts one node, one reference and the tools of its host. */
 export const createSimulator = async (options: SimulatorOptions): Promise<Simulator> => {
   const { clock, directory, seed = 1, nativePort = 0, otelPort = 0 } = options
   const simulated = await createSimulatedHost({ ...options, chain: createChain(seed) })

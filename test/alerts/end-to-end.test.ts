@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { FAULTS } from '../../e2e/faults.ts'
-import { rehearseFault } from '../../e2e/rehearse-fault.ts'
+import { runFault } from '../../e2e/run-fault.ts'
 import { probePrometheus } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
@@ -12,7 +12,7 @@ const THESE = ['stall', 'crash', 'full']
 describe('from the fault to the webhook of a real Alertmanager, and its resolution', () => {
   it('for a stalled node, a crash of consensus, and a full database', async () => {
     const faults = FAULTS.filter(({ fault }) => THESE.includes(fault))
-    const rows = await Promise.all(faults.map(rehearseFault))
+    const rows = await Promise.all(faults.map(runFault))
     console.log(rows)
     expect(rows).toHaveLength(THESE.length)
     for (const { fault, fired, resolved } of rows) {

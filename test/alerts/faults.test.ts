@@ -4,9 +4,9 @@ import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import { alerts } from './files.ts'
 
 test.each(FAULTS)('$fault: a valid scenario for an existing alert', (row) => {
-  const { fault, alert, severity, lines, mended } = row
-  expect(lines.length + mended.length).toBeGreaterThan(1)
-  parseScenario(fault, [...lines, ...mended].map((line) => `1s ${line}`).join('\n'))
+  const { fault, alert, severity, lines, fixes } = row
+  expect(lines.length + fixes.length).toBeGreaterThan(1)
+  parseScenario(fault, [...lines, ...fixes].map((line) => `1s ${line}`).join('\n'))
   const found = alerts.filter((one) => one.alert === alert)
   expect(found.map(({ labels }) => labels?.['severity'])).toContain(severity)
 })

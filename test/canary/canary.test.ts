@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
-import type { NodePlaces } from '../../src/simulator/key-files.ts'
+import { loadScenario } from '../../src/simulator/scenario/scenario.ts'
+import type { NodePlaces } from '../../src/simulator/keystore/key-files.ts'
 import { createSimulator } from '../../src/simulator/simulator.ts'
 import { startAgent, type Watched } from '../support/agent.ts'
 import { entriesWithSecrets, formsOf, HEX, KEY, leaksOf, secret } from '../support/secrets.ts'
@@ -13,8 +13,8 @@ import { serveMetricsWithSecrets } from './metrics-server.ts'
 import { temporaryFolder } from '../support/directory.ts'
 
 /**
- * Secrets are planted wherever the agent could meet one, and everything that it emits is searched for
- * them: the metrics, the status, the log, what it keeps, and what its commands print.
+ * Secrets are planted wherever the agent could read one, and all of its output is searched for
+ * them: metrics, status, log, state files, and the output of its commands.
  */
 const PLACES = [
   'Environment',
@@ -41,7 +41,7 @@ const PLANTED_LINES = entriesWithSecrets(Date.UTC(2030, 2, 17), { trouble: true 
   .map((line) => `echo '${line.replaceAll("'", String.raw`'\''`)}'`)
   .join('\n')
 
-/** A tool that says its secrets on standard error and in its output before it does its work, or fails. */
+/** A tool that prints secrets to standard error and standard output before it works or fails. */
 const talkative = async (name: string, bin: string, behind: string): Promise<void> => {
   const file = join(bin, name)
   await writeFile(
@@ -60,7 +60,7 @@ exec ${join(behind, name)} "$@"
   await chmod(file, 0o755)
 }
 
-/** Key files of which one is whole, and the others are wrong in ways that invite to quote them. */
+/** Key files: one is complete, the others are invalid in ways whose errors could quote them. */
 const plantKeys = async (places: NodePlaces): Promise<void> => {
   const files = {
     [join(places.nodeDirectory, 'config/id-secp')]: `{"ciphertext": ${secret('KeyFile')} ${KEY}`,
@@ -82,7 +82,7 @@ const everythingOf = async (agent: Watched, state: string): Promise<string> => {
   )
   const kept = await Promise.all(
     (await readdir(state))
-      // What is about to be renamed may be gone when we open it.
+      // A file may be renamed before it is opened.
       .filter((file) => !file.endsWith('.new'))
       .map(async (file) => readFile(join(state, file), 'utf8')),
   )
@@ -95,9 +95,9 @@ test('the search itself finds a secret in every form', () => {
   }
 })
 
-// Of every scenario the emitted texts are searched in test/scenarios; here tools fail in between, as processes.
+// test/scenarios searches the output of every scenario; here tools also fail, as processes.
 test.each(['healthy', 'database-old', 'statesync'])(
-  'nothing planted comes out: %s',
+  'no planted secret is emitted: %s',
   async (scenario) => {
     const place = join(directory, scenario)
     const bin = join(place, 'talkative')
@@ -158,7 +158,7 @@ test.each(['healthy', 'database-old', 'statesync'])(
       { PATH: bin, KEYSTORE_PASSWORD: secret('Environment') },
     )
     try {
-      // Every tool has been well and has failed by then.
+      // Every tool has worked and has failed by then.
       await agent.see(
         ({ value }) =>
           ['services', 'storage', 'status'].map((collector) =>
@@ -166,7 +166,7 @@ test.each(['healthy', 'database-old', 'statesync'])(
           ),
         (failures) => failures.every((count) => (count ?? 0) >= 1),
       )
-      // The planted lines have been read, and were not understood.
+      // The planted lines have been read and not parsed.
       await agent.see(
         ({ value }) =>
           ['ledger-tail', 'consensus-log', 'execution-log', 'prometheus'].map((format) =>
@@ -174,7 +174,7 @@ test.each(['healthy', 'database-old', 'statesync'])(
           ),
         (lines) => lines.every((count) => (count ?? 0) >= 1),
       )
-      // And the planted key files: one is whole, one is not.
+      // The planted key files have been read: one is complete, one is not.
       await agent.see(
         ({ value }) =>
           ['ok', 'invalid'].map((state) =>
@@ -199,7 +199,7 @@ test.each(['healthy', 'database-old', 'statesync'])(
   },
 )
 
-test('nor from the commands', async () => {
+test('no planted secret is printed by the commands', async () => {
   const file = join(directory, 'config.yaml')
   await writeFile(
     file,
@@ -216,7 +216,7 @@ test('nor from the commands', async () => {
   expect(leaks(stdout + stderr)).toEqual([])
 })
 
-test('nor from those that look at key files', async () => {
+test('no planted secret is printed by the commands for key files', async () => {
   const place = { nodeDirectory: join(directory, 'n'), backupDirectory: join(directory, 'b') }
   const environmentFile = join(directory, '.env')
   await mkdir(join(place.nodeDirectory, 'config'), { recursive: true })

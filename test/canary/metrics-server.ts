@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { secret, SECRET_METRICS } from '../support/secrets.ts'
 
-/** The node's own metrics with secrets among them, and the authorization header of the request. */
+/** The node's metrics with secrets in them, and the authorization header of the request. */
 export const serveMetricsWithSecrets = async (behind: string) => {
   const server = createServer((request, response) => {
     const more = `${request.headers.authorization}\n${SECRET_METRICS}`

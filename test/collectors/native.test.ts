@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { native } from '../../src/collectors/native/collector.ts'
-import type { NativeReading } from '../../src/collectors/native/collector.ts'
+import { native, type NativeReading } from '../../src/collectors/native/collector.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import { NoResponseError } from '../../src/sources/http.ts'
 import { manualClock } from '../support/manual-clock.ts'

@@ -19,7 +19,7 @@ describe('the demo of a lagging node', () => {
       ({ value }) => value('chain_block_difference'),
       (seen) => seen !== undefined,
     )
-    // A block or two pass between the question to the node and the question to the references.
+    // One or two blocks pass between the request to the node and the requests to the references.
     expect(Math.abs((difference ?? Number.NaN) - 120)).toBeLessThanOrEqual(2)
     await demo.see(
       ({ value }) => value('chain_block_difference'),
@@ -27,7 +27,7 @@ describe('the demo of a lagging node', () => {
     )
   })
 
-  it('goes on when the node is killed: its values vanish, and the agent says so', async () => {
+  it('continues when the node is killed: its metrics are absent, and the agent reports it', async () => {
     const [, pid] = /pid +(\d+) is the node/.exec(demo.output()) ?? []
     process.kill(Number(pid), 'SIGKILL')
     const { value } = await demo.see(

@@ -41,7 +41,7 @@ describe('a fleet of six', () => {
   const look = async (name: string): Promise<Exposition> =>
     scrape(nodes.find((node) => node.name === name)?.metrics ?? 'none')
 
-  it('says who has which fate, and where Prometheus finds them', async () => {
+  it('reports the profile of each node and the targets for Prometheus', async () => {
     expect(nodes.map(({ name, fate }) => `${name} ${fate}`)).toEqual([
       'node-001 healthy',
       'node-002 healthy',
@@ -57,7 +57,7 @@ describe('a fleet of six', () => {
     )
   })
 
-  it('is made of whole agents, each with the values of its own node', async () => {
+  it('runs complete agents, each with the values of its own node', async () => {
     const difference = async (name: string): Promise<number | undefined> =>
       (await look(name)).value('chain_block_difference')
     await eventually(
@@ -73,13 +73,13 @@ describe('a fleet of six', () => {
       expect([collector, value('chain_agent_collector_up', { collector })]).toEqual([collector, 1])
   })
 
-  it('tells of the process that all share in one place, and of no node', async () => {
+  it('exports the metrics of the shared process once, and not per node', async () => {
     expect((await look('node-001')).value('process_resident_memory_bytes')).toBe(undefined)
     const { value } = await scrape(`${front}/metrics`)
     expect(value('process_resident_memory_bytes')).toBeGreaterThan(1e6)
   })
 
-  it('ends at Ctrl-C, and takes its files along', async () => {
+  it('stops at Ctrl-C and removes its files', async () => {
     const [, directory = 'none'] = /log +(\S+)\/agents\.log/.exec(demo.output()) ?? []
     await access(directory)
     await demo.stop('SIGINT')

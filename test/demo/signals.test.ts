@@ -13,7 +13,7 @@ const MAIN = join(import.meta.dirname, '../../dist/main.js')
 let bin = ''
 beforeAll(async () => {
   bin = await mkdtemp(join(tmpdir(), 'chain-agent-signals-'))
-  // Deaf to whoever ends it politely.
+  // Ignores SIGTERM.
   const script = `#!/bin/sh\ntrap '' TERM\necho $$ > ${bin}/pid\nwhile :; do sleep 1; done\n`
   await writeFile(join(bin, 'journalctl'), script)
   await chmod(join(bin, 'journalctl'), 0o755)
@@ -32,7 +32,7 @@ const isAlive = (pid: number): boolean => {
 }
 
 describe('a command whose terminal is closed', () => {
-  it('takes its children along', async () => {
+  it('stops its children', async () => {
     await rm(join(bin, 'pid'), { force: true })
     const argv = [MAIN, 'logs', 'bft', '--prefix', 'chain']
     const env = { PATH: `${bin}:/usr/bin:/bin` }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../../src/core/clock.ts'
-import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { loadScenario } from '../../src/simulator/scenario/scenario.ts'
 import { createSimulator } from '../../src/simulator/simulator.ts'
 import { startAgent, type Watched } from '../support/agent.ts'
 import { freePort } from '../support/free-port.ts'
@@ -15,18 +15,18 @@ import { COUNTERS, GAUGES, HEIGHTS, type Part } from './table.ts'
 export interface Bench {
   readonly agent: Watched
   readonly parts: Readonly<Record<Part, { set(mode: Mode): Promise<void> }>>
-  /** Looks, and remembers whether any height was ever 0. */
+  /** Scrapes, and records whether any height was ever 0. */
   look(): Promise<Exposition>
-  /** Waits until everything that a healthy node shows is there. */
+  /** Waits until every metric of a healthy node is present. */
   isWell(): Promise<void>
   zeros(): readonly string[]
   close(): Promise<void>
 }
 
-/** A tool of the simulated node is a process of Node.js: more often would keep the cores busy, and sooner is too soon then. */
+/** A tool of the simulated node is a process of Node.js: shorter intervals would saturate the cores, and shorter timeouts would fire. */
 const OFTEN = { interval: '1s', timeout: '5s' }
 
-/** A simulated node whose parts can be made to fail, and the agent beside it with short intervals. */
+/** A simulated node with parts that can be made to fail, and an agent with short intervals. */
 export const createBench = async (): Promise<Bench> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-faults-'))
   const bin = join(directory, 'flaky')

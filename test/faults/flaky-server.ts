@@ -1,9 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http'
 
-/** `aborts` and `locked` (not ours to run) are for tools alone. */
+/** `aborts` and `locked` (no permission to run it) are only for tools. */
 export type Mode = 'well' | 'gone' | 'hangs' | 'floods' | 'garbage' | 'aborts' | 'locked'
 
-/** Stands before a real server and misbehaves on demand. */
+/** A proxy in front of a real server that fails on demand. */
 export const createFlakyServer = async (target: string, port: number) => {
   let mode: Mode = 'well'
   const server = createServer((request, response) => {

@@ -2,7 +2,7 @@ import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Mode } from './flaky-server.ts'
 
-/** A tool on PATH that stands before another of the same name, and misbehaves on demand. */
+/** A wrapper on PATH around a tool of the same name that fails on demand. */
 export const createFlakyTool = async (
   name: string,
   { bin, behind }: { readonly bin: string; readonly behind: string },
@@ -31,7 +31,7 @@ esac
   await chmod(file, 0o755)
   let isGone = false
   return {
-    /** Ends those that run, so that the new mode is met at once. */
+    /** Kills running calls, so that the new mode takes effect immediately. */
     set: async (mode: Mode) => {
       if (mode === 'gone') await rename(file, `${file}.gone`)
       else if (isGone) await rename(`${file}.gone`, file)
@@ -44,7 +44,7 @@ esac
         try {
           if (pid > 0) process.kill(pid, 'SIGKILL')
         } catch {
-          // It had ended by itself.
+          // It had already exited.
         }
       }
     },

@@ -14,7 +14,7 @@ afterAll(async () => {
 })
 
 describe('restarted', () => {
-  test('rpc: heights and the answer to who it is come back', async () => {
+  test('rpc: heights and client version return', async () => {
     await bench.isWell()
     await bench.parts.rpc.set('gone')
     await bench.agent.see(
@@ -25,7 +25,7 @@ describe('restarted', () => {
     await bench.isWell()
     expect(missing(await bench.look(), OF_RPC)).toEqual([])
   })
-  test('reference: the difference comes back', async () => {
+  test('reference: the difference returns', async () => {
     await bench.parts.reference.set('gone')
     await bench.agent.see(
       (seen) => read(seen, DIFFERENCE),
@@ -38,12 +38,12 @@ describe('restarted', () => {
     )
     expect(Math.abs(difference ?? Infinity)).toBeLessThanOrEqual(1)
   })
-  test('systemctl: one poll that was killed does not take the services away', async () => {
+  test('systemctl: one killed poll does not remove the services', async () => {
     await bench.isWell()
     await bench.parts.systemctl.set('well')
     expect(missing(await bench.look(), OF_SERVICES)).toEqual([])
   })
-  test('journalctl: it is started anew and goes on where it was; nothing is lost or counted twice', async () => {
+  test('journalctl: it is restarted and resumes; nothing is lost or counted twice', async () => {
     await bench.isWell()
     const restarts = 'chain_agent_journal_restarts_total{service=ledger-tail}'
     const before = await bench.look()
@@ -53,7 +53,7 @@ describe('restarted', () => {
       (count) => count === (read(before, restarts) ?? 0) + 1,
     )
     await bench.isWell()
-    // Heights are numbered without a gap, so that counted blocks and heights must go on in step:
+    // Heights have no gap, so counted blocks and heights must grow together:
     // a height proposed twice is two blocks, and the healthy node proposes none twice.
     const after = await eventually(
       () => bench.look(),

@@ -1,6 +1,6 @@
 import type { Exposition } from '../support/scrape.ts'
 
-/** `name{label=value,…}` → the value that is shown, or undefined. */
+/** `name{label=value,…}` → the exported value, or undefined. */
 export const read = ({ value }: Exposition, series: string): number | undefined => {
   const [, name = '', labels = ''] = /^([^{]+)(?:\{(.*)\})?$/.exec(series) ?? []
   const pairs = labels === '' ? [] : labels.split(',')
@@ -14,11 +14,11 @@ export const read = ({ value }: Exposition, series: string): number | undefined 
     ),
   )
 }
-/** Those that are not shown. */
+/** The series that are absent. */
 export const missing = (seen: Exposition, series: readonly string[]): readonly string[] =>
   series.filter((one) => read(seen, one) === undefined)
 
-/** What is not as expected, in words. */
+/** The differences from the expected values, as text. */
 export const unlike = (
   seen: Exposition,
   expected: Readonly<Record<string, number>>,

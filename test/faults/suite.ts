@@ -4,7 +4,7 @@ import { type Bench, createBench } from './bench.ts'
 import { missing, read, unlike } from './series.ts'
 import { COUNTERS, GAUGES, PARTS, type Part, ROWS } from './table.ts'
 
-/** Each fault of these parts, with an agent that watches the whole node. */
+/** Each fault of these parts, with an agent that monitors the complete node. */
 export const testFaults = (parts: readonly Part[]): void => {
   let bench: Bench
   beforeAll(async () => {
@@ -19,7 +19,7 @@ export const testFaults = (parts: readonly Part[]): void => {
     ({ part, fault, counted, logged }) => {
       const { vanish, becomes } = PARTS[part]
 
-      test('takes away what it alone tells, and nothing else; it is logged once; all comes back', async () => {
+      test('removes only the series of that part; it is logged once; all series return', async () => {
         await bench.isWell()
         const before = await bench.look()
         const logBefore = bench.agent.output().length
@@ -32,7 +32,7 @@ export const testFaults = (parts: readonly Part[]): void => {
             ],
             (left) => left.length === 0,
           )
-          // The fault goes on: some more attempts, no more lines in the log.
+          // The fault continues: more attempts, no more lines in the log.
           if (counted !== '') {
             const now = read(await bench.look(), counted) ?? 0
             await bench.agent.see(
@@ -40,13 +40,13 @@ export const testFaults = (parts: readonly Part[]): void => {
               (count) => count >= now + 1,
             )
           }
-          // A request that was late among eight floods is absent for one poll: not what the fault takes.
+          // A request that is late during eight floods is absent for one poll: not an effect of the fault.
           const gone = [...vanish].toSorted()
           await bench.agent.see(
             (seen) => missing(seen, GAUGES).toSorted(),
             (left) => left.join('\n') === gone.join('\n'),
           )
-          // The poll that was under way when the fault came may have ended in another way.
+          // The poll in progress at the start of the fault may have ended differently.
           await eventually(
             () => bench.agent.output().slice(logBefore),
             (log) => logged.test(log),
@@ -58,7 +58,7 @@ export const testFaults = (parts: readonly Part[]): void => {
             )
           }
         } finally {
-          // One row that fails must not take the others along.
+          // One failing row must not fail the others.
           await bench.parts[part].set('well')
         }
         await bench.isWell()
@@ -71,9 +71,9 @@ export const testFaults = (parts: readonly Part[]): void => {
   expectNoBug(() => bench)
 }
 
-/** Over all tests of a file: no height was ever 0, and the agent logged no error but about the node. */
+/** Over all tests of a file: no height was ever 0, and the agent logged only errors about the node. */
 export const expectNoBug = (bench: () => Bench): void => {
-  test('in all of this no height was ever 0, and the agent had no bug', () => {
+  test('no height was ever 0, and the agent reported no bug', () => {
     expect(bench().zeros()).toEqual([])
     const lines = bench().agent.output().split('\n')
     const own = lines.filter(

@@ -1,7 +1,7 @@
 import type { Mode } from './flaky-server.ts'
 
 /**
- * The agent beside a simulated node whose parts fail one at a time: which series vanish, which
+ * An agent and a simulated node whose parts fail one at a time: which series become absent, which
  * change, which stay. Intervals are scaled by configuration; nothing else is.
  */
 export type Part =
@@ -18,7 +18,7 @@ export type Part =
 export interface Row {
   readonly part: Part
   readonly fault: Exclude<Mode, 'well'>
-  /** Counted up while the fault lasts, and how the log tells of its beginning. */
+  /** The counter that grows during the fault, and the log message at its start. */
   readonly counted: string
   readonly logged: RegExp
 }
@@ -51,7 +51,7 @@ const OF_LEDGER = [
   'chain_ledger_block_timestamp_seconds{event=proposed}',
   'chain_agent_journal_last_entry_timestamp_seconds{service=ledger-tail}',
 ]
-/** What else the journal tells, beside the ledger stream. */
+/** Series from the journal, except the ledger stream. */
 const OF_LOGS = [
   'chain_consensus_block_number',
   'chain_consensus_window_messages{kind=committed_block}',
@@ -86,14 +86,14 @@ const OF_STATUS = [
 ]
 const UP = (collector: string): string => `chain_agent_collector_up{collector=${collector}}`
 
-/** What a part takes away with it, what it changes, and whether the collector itself still works. */
+/** The series that a part removes or changes, and whether the collector itself still works. */
 export const PARTS: Readonly<
   Record<
     Part,
     { readonly vanish: readonly string[]; readonly becomes: Readonly<Record<string, number>> }
   >
 > = {
-  // That the port refuses, hangs or lies is a reading: the collector is up.
+  // A port that refuses, hangs or returns garbage is a reading: the collector is up.
   rpc: {
     vanish: [...OF_RPC, DIFFERENCE],
     becomes: { chain_rpc_up: 0, [UP('rpc')]: 1, 'chain_reference_up{reference=other}': 1 },
@@ -111,10 +111,10 @@ export const PARTS: Readonly<
     vanish: OF_NATIVE,
     becomes: { 'chain_native_up{source=native}': 0, [UP('native')]: 1, chain_rpc_up: 1 },
   },
-  // One program that does not tell its version takes nothing of the others along.
+  // One program that does not report its version does not affect the others.
   node: { vanish: OF_NODE, becomes: { [UP('version')]: 1, chain_version_mismatch: 0 } },
   dpkg: { vanish: OF_DPKG, becomes: { [UP('version')]: 1, chain_version_mismatch: 0 } },
-  // That systemctl or journalctl does not answer means that the agent could not even ask.
+  // Without systemctl or journalctl the agent has no reading at all.
   systemctl: {
     vanish: OF_SERVICES,
     becomes: { [UP('services')]: 0, chain_rpc_up: 1, [UP('ledger')]: 1 },
@@ -150,7 +150,7 @@ export const GAUGES = [
   ...OF_NODE,
   ...OF_DPKG,
 ]
-/** None of these is ever 0 on a chain that lives; a 0 would be a claim about something unknown. */
+/** None of these is ever 0 on a running chain; a 0 would be a wrong value for something unknown. */
 export const HEIGHTS = [
   ...OF_RPC.filter((series) => series !== 'chain_rpc_info'),
   ...OF_REFERENCE,
@@ -186,7 +186,7 @@ const rpcErrors = (reason: string): string =>
 const failures = (collector: string, kind: string): string =>
   `chain_agent_collector_failures_total{collector=${collector},kind=${kind}}`
 
-/** `PART FAULT | what is counted while it lasts | how the log begins to tell of it`. */
+/** `PART FAULT | the counter that grows | the log message at the start`. */
 const TABLE = String.raw`
 rpc gone          | ${rpcErrors('refused')}               | node RPC: answering → refused
 rpc hangs         | ${rpcErrors('timeout')}               | node RPC: answering → timeout

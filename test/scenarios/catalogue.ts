@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { agentMetrics } from '../../src/metrics.ts'
 import type { Coverage } from './simulate.ts'
 
-/** What cannot change while one agent watches one node, and why. */
+/** Metrics that cannot change while one agent monitors one node, with the reason. */
 const CONSTANT: Readonly<Record<string, string>> = {
   chain_agent_build_info: 'one process is one version',
   chain_status_statesync_target_block: 'a simulated statesync keeps its target',
@@ -14,11 +14,11 @@ const CONSTANT: Readonly<Record<string, string>> = {
   chain_service_restarts_total:
     'the units that matter have Restart=no; the sandbox has one that restarts',
   chain_agent_journal_gaps_total:
-    'needs a reader that stands while the journal is vacuumed: in the sandbox',
+    'needs a reader that is paused while the journal is vacuumed: in the sandbox',
 }
 const BUDGET = 800
 
-/** Every metric is seen, and with more than one value in some scenario; a node has so many series at most. */
+/** Every metric must occur, with more than one value in some scenario; the limit of series per node. */
 export const expectWholeCatalogue = (parts: readonly Coverage[]): void => {
   const names = Object.keys(agentMetrics)
   const isIn = (name: string, of: 'moved' | 'present') => parts.some((part) => name in part[of])

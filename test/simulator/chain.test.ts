@@ -8,7 +8,7 @@ const moments = fc.integer({ min: Date.UTC(2025, 0, 2), max: Date.UTC(2035, 0, 1
 const hour = [...chain.between(SOME_DAY, SOME_DAY + 3_600_000)]
 
 describe('the chain', () => {
-  test('is the same for the same seed, and another one for another', () => {
+  test('is the same for the same seed and differs for another seed', () => {
     expect(createChain(7).headAt(SOME_DAY)).toEqual(chain.headAt(SOME_DAY))
     expect(createChain(8).headAt(SOME_DAY).id).not.toBe(chain.headAt(SOME_DAY).id)
   })
@@ -30,7 +30,7 @@ describe('the chain', () => {
     )
   })
 
-  test('shows a head that had been seen, and whose successor had not', () => {
+  test('has a head that has been seen and whose successor has not', () => {
     fc.assert(
       fc.property(moments, (ms) => {
         const head = chain.headAt(ms)
@@ -41,7 +41,7 @@ describe('the chain', () => {
     )
   })
 
-  test('tells what happened in order, wherever time is cut', () => {
+  test('returns the rounds in order, independent of the time ranges', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 600_000 }), (cut) => {
         const end = SOME_DAY + 600_000
@@ -60,7 +60,7 @@ describe('the chain', () => {
     ).toBe(true)
   })
 
-  test('loses one round in forty, and lets every validator propose', () => {
+  test('has one timeout in forty rounds, and every validator proposes', () => {
     const timeouts = hour.filter(({ kind }) => kind === 'timeout')
     // 14.65 s hold 40 rounds, so an hour holds 245 or 246 timeouts.
     expect([245, 246]).toContain(timeouts.length)
@@ -70,7 +70,7 @@ describe('the chain', () => {
     )
   })
 
-  test('begins a new epoch every 50,000 blocks', () => {
+  test('starts a new epoch every 50,000 blocks', () => {
     expect(chain.block(49_999n)?.epoch).toBe(1n)
     expect(chain.block(50_000n)?.epoch).toBe(2n)
     expect(chain.block(-1n)).toBeUndefined()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Happening } from '../../src/simulator/chain/happening.ts'
-import { createJournalctl } from '../../src/simulator/tools/journalctl.ts'
+import type { RoundOutcome } from '../../src/simulator/chain/chain.ts'
+import { createJournalctl } from '../../src/simulator/journal/journalctl.ts'
 import {
   BEGIN,
   chain,
@@ -15,12 +15,12 @@ import {
 } from './play.ts'
 
 const MINUTE = [...chain.between(BEGIN, BEGIN + 60_000)]
-const isBlock = ({ kind }: Happening): boolean => kind === 'block'
+const isBlock = ({ kind }: RoundOutcome): boolean => kind === 'block'
 const blocks = MINUTE.filter(isBlock)
 const timeouts = MINUTE.filter((happening) => !isBlock(happening))
 
 describe('the consensus log of a healthy node', () => {
-  test('tells of every block in the field types of the node', async () => {
+  test('has every block, with the field types of the node', async () => {
     const { node, to } = await play('healthy')
     await to(60)
     const log = consensusLog(node)
@@ -59,7 +59,7 @@ describe('the consensus log of a healthy node', () => {
     expect([4, 5]).toContain(timeouts.length)
   })
 
-  test('runs out of time where a round does, and is not alone with it', async () => {
+  test('has a local timeout and remote timeouts for a round that times out', async () => {
     const { node, to } = await play('healthy')
     await to(60)
     const log = consensusLog(node)
@@ -70,7 +70,7 @@ describe('the consensus log of a healthy node', () => {
     expect(saying(log, 'remote timeout message')).toHaveLength(3 * timeouts.length)
   })
 
-  test('has three lines of noise a block, or as many as are asked for', async () => {
+  test('has three noise lines per block, or the configured number', async () => {
     const count = async (...lines: readonly string[]): Promise<number> => {
       const { node, to } = playLines(...lines)
       await to(60)
@@ -82,7 +82,7 @@ describe('the consensus log of a healthy node', () => {
   })
 })
 
-test('info-only-log: commits and QCs are left, and no line of DEBUG', async () => {
+test('info-only-log: only commits and QCs, no line of DEBUG', async () => {
   const { node, to } = await play('info-only-log')
   await to(60)
   const log = consensusLog(node)
@@ -95,7 +95,7 @@ test('info-only-log: commits and QCs are left, and no line of DEBUG', async () =
   expect(log).toHaveLength(blocks.length + own.length)
 })
 
-test('stalled: one round runs out of time again and again, and nothing is committed', async () => {
+test('stalled: local timeouts of one round, and no commits', async () => {
   const { node, to } = await play('stalled')
   await to(90)
   const log = consensusLog(node, 30)
@@ -109,7 +109,7 @@ test('stalled: one round runs out of time again and again, and nothing is commit
   expect(saying(log, 'committed block')).toEqual([])
 })
 
-test('a node that catches up fetches what it missed', async () => {
+test('a node that catches up fetches the missed blocks', async () => {
   const { node, to } = playLines('10s consensus stops', '40s consensus resumes')
   await to(50)
   const asks = saying(consensusLog(node, 40), 'blocksync: self request')
@@ -117,12 +117,12 @@ test('a node that catches up fetches what it missed', async () => {
   const next = [...chain.between(BEGIN + 40_000, BEGIN + 50_000)].find(isBlock)
   const missed = chain.headAt(next?.seenMs ?? 0).seqNum - 1n - stood
   expect(textOf(nth(asks, 0))).toContain(`num_blocks: ${missed} `)
-  // It commits the missed blocks, two behind their heights, and goes on.
+  // It commits the missed blocks, two behind their heights, and continues.
   const first = saying(consensusLog(node, 40), 'committed block')
   expect(textOf(nth(first, 0))).toContain(`"block_num":${stood - 1n}}`)
 })
 
-test('panic: three lines that are no JSON, then systemd tells of the signal, then silence', async () => {
+test('panic: three lines that are not JSON, the entries of systemd about the signal, then nothing', async () => {
   const { node, to } = await play('panic')
   await to(90)
   const last = consensusLog(node, 29.999)
@@ -147,7 +147,7 @@ describe('journalctl --grep on it', () => {
   }
   const UNIT = ['-o', 'cat', '-u', 'zephyr-bft'] as const
 
-  test('shows matches alone, the newest first where they are counted', async () => {
+  test('prints only matches, the newest first with --lines', async () => {
     const { node, journalctl } = await start()
     const texts = saying(consensusLog(node, -200), 'committed block').map(textOf)
     const grep = ['--grep', 'committed block|no such thing', ...UNIT] as const
@@ -157,7 +157,7 @@ describe('journalctl --grep on it', () => {
     )
   })
 
-  test('heeds case where the pattern has capitals, or where it is told to', async () => {
+  test('is case-sensitive if the pattern has capitals, or with --case-sensitive', async () => {
     const { journalctl } = await start()
     const count = async (...argv: readonly string[]): Promise<number> =>
       (await printed(journalctl, ...argv, ...UNIT)).split('\n').length - 1
@@ -169,7 +169,7 @@ describe('journalctl --grep on it', () => {
     expect(await count('--grep', 'CREATED new', '--case-sensitive=false')).toBe(all)
   })
 
-  test('goes on from a cursor, and follows', async () => {
+  test('resumes from a cursor and follows', async () => {
     const { node, clock, to } = await play('healthy')
     await to(60)
     const commits = saying(consensusLog(node), 'committed block')

@@ -1,61 +1,59 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { renderStatusLine } from '../../src/commands/demo/demo-line.ts'
+import { renderStatusLine } from '../../src/commands/demo/status-line.ts'
 import { renderConfig, renderWelcome } from '../../src/commands/demo/demo-texts.ts'
 import { schema } from '../../src/config/schema.ts'
 
-const place = {
+const node = {
   rpcUrl: 'http://127.0.0.1:4101',
   referenceUrl: 'http://127.0.0.1:4102',
   nativeUrl: 'http://127.0.0.1:4104',
   otelUrl: 'http://127.0.0.1:4105',
-  binDirectory: '/tmp/rehearsal/bin',
+  binDirectory: '/tmp/demo/bin',
   ownPublicKey: `02${'c'.repeat(64)}`,
   firstServiceBlock: 158_000_000,
   prefix: 'zephyr',
-  nodeDirectory: '/tmp/rehearsal/home/zephyr/zephyr-bft',
-  backupDirectory: '/tmp/rehearsal/backup',
-  environmentFile: '/tmp/rehearsal/home/zephyr/.env',
-  forksFile: '/tmp/rehearsal/forks.yaml',
+  nodeDirectory: '/tmp/demo/home/zephyr/zephyr-bft',
+  backupDirectory: '/tmp/demo/backup',
+  environmentFile: '/tmp/demo/home/zephyr/.env',
+  forksFile: '/tmp/demo/forks.yaml',
   host: {
-    procfs: '/tmp/rehearsal/host/proc',
-    sysfs: '/tmp/rehearsal/host/sys',
-    bootDirectory: '/tmp/rehearsal/host/boot',
-    smartDirectory: '/tmp/rehearsal/host/smart',
-    directories: { wal: '/tmp/rehearsal/home/zephyr/zephyr-bft/wal' },
+    procfs: '/tmp/demo/host/proc',
+    sysfs: '/tmp/demo/host/sys',
+    bootDirectory: '/tmp/demo/host/boot',
+    smartDirectory: '/tmp/demo/host/smart',
+    directories: { wal: '/tmp/demo/home/zephyr/zephyr-bft/wal' },
   },
 }
 
-test('the demo writes a configuration that the agent takes', () => {
-  const config = schema.parse(
-    parse(renderConfig(place, { directory: '/tmp/rehearsal', port: 4103 })),
-  )
+test('the configuration of the demo is valid', () => {
+  const config = schema.parse(parse(renderConfig(node, { directory: '/tmp/demo', port: 4103 })))
   expect(config.listen).toEqual({ host: '127.0.0.1', port: 4103 })
   expect(config.references.map(({ kind }) => kind)).toEqual(['rpc', 'query'])
   expect(config.node).toEqual({
-    publicKey: place.ownPublicKey,
-    directory: place.nodeDirectory,
-    backupDirectory: place.backupDirectory,
-    environmentFile: place.environmentFile,
+    publicKey: node.ownPublicKey,
+    directory: node.nodeDirectory,
+    backupDirectory: node.backupDirectory,
+    environmentFile: node.environmentFile,
   })
-  expect(config.host).toMatchObject(place.host)
-  expect(config.version.forksFile).toBe(place.forksFile)
+  expect(config.host).toMatchObject(node.host)
+  expect(config.version.forksFile).toBe(node.forksFile)
 })
 
-test('the demo says when it could not have the port that was asked for', () => {
+test('the demo reports that the requested port is in use', () => {
   const welcome = {
     scenario: 'healthy',
     description: 'All is well.',
-    logFile: '/tmp/rehearsal/agent.log',
-    config: '/tmp/rehearsal/agent.yaml',
+    logFile: '/tmp/demo/agent.log',
+    config: '/tmp/demo/agent.yaml',
   }
-  const text = (wanted: number) => renderWelcome({ ...welcome, place, pid: 77, port: 4103, wanted })
-  expect(text(4100)).toContain('Port 4100 is taken; the agent has 4103.')
-  expect(text(4103)).not.toContain('taken')
-  expect(text(0)).not.toContain('taken')
+  const text = (wanted: number) => renderWelcome({ ...welcome, node, pid: 77, port: 4103, wanted })
+  expect(text(4100)).toContain('Port 4100 is in use; the agent listens on port 4103.')
+  expect(text(4103)).not.toContain('in use')
+  expect(text(0)).not.toContain('in use')
 })
 
-test('the line of the demo shows what is known, and a dash for what is absent', () => {
+test('the status line shows a dash for an absent metric', () => {
   const metrics = [
     '# TYPE chain_rpc_up gauge',
     'chain_rpc_up 1',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStorageTool } from '../../src/simulator/tools/storage-report.ts'
+import { createStorageTool } from '../../src/simulator/storage/storage-report.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import type { SimulatedNode } from '../../src/simulator/node.ts'
 import { BEGIN, chain, nth, play, playLines, printed, secondsOf, textOf } from './play.ts'
@@ -9,7 +9,7 @@ const blocks = (fromSecond: number, toSecond: number) =>
     happening.kind === 'block' ? [happening] : [],
   )
 
-/** What execution wrote after a second of the scenario, oldest first, without the heads of the lines. */
+/** The messages of execution after a second of the scenario, oldest first, without timestamp and location. */
 const executionLog = (node: SimulatedNode, afterSecond = 0): readonly Entry[] =>
   node.journal
     .read(0)
@@ -37,7 +37,7 @@ const executedBlocks = (entries: readonly Entry[]) =>
 const micro = (text = ''): number => Number(/^(\d+)µs$/.exec(text)?.[1])
 
 describe('the execution log of a healthy node', () => {
-  test('tells of every block once, and two blocks later that it is final', async () => {
+  test('has every block once, and two blocks later its finalization', async () => {
     const { node, to } = await play('healthy')
     await to(60)
     const log = executionLog(node)
@@ -53,7 +53,7 @@ describe('the execution log of a healthy node', () => {
     ).toEqual(heights.map((height) => String(BigInt(height) - 2n)))
   })
 
-  test('has the fields and figures of each block', async () => {
+  test('has the fields and values of each block', async () => {
     const { node, to } = await play('healthy')
     await to(60)
     const log = executionLog(node)
@@ -80,7 +80,7 @@ describe('the execution log of a healthy node', () => {
   })
 })
 
-test('the use of the database is that of the storage report', async () => {
+test('database use matches the storage report', async () => {
   const { node, to } = playLines('0s mpt devices 2', '0s mpt timelines dual', '10s storage used 90')
   await to(60)
   const report = await printed(createStorageTool(node), '--storage', '/dev/triedb')
@@ -99,7 +99,7 @@ test('the use of the database is that of the storage report', async () => {
   expect(chunks).toEqual(['11594', '1770', '1484'])
 })
 
-test('a version of long ago knows no timelines, and tells the sizes of its caches', async () => {
+test('an old version has no timelines and logs the sizes of its caches', async () => {
   const { node, to } = playLines('0s execution speaks 0.14', '0s mpt timelines dual')
   await to(20)
   const log = executionLog(node)
@@ -146,7 +146,7 @@ test('reexecution: two blocks a height from the 30th second to the 150th', async
 })
 
 describe('a service that does not run', () => {
-  test('writes nothing, and what was not final is executed again when it is started', async () => {
+  test('writes nothing; blocks that were not final are executed again after its start', async () => {
     const { node, to } = playLines('30s execution crashes SIGABRT', '60s execution starts')
     await to(90)
     const before = executedBlocks(executionLog(node).filter((entry) => secondsOf(entry) <= 30))
@@ -158,7 +158,7 @@ describe('a service that does not run', () => {
     )
   })
 
-  test('nothing is executed while consensus stands, nor during statesync', async () => {
+  test('nothing is executed while consensus is stalled, nor during statesync', async () => {
     const stalled = await play('stalled')
     await stalled.to(90)
     expect(executionLog(stalled.node, 30.2)).toEqual([])
@@ -170,7 +170,7 @@ describe('a service that does not run', () => {
   })
 })
 
-test('drift: the beginnings stay, and the fields read otherwise', async () => {
+test('format drift: line beginnings stay, field names change', async () => {
   const { node, to } = await play('format-drift')
   await to(60)
   const log = executionLog(node, 30)
@@ -179,7 +179,7 @@ test('drift: the beginnings stay, and the fields read otherwise', async () => {
 })
 
 test.each(['slow-execution', 'reexecution', 'service-crash'])(
-  'the journal of %s is the same however often it is read',
+  'the journal of %s does not depend on how often it is read',
   async (name) => {
     const [often, once] = [await play(name), await play(name)]
     for (let second = 0.3; second < 120; second += 1.7) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
-import { fateOf } from '../../src/commands/demo/fleet/fates.ts'
+import { profileOf } from '../../src/commands/demo/fleet/profiles.ts'
 import { type Member, startMember } from '../../src/commands/demo/fleet/member.ts'
 import { createChain } from '../../src/simulator/chain/chain.ts'
 import { eventually } from '../support/eventually.ts'
@@ -21,36 +21,36 @@ afterEach(async () => {
 
 /** The node of that number, in a network of twenty. */
 const start = async (number: number) => {
-  const said: string[] = []
+  const logged: string[] = []
   const clock = manualClock(BEGIN)
   member = await startMember({
     name: 'node',
-    fate: fateOf(number),
+    profile: profileOf(number),
     chain: createChain(1, 20),
     index: number % 20,
     prefix: 'chain',
     forksFromMs: BEGIN,
     clock,
-    log: pino({}, { write: (line) => void said.push(line) }),
+    log: pino({}, { write: (line) => void logged.push(line) }),
     directory,
   })
-  return { clock, said, url: `http://127.0.0.1:${member.port}/metrics` }
+  return { clock, logged, url: `http://127.0.0.1:${member.port}/metrics` }
 }
 
-test('a fate that cannot come is told, and ends nothing', async () => {
+test('a profile that cannot be applied is logged; the agent continues', async () => {
   directory = await mkdtemp(join(tmpdir(), 'chain-member-'))
   await mkdir(join(directory, 'state/maintenance.json'), { recursive: true })
-  const { clock, said, url } = await start(27)
-  expect(fateOf(27).name).toBe('maintenance')
+  const { clock, logged, url } = await start(27)
+  expect(profileOf(27).name).toBe('maintenance')
   await clock.advance(20_000)
   await eventually(
-    () => said.join(''),
-    (text) => /"level":50.*The fate \\"maintenance\\" did not come/.test(text),
+    () => logged.join(''),
+    (text) => /"level":50.*Could not apply the profile \\"maintenance\\"/.test(text),
   )
   expect((await scrape(url)).value('chain_agent_build_info')).not.toBe(undefined)
 })
 
-test('a node has its share of the stake: it leads as often as each of the others', async () => {
+test('the stake of a node matches how often it leads', async () => {
   directory = await mkdtemp(join(tmpdir(), 'chain-member-'))
   const { clock, url } = await start(1)
   for (let second = 0; second < 20; second += 1) await clock.advance(1000)

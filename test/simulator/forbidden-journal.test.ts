@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createChain } from '../../src/simulator/chain/chain.ts'
-import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { loadScenario } from '../../src/simulator/scenario/scenario.ts'
 import { createSimulatedHost } from '../../src/simulator/simulated-host.ts'
-import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
+import { createInProcessExec } from '../../src/simulator/in-process.ts'
 import { cli } from '../support/cli.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { temporaryFolder } from '../support/directory.ts'
@@ -24,7 +24,7 @@ test.each([
     // The journal is forbidden from second 30 to second 150.
     elapsedMs: 60_000,
   })
-  const exec = createStandInExec(tools)
+  const exec = createInProcessExec(tools)
   const seen = await cli([...command, '--prefix', 'zephyr'], { clock, overrides: { exec } })
   expect(seen.code).toBe(code)
   expect(`${seen.out}${seen.err}`).toContain('systemd-journal')

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { chapters } from '../../src/metrics.ts'
 import { createHostTree } from '../../src/simulator/host/host-tree.ts'
-import { pidOf } from '../../src/simulator/scenario/service.ts'
-import { createChronyc } from '../../src/simulator/tools/chronyc.ts'
+import { pidOf } from '../../src/simulator/services/service.ts'
+import { createChronyc } from '../../src/simulator/host/host.ts'
 import { watchHost } from '../collectors/host-bench.ts'
 import { BEGIN, play, printed } from './play.ts'
 
@@ -14,10 +14,10 @@ afterEach(async () => {
   for (const clear of cleanUp.splice(0)) await clear()
 })
 
-/** The collector on the files of the rehearsal, with a clock that is moved by hand. */
-const rehearse = async (scenario: string) => {
+/** The collector on the files of the simulated host, with a manual clock. */
+const simulate = async (scenario: string) => {
   const { node, clock, to } = await play(scenario)
-  const directory = await mkdtemp(join(tmpdir(), 'rehearsal-host-'))
+  const directory = await mkdtemp(join(tmpdir(), 'chain-host-'))
   cleanUp.push(() => rm(directory, { recursive: true, force: true }))
   const nodeDirectory = join(directory, 'node')
   const tree = await createHostTree(node, { clock, directory, nodeDirectory })
@@ -37,7 +37,7 @@ const rehearse = async (scenario: string) => {
     },
   })
   return {
-    /** What the agent shows at a second of the scenario. */
+    /** The agent's metrics at a second of the scenario. */
     at: async (second: number) => {
       await to(second)
       await tree.settle()
@@ -51,8 +51,8 @@ const rehearse = async (scenario: string) => {
 const names = (values: Record<string, number>, beginning: string): readonly string[] =>
   Object.keys(values).filter((name) => name.startsWith(beginning))
 
-test('clock-drift: ahead, kept by nobody, behind', async () => {
-  const { at } = await rehearse('clock-drift')
+test('clock-drift: ahead, unsynchronized, behind', async () => {
+  const { at } = await simulate('clock-drift')
   expect(await at(29)).toMatchObject({
     host_clock_offset_seconds: 0.0002,
     host_clock_synchronized: 1,
@@ -65,8 +65,8 @@ test('clock-drift: ahead, kept by nobody, behind', async () => {
   expect(await at(211)).toMatchObject({ host_clock_offset_seconds: -0.04 })
 })
 
-test('host-reboot: the boot is new, and so is the kernel; the processors count anew', async () => {
-  const { at } = await rehearse('host-reboot')
+test('host-reboot: new boot time and kernel; CPU time restarts', async () => {
+  const { at } = await simulate('host-reboot')
   const before = await at(20)
   expect(before['host_boot_timestamp_seconds']).toBe(BEGIN / 1000 - 312.4 * 3600)
   expect(names(before, 'host_kernel_info')).toEqual([
@@ -84,8 +84,8 @@ test('host-reboot: the boot is new, and so is the kernel; the processors count a
   })
 })
 
-test('disk-filling: the bytes are really there, and go with their file system', async () => {
-  const { at } = await rehearse('disk-filling')
+test('disk-filling: the bytes are written, and are absent with their file system', async () => {
+  const { at } = await simulate('disk-filling')
   const wal = 'host_directory_bytes{wal}'
   expect((await at(1))[wal]).toBe(2 * 2 ** 20)
   expect((await at(62))[wal]).toBeGreaterThan(30e6)
@@ -98,8 +98,8 @@ test('disk-filling: the bytes are really there, and go with their file system', 
   expect(back).toHaveProperty('host_filesystem_available_bytes{wal}')
 })
 
-test('nvme-failing: hot, failing, gone, well', async () => {
-  const { at } = await rehearse('nvme-failing')
+test('nvme-failing: hot, failing, missing, healthy', async () => {
+  const { at } = await simulate('nvme-failing')
   expect(await at(29)).toMatchObject({
     'host_nvme_critical_warning{nvme0}': 0,
     'host_nvme_media_errors_total{nvme0}': 0,
@@ -118,8 +118,8 @@ test('nvme-failing: hot, failing, gone, well', async () => {
   expect(names(await at(241), 'host_nvme')).toHaveLength(5)
 })
 
-test('fd-limit: the limit falls, the use comes near it', async () => {
-  const { at } = await rehearse('fd-limit')
+test('fd-limit: the limit falls, the number of open files comes close to it', async () => {
+  const { at } = await simulate('fd-limit')
   const figures = async (second: number) => {
     const values = await at(second)
     return [
@@ -133,8 +133,8 @@ test('fd-limit: the limit falls, the use comes near it', async () => {
   expect(await figures(181)).toEqual([524_288, 143])
 })
 
-test('bad-kernel: first it waits, then it runs, then it is past', async () => {
-  const { at } = await rehearse('bad-kernel')
+test('bad-kernel: first pending, then running, then replaced', async () => {
+  const { at } = await simulate('bad-kernel')
   const blocked = async (second: number) => {
     const values = await at(second)
     return [values['host_kernel_blocked{running}'], values['host_kernel_blocked{pending}']]
@@ -147,7 +147,7 @@ test('bad-kernel: first it waits, then it runs, then it is past', async () => {
 })
 
 test('host-slow: throttled, multithreaded, saving power, busy', async () => {
-  const { at } = await rehearse('host-slow')
+  const { at } = await simulate('host-slow')
   const before = await at(29)
   expect(before).toMatchObject({
     host_smt_active: 0,
@@ -162,8 +162,8 @@ test('host-slow: throttled, multithreaded, saving power, busy', async () => {
   expect(await at(241)).toMatchObject({ host_smt_active: 0, 'host_governor_cpus{performance}': 8 })
 })
 
-test('forkpoint-stale: old from one moment to the next, and older with every second', async () => {
-  const { at } = await rehearse('forkpoint-stale')
+test('forkpoint-stale: suddenly old, and older with every second', async () => {
+  const { at } = await simulate('forkpoint-stale')
   const age = async (second: number) =>
     BEGIN / 1000 +
     second -
@@ -174,8 +174,8 @@ test('forkpoint-stale: old from one moment to the next, and older with every sec
   expect(await age(242)).toBeLessThan(6)
 })
 
-test('ports-exposed: those that are, while they are', async () => {
-  const { at } = await rehearse('ports-exposed')
+test('ports-exposed: each port while it is exposed', async () => {
+  const { at } = await simulate('ports-exposed')
   const exposed = async (second: number) => {
     const values = await at(second)
     return names(values, 'host_port_exposed').filter((name) => values[name] === 1)
@@ -187,8 +187,8 @@ test('ports-exposed: those that are, while they are', async () => {
 })
 
 describe('the healthy host', () => {
-  test('has each metric of the chapter, and nothing to complain of', async () => {
-    const { at } = await rehearse('healthy')
+  test('has each host metric, all healthy', async () => {
+    const { at } = await simulate('healthy')
     await at(5)
     const values = await at(10)
     const families = Object.keys(values).map((name) => `chain_${name.replace(/\{.*/, '')}`)

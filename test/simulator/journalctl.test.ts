@@ -35,7 +35,7 @@ describe('journalctl', () => {
     expect(came).toEqual(after.slice(place, place + 50))
   })
 
-  test('shows what is not older than is asked for', async () => {
+  test('prints entries from --since on', async () => {
     const times = async (since: string): Promise<readonly number[]> => {
       const { stdout } = await run('journalctl', '-o', 'json', '--since', since, '-u', unit)
       const found = [...stdout.matchAll(/"__REALTIME_TIMESTAMP":"(\d+)"/g)]
@@ -45,7 +45,7 @@ describe('journalctl', () => {
     const recent = await times('-20s')
     expect(recent.length).toBeGreaterThan(10)
     expect(Math.min(...recent)).toBeGreaterThanOrEqual(beganMs - 20_000)
-    // What two looks have in common, from a second on that both have whole.
+    // The entries that both reads have in common, from the first second that both have completely.
     const second = Math.ceil((recent.at(-25) ?? 0) / 1000)
     const expected = recent.filter((ms) => ms >= second * 1000)
     expect(expected.length).toBeGreaterThan(5)
@@ -60,7 +60,7 @@ describe('journalctl', () => {
     })
   })
 
-  test('shows the newest few, and what process 1 says of a unit beside its own entries', async () => {
+  test('prints the newest entries, and those of PID 1 about a unit with its own', async () => {
     const newest = await run('journalctl', '-n', '2', '-o', 'cat', '-u', unit)
     expect(newest.stdout.trimEnd().split('\n')).toHaveLength(2)
     const crash = await run('journalctl', '-o', 'cat', '-u', 'zephyr-execution')
@@ -85,7 +85,7 @@ describe('journalctl', () => {
     ])
   })
 
-  test('goes on at the next entry there is where a cursor is unknown, and refuses what is none', async () => {
+  test('resumes at the next entry for an unknown cursor, and rejects an invalid one', async () => {
     const [first = '', second = ''] = await all()
     const unknown = first.replace(/^s=\w{32}/, `s=${'0'.repeat(32)}`)
     const from = async (cursor: string) =>

@@ -4,10 +4,13 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createKeyExaminer } from '../../src/collectors/keys/files.ts'
 import { createChain } from '../../src/simulator/chain/chain.ts'
-import { createKeyFiles } from '../../src/simulator/key-files.ts'
+import { createKeyFiles } from '../../src/simulator/keystore/key-files.ts'
 import { createNode } from '../../src/simulator/node.ts'
-import { parseScenario, type Scenario } from '../../src/simulator/scenario/scenario.ts'
-import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import {
+  loadScenario,
+  parseScenario,
+  type Scenario,
+} from '../../src/simulator/scenario/scenario.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
 import { eventually } from '../support/eventually.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -24,7 +27,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-const rehearse = async (scenario: Scenario) => {
+const simulate = async (scenario: Scenario) => {
   const [clock, stop] = [manualClock(BEGIN), new AbortController()]
   const node = createNode({ clock, chain, prefix: 'zephyr', scenario })
   const keeper = await createKeyFiles(node, directory)
@@ -34,7 +37,7 @@ const rehearse = async (scenario: Scenario) => {
     readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
     places: { ...keeper.places, directory: keeper.places.nodeDirectory },
   })
-  /** What the agent sees at that second, of all that is not as it was installed. */
+  /** The agent's metrics at that second that differ from the installation. */
   const expectAt = async (second: number, expected: object): Promise<void> => {
     const look = async () =>
       Object.fromEntries(
@@ -46,7 +49,7 @@ const rehearse = async (scenario: Scenario) => {
         }),
       )
     await clock.advance(BEGIN + second * 1000 - clock.now())
-    // The files are written in the turns of the loop that follow.
+    // The files are written in the following turns of the event loop.
     await eventually(look, (seen) => JSON.stringify(seen) === JSON.stringify(expected), {
       within: 3000,
     })
@@ -54,8 +57,8 @@ const rehearse = async (scenario: Scenario) => {
   return { ...keeper, clock, expectAt, stop: () => stop.abort() }
 }
 
-test('a node as it was installed: all is well for a month', async () => {
-  const { expectAt, places, stop } = await rehearse(await loadScenario('healthy'))
+test('a node as installed: every file is ok for a month', async () => {
+  const { expectAt, places, stop } = await simulate(await loadScenario('healthy'))
   await expectAt(0, {})
   await expectAt(600, {})
   expect(await readdir(places.backupDirectory)).toHaveLength(3)
@@ -73,7 +76,7 @@ test.each([
     },
   ],
 ])('%s', async (name, wrong) => {
-  const { expectAt, stop } = await rehearse(await loadScenario(name))
+  const { expectAt, stop } = await simulate(await loadScenario(name))
   await expectAt(29, {})
   await expectAt(61, wrong)
   const copies = name === 'backup-exposed' ? 1 : 0
@@ -84,8 +87,8 @@ test.each([
   stop()
 })
 
-test('whatever may befall each of the files, the agent sees', async () => {
-  const { expectAt, stop } = await rehearse(
+test('the agent detects every change of each file', async () => {
+  const { expectAt, stop } = await simulate(
     parseScenario(
       'own',
       `10s key secp breaks
@@ -123,8 +126,8 @@ test('whatever may befall each of the files, the agent sees', async () => {
   stop()
 })
 
-test('what somebody made of a file stays, until the scenario touches it', async () => {
-  const { expectAt, places, clock, stop } = await rehearse(await loadScenario('backup-missing'))
+test('a change by the operator stays until the scenario changes the file', async () => {
+  const { expectAt, places, clock, stop } = await simulate(await loadScenario('backup-missing'))
   await chmod(join(places.backupDirectory, 'bls-backup'), 0o604)
   await rm(places.environmentFile)
   await expectAt(31, {

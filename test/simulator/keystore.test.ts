@@ -44,13 +44,13 @@ const importing = (secret: string, name = 'id', option = '--ikm') => [
 ]
 const secp = ['--key-type', 'secp'] as const
 
-/** Letters in the place of all digits that are a key: what is left is the tool's own words. */
+/** Replaces all digits of keys with letters: the rest is the text of the tool. */
 const shape = (text: string): string =>
   text.replaceAll(/[\da-f]{60,}/gi, (digits) => `(${digits.length} digits)`)
 const fixture = (name: string): string =>
   readFileSync(new URL(`../fixtures/keystore/${name}`, import.meta.url), 'utf8')
 
-describe('what each version prints, word for word', () => {
+describe('the exact output of each version', () => {
   test.each([
     [V10, [], 'create-v0.10.txt'],
     [V12, secp, 'create-secp-v0.12.txt'],
@@ -62,7 +62,7 @@ describe('what each version prints, word for word', () => {
     expect(end).toEqual({ stderr: '', code: 0 })
   })
 
-  test('recover of v0.12 and later: as the fixtures, of both versions of a keystore', async () => {
+  test('recover of v0.12 and later: matches the fixtures, for both versions of a keystore', async () => {
     await writeFile(at('two'), sealKeystore({ ...sealed(2), password: 'word' }))
     await writeFile(at('one'), sealKeystore({ ...sealed(1), password: 'word' }))
     const two = await run(NEWEST, ...on('recover', 'two'), ...secp)
@@ -70,7 +70,7 @@ describe('what each version prints, word for word', () => {
     expect(two.stdout).toContain(`\nKeystore secret: ${SECRET}\n`)
     const one = await run(V12, ...on('recover', 'one'), '--key-type', 'bls')
     expect(shape(one.stdout)).toBe(shape(fixture('recover-v1.txt').replaceAll('\r', '')))
-    // Of the first version the secret is the key; of the second it is another one.
+    // In version 1 the secret is the key; in version 2 the key is derived.
     expect(one.stdout).toContain(`\nBLS private key: ${SECRET}\n`)
     expect(two.stdout).not.toContain(`private key: ${SECRET}`)
   })
@@ -112,7 +112,7 @@ describe('failures', () => {
     }
   })
 
-  test('no file, no keystore, parameters that cannot be', async () => {
+  test('no file, no keystore, impossible parameters', async () => {
     await writeFile(at('cut'), fixture('keystore-cut.json'))
     const strange = sealKeystore({ ...sealed(2), password: 'word' }).replace('"p":1', '"p":0')
     await writeFile(at('strange'), strange)
@@ -148,7 +148,7 @@ describe('failures', () => {
     [SECRET.slice(1), 'failed to parse ikm as hex: Odd number of digits'],
     [SECRET.replace('5', 'x'), "failed to parse ikm as hex: Invalid character 'x' at position 0"],
     [SECRET.slice(2), 'failed to create secp keypair: InvalidJSONFormat'],
-  ])('a secret that is none: %s', async (secret, says) => {
+  ])('an invalid secret: %s', async (secret, says) => {
     expect(await run(NEWEST, ...importing(secret), ...secp)).toEqual({
       stdout: '',
       stderr: `error: ${says}\n`,
@@ -167,14 +167,14 @@ describe('failures', () => {
     [importing(SECRET, 'id', '--private-key'), "unexpected argument '--private-key' found"],
     [['restore'], "unrecognized subcommand 'restore'"],
     [[], 'Usage: chain-keystore <COMMAND>'],
-  ])('arguments that it does not know end with 2: %j', async (argv, says) => {
+  ])('unknown arguments exit with 2: %j', async (argv, says) => {
     const { stdout, stderr, code } = await run(NEWEST, ...argv)
     expect([stdout, code]).toEqual(['', 2])
     expect(stderr).toContain(says)
   })
 })
 
-/** Made with Python's hashlib and OpenSSL, of the password in NFKD and without its control character. */
+/** Created with Python's hashlib and OpenSSL, from the password in NFKD without its control character. */
 const MADE_ELSEWHERE = {
   ciphertext: '8ffe9bd870944a2cd5c12c0ee02b8186fe54885fc05696292fdacc3e00b87f27',
   checksum: '4b6dd5e77522b1447f833b55d84e28cea5814e0233ea7fa39a4d89793bc2cfec',
@@ -195,13 +195,13 @@ const MADE_ELSEWHERE = {
   hash: 'SHA256',
 }
 
-test('a keystore that was made elsewhere opens', () => {
+test('a keystore created by other software opens', () => {
   const text = JSON.stringify(MADE_ELSEWHERE)
   expect(openKeystore(text, 'ﬁrst\u0007 Ångström')).toEqual(sealed(1))
 })
 
 describe('import and recover', () => {
-  test('give the same secret back, for whatever password', async () => {
+  test('return the same secret, for any password', async () => {
     for (const password of ['', '-dash', 'ﬁrst Ångström', 'quote \' and " and $(x)']) {
       const own = [`--password=${password}`, '--keystore-path', at('id')]
       const imported = await run(NEWEST, 'import', ...own, '--ikm', `0x${SECRET}`, ...secp)
@@ -217,7 +217,7 @@ describe('import and recover', () => {
     expect(JSON.parse(text)).toMatchObject({ version: 2, hash: 'SHA256' })
   })
 
-  test('of v0.10 take the private key, and write a keystore without version', async () => {
+  test('of v0.10 use the private key and write a keystore without version', async () => {
     expect((await run(V10, ...importing(SECRET))).code).toBe(2)
     expect((await run(V10, ...importing(SECRET, 'id', '--private-key'))).code).toBe(0)
     const text = await readFile(at('id'), 'utf8')
@@ -227,7 +227,7 @@ describe('import and recover', () => {
     expect((await run(V10, ...on('recover', 'new'))).stdout).toContain('\nInvalid JSON format\n')
   })
 
-  test('of a keystore of the first version make another key of its secret', async () => {
+  test('of a version 1 keystore derive a different key from its secret', async () => {
     await writeFile(at('one'), sealKeystore({ ...sealed(1), password: 'word' }))
     const publicKey = async (name: string) =>
       /public key: .*/.exec((await run(NEWEST, ...on('recover', name), ...secp)).stdout)?.[0]
@@ -235,7 +235,7 @@ describe('import and recover', () => {
     expect(await publicKey('two')).not.toBe(await publicKey('one'))
   })
 
-  test('overwrite in silence, with the mode that the umask leaves to a new file', async () => {
+  test('overwrite without a message, with the mode of a new file under the umask', async () => {
     await run(NEWEST, ...importing(SECRET, 'id'))
     await writeFile(at('another'), '')
     expect((await stat(at('id'))).mode).toBe((await stat(at('another'))).mode)

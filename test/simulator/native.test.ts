@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { serveEndpoint } from '../../src/simulator/endpoint.ts'
-import { createEndpoints } from '../../src/simulator/endpoints.ts'
-import { renderNative, renderOtel } from '../../src/simulator/native/native-text.ts'
+import { createEndpoints, serveEndpoint } from '../../src/simulator/endpoints.ts'
+import { renderNative, renderOtel } from '../../src/simulator/native/native-metrics.ts'
 import type { SimulatedNode } from '../../src/simulator/node.ts'
-import { progressAt } from '../../src/simulator/scenario/statesync.ts'
+import { progressAt } from '../../src/simulator/consensus/statesync.ts'
 import { eventually } from '../support/eventually.ts'
 import { BEGIN, chain, consensusLog, play, playLines, saying, secondsOf } from './play.ts'
 
-/** The value of the one line of that name, without the maker's word; undefined where there is none. */
+/** The value of the metric, without the name prefix; undefined if there is none. */
 const valueIn = (text: string, name: string): number | undefined => {
   const found = new RegExp(`^zephyr_${name}\\{[^}]*\\} (\\S+)`, 'm').exec(text)
   return found ? Number(found[1]) : undefined
@@ -17,7 +16,7 @@ const own = (node: SimulatedNode, name: string): number => valueIn(renderNative(
 const otel = (node: SimulatedNode, name: string): number | undefined =>
   valueIn(renderOtel(node), name)
 
-/** What grew between two seconds of a scenario, by name of the event. */
+/** The increase between two seconds of a scenario, by event. */
 const grown = async (name: string, from: number, to: number) => {
   const { node, to: go } = await play(name)
   await go(from)
@@ -31,8 +30,8 @@ const grown = async (name: string, from: number, to: number) => {
 const MINUTE = [...chain.between(BEGIN + 30_000, BEGIN + 90_000)]
 const BLOCKS = MINUTE.filter(({ kind }) => kind === 'block').length
 
-describe('what consensus serves itself', () => {
-  test('plain integers without times, and three labels', async () => {
+describe('the metrics endpoint of consensus', () => {
+  test('plain integers without timestamps, and three labels', async () => {
     const { node, to } = await play('healthy')
     await to(60)
     const { startedMs } = node.condition().services.bft
@@ -60,7 +59,7 @@ describe('what consensus serves itself', () => {
     expect(by('rx_execution_lagging')).toBe(0)
   })
 
-  test('deadlock: nobody upstream, then no commits, and the clock runs out some 0.9 times a second', async () => {
+  test('deadlock: no upstream validators, then no commits and about 0.9 local timeouts a second', async () => {
     const { node, to } = await play('deadlock')
     const upstream: number[] = []
     for (const second of [29, 31, 36]) {
@@ -74,7 +73,7 @@ describe('what consensus serves itself', () => {
     expect([53, 54, 55, 56]).toContain(by('local_timeout'))
   })
 
-  test('not-voting: votes stand, in the log as well, and all else goes on', async () => {
+  test('not-voting: votes stop, also in the log, and everything else continues', async () => {
     const by = await grown('not-voting', 30, 90)
     expect([by('created_vote'), by('commit_block')]).toEqual([0, BLOCKS])
     const { node, to } = await play('not-voting')
@@ -104,21 +103,21 @@ describe('what consensus serves itself', () => {
     expect([delay('p50'), delay('p90'), delay('p99')]).toEqual([270, 630, 900])
   })
 
-  test('isolated: two sessions, and as many peers as ever', async () => {
+  test('isolated: two sessions, and the usual number of peers', async () => {
     const { node, to } = await play('isolated')
     await to(31)
     expect(own(node, 'wireauth_udp_state_transport_sessions')).toBe(2)
     expect(own(node, 'peer_disc_num_peers')).toBeGreaterThanOrEqual(340)
   })
 
-  test('a process that was started anew counts from 0', async () => {
+  test('a restarted process counts from 0', async () => {
     const { node, to } = playLines('10s bft crashes SIGABRT', '20s bft starts')
     await to(21)
     expect(own(node, 'total_uptime_us')).toBe(1_000_000)
     expect(own(node, `${EVENT}commit_block`)).toBeLessThan(5)
   })
 
-  test('statesync: 0 of 0 without one; blocks that come by it are no commits', async () => {
+  test('statesync: 0 of 0 without one; its blocks are not commits', async () => {
     const { node, to } = await play('healthy')
     await to(1)
     expect([own(node, 'statesync_last_target'), own(node, 'statesync_syncing')]).toEqual([0, 0])
@@ -133,7 +132,7 @@ describe('what consensus serves itself', () => {
   })
 })
 
-test('statesync-frozen: it stands where it stood, goes on there, and ends so much later', async () => {
+test('statesync-frozen: progress stops, resumes there, and ends later by the same time', async () => {
   const { node, to } = await play('statesync-frozen')
   const target = chain.headAt(BEGIN).seqNum
   const done = async (second: number): Promise<bigint> => {
@@ -154,8 +153,8 @@ test('statesync-frozen: it stands where it stood, goes on there, and ends so muc
   expect(applied.some((second) => second > 150)).toBe(true)
 })
 
-describe('what the OpenTelemetry collector serves', () => {
-  test('floats with the time at which they came, and the metrics of the RPC', async () => {
+describe('the metrics endpoint of the OpenTelemetry collector', () => {
+  test('floats with timestamps, and the metrics of the RPC', async () => {
     const { node, to } = await play('healthy')
     await to(60)
     const told = Math.floor((BEGIN + 60_000) / 1000) * 1000
@@ -167,7 +166,7 @@ describe('what the OpenTelemetry collector serves', () => {
     expect(renderOtel(node)).toContain('\nzephyr_rpc_active_requests{')
   })
 
-  test('the last values for a minute after the end of consensus, then none', async () => {
+  test('the last values for a minute after consensus stops, then none', async () => {
     const { node, to } = await play('panic')
     await to(85)
     expect(otel(node, 'execution_ledger_block_num')).toBe(
@@ -178,7 +177,7 @@ describe('what the OpenTelemetry collector serves', () => {
     expect(otel(node, 'rpc_active_requests')).toBe(0)
   })
 
-  test('zombie-metrics: for hours, where it is told to; and what was frozen moves again', async () => {
+  test('zombie-metrics: for hours if configured; frozen values change again', async () => {
     const { node, to } = await play('zombie-metrics')
     await to(31)
     const frozen = otel(node, 'total_uptime_us')
@@ -188,7 +187,7 @@ describe('what the OpenTelemetry collector serves', () => {
     expect((otel(node, 'total_uptime_us') ?? 0) - (frozen ?? 0)).toBe(152e6)
   })
 
-  test('one that was started after consensus fell silent has nothing of it', async () => {
+  test('a collector started after consensus stopped has no values of it', async () => {
     const { node, to } = playLines('10s bft stops', '12s otelcol stops', '14s otelcol starts')
     await to(15)
     expect(otel(node, 'total_uptime_us')).toBeUndefined()
@@ -203,7 +202,7 @@ describe('ports', () => {
     await shut()
   })
 
-  test('each is open while that runs which listens there', async () => {
+  test('each is open while its service runs', async () => {
     const { node, clock, to } = playLines(
       '10s native vanishes',
       '20s otelcol stops',
@@ -244,7 +243,7 @@ describe('ports', () => {
     )
 })
 
-test('formats drift: every name is another one', async () => {
+test('format drift: every name changes', async () => {
   const { node, to } = await play('format-drift')
   await to(31)
   const names = [...renderNative(node).matchAll(/^zephyr_(\w+)\{/gm)].map(([, name = '']) => name)

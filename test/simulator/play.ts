@@ -1,8 +1,7 @@
 import { createChain } from '../../src/simulator/chain/chain.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
-import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
-import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { loadScenario, parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import type { Tool } from '../../src/simulator/tools/tools.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
@@ -15,21 +14,21 @@ const start = (scenario: ReturnType<typeof parseScenario>) => {
   return {
     node,
     clock,
-    /** Goes to a second of the scenario. */
+    /** Advances the clock to a second of the scenario. */
     to: async (seconds: number): Promise<void> => {
       await clock.advance(BEGIN + seconds * 1000 - clock.now())
     },
   }
 }
 
-/** A node under one of our scenarios, with a clock that is moved by hand. */
+/** A node in a scenario of the package, with a manual clock. */
 export const play = async (name: string) => start(await loadScenario(name))
 
-/** The same under lines of a scenario. */
+/** A node in a scenario of the given lines, with a manual clock. */
 export const playLines = (...lines: readonly string[]) =>
   start(parseScenario('test', lines.join('\n')))
 
-/** What a tool prints, where it ends by itself. */
+/** The output of a tool that exits by itself. */
 export const printed = async (tool: Tool, ...argv: readonly string[]): Promise<string> => {
   let stdout = ''
   for await (const frame of tool(argv, new AbortController().signal)) {
@@ -40,7 +39,7 @@ export const printed = async (tool: Tool, ...argv: readonly string[]): Promise<s
 
 export const secondsOf = ({ realtimeUs }: Entry): number => (realtimeUs / 1000 - BEGIN) / 1000
 
-/** What the consensus process wrote after a second of the scenario, oldest first. */
+/** The journal entries of consensus after a second of the scenario, oldest first. */
 export const consensusLog = (node: SimulatedNode, afterSecond = 0): readonly Entry[] =>
   node.journal
     .read(0)

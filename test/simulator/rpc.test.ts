@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { createChain } from '../../src/simulator/chain/chain.ts'
-import { type ServedEndpoint as Port, serveEndpoint } from '../../src/simulator/endpoint.ts'
+import { type ServedEndpoint as Port, serveEndpoint } from '../../src/simulator/endpoints.ts'
 import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
 
 const chain = createChain(5)
@@ -9,9 +9,9 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map(async (server) => server.shut()))
 })
 
-const serve = async (tellsHeight = false): Promise<Port> => {
+const serve = async (servesHeight = false): Promise<Port> => {
   const view = { chain, clientVersion: () => 'Word/1.2.3', latest: () => 1_000_000n }
-  const answer = createRpcAnswer({ view, tellsHeight })
+  const answer = createRpcAnswer({ view, servesHeight })
   const server = await serveEndpoint({ isOpen: () => true, answer }, 0)
   servers.push(server)
   return server
@@ -62,12 +62,12 @@ describe('the RPC of a simulated node', () => {
     )
   })
 
-  test('knows nothing of blocks to come', async () => {
+  test('returns null for future blocks', async () => {
     const { json } = await call(await serve(), 'eth_getBlockByNumber', ['0xf4241', false])
     expect(json).toMatchObject({ result: null })
   })
 
-  test('refuses as the node does: with 200, and one code for many errors', async () => {
+  test('rejects like the node: with 200, and one code for many errors', async () => {
     const server = await serve()
     expect(await call(server, 'net_peerCount')).toEqual({
       status: 200,
@@ -81,7 +81,7 @@ describe('the RPC of a simulated node', () => {
     expect((await fetch(server.url)).status).toBe(405)
   })
 
-  test('is refused while it is shut, and back on the same port', async () => {
+  test('refuses connections while closed, and returns on the same port', async () => {
     const server = await serve()
     await server.shut()
     await expect(call(server, 'eth_chainId')).rejects.toThrow('fetch failed')
@@ -89,7 +89,7 @@ describe('the RPC of a simulated node', () => {
     expect((await call(server, 'eth_chainId')).status).toBe(200)
   })
 
-  test('a reference tells the height of the newest final block, too', async () => {
+  test('a reference also reports the height of the newest final block', async () => {
     const { url } = await serve(true)
     expect(await (await fetch(`${url}/height`)).json()).toEqual({ height: 999_998 })
     expect((await fetch(`${(await serve()).url}/height`)).status).toBe(404)

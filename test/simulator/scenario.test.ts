@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../../src/core/errors.ts'
-import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
-import { listScenarios, loadScenario } from '../../src/simulator/scenario/scenarios.ts'
-import { vocabulary } from '../../src/simulator/scenario/vocabulary.ts'
+import {
+  directives,
+  listScenarios,
+  loadScenario,
+  parseScenario,
+} from '../../src/simulator/scenario/scenario.ts'
 
 const complaint = (text: string): string => {
   try {
@@ -15,8 +18,8 @@ const complaint = (text: string): string => {
   }
 }
 
-describe('the notation of scenarios', () => {
-  test('is lines of time, subject, verb and argument, and comments', () => {
+describe('the format of scenarios', () => {
+  test('has lines of time, subject, verb and argument, and comments', () => {
     const { name, description, steps } = parseScenario(
       'own',
       '# Two things happen.\n\n20s    rpc   frozen\n# then\n1m30s  bft   crashes SIGSEGV\n',
@@ -25,10 +28,10 @@ describe('the notation of scenarios', () => {
     expect(steps.map(({ afterMs }) => afterMs)).toEqual([20_000, 90_000])
   })
 
-  test('says where a line is wrong, what came, and what was expected', () => {
+  test('reports where a line is wrong, what it is, and what was expected', () => {
     expect(complaint('# ok\nsoon rpc frozen')).toMatchInlineSnapshot(`
       "own.scenario, line 2: not a time: "soon"
-        expected: a time since the beginning, such as 20s or 1m30s, of a week at most"
+        expected: a time since the start, such as 20s or 1m30s, at most a week"
     `)
     expect(complaint('5s consensu stops')).toMatchInlineSnapshot(`
       "own.scenario, line 1: unknown subject: "consensu"
@@ -41,12 +44,12 @@ describe('the notation of scenarios', () => {
         did you mean "crashes"?"
     `)
     expect(complaint('5s bft crashes SIGABORT')).toMatchInlineSnapshot(`
-      "own.scenario, line 1: wrong word behind "bft crashes": "SIGABORT"
+      "own.scenario, line 1: wrong argument after "bft crashes": "SIGABORT"
         expected: a signal, such as SIGABRT"
     `)
     expect(complaint('5s rpc frozen solid')).toMatchInlineSnapshot(`
-      "own.scenario, line 1: too much: "solid"
-        expected: nothing behind "rpc frozen""
+      "own.scenario, line 1: unexpected argument: "solid"
+        expected: nothing after "rpc frozen""
     `)
     expect(complaint('9s rpc frozen\n5s rpc thaws')).toMatchInlineSnapshot(`
       "own.scenario, line 2: goes back in time: "5s rpc thaws"
@@ -56,7 +59,7 @@ describe('the notation of scenarios', () => {
 
   test('never throws anything but a ConfigError', () => {
     const words = [
-      ...vocabulary.flatMap(({ subject, verb }) => [subject, verb]),
+      ...directives.flatMap(({ subject, verb }) => [subject, verb]),
       '120',
       '3s',
       'SIGABRT',
@@ -71,8 +74,8 @@ describe('the notation of scenarios', () => {
   })
 })
 
-describe('the scenarios that come with the program', () => {
-  test('can be read, and say in a sentence what they are', async () => {
+describe('the scenarios of the package', () => {
+  test('are valid and have a description of one sentence', async () => {
     const scenarios = await listScenarios()
     expect(scenarios.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['healthy', 'lagging', 'rpc-frozen', 'service-crash', 'stalled']),
@@ -86,11 +89,11 @@ describe('the scenarios that come with the program', () => {
     for (const { description } of scenarios) expect(description).toMatch(/^[A-Z].{20,120}\.$/)
   })
 
-  test('are found by name, and a misspelt name is put right', async () => {
+  test('are found by name, and a misspelt name gets a suggestion', async () => {
     expect((await loadScenario('lagging')).steps).toHaveLength(1)
     await expect(loadScenario('staled')).rejects.toThrow('did you mean stalled?')
     await expect(loadScenario('lagg')).rejects.toThrow(
-      'unknown scenario "lagg"; did you mean lagging? --list prints all of them; a file of your own ends in .scenario',
+      'unknown scenario "lagg"; did you mean lagging? Use --list to print all scenarios, or a path that ends in .scenario',
     )
     await expect(loadScenario('./missing.scenario')).rejects.toThrow(ConfigError)
   })

@@ -2,18 +2,21 @@ import { describe, expect, test } from 'vitest'
 import { createChain } from '../../src/simulator/chain/chain.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
-import { parseScenario, type Scenario } from '../../src/simulator/scenario/scenario.ts'
-import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
-import { rpcListens } from '../../src/simulator/scenario/statesync.ts'
-import { readUnits, type Unit } from '../../src/simulator/tools/units.ts'
+import {
+  loadScenario,
+  parseScenario,
+  type Scenario,
+} from '../../src/simulator/scenario/scenario.ts'
+import { rpcListens } from '../../src/simulator/consensus/statesync.ts'
+import { readUnits, type Unit } from '../../src/simulator/services/units.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const chain = createChain(3)
 const BEGIN = Date.UTC(2026, 2, 1, 12, 10)
 
-const play = async (name: string) => rehearse(await loadScenario(name))
+const play = async (name: string) => simulate(await loadScenario(name))
 
-const rehearse = (scenario: Scenario) => {
+const simulate = (scenario: Scenario) => {
   const clock = manualClock(BEGIN)
   const node = createNode({ clock, chain, prefix: 'chain', scenario })
   const at = async (seconds: number) => {
@@ -45,7 +48,7 @@ const systemd = (node: SimulatedNode, unit: string): readonly Entry[] =>
   node.journal.read(0).filter(({ fields }) => fields['UNIT'] === unit)
 
 describe('healthy', () => {
-  test('the node is where the network is, and every service runs', async () => {
+  test('the node is at the head of the network, and every service runs', async () => {
     const { node, at } = await play('healthy')
     const { head, ...rest } = await at(600)
     expect([rest.consensus, rest.execution, rest.rpc]).toEqual([head, head, head])
@@ -57,7 +60,7 @@ describe('healthy', () => {
     ])
   })
 
-  test('every block is told once proposed and once final, as it is seen', async () => {
+  test('ledger-tail prints every block once proposed and once final', async () => {
     const { node, at } = await play('healthy')
     const { head } = await at(300)
     const began = chain.headAt(BEGIN).seqNum
@@ -76,7 +79,7 @@ describe('healthy', () => {
 })
 
 describe('stalled', () => {
-  test('heights and ledger stand from the 30th second on, and everything runs', async () => {
+  test('heights and ledger stop at the 30th second, and every process runs', async () => {
     const { node, at } = await play('stalled')
     const height = chain.headAt(BEGIN + 30_000).seqNum
     const before = await at(29)
@@ -90,7 +93,7 @@ describe('stalled', () => {
 })
 
 describe('lagging', () => {
-  test('the node is 120 blocks behind from the beginning, at every moment', async () => {
+  test('the node is 120 blocks behind from the start, at any time', async () => {
     const { at } = await play('lagging')
     for (let second = 0; second < 60; second += 7) {
       const { head, consensus, rpc } = await at(second)
@@ -98,7 +101,7 @@ describe('lagging', () => {
     }
   })
 
-  test('its ledger tells each block as the 120th after it is seen', async () => {
+  test('its ledger prints each block when the 120th after it is seen', async () => {
     const { node, at } = await play('lagging')
     await at(60)
     for (const entry of messages(node, 'proposed_block').filter((each) => secondsOf(each) > 0)) {
@@ -109,7 +112,7 @@ describe('lagging', () => {
 })
 
 describe('service-crash', () => {
-  test('from the 30th second consensus is dead by SIGABRT, and nothing goes on', async () => {
+  test('from the 30th second consensus is killed by SIGABRT, and heights stop', async () => {
     const { at } = await play('service-crash')
     const { bft: before } = await at(29)
     const height = chain.headAt(BEGIN + 30_000).seqNum
@@ -120,7 +123,7 @@ describe('service-crash', () => {
     expect([heights.consensus, heights.execution, heights.rpc]).toEqual([height, height, height])
   })
 
-  test('from the 90th second it runs anew and has caught up', async () => {
+  test('from the 90th second it runs again and has caught up', async () => {
     const { node, at } = await play('service-crash')
     const { bft: before } = await at(29)
     const { bft, head, rpc } = await at(91)
@@ -134,7 +137,7 @@ describe('service-crash', () => {
     expect(unitOf(node, 'chain-execution.service')?.startedMs).toBeLessThan(BEGIN)
   })
 
-  test('process 1 writes of the crash and of the start', async () => {
+  test('PID 1 logs the crash and the start', async () => {
     const { node, at } = await play('service-crash')
     await at(100)
     const told = systemd(node, 'chain-bft.service').map((entry) => [
@@ -150,7 +153,7 @@ describe('service-crash', () => {
 })
 
 describe('rpc-frozen', () => {
-  test('the RPC keeps the height of the 30th second, and the node goes on', async () => {
+  test('the RPC keeps the height of the 30th second, and the node continues', async () => {
     const { node, at } = await play('rpc-frozen')
     const { head, consensus, execution, rpc, bft } = await at(75)
     expect(rpc).toBe(chain.headAt(BEGIN + 30_000).seqNum)
@@ -160,8 +163,8 @@ describe('rpc-frozen', () => {
   })
 })
 
-test('a node that idles leads no block and every round that times out, until it leads again', async () => {
-  const { node, at } = rehearse(parseScenario('idle', '60s node idles\n240s node leads'))
+test('a node that idles leads no block and every timeout, until it leads again', async () => {
+  const { node, at } = simulate(parseScenario('idle', '60s node idles\n240s node leads'))
   await at(400)
   const own = `"author":"${node.own.publicKey}"`
   const told = (message: string, since: number, until: number): readonly boolean[] =>
@@ -188,7 +191,7 @@ test('rpc-refused: nothing listens from the 30th second to the 150th, though the
 })
 
 test.each(['service-crash', 'stalled', 'statesync', 'format-drift', 'panic', 'log-flood'])(
-  'the journal of %s is the same however often it is read',
+  'the journal of %s does not depend on how often it is read',
   async (name) => {
     const [often, once] = [await play(name), await play(name)]
     for (let second = 0.3; second < 120; second += 1.7) {

@@ -13,7 +13,7 @@ const begin = () => {
   return { manual, end, woken, sleep }
 }
 
-test('wakes at the first tick after the time, and not before', async () => {
+test('resolves at the first tick after the time, and not before', async () => {
   const { manual, woken, sleep } = begin()
   sleep('late', 1000)
   sleep('early', 60)
@@ -26,7 +26,7 @@ test('wakes at the first tick after the time, and not before', async () => {
   expect(woken).toEqual(['early', 'late'])
 })
 
-test('wakes at once whoever is called off, and nobody else', async () => {
+test('resolves immediately for an aborted sleeper, and only for that one', async () => {
   const { manual, woken, sleep } = begin()
   const off = new AbortController()
   sleep('called off', 1000, off.signal)

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createSimulator } from '../../src/simulator/simulator.ts'
-import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { loadScenario } from '../../src/simulator/scenario/scenario.ts'
 import { createStatusTool } from '../../src/simulator/tools/status-report.ts'
-import { createStorageTool } from '../../src/simulator/tools/storage-report.ts'
+import { createStorageTool } from '../../src/simulator/storage/storage-report.ts'
 import { eventually } from '../support/eventually.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { BEGIN, chain, consensusLog, play, printed, saying, secondsOf, textOf } from './play.ts'
 
 const target = chain.headAt(BEGIN).seqNum
 
-test('statesync: the log tells how it begins, goes on and ends', async () => {
+test('statesync: the log shows start, progress and end', async () => {
   const { node, to } = await play('statesync')
   await to(200)
   const log = consensusLog(node, -200)
@@ -21,7 +21,7 @@ test('statesync: the log tells how it begins, goes on and ends', async () => {
   expect(secondsOfAll('starting zephyr-bft with version 0.16.1')).toEqual([0])
   expect(secondsOfAll('starting up, syncing')).toEqual([1])
   expect(secondsOfAll('local tip over 30000 blocks older than root')).toEqual([1])
-  // Every other second from 2 to 178, without the one in which nothing but the end is told.
+  // Every other second from 2 to 178, except the one that only logs the end.
   expect(secondsOfAll('still syncing...')).toHaveLength(89)
   expect(secondsOfAll('done db statesync')).toEqual([175])
   expect(secondsOfAll('done syncing, initializing consensus')).toEqual([180])
@@ -43,7 +43,7 @@ test('statesync: the log tells how it begins, goes on and ends', async () => {
   expect(saying(log, 'committed block').length).toBeGreaterThan(50)
 })
 
-test('statesync: reports show its progress, and heights stand until the node joins', async () => {
+test('statesync: reports show its progress, and heights do not change until the node joins', async () => {
   const { node, to } = await play('statesync')
   const status = createStatusTool(node)
   await to(90)

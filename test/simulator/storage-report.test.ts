@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStatusTool } from '../../src/simulator/tools/status-report.ts'
-import { createStorageTool } from '../../src/simulator/tools/storage-report.ts'
+import { createStorageTool } from '../../src/simulator/storage/storage-report.ts'
 import { BEGIN, chain, consensusLog, play, playLines, printed, saying } from './play.ts'
 
 const head = chain.headAt(BEGIN).seqNum
@@ -8,7 +8,7 @@ const earliest = head - 641_999n
 const idOf = (number: bigint): string => chain.block(number)?.id ?? 'none'
 const NEVER_SET = '18446744073709551615'
 
-/** The storage report at the beginning, under lines of a scenario. */
+/** The storage report at the start, in a scenario of the given lines. */
 const report = async (...lines: readonly string[]): Promise<readonly string[]> => {
   const { node } = playLines(...lines)
   return (await printed(createStorageTool(node), '--storage', '/dev/triedb')).split('\n')
@@ -51,7 +51,7 @@ describe('the storage report', () => {
     expect(historyOf(await report(`0s mpt speaks ${layout}`))).toEqual(lines)
   })
 
-  test('shows a second timeline, of the newer kind and younger', async () => {
+  test('shows a secondary timeline, of the newer kind and with a shorter history', async () => {
     expect((await report('0s mpt timelines dual')).slice(-9)).toEqual([
       '     Primary:',
       '        State machine kind: ethereum',
@@ -76,7 +76,7 @@ describe('the storage report', () => {
     expect(lines).toContain('     Free: 17475 chunks with capacity 4.27 Tb used 0.00 bytes')
   })
 
-  test('says of every block that it was never set, in the older layouts and the newest', async () => {
+  test('shows every block as never set, in the older layouts and the newest', async () => {
     const zeros = '0'.repeat(64)
     expect(historyOf(await report('0s mpt sentinel 20s', '0s mpt speaks C'))).toEqual([
       `MPT database has 1 history, earliest is ${NEVER_SET} latest is ${NEVER_SET}.`,
@@ -91,7 +91,7 @@ describe('the storage report', () => {
     expect(newest).toContain(`     Latest voted is (${NEVER_SET}, ${zeros}).`)
   })
 
-  test('says so for a while, or once', async () => {
+  test('shows this for a period, or once', async () => {
     const { node, to } = playLines('10s mpt sentinel 20s', '60s mpt sentinel once')
     const tool = createStorageTool(node)
     const seen: boolean[] = []
@@ -107,7 +107,7 @@ test.each([
   // 5642 of 7424 chunks are taken; 71 MiB of them are not in use, which makes a hundredth of a percent.
   { second: 0, share: '75.99', free: 1782, history: 642_000, most: 16_777_216 },
   { second: 30, share: '75.99', free: 1782, history: 642_000, most: 16_777_216 },
-  // Exactly on the line the history is not shortened yet: 5939 chunks.
+  // Exactly at the threshold the history is not yet shortened: 5939 chunks.
   { second: 90, share: '79.99', free: 1485, history: 642_000, most: 16_777_216 },
   // 0.86: 6385 chunks; 30 % of the history are gone.
   { second: 180, share: '86.00', free: 1039, history: 449_400, most: 449_400 },
@@ -124,7 +124,7 @@ test.each([
   expect(text).toContain(`no more than ${expected.most} versions.`)
 })
 
-test('storage-full: the percentage touches the size, and the empty list has no capacity', async () => {
+test('storage-full: no blank between percentage and size, and no capacity for the empty list', async () => {
   const { node } = await play('storage-full')
   const text = await printed(createStorageTool(node), '--storage', '/dev/triedb')
   expect(text).toContain('\n           1.81 Tb        1.81 Tb100.00%  "/dev/nvme3n1p2"\n')
@@ -145,7 +145,7 @@ test('the status report has two shapes', async () => {
   expect(newer).not.toContain('\nversion:')
 })
 
-test('format-drift: from the 30th second on nothing reads as before, until it does', async () => {
+test('format-drift: every keyword changes at the 30th second, and back at the end', async () => {
   const { node, to } = await play('format-drift')
   const read = async () => ({
     storage: await printed(createStorageTool(node), '--storage', '/dev/triedb'),

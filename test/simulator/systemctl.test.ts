@@ -9,7 +9,7 @@ afterAll(async () => bench.close())
 const run = async (name: string, ...argv: readonly string[]) => bench.run(name, ...argv)
 
 describe('systemctl', () => {
-  test('shows what is asked for, in its own order, with a blank line between units', async () => {
+  test('prints the requested properties in systemd order, with a blank line between units', async () => {
     const asked = '--property=ActiveState,Id,ExecMainStatus,LoadState,Result,ExecMainCode'
     const units = ['zephyr-execution.service', 'otelcol', 'zephyr-nowhere.service']
     expect(await run('systemctl', 'show', asked, ...units)).toEqual({
@@ -23,7 +23,7 @@ describe('systemctl', () => {
     })
   })
 
-  test('writes times as it is told, but those of timers always as dates', async () => {
+  test('formats times as requested, but those of timers always as dates', async () => {
     const show = async (style: string, unit: string, property: string) =>
       (
         await run('systemctl', 'show', `--timestamp=${style}`, '-p', property, '--value', unit)
@@ -49,7 +49,7 @@ describe('systemctl', () => {
     expect([Number(next) - Number(last), Number(last) % 3_600_000_000]).toEqual([3_600_000_000, 0])
   })
 
-  test('says what it does not know', async () => {
+  test('rejects unknown commands and options', async () => {
     expect(await run('systemctl', 'frob')).toEqual({
       stdout: '',
       stderr: 'Unknown command verb frob.\n',
@@ -57,7 +57,7 @@ describe('systemctl', () => {
     })
   })
 
-  test('knows nothing of a unit that was removed', async () => {
+  test('reports a removed unit as not found', async () => {
     const without = await startBench('0s ledger-tail vanishes')
     const units = ['zephyr-ledger-tail', 'zephyr-rpc']
     const shown = await without.run('systemctl', 'show', '-p', 'LoadState,ActiveState', ...units)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createChain } from '../../src/simulator/chain/chain.ts'
-import { type ServedEndpoint, serveEndpoint } from '../../src/simulator/endpoint.ts'
+import { type ServedEndpoint, serveEndpoint } from '../../src/simulator/endpoints.ts'
 import { createRpcAnswer } from '../../src/simulator/rpc/rpc.ts'
 import { cli } from '../support/cli.ts'
 import { eventually } from '../support/eventually.ts'
@@ -33,7 +33,7 @@ let service: QueryService
 
 beforeAll(async () => {
   const view = { chain: createChain(5), clientVersion: () => 'W/1', latest: () => 1_001_000n }
-  const answer = createRpcAnswer({ view, tellsHeight: false })
+  const answer = createRpcAnswer({ view, servesHeight: false })
   node = await serveEndpoint({ isOpen: () => true, answer }, 0)
   service = await startQueryService({
     rpcUrl: node.url,
@@ -56,7 +56,7 @@ const balancesOf = async (standard: string, token: string, blocks: number) => {
   return outputSchema.parse(JSON.parse(out))
 }
 
-describe('balances of the simulated tokens, by way of serve-query', () => {
+describe('balances of the simulated tokens, through serve-query', () => {
   test('ERC-20: 100 blocks have 20 events, each of +6 and +3', async () => {
     expect((await balancesOf('erc20', ERC20, 100)).balances).toEqual([
       { address: FIRST, balance: '120000000000000000000' },

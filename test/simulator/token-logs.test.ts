@@ -15,7 +15,7 @@ const view = {
   // 1,001,000 = 5 · 7 · 11 · 2,600: the newest block has the events of all three tokens.
   latest: () => 1_001_000n,
 }
-const answer = createRpcAnswer({ view, tellsHeight: false })
+const answer = createRpcAnswer({ view, servesHeight: false })
 
 const call = (method: string, ...params: readonly unknown[]): unknown => {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Compiles the program behind the tools into a directory: a test must not need a build first. */
+/** Compiles the program behind the tools into a directory: the tests do not need a build. */
 export const compileToolClient = async (directory: string): Promise<string> => {
   await writeFile(join(directory, 'package.json'), '{ "type": "module" }')
   const options = [

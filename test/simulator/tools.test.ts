@@ -12,7 +12,7 @@ afterAll(async () => bench.close())
 const run = async (name: string, ...argv: readonly string[]) => bench.run(name, ...argv)
 
 describe("the node's own tools", () => {
-  test('recover from the keystores the keys that the status report has', async () => {
+  test('recover the keys of the status report from the keystores', async () => {
     const { environmentFile, nodeDirectory, ownPublicKey } = bench.simulator
     const [, password = ''] =
       /KEYSTORE_PASSWORD='(.*)'/.exec(await readFile(environmentFile, 'utf8')) ?? []
@@ -35,7 +35,7 @@ describe("the node's own tools", () => {
     expect((await run('zephyr-mpt')).stderr).toContain('FATAL: --storage is required')
   })
 
-  test('report on the node, and tell its version', async () => {
+  test('report on the node and its version', async () => {
     const { stdout } = await run('zephyr-status')
     expect(stdout).toContain(`  secpPublicKey: ${bench.simulator.ownPublicKey}\n`)
     expect(stdout).toContain('  zephyr-execution: failed\n')
@@ -44,7 +44,7 @@ describe("the node's own tools", () => {
   })
 
   test.each(['secp', 'bls'])(
-    'open the %s keystore: it prints what lies in the backup',
+    'open the %s keystore: the output is the content of the backup',
     async (key) => {
       const { nodeDirectory, environmentFile, backupDirectory } = bench.simulator
       const [, password = ''] = /'(.*)'/.exec(await readFile(environmentFile, 'utf8')) ?? []

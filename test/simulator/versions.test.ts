@@ -3,18 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { writeForkFile } from '../../src/simulator/fork-file.ts'
-import { renderNative } from '../../src/simulator/native/native-text.ts'
+import {
+  clientVersionOf,
+  createPackageTool,
+  createVersionTool,
+  writeForkFile,
+} from '../../src/simulator/versions.ts'
+import { renderNative } from '../../src/simulator/native/native-metrics.ts'
 import type { SimulatedNode } from '../../src/simulator/node.ts'
-import { createPackageTool } from '../../src/simulator/tools/package-version.ts'
 import { createStatusTool } from '../../src/simulator/tools/status-report.ts'
-import { createStorageTool } from '../../src/simulator/tools/storage-report.ts'
-import { clientVersionOf, createVersionTool } from '../../src/simulator/tools/versions.ts'
+import { createStorageTool } from '../../src/simulator/storage/storage-report.ts'
 import { BEGIN, consensusLog, playLines, printed, saying, textOf } from './play.ts'
 
 const FORM = '-f=${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\\n'
 
-/** Who says which version. */
+/** The version that each source reports. */
 const told = async (node: SimulatedNode) => {
   const [, program] =
     /"tag":"v([^"]+)"/.exec(await printed(createVersionTool(node), '--version')) ?? []
@@ -32,7 +35,7 @@ const all = (installed: string, running: string) => ({
 })
 
 describe('an upgrade', () => {
-  test('runs in no process until that is started anew', async () => {
+  test('runs in no process until its restart', async () => {
     const { node, to } = playLines(
       '10s package upgraded 0.17.0',
       '20s rpc stops',
@@ -50,12 +53,12 @@ describe('an upgrade', () => {
     expect(started && textOf(started)).toContain('with version 0.17.0')
   })
 
-  test('that was missed: what was there before runs on', async () => {
+  test('that was missed: the old version keeps running', async () => {
     const { node } = playLines('0s package was 0.16.0', '0s package upgraded 0.16.1')
     expect(await told(node)).toEqual(all('0.16.1', '0.16.0'))
   })
 
-  test('of a candidate: the endpoint leaves the suffix out, Debian writes it its own way', async () => {
+  test('to a release candidate: the endpoint omits the suffix, Debian writes it with a tilde', async () => {
     const { node } = playLines('0s package was 0.17.0-rc2')
     expect(await told(node)).toEqual({
       ...all('0.17.0-rc2', '0.17.0-rc2'),
@@ -65,7 +68,7 @@ describe('an upgrade', () => {
   })
 })
 
-test('the RPC may hide its version, and show it again', async () => {
+test('the RPC hides its version and shows it again', async () => {
   const { node, to } = playLines('5s version hides', '9s version shows')
   await to(5)
   expect(clientVersionOf(node)).toBe('Zephyr/unknown')
@@ -74,7 +77,7 @@ test('the RPC may hide its version, and show it again', async () => {
   expect(clientVersionOf(node)).toBe('Zephyr/0.16.1')
 })
 
-test('dpkg-query knows one package, and nothing else than to show it', async () => {
+test('dpkg-query has one package and only -W', async () => {
   const tool = createPackageTool(playLines().node)
   const frames = async (...argv: readonly string[]) => {
     const all_ = []
@@ -92,14 +95,14 @@ test('dpkg-query knows one package, and nothing else than to show it', async () 
   expect((await frames('--purge', 'zephyr')).at(-1)).toEqual({ exit: 2 })
 })
 
-test('a database from before the pages has one timeline, by slots', async () => {
+test('a database before page encoding has one timeline, by slots', async () => {
   const { node } = playLines('0s mpt timelines legacy')
   const report = await printed(createStorageTool(node), '--storage', '/dev/triedb')
   expect(report.match(/State machine kind: .*/g)).toEqual(['State machine kind: ethereum'])
   expect(renderNative(node)).toMatch(/^\w+_triedb_migration_phase(?:\{[^}]*\})? 0$/m)
 })
 
-test('the forks of the rehearsal: one is forgotten after 90 seconds, of one the last day begins after 30', async () => {
+test('the simulated forks: one is dropped after 90 seconds, the last day before the other starts after 30', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'simulator-forks-'))
   const file: unknown = parse(await readFile(await writeForkFile(directory, BEGIN), 'utf8'))
   await rm(directory, { recursive: true })

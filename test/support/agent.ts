@@ -35,7 +35,7 @@ export const startAgent = async (
   return { ...(await watched({ ...running, stop }, port)), directory }
 }
 
-/** The demo: a simulated node and an agent beside it. `node` is the interpreter. */
+/** The demo: a simulated node and an agent. `node` is the interpreter. */
 export const startDemo = async (scenario: string, node = process.execPath): Promise<Watched> => {
   const port = await freePort()
   const args = [MAIN, 'demo', '--scenario', scenario, '--port', `${port}`]

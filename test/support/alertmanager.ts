@@ -12,7 +12,7 @@ export const amtool = async (): Promise<string> => join(await unpacked(), 'usr/b
 /**
  * Debian's Alertmanager ends where it finds no /usr/share/prometheus/alertmanager/default.tmpl. The
  * package is unpacked and not installed, so it sees its own share over that of the machine: in a mount
- * namespace, which nobody else sees and no rights are needed for.
+ * namespace, which is private and needs no privileges.
  */
 const inNamespace = (place: string): readonly string[] => [
   '--mount',

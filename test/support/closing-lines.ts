@@ -6,7 +6,7 @@ import type { RealPart } from './real-parts.ts'
 class ClosingLines implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly SerializedError[]): void {
     const lines = [...renderParts(realParts(modules)), renderVerdict(count(modules, errors))]
-    // The reporter beside this one has not yet written its last lines.
+    // The other reporter has not yet written its last lines.
     process.once('exit', () => {
       process.stdout.write(`${lines.join('\n')}\n`)
     })

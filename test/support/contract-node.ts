@@ -3,12 +3,12 @@ import { text } from 'node:stream/consumers'
 import { z } from 'zod'
 import { listening } from './http.ts'
 
-/** What a contract says to a call: a word, a refusal in the node's words, or nothing ever. */
+/** The response of a contract to a call: a word, the node's error message, or none. */
 export type Said = bigint | { readonly refusal: string } | 'hang'
 
 const bodySchema = z.object({ params: z.tuple([z.object({ data: z.string() }), z.string()]) })
 
-/** A node that answers eth_call, and keeps what it was asked. */
+/** A node that serves eth_call and records the requests. */
 export const startContractNode = async (say: (data: string) => Said) => {
   const asked: string[] = []
   const state = { say }

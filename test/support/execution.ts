@@ -61,7 +61,7 @@ export const addExecution = (a: ExecutionTotals, b: ExecutionTotals): ExecutionT
   lines: a.lines + b.lines,
 })
 
-/** The files by which the program is told how far to go. */
+/** The files that control how far the program goes. */
 export const createExecutionControl = (directory: string) => {
   const write = async (name: string, value: number): Promise<void> => {
     await writeFile(join(directory, `${name}.new`), `${value}`)
@@ -71,7 +71,7 @@ export const createExecutionControl = (directory: string) => {
     Number(await readFile(join(directory, 'execution-last'), 'utf8').catch(() => '0'))
   return {
     goTo: async (block: number): Promise<void> => write('execution-target', block),
-    /** Makes the program print so many lines that are cut, between two blocks. */
+    /** Makes the program print that number of truncated lines between two blocks. */
     printGarbage: async (lines: number): Promise<void> => write('execution-garbage', lines),
     /** Waits until a block is executed. */
     reached: async (block: number): Promise<void> => {

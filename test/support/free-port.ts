@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** A port of the loopback that nobody listens on just now. */
+/** A free port of the loopback interface. */
 export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -12,7 +12,7 @@ export const freePort = async (): Promise<number> => {
   return address.port
 }
 
-/** The same, of those that the system gives to nobody who does not ask for it: free still when a server comes up much later. */
+/** A free port outside the ephemeral range: it stays free until a server starts much later. */
 export const quietPort = async (): Promise<number> => {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)

@@ -9,12 +9,10 @@ import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { onTestFinished } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { createChain } from '../../src/simulator/chain/chain.ts'
-import { type Endpoint, serveEndpoint } from '../../src/simulator/endpoint.ts'
-import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
-import { loadScenario } from '../../src/simulator/scenario/scenarios.ts'
+import { type Endpoint, serveEndpoint } from '../../src/simulator/endpoints.ts'
+import { loadScenario, parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import { createSimulatedHost } from '../../src/simulator/simulated-host.ts'
-import { createStandInAsk } from '../../src/simulator/stand-in-ask.ts'
-import { createStandInExec } from '../../src/simulator/tools/stand-in-exec.ts'
+import { createInProcessExec, createInProcessHttp } from '../../src/simulator/in-process.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
 import { openAnnouncements } from '../../src/commands/maintenance/command.ts'
 import type { Connect } from '../../src/agent/runtime.ts'
@@ -34,7 +32,7 @@ interface Options {
   readonly hasNode?: boolean
   readonly maintenance?: { readonly minutes: number }
   readonly env?: Readonly<Record<string, string>>
-  /** Settings beside those of the demo: the key and its value as text. */
+  /** Settings in addition to those of the demo: key and value as text. */
   readonly settings?: Readonly<Record<string, string>>
   readonly log?: Logger
   /** Whether secrets are planted in addresses, tools, logs and metrics, and the network's query service is on a port. */
@@ -98,7 +96,7 @@ export const startHost = async (options: Options): Promise<Host> => {
         ['otel', otel],
       ]
     : []
-  const simulatedAsk = createStandInAsk(
+  const simulatedAsk = createInProcessHttp(
     new Map([...places, ['reference', reference] as const].map(([name, at]) => [url(name), at])),
   )
   const realAsk = createHttpClient(systemClock)
@@ -122,14 +120,14 @@ export const startHost = async (options: Options): Promise<Host> => {
     typed: `--set ${path}`,
   }))
   const { config } = readConfig(configFile, { env: {}, flags })
-  const tools = createStandInExec(
+  const tools = createInProcessExec(
     Object.fromEntries(
       Object.entries(simulated.tools).filter(([name]) => hasNode || !name.startsWith('chain-')),
     ),
   )
   const overrides = {
     exec: hasSecrets ? withSecrets(tools, clock) : tools,
-    // The agent itself is asked over a real connection.
+    // The agent itself is requested over a real connection.
     ask: async (request: Parameters<typeof realAsk>[0]) =>
       inFlight.track(
         request.url.includes('.simulated')

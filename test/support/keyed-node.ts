@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { keyPairOf } from '../../src/simulator/keystore/key-pair.ts'
-import { eraOf } from '../../src/simulator/keystore/keystore-era.ts'
-import { sealKeystore } from '../../src/simulator/keystore/keystore-file.ts'
+import { keyPairOf, sealKeystore } from '../../src/simulator/keystore/keystore-file.ts'
+import { toolReleaseOf } from '../../src/simulator/keystore/keystore-tool.ts'
 
 const TYPES = ['secp', 'bls'] as const
 
@@ -87,7 +86,7 @@ export const createKeyedNode = async (options: Options = {}) => {
 
 /** What `recover` of the newest version prints. */
 const printed = (sealed: Parameters<typeof keyPairOf>[0], type: 'secp' | 'bls'): string => {
-  const era = eraOf('0.16.1')
+  const era = toolReleaseOf('0.16.1')
   const lines = [
     era.beginning,
     ...era.recovered(sealed),

@@ -53,7 +53,7 @@ export const add = (a: LedgerTotals, b: LedgerTotals, sign: 1 | -1 = 1): LedgerT
   lines: a.lines + sign * b.lines,
 })
 
-/** The files by which the stream is told how far to go. */
+/** The files that control how far the stream goes. */
 export const createLedgerControl = async (directory: string) => {
   const write = async (name: string, value: number): Promise<void> =>
     writeFile(join(directory, name), `${value}`)
@@ -63,7 +63,7 @@ export const createLedgerControl = async (directory: string) => {
   await write('target', 0)
   return {
     goTo: async (block: number): Promise<void> => write('target', block),
-    /** Makes the program print so many lines that are no good, between two blocks. */
+    /** Makes the program print that number of invalid lines between two blocks. */
     goMad: async (how: 'floods' | 'garbage', lines: number): Promise<void> => {
       await writeFile(join(directory, 'madness.new'), `${how} ${lines}`)
       await rename(join(directory, 'madness.new'), join(directory, 'madness'))

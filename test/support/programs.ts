@@ -32,7 +32,7 @@ export interface Running {
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
-/** Starts a program that goes on until it is stopped. */
+/** Starts a program that runs until it is stopped. */
 export const start = (
   command: string,
   args: readonly string[],

@@ -21,7 +21,7 @@ export const probePrometheus = async (): Promise<Probe> => {
   }
 }
 
-/** `promtool check metrics`: what it finds wrong; empty when all is well. */
+/** `promtool check metrics`: its findings; empty if there are none. */
 export const checkMetrics = async (exposition: string): Promise<string> => {
   const args = ['check', 'metrics']
   const { code, stdout, stderr } = await run(await program('promtool'), args, { input: exposition })

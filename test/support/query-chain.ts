@@ -75,7 +75,7 @@ export interface Speech {
   readonly absentTopic: 'null' | 'absent' | 'empty'
   /** Blocks of one entry of `data`: 1 as the specification has it, more as the hosted service has it. */
   readonly batchBlocks: number
-  /** Whether the hosted dialect tells hashes. */
+  /** Whether the hosted dialect has hashes. */
   readonly guard: boolean
 }
 

@@ -22,15 +22,15 @@ export type Fault =
       readonly headers?: Readonly<Record<string, string>>
       readonly body?: string
     }
-  /** The right answer, cut off after so many bytes by a connection that breaks. */
+  /** The correct response, truncated after that number of bytes by a broken connection. */
   | { readonly kind: 'cut'; readonly bytes: number }
-  /** The right answer, gzipped, its last bytes missing, sent as if it were whole. */
+  /** The correct response, gzipped, without its last bytes, sent as if complete. */
   | { readonly kind: 'short-gzip' }
   /** The connection is closed without a word. */
   | { readonly kind: 'close' }
   /** Nothing is ever said. */
   | { readonly kind: 'hang' }
-  /** The right answer after so many milliseconds of real time. */
+  /** The correct response after that number of milliseconds of real time. */
   | { readonly kind: 'slow'; readonly ms: number }
   /** The right answer, once the test lets it go. */
   | { readonly kind: 'held'; readonly until: Promise<void> }
@@ -99,7 +99,7 @@ export interface QueryServerOptions extends Partial<Speech> {
   readonly packing?: 'gzip' | 'br'
   /** A prefix before `/query` and `/height`. */
   readonly prefix?: string
-  /** What GET /height says, where it is not the height of the chain. */
+  /** The response of GET /height, if not the height of the chain. */
   readonly toldHeight?: () => unknown
   readonly faults?: Faults
 }
@@ -207,7 +207,7 @@ const record = (path: Seen['path'], { seen, headers, body }: Recording): Seen =>
   return { path, nth, headers, body, at: performance.now(), ...blocks }
 }
 
-/** The key may come in whatever header the client was told. */
+/** The key may be in any header that the client is configured to use. */
 const isAllowed = ({ headers }: IncomingMessage, apiKey: string | undefined): boolean =>
   apiKey === undefined ||
   headers.authorization === `Bearer ${apiKey}` ||

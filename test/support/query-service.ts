@@ -20,7 +20,7 @@ interface Wanted {
 }
 
 export interface QueryService {
-  /** Where queries go, and where it tells of itself. */
+  /** URLs of the query API and of the metrics. */
   readonly url: string
   readonly operations: string
   /** `level text` of each line of its log. */

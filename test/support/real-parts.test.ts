@@ -5,7 +5,7 @@ import { run } from './programs.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const CONFIG = 'test/fixtures/real-part/vitest.config.ts'
 
-/** A whole run of vitest over fixtures, one of which probes for a part that nobody has. */
+/** A complete run of vitest over fixtures, one of which probes for a part that does not exist. */
 const runOfVitest = async (file: string, env: Readonly<Record<string, string>>) => {
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', CONFIG, file]
   const { code, stdout } = await run(process.execPath, args, {

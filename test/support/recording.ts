@@ -5,7 +5,7 @@ import { createNode } from '../../src/simulator/node.ts'
 import { LIVELY } from '../../src/simulator/pace.ts'
 import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
 import { JOURNAL_OUTPUT_OPTIONS } from '../../src/sources/journal-query.ts'
-import { createJournalctl } from '../../src/simulator/tools/journalctl.ts'
+import { createJournalctl } from '../../src/simulator/journal/journalctl.ts'
 
 /** When every recording begins. */
 export const RECORDED_FROM = Date.UTC(2026, 2, 1)

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { RECORDED_FROM } from './recording.ts'
 
-/** What `chain-agent replay --json` tells. */
+/** The output of `chain-agent replay --json`. */
 export const replaySchema = z.object({
   isWhole: z.boolean(),
   lines: z.number(),

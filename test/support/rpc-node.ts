@@ -15,7 +15,7 @@ export interface Call {
   readonly of: number
 }
 
-/** What the node does in the place of the right answer; `reply` and `hang` take the whole request. */
+/** What the node does instead of the correct response; `reply` and `hang` apply to the complete request. */
 export type RpcFault =
   | { readonly kind: 'error'; readonly code: number; readonly message: string }
   | { readonly kind: 'result'; readonly change: (right: unknown) => unknown }
@@ -154,7 +154,7 @@ const resultOf = (
   throw new Error(`the test node does not know ${method}`)
 }
 
-/** A log as JSON-RPC tells it. */
+/** A log in JSON-RPC format. */
 export interface RpcLog {
   readonly address: string
   readonly topics: readonly string[]
@@ -179,7 +179,7 @@ interface RpcChainOptions {
 const LOGS_IN_TRANSACTION = 2
 const KINDS = 3
 
-/** A chain whose every block can be told from its number, in the words of JSON-RPC and in ours. */
+/** A chain in which every block follows from its number, in JSON-RPC format and in the agent's. */
 export const createRpcChain = (options: RpcChainOptions = {}) => {
   const { logsIn = (block) => block % 4, timeOf = (block) => 1_700_100_000 + block } = options
   let height = options.height ?? 10

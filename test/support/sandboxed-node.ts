@@ -26,7 +26,7 @@ interface NodeOptions {
 }
 
 /**
- * A node under the maker's name `prefix` and the agent beside it, each program a unit of a real
+ * A node with the name prefix `prefix` and an agent, each program a unit of a real
  * systemd, in a sandbox of their own. The agent is started by `startAgent`, the node by `systemctl`.
  */
 export const createNode = async (prefix: string, options: NodeOptions = {}) => {

@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/core/clock.ts'
 import type { Exec } from '../../src/sources/exec.ts'
-import type { Endpoint } from '../../src/simulator/endpoint.ts'
+import type { Endpoint } from '../../src/simulator/endpoints.ts'
 
-/** A secret for one place; whoever finds it in an output knows where it came from. */
+/** A secret for one location: found in an output, it identifies its origin. */
 export const secret = (place: string): string => `CanaryOf${place}7Q2w9Z`
 /** A secret of 64 hex digits, as the keystore tool prints one. */
 export const HEX = 'c0ffee15'.repeat(8)
@@ -36,7 +36,7 @@ const NOISE = [
   '',
 ].join('\n')
 
-/** Messages of the node's logs that no parser understands, with secrets in them: labelled, and bare. */
+/** Log messages of the node that no parser matches, with secrets: labelled and bare. */
 const UNPARSED = [
   `{"level":"INFO","target":"ledger_tail","fields":{"message":"proposed_block","password":"${secret('LogLine')}"}}`,
   `{"cut ${secret('LogLine')} ${Buffer.from(secret('LogLine')).toString('base64')}`,

@@ -16,12 +16,12 @@ export const askBash = async (
   return out.split('\n')
 }
 
-/** The function that bash itself has been told to call. */
+/** The completion function that bash has registered. */
 const CALL = '$(complete -p chain-agent | sed "s/.*-F \\([^ ]*\\).*/\\1/"); echo "${COMPREPLY[*]}"'
 
 const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`
 
-/** What stands on the line after zsh, on a terminal, was asked to complete it. */
+/** The line after completion by zsh on a terminal. */
 export const askZsh = async (
   folder: string,
   script: string,

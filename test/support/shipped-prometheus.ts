@@ -12,7 +12,7 @@ export const ROOT = join(import.meta.dirname, '../..')
 export const SHIPPED = join(ROOT, 'deploy/prometheus')
 const ALERTS = join(ROOT, 'alerts')
 
-/** What stands in targets/*.yaml. */
+/** The content of targets/*.yaml. */
 export interface TargetGroup {
   readonly targets: readonly string[]
   readonly labels: Readonly<Record<string, string>>
@@ -44,7 +44,7 @@ interface Options {
   /** Of deploy/prometheus/. */
   readonly file: string
   readonly groups: readonly TargetGroup[]
-  /** What stands in query-services/nodes.yaml. */
+  /** The content of query-services/nodes.yaml. */
   readonly queryServices?: readonly TargetGroup[]
   /** HOST:PORT of what the file writes to, where it does. */
   readonly victoria?: string

@@ -34,7 +34,7 @@ export const hexOf = (dice: Dice, bytes: number): string => {
   return `0x${buffer.toString('hex')}`
 }
 
-/** 32 bytes that tell what they stand for. */
+/** 32 bytes with a readable meaning. */
 export const word = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`
 
 /** 20 bytes, the same. */

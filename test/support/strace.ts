@@ -24,7 +24,7 @@ const findProgram = async (): Promise<Program> => {
 let found: Promise<Program> | undefined
 const program = (): Promise<Program> => (found ??= findProgram())
 
-/** One call of the system, as strace tells it; `-y` shows the path behind each descriptor. */
+/** One system call in the output of strace; `-y` adds the path of each descriptor. */
 export interface Call {
   readonly thread: number
   readonly name: string
@@ -153,7 +153,7 @@ export const injecting = async (
   ]
 }
 
-/** Runs a program with all that it starts, and tells what it called. */
+/** Runs a program and its children, and returns their system calls. */
 export const trace = async (
   argv: readonly string[],
   options: {
@@ -184,7 +184,7 @@ export const trace = async (
   return { code, calls: parseCalls(await readFile(file, 'utf8')) }
 }
 
-/** The calls in the order in which they began. Of a single thread strace does not say which. */
+/** The calls in order of their start. For a single thread strace prints no thread ID. */
 const parseCalls = (text: string, single = 0): readonly Call[] => {
   const calls: Call[] = []
   /** Thread → the place of its call that has not ended yet. */

@@ -4,7 +4,7 @@ export const TOKEN = `0x${'70'.repeat(20)}`
 export const ZERO = `0x${'00'.repeat(20)}`
 export const ADA = `0x${'aa'.repeat(20)}`
 export const BOB = `0x${'bb'.repeat(20)}`
-/** Keccak-256 of Transfer(address,address,uint256), as every explorer shows it. */
+/** Keccak-256 of Transfer(address,address,uint256), as shown by every explorer. */
 export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`

@@ -33,7 +33,7 @@ export const refusedByVmalert = async (files: readonly string[]): Promise<string
 export interface Victoria {
   /** HOST:PORT. */
   readonly address: string
-  /** `at` in seconds since the epoch: exactly then. Without it, as everybody is answered. */
+  /** `at` in seconds since the epoch: evaluates at that time. Without it, at the default time. */
   query(expression: string, at?: number): Promise<readonly Series[]>
   stop(): Promise<void>
 }

@@ -8,7 +8,7 @@ import { renderManual } from './manual.ts'
 import { keys } from '../../config/keys.ts'
 import { schema } from '../../config/schema.ts'
 import { chapters } from '../../metrics.ts'
-import { listScenarios } from '../../simulator/scenario/scenarios.ts'
+import { listScenarios } from '../../simulator/scenario/scenario.ts'
 import { createRunbooks } from '../../sources/runbooks.ts'
 import { ALL, SECTIONS } from '../../commands/status/sections.ts'
 

@@ -1,5 +1,4 @@
-import type { Context } from '../../core/collector.ts'
-import { withDeadline } from '../../core/collector.ts'
+import { type Context, withDeadline } from '../../core/collector.ts'
 import { SourceError, summaryOf } from '../../core/errors.ts'
 import { attempt } from '../../core/outcome.ts'
 import type { Sample } from '../../core/metric.ts'

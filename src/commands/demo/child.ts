@@ -5,18 +5,18 @@ import type { Clock } from '../../core/clock.ts'
 
 export interface Child {
   readonly process: ChildProcess
-  /** Resolves, and never rejects, when it has ended. */
+  /** Resolves when the process has exited; never rejects. */
   readonly ended: Promise<void>
   hasEnded(): boolean
-  /** Asks it to end, and insists where it does not. */
+  /** Terminates the process, and kills it after 10 s. */
   stop(): Promise<void>
 }
 
 interface StartOptions {
   readonly args: readonly string[]
-  /** What it finds in its environment, and nothing else. */
+  /** The complete environment of the process. */
   readonly env: Readonly<Record<string, string>>
-  /** A file that takes what it prints, other than a piped standard output. */
+  /** File descriptor for its output, except for a piped standard output. */
   readonly log: number
   readonly stdout: 'pipe' | 'log'
   readonly clock: Clock
@@ -25,11 +25,11 @@ interface StartOptions {
 const GRACE_MS = 10_000
 export const program = fileURLToPath(new URL('../../main.js', import.meta.url))
 
-/** Starts this very program a second time, as a process of its own. */
+/** Starts this program again as a child process. */
 export const startChild = ({ args, env, log, stdout, clock }: StartOptions): Child => {
   const child = spawn(process.execPath, [program, ...args], {
     env: { TZ: 'UTC', LANG: 'C.UTF-8', ...env },
-    // A group of its own: Ctrl-C reaches us alone, and we end the agent before the node.
+    // A process group of its own: Ctrl-C reaches only the parent, which stops the agent before the node.
     detached: true,
     stdio: ['ignore', stdout === 'pipe' ? 'pipe' : log, log],
   })
@@ -43,35 +43,35 @@ interface ShellOptions {
   readonly clock: Clock
 }
 
-/** Starts a shell on our own terminal. */
+/** Starts a shell on the terminal of this process. */
 export const startShell = ({ command, args, env, clock }: ShellOptions): Child =>
   // An interactive shell ignores SIGTERM.
   supervise(spawn(command, args, { env, stdio: 'inherit' }), 'SIGHUP', clock)
 
 const supervise = (child: ChildProcess, stopSignal: NodeJS.Signals, clock: Clock): Child => {
-  let over = false
+  let hasExited = false
   const ended = once(child, 'exit')
     .catch(() => undefined)
     .then(() => {
-      over = true
+      hasExited = true
     })
-  // Where this process must end at once, its children are asked to end at least.
-  const endToo = (): void => {
+  // If this process must exit immediately, it at least signals its children.
+  const killOnExit = (): void => {
     child.kill(stopSignal)
   }
-  process.once('exit', endToo)
-  void ended.then(() => process.removeListener('exit', endToo))
+  process.once('exit', killOnExit)
+  void ended.then(() => process.removeListener('exit', killOnExit))
   return {
     process: child,
     ended,
-    hasEnded: () => over,
+    hasEnded: () => hasExited,
     stop: async () => {
-      if (over) return
-      const patience = new AbortController()
+      if (hasExited) return
+      const timeout = new AbortController()
       child.kill(stopSignal)
-      await Promise.race([ended, clock.sleep(GRACE_MS, patience.signal)])
-      patience.abort()
-      if (!over) child.kill('SIGKILL')
+      await Promise.race([ended, clock.sleep(GRACE_MS, timeout.signal)])
+      timeout.abort()
+      if (!hasExited) child.kill('SIGKILL')
       await ended
     },
   }

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { loadScenario } from '../../simulator/scenario/scenarios.ts'
+import { loadScenario } from '../../simulator/scenario/scenario.ts'
 import { type Child, startChild } from './child.ts'
 import { openDemoShell, writeLauncher } from './demo-shell.ts'
-import { readStatusLine } from './demo-line.ts'
-import { type Place, placeSchema, renderConfig, renderWelcome } from './demo-texts.ts'
+import { readStatusLine } from './status-line.ts'
+import { type NodeInfo, nodeInfoSchema, renderConfig, renderWelcome } from './demo-texts.ts'
 import { freePort } from './free-port.ts'
 import { demoFleet } from './fleet/demo-fleet.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
@@ -30,28 +30,31 @@ interface Options {
   readonly port: number
 }
 
-/** `chain-agent demo`: a simulated node and an agent that watches it, until Ctrl-C. */
+/** `chain-agent demo`: runs a simulated node and an agent that monitors it, until Ctrl-C. */
 export const demoCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('demo')
-    .description('rehearse: start a simulated node, and the agent beside it')
-    .option('--scenario <name|file>', 'what befalls the node', 'healthy')
+    .description('start a simulated node and an agent that monitors it')
+    .option('--scenario <name|file>', 'scenario of the simulated node', 'healthy')
     .addOption(
-      new Option('--fleet <nodes>', 'so many nodes with different fates in one process')
+      new Option(
+        '--fleet <nodes>',
+        'simulate this number of nodes, with different profiles, in one process',
+      )
         .argParser(readFleet)
         .conflicts(['scenario', 'at']),
     )
-    .option('--at <duration>', 'begin so far into the scenario: 90s, 5m', readSpan, 0)
-    .option('--list', 'list the scenarios, or the fates of the fleet, and end')
+    .option('--at <duration>', 'start this far into the scenario: 90s, 5m', readSpan, 0)
+    .option('--list', 'list the scenarios, or the profiles of the fleet, and exit')
     .addOption(
       new Option(
         '--shell',
         'open a shell in which chain-agent uses the demo; the demo stops when the shell exits',
       ).conflicts(['fleet', 'list']),
     )
-    .option('--prefix <word>', 'the word before the names of units and tools', readPrefix, 'chain')
+    .option('--prefix <word>', 'name prefix of units and tools', readPrefix, 'chain')
     .option(
       '--port <port>',
-      'where the agent serves /metrics, or the fleet its list; another one if it is taken',
+      'port of the agent, or of the list of the fleet; another free port if it is in use',
       readPort,
       9843,
     )
@@ -86,7 +89,7 @@ const demo = async (io: Io, options: Options): Promise<ExitCode> => {
     io.stdout.write(await renderScenarios())
     return 0
   }
-  // Read here first: a mistake in a scenario is better said than found in a child's log.
+  // Parsed here first: an error in the scenario is printed here and not only in the log of the child.
   const { description } = await loadScenario(options.scenario)
   const directory = await mkdtemp(join(tmpdir(), 'chain-demo-'))
   const logFile = join(directory, 'agent.log')
@@ -103,15 +106,15 @@ const demo = async (io: Io, options: Options): Promise<ExitCode> => {
       clock: io.clock,
     })
     children.push(simulator)
-    const place = await readPlace(simulator, io.signal)
-    if (!place) return io.signal.aborted ? 0 : await sayDead(io, 'simulator', logFile)
+    const node = await readNodeInfo(simulator, io.signal)
+    if (!node) return io.signal.aborted ? 0 : await reportExit(io, 'simulator', logFile)
     const port = await freePort(options.port)
     const config = join(directory, 'agent.yaml')
-    await writeFile(config, renderConfig(place, { directory, port }))
-    await writeLauncher(place.binDirectory)
+    await writeFile(config, renderConfig(node, { directory, port }))
+    await writeLauncher(node.binDirectory)
     const agent = startChild({
       args: ['run', '--config', config],
-      env: { PATH: place.binDirectory, HOME: directory },
+      env: { PATH: node.binDirectory, HOME: directory },
       log: log.fd,
       stdout: 'log',
       clock: io.clock,
@@ -125,17 +128,18 @@ const demo = async (io: Io, options: Options): Promise<ExitCode> => {
         port,
         logFile,
         config,
-        place,
+        node,
         pid: simulator.process.pid,
       }),
     )
     const pair = { simulator, agent, metricsUrl: `http://127.0.0.1:${port}/metrics` }
     if (options.shell) {
-      const { binDirectory } = place
-      const watched = async (shellIo: Io): Promise<void> => watch(shellIo, pair)
-      if (!(await openDemoShell(io, { directory, binDirectory, config, watch: watched }))) return 1
+      const { binDirectory } = node
+      const watchInShell = async (shellIo: Io): Promise<void> => watch(shellIo, pair)
+      if (!(await openDemoShell(io, { directory, binDirectory, config, watch: watchInShell })))
+        return 1
     } else await watch(io, pair)
-    return io.signal.aborted || !agent.hasEnded() ? 0 : await sayDead(io, 'agent', logFile)
+    return io.signal.aborted || !agent.hasEnded() ? 0 : await reportExit(io, 'agent', logFile)
   } finally {
     for (const child of children) await child.stop()
     await log.close()
@@ -143,16 +147,16 @@ const demo = async (io: Io, options: Options): Promise<ExitCode> => {
   }
 }
 
-/** The line that the simulator prints when it is ready; undefined when it ended before. */
-const readPlace = async (
+/** The line that the simulator prints when it is ready; undefined if it exited before. */
+const readNodeInfo = async (
   { process: child, ended }: Child,
   signal: AbortSignal,
-): Promise<Place | undefined> => {
+): Promise<NodeInfo | undefined> => {
   if (!child.stdout) return undefined
   const line = once(createInterface({ input: child.stdout }), 'line', { signal }).catch(() => [])
   const [text]: readonly unknown[] = await Promise.race([line, ended.then(() => [])])
   if (typeof text !== 'string') return undefined
-  return placeSchema.parse(JSON.parse(text))
+  return nodeInfoSchema.parse(JSON.parse(text))
 }
 
 interface Pair {
@@ -161,23 +165,25 @@ interface Pair {
   readonly metricsUrl: string
 }
 
-/** By then the agent has asked everybody once. */
+/** By then each collector has run once. */
 const FIRST_MS = 1500
 const EVERY_MS = { terminal: 2000, file: 10_000 } as const
 
-/** Prints a line now and then until the demo is interrupted or the agent has ended. */
+/** Prints a status line at intervals until the demo is interrupted or the agent has exited. */
 const watch = async (io: Io, { simulator, agent, metricsUrl }: Pair): Promise<void> => {
   const onTerminal = 'isTTY' in io.stdout && io.stdout.isTTY === true
-  let mourned = false
+  let isReported = false
   let wake = (): void => undefined
-  // Once for all turns: a callback at each turn would pile up on promises that stay pending.
+  // Registered once: callbacks registered at each turn would accumulate on pending promises.
   for (const ended of [simulator.ended, agent.ended]) void ended.then(() => wake())
   io.signal.addEventListener('abort', () => wake(), { once: true })
   await io.clock.sleep(FIRST_MS, io.signal)
   while (!io.signal.aborted && !agent.hasEnded()) {
-    if (simulator.hasEnded() && !mourned) {
-      mourned = true
-      io.stdout.write(`${onTerminal ? '\n' : ''}The simulated node has ended; the agent goes on.\n`)
+    if (simulator.hasEnded() && !isReported) {
+      isReported = true
+      io.stdout.write(
+        `${onTerminal ? '\n' : ''}The simulated node has exited; the agent continues.\n`,
+      )
     }
     const line = await readStatusLine(metricsUrl)
     io.stdout.write(onTerminal ? `\r\u001b[K${line}` : `${line}\n`)
@@ -189,10 +195,10 @@ const watch = async (io: Io, { simulator, agent, metricsUrl }: Pair): Promise<vo
   if (onTerminal) io.stdout.write('\n')
 }
 
-const sayDead = async ({ stderr }: Io, who: string, logFile: string): Promise<ExitCode> => {
+const reportExit = async ({ stderr }: Io, name: string, logFile: string): Promise<ExitCode> => {
   const tail = (await readFile(logFile, 'utf8')).trimEnd().split('\n').slice(-15)
   stderr.write(
-    `The ${who} has ended by itself. The end of its log:\n${tail.map((line) => `  ${line}\n`).join('')}`,
+    `The ${name} has exited unexpectedly. The end of its log:\n${tail.map((line) => `  ${line}\n`).join('')}`,
   )
   return 1
 }

@@ -5,7 +5,7 @@ import { shellQuote } from '../../core/shell-quote.ts'
 import { program, startShell } from './child.ts'
 import type { Io } from '../../cli/io.ts'
 
-/** Puts `chain-agent` next to the simulated tools: this program, run by this Node. */
+/** Writes `chain-agent` next to the simulated tools: this program, run by the same Node.js. */
 export const writeLauncher = async (binDirectory: string): Promise<void> => {
   const file = join(binDirectory, 'chain-agent')
   const command = [process.execPath, program].map(shellQuote).join(' ')
@@ -24,7 +24,7 @@ interface DemoShellOptions {
 
 /**
  * Runs the user's shell with the demo on its PATH, until it exits or the demo is interrupted. Status lines go to a log
- * file meanwhile. False where the shell could not be started.
+ * file meanwhile. Returns false if the shell could not be started.
  */
 export const openDemoShell = async (io: Io, options: DemoShellOptions): Promise<boolean> => {
   const { directory, binDirectory, config, watch } = options
@@ -60,7 +60,7 @@ export const openDemoShell = async (io: Io, options: DemoShellOptions): Promise<
   return false
 }
 
-/** bash sets its prompt, and often PATH, in its own startup file; an interactive one reads ours after that. */
+/** bash sets its prompt, and often PATH, in its startup file; the file given with --rcfile sources that file first. */
 const shellArguments = async (
   of: Omit<DemoShellOptions, 'watch'> & { readonly command: string },
 ): Promise<readonly string[]> => {

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { shellQuote } from '../../core/shell-quote.ts'
 import { TOKENS } from '../../simulator/chain/token-events.ts'
 
-/** Where the simulator says that its parts are: the line that `simulate --json` prints. */
-export const placeSchema = z.object({
+/** The line that `simulate --json` prints: URLs and paths of the simulated node. */
+export const nodeInfoSchema = z.object({
   rpcUrl: z.string(),
   referenceUrl: z.string(),
   nativeUrl: z.string(),
@@ -27,18 +27,18 @@ export const placeSchema = z.object({
   }),
 })
 
-export type Place = z.output<typeof placeSchema>
+export type NodeInfo = z.output<typeof nodeInfoSchema>
 
 interface Settings {
   readonly directory: string
   readonly port: number
-  /** How often collectors ask, by their names; the others as on a host at work. */
+  /** Intervals by collector; the others have their defaults. */
   readonly intervals?: Readonly<Record<string, string>>
-  /** Whether a query service can be reached, which is asked over a connection of its own. */
+  /** Whether a query service is reachable; the token collector connects to it over HTTP. */
   readonly hasTokens?: boolean
 }
 
-/** More often than on a host at work: a rehearsal should be quick to show. */
+/** Shorter than the defaults: the demo should react quickly. */
 const QUICK = {
   reference: '2s',
   services: '2s',
@@ -60,9 +60,9 @@ const TOKEN = {
   ],
 } as const
 
-/** The configuration of an agent that watches the simulated node. */
+/** The configuration of an agent that monitors the simulated node. */
 export const renderConfig = (
-  { prefix, rpcUrl, referenceUrl, nativeUrl, otelUrl, ownPublicKey, ...files }: Place,
+  { prefix, rpcUrl, referenceUrl, nativeUrl, otelUrl, ownPublicKey, ...files }: NodeInfo,
   { directory, port, intervals = QUICK, hasTokens = true }: Settings,
 ): string => {
   const at: Record<string, { readonly interval: string }> = {}
@@ -104,35 +104,37 @@ const SERVICE = 'http://127.0.0.1:8181'
 interface Welcome {
   readonly scenario: string
   readonly port: number
-  /** The port that was asked for. */
+  /** The requested port. */
   readonly wanted: number
   readonly description: string
   readonly logFile: string
   readonly config: string
-  readonly place: Place
+  readonly node: NodeInfo
   readonly pid: number | undefined
 }
 
-/** What the demo prints when node and agent run. */
+/** The output once node and agent run. */
 export const renderWelcome = (welcome: Welcome): string => {
-  const { scenario, description, port, logFile, config, place, pid, wanted } = welcome
-  const { firstServiceBlock: first } = place
+  const { scenario, description, port, logFile, config, node, pid, wanted } = welcome
+  const { firstServiceBlock: first } = node
   const agent = `http://127.0.0.1:${port}`
   return [
     `Scenario "${scenario}": ${description}`,
-    ...(wanted === 0 || wanted === port ? [] : [`Port ${wanted} is taken; the agent has ${port}.`]),
+    ...(wanted === 0 || wanted === port
+      ? []
+      : [`Port ${wanted} is in use; the agent listens on port ${port}.`]),
     '',
     `  page       ${agent}/`,
     `  metrics    ${agent}/metrics`,
     `  status     ${agent}/api/v1/status`,
     `  readiness  ${agent}/-/ready`,
     `  log        ${logFile}`,
-    `  node       ${place.rpcUrl}, tools in ${place.binDirectory}`,
-    `  pid        ${pid} is the node: kill it to see its series disappear`,
+    `  node       ${node.rpcUrl}, tools in ${node.binDirectory}`,
+    `  pid        ${pid} is the node: kill it to see its metrics disappear`,
     '',
     'In a second terminal:',
     '',
-    `  export PATH=${shellQuote(place.binDirectory)}:$PATH`,
+    `  export PATH=${shellQuote(node.binDirectory)}:$PATH`,
     `  export CHAIN_AGENT_CONFIG=${shellQuote(config)}`,
     '  chain-agent check',
     '',

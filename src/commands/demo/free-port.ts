@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** The port that was asked for, or any other where that is taken. */
+/** The requested port, or another free one if it is in use; 0 if none could be opened. */
 export const freePort = async (wanted: number): Promise<number> => {
   for (const port of [wanted, 0]) {
     const server = createServer()

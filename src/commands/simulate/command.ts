@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { ConfigError } from '../../core/errors.ts'
 import { asError } from '../../core/outcome.ts'
 import { minute, parseDuration } from '../../core/units.ts'
-import { listScenarios, loadScenario } from '../../simulator/scenario/scenarios.ts'
+import { listScenarios, loadScenario } from '../../simulator/scenario/scenario.ts'
 import { createSimulator, type Simulator } from '../../simulator/simulator.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 
@@ -23,15 +23,15 @@ interface Options {
   readonly directory?: string
 }
 
-/** `chain-agent simulate`: a whole node to rehearse on, until it is interrupted. */
+/** `chain-agent simulate`: runs a complete simulated node until it is interrupted. */
 export const simulateCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('simulate')
-    .description('run a simulated node: its RPC, its tools, its services and its journal')
-    .option('--scenario <name|file>', 'what befalls the node', 'healthy')
-    .option('--at <duration>', 'begin so far into the scenario: 90s, 5m', readSpan, 0)
-    .option('--list', 'list the scenarios and end')
-    .option('--json', 'print where to find it as one line of JSON')
-    .option('--prefix <word>', 'the word before the names of units and tools', readPrefix, 'chain')
+    .description('run a simulated node: RPC, tools, services and journal')
+    .option('--scenario <name|file>', 'scenario of the simulated node', 'healthy')
+    .option('--at <duration>', 'start this far into the scenario: 90s, 5m', readSpan, 0)
+    .option('--list', 'list the scenarios and exit')
+    .option('--json', 'print its URLs and paths as one line of JSON')
+    .option('--prefix <word>', 'name prefix of units and tools', readPrefix, 'chain')
     .option('--rpc-port <port>', "port of the node's RPC; 0 takes a free one", readPort, 0)
     .option('--reference-port <port>', 'port of the reference; 0 takes a free one', readPort, 0)
     .option(
@@ -48,7 +48,7 @@ export const simulateCommand = (io: Io, exit: (code: ExitCode) => void): Command
     )
     .option(
       '--directory <dir>',
-      'where bin/ and the files of the node go (default: a fresh one, removed at the end)',
+      'directory for bin/ and the files of the node (default: a temporary one, removed on exit)',
     )
     .addHelpText('after', EXAMPLES)
     .action(async (options: Options) => {
@@ -86,7 +86,7 @@ const simulate = async (io: Io, options: Options): Promise<ExitCode> => {
   }
 }
 
-/** The table that `--list` prints: one scenario a line. */
+/** The output of `--list`: one scenario per line. */
 export const renderScenarios = async (): Promise<string> => {
   const scenarios = await listScenarios()
   const width = Math.max(...scenarios.map(({ name }) => name.length))
@@ -95,7 +95,7 @@ export const renderScenarios = async (): Promise<string> => {
     .join('')
 }
 
-/** Runs a command: what the user got wrong is said without a stack, and ends it with 2. */
+/** Runs a command and prints its error without a stack. Returns 2 for a ConfigError, 1 for any other error. */
 export const attemptCommand = async (
   { stderr }: Pick<Io, 'stderr'>,
   run: () => Promise<ExitCode>,
@@ -111,7 +111,7 @@ export const attemptCommand = async (
 export const readSpan = (text: string): number => {
   const span = parseDuration(text)
   if (span !== undefined && span <= 24 * 60 * minute) return span
-  throw new InvalidArgumentError('expected a duration of a day at most, such as 90s or 5m')
+  throw new InvalidArgumentError('expected a duration of at most a day, such as 90s or 5m')
 }
 
 export const readPort = (text: string): number => {
@@ -121,7 +121,7 @@ export const readPort = (text: string): number => {
 
 export const readPrefix = (text: string): string => {
   if (/^[a-z][a-z0-9]{0,30}$/.test(text)) return text
-  throw new InvalidArgumentError('expected a word of small letters and digits, such as chain')
+  throw new InvalidArgumentError('expected lowercase letters and digits, such as chain')
 }
 
 const renderJson = ({
@@ -145,13 +145,13 @@ const renderJson = ({
 
 const renderText = (simulator: Simulator, scenario: string): string =>
   [
-    `A simulated node in the scenario "${scenario}".`,
+    `Simulated node in scenario "${scenario}":`,
     `  RPC         ${simulator.rpcUrl}`,
-    `  reference   ${simulator.referenceUrl}   (RPC, and GET /height)`,
-    `  metrics     ${simulator.nativeUrl}/metrics, and ${simulator.otelUrl}/metrics of otelcol`,
+    `  reference   ${simulator.referenceUrl}   (RPC and GET /height)`,
+    `  metrics     ${simulator.nativeUrl}/metrics, and ${simulator.otelUrl}/metrics (otelcol)`,
     `  tools       PATH=${simulator.binDirectory}:$PATH`,
     `  files       ${simulator.nodeDirectory}, backups in ${simulator.backupDirectory}`,
     `  public key  ${simulator.ownPublicKey}`,
-    'Ctrl-C ends it.',
+    'Press Ctrl-C to stop it.',
     '',
   ].join('\n')

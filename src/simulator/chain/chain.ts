@@ -1,27 +1,189 @@
-import type { Block, Happening } from './happening.ts'
-import { createStrides, STRIDE } from './strides.ts'
-import { createValidators, type Validator } from './validators.ts'
+import { keyPairOf, type KeyType, type Sealed } from '../keystore/keystore-file.ts'
+import { createRandom, digest, pick } from './random.ts'
+
+export interface Validator {
+  /** The contents of the keystores of its node. */
+  readonly sealed: Readonly<Record<KeyType, Sealed>>
+  /** The secp public key: 66 hex digits. */
+  readonly publicKey: string
+  /** host:port, from reserved ranges. */
+  readonly address: string
+}
+
+/** The validators of a simulated network. Each simulated node is one of them. */
+const createValidators = (seed: number, count: number): readonly Validator[] =>
+  Array.from({ length: count }, (_, index) => {
+    const sealedOf = (type: KeyType): Sealed => {
+      const text = `simulated ${type} key ${seed}/${index}, not a real key; `
+      return { secret: Buffer.from(text).subarray(0, 32), version: 2 }
+    }
+    const sealed = { secp: sealedOf('secp'), bls: sealedOf('bls') }
+    return {
+      sealed,
+      get publicKey() {
+        return publicKeyOf(sealed.secp)
+      },
+      address: `${addressOf(10 + index)}:8000`,
+    }
+  })
+
+/** Deriving a key takes milliseconds: done on first use, once per process. */
+const publicKeyOf = (sealed: Sealed): string => {
+  const name = sealed.secret.toString('latin1')
+  const known = derived.get(name) ?? keyPairOf(sealed, 'secp').publicKey
+  derived.set(name, known)
+  return known
+}
+
+const derived = new Map<string, string>()
+
+/** The first 256 from a range for documentation, the others from the range for benchmarks. */
+const addressOf = (number: number): string =>
+  number < 256 ? `198.51.100.${number}` : `198.18.${Math.floor(number / 256)}.${number % 256}`
+
+interface Round {
+  readonly round: bigint
+  /** The validator that had to propose a block. */
+  readonly leader: Validator
+  /** When the network saw the outcome of the round. */
+  readonly seenMs: number
+}
+
+export interface Block extends Round {
+  readonly kind: 'block'
+  readonly seqNum: bigint
+  readonly parentRound: bigint
+  readonly epoch: bigint
+  /** The timestamp of the block. */
+  readonly timeMs: number
+  readonly transactions: number
+  /** 64 hex digits. */
+  readonly id: string
+}
+
+/** A round without a block: its leader did not propose one. */
+export interface Timeout extends Round {
+  readonly kind: 'timeout'
+}
+
+export type RoundOutcome = Block | Timeout
+
+const ROUNDS = 40
+const ROUND_MS = 350
+const SPREAD_MS = 50
+const TIMEOUT_MS = 1000
+const BLOCKS_PER_EPOCH = 50_000n
+const ORIGIN_MS = Date.UTC(2025, 0, 1)
+const LENGTH_MS = (ROUNDS - 1) * ROUND_MS + TIMEOUT_MS
+
+/**
+ * The chain consists of strides of equal length, so that any time can be looked up without counting from the
+ * start: 40 rounds, one of which times out, 39 blocks, 14.65 seconds.
+ */
+const STRIDE = {
+  rounds: BigInt(ROUNDS),
+  blocks: BigInt(ROUNDS - 1),
+  at: (ms: number): number => Math.floor((ms - ORIGIN_MS) / LENGTH_MS),
+} as const
+
+interface Stride {
+  readonly rounds: readonly RoundOutcome[]
+  readonly blocks: readonly Block[]
+}
+
+/** How many strides are cached; others are computed again. */
+const KEPT = 256
+
+const createStrides = (seed: number, validators: readonly Validator[]) => {
+  const kept = new Map<number, Stride>()
+  return {
+    get: (index: number): Stride => {
+      if (index < 0) throw new RangeError('the simulated chain begins in 2025')
+      const known = kept.get(index)
+      if (known) return known
+      const [oldest] = kept.keys()
+      if (kept.size >= KEPT && oldest !== undefined) kept.delete(oldest)
+      const rounds = [...makeRounds(seed, validators, index)]
+      const made = { rounds, blocks: rounds.filter((round) => round.kind === 'block') }
+      kept.set(index, made)
+      return made
+    },
+  } as const
+}
+
+function* makeRounds(
+  seed: number,
+  validators: readonly Validator[],
+  index: number,
+): Generator<RoundOutcome> {
+  const random = createRandom(pick(2 ** 32, seed, 'stride', index))
+  const whole = (below: number): number => Math.floor(random() * below)
+  // Neither the first nor the last: the parent of every block is then in the stride or just before it.
+  const late = 1 + whole(ROUNDS - 2)
+  const durations = drawDurations(whole)
+  let startMs = ORIGIN_MS + index * LENGTH_MS
+  let parentRound = BigInt(index) * STRIDE.rounds - 1n
+  let seqNum = BigInt(index) * STRIDE.blocks
+  for (let position = 0; position < ROUNDS; position += 1) {
+    const round = BigInt(index) * STRIDE.rounds + BigInt(position)
+    const leader = validators[whole(validators.length)]
+    if (!leader) throw new RangeError('a network needs at least one validator')
+    if (position === late) {
+      startMs += TIMEOUT_MS
+      yield { kind: 'timeout', round, leader, seenMs: startMs + 1 + whole(15) }
+      continue
+    }
+    yield {
+      kind: 'block',
+      round,
+      leader,
+      seqNum,
+      parentRound,
+      epoch: seqNum / BLOCKS_PER_EPOCH + 1n,
+      timeMs: startMs,
+      seenMs: startMs + 20 + whole(90),
+      // At least one: token events need a transaction.
+      transactions: Math.max(1, whole(60)),
+      id: digest(seed, 'block', seqNum),
+    }
+    parentRound = round
+    seqNum += 1n
+    startMs += durations.pop() ?? ROUND_MS
+  }
+}
+
+/** 39 durations of 300 to 400 ms with an exact sum: each deviation has its opposite. */
+const drawDurations = (whole: (below: number) => number): number[] => {
+  const durations = [ROUND_MS]
+  while (durations.length < ROUNDS - 1) {
+    const deviation = whole(SPREAD_MS + 1)
+    for (const duration of [ROUND_MS - deviation, ROUND_MS + deviation]) {
+      durations.splice(whole(durations.length + 1), 0, duration)
+    }
+  }
+  return durations
+}
 
 /** A block is final when the second block after it is proposed. */
 export const FINAL_AFTER = 2n
 
 /**
- * The chain that a network makes, as a function of its seed and of time alone: nothing is stored,
- * so any block of any age can be asked for, and two simulators with one seed agree.
+ * The chain of a network, as a function of its seed and of time only. Nothing is stored: any block of any age
+ * can be computed, and two simulators with one seed agree.
  */
 export interface Chain {
   readonly seed: number
   readonly validators: readonly Validator[]
-  /** The newest block that the network had seen by then. */
+  /** The newest block that the network had at that time. Throws a RangeError before 2025. */
   headAt(ms: number): Block
-  /** Undefined below zero. Blocks of the future have an answer too: it is for the asker to stop at the head. */
+  /** Undefined below zero. Future blocks are returned too: the caller must stop at the head. */
   block(seqNum: bigint): Block | undefined
-  round(round: bigint): Happening | undefined
-  /** What was seen after `fromMs` and not after `toMs`, in order. */
-  between(fromMs: number, toMs: number): Iterable<Happening>
+  round(round: bigint): RoundOutcome | undefined
+  /** The rounds that ended after `fromMs` and up to `toMs`, in order. */
+  between(fromMs: number, toMs: number): Iterable<RoundOutcome>
 }
 
-/** A network has twenty validators, or as many as are wanted. */
+/** Creates the chain of a network with that number of validators. */
 export const createChain = (seed = 1, validatorCount = 20): Chain => {
   const validators = createValidators(seed, validatorCount)
   const strides = createStrides(seed, validators)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
+/** Pseudorandom numbers in [0, 1), the same for the same seed (mulberry32). */
 export const createRandom = (seed: number): (() => number) => {
   let state = seed >>> 0
   return () => {
@@ -11,10 +11,10 @@ export const createRandom = (seed: number): (() => number) => {
   }
 }
 
-/** 64 hex digits that are the same for the same parts: hashes, keys and identifiers of the simulation. */
+/** 64 hex digits, the same for the same parts: for hashes, keys and identifiers of the simulation. */
 export const digest = (...parts: readonly (string | number | bigint)[]): string =>
   createHash('sha256').update(parts.join('/')).digest('hex')
 
-/** A whole number below `bound` that is the same for the same parts. */
+/** An integer below `bound`, the same for the same parts. */
 export const pick = (bound: number, ...parts: readonly (string | number | bigint)[]): number =>
   Number.parseInt(digest(...parts).slice(0, 8), 16) % bound

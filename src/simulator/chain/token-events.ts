@@ -1,4 +1,4 @@
-/** Contracts of the simulated chain. Their events depend on the block number alone. */
+/** Contracts of the simulated chain. Their events depend only on the block number. */
 export const TOKENS = {
   erc20: '0x70ce000000000000000000000000000000000001',
   erc721: '0x70ce000000000000000000000000000000000002',

@@ -1,13 +1,22 @@
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  mkdir,
+  readdir,
+  rename,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
 import type { SimulatedNode } from '../node.ts'
-import { hostFiles, openFilesOf } from './host-files.ts'
-import { CPUS, type Ticks } from './kernel-texts.ts'
-import { createNodeFiles } from './node-files.ts'
 import { LIVELY, type Pace } from '../pace.ts'
+import { CPUS, hostFiles, openFilesOf, type Ticks } from './host-files.ts'
+import { walMegabytesAt } from './host.ts'
 
-/** Where the parts of the rehearsal host lie. */
+/** Paths of the simulated host. */
 export interface HostPlaces {
   readonly procfs: string
   readonly sysfs: string
@@ -16,30 +25,30 @@ export interface HostPlaces {
   readonly directories: { readonly ledger: string; readonly wal: string }
 }
 
-interface Options {
+interface HostTreeOptions {
   readonly clock: Clock
-  /** That of the simulator. */
+  /** The directory of the simulator. */
   readonly directory: string
-  /** Where the node keeps its files. */
+  /** The directory of the node's own files. */
   readonly nodeDirectory: string
   readonly pace?: Pace
 }
 
-export interface HostTree {
+interface HostTree {
   readonly places: HostPlaces
-  /** Writes what has changed. */
+  /** Writes the files that have changed. */
   settle(): Promise<void>
-  /** Goes on writing what has changed, until the signal aborts. */
+  /** Keeps writing the files that change, until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>
 }
 
-/** The health of drives is written every so often, though it says the same. */
+/** The health of drives is written again in this interval, even if unchanged. */
 const HEALTH_MS = 30_000
 
-/** The files in which a host tells of itself, written once before this returns. */
+/** The files that describe a host: /proc, /sys, /boot and SMART. All are written before the promise resolves. */
 export const createHostTree = async (
   node: SimulatedNode,
-  { clock, directory, nodeDirectory, pace = LIVELY }: Options,
+  { clock, directory, nodeDirectory, pace = LIVELY }: HostTreeOptions,
 ): Promise<HostTree> => {
   const root = join(directory, 'host')
   const places: HostPlaces = {
@@ -60,9 +69,9 @@ export const createHostTree = async (
     if (isDue) healthMs = node.now()
     for (const [path, text] of files) {
       if (written.get(path) === text && !(isDue && path.startsWith('smart/'))) continue
-      await put(root, path, text)
+      await writeAtomically(root, path, text)
     }
-    for (const path of written.keys()) if (!files.has(path)) await take(root, path)
+    for (const path of written.keys()) if (!files.has(path)) await removeEntry(root, path)
     written = files
     for (const [pid, open] of openFilesOf(node))
       await keepOpen(join(places.procfs, `${pid}/fd`), open)
@@ -79,14 +88,14 @@ export const createHostTree = async (
     keep: async (signal) => {
       while (!signal.aborted) {
         await clock.sleep(pace.hostMs, signal)
-        // Somebody may have taken the directory away; the node goes on without it.
+        // The directory may have been removed; the node continues without it.
         if (!signal.aborted) await settle().catch(() => undefined)
       }
     },
   }
 }
 
-/** The time of the processors since the boot: what a scenario says of it counts from then on. */
+/** CPU time since the boot; a scenario changes it from its directive on. */
 const createTicks = (node: SimulatedNode): (() => Ticks) => {
   let [atMs, bootedMs] = [node.now(), node.now()]
   let ticks: Ticks = { busy: 0, idle: 0 }
@@ -94,7 +103,7 @@ const createTicks = (node: SimulatedNode): (() => Ticks) => {
     const { host } = node.condition()
     const nowMs = node.now()
     if (host.bootedMs !== bootedMs) {
-      // All of the time before the beginning was like the beginning.
+      // The time since the boot counts with the current load.
       bootedMs = host.bootedMs
       atMs = Math.min(nowMs, bootedMs)
       ticks = { busy: 0, idle: 0 }
@@ -107,18 +116,18 @@ const createTicks = (node: SimulatedNode): (() => Ticks) => {
   }
 }
 
-/** Whole or not at all: nobody reads half of it. */
-const put = async (root: string, path: string, text: string): Promise<void> => {
+/** Atomic: a reader never sees a part of the file. */
+const writeAtomically = async (root: string, path: string, text: string): Promise<void> => {
   const draft = join(root, 'draft')
   await mkdir(dirname(join(root, path)), { recursive: true })
   await writeFile(draft, text)
   await rename(draft, join(root, path))
 }
 
-/** A process or a drive goes with its directory, a kernel as a file. */
-const take = async (root: string, path: string): Promise<void> => {
-  const [, whole = path] = /^(proc\/\d+|sys\/class\/nvme\/[^/]+)\//.exec(path) ?? []
-  await rm(join(root, whole), { recursive: true, force: true })
+/** A process or a drive is removed as a directory, a kernel as a file. */
+const removeEntry = async (root: string, path: string): Promise<void> => {
+  const [, directory = path] = /^(proc\/\d+|sys\/class\/nvme\/[^/]+)\//.exec(path) ?? []
+  await rm(join(root, directory), { recursive: true, force: true })
 }
 
 const keepOpen = async (directory: string, wanted: number): Promise<void> => {
@@ -128,3 +137,73 @@ const keepOpen = async (directory: string, wanted: number): Promise<void> => {
   for (let fd = there - 1; fd >= wanted; fd -= 1)
     await rm(join(directory, String(fd)), { force: true })
 }
+
+const MEGABYTE = 1024 * 1024
+const DAY_MS = 86_400_000
+const RENEWED_EVERY_MS = 5000
+const LEDGER_FILES = 24
+const BLOCK = Buffer.alloc(MEGABYTE, 'wal ')
+
+/** The files of the node: configuration, ledger, write-ahead log. */
+const createNodeFiles = (node: SimulatedNode, directory: string) => {
+  const at = (...names: readonly string[]): string => join(directory, ...names)
+  const { beginMs } = node.timeline
+
+  const begin = async (): Promise<void> => {
+    for (const name of ['config/forkpoint', 'config/validators', 'ledger', 'wal']) {
+      await mkdir(at(name), { recursive: true })
+    }
+    await writeFile(at('config/node.toml'), `node_name = "${node.prefix}-rehearsal"\n`)
+    await writeFile(at('config/forkpoint/forkpoint.toml'), 'root = "simulated"\n')
+    await writeFile(at('config/validators/validators.toml'), 'validators = []\n')
+    for (let index = 0; index < LEDGER_FILES; index += 1) {
+      await writeFile(at('ledger', `${index}.body`), BLOCK.subarray(0, 16 * 1024))
+    }
+    await writeFile(at('wal', 'wal.0'), '')
+    await date('config/node.toml', beginMs - 20 * DAY_MS)
+    await date('config/validators/validators.toml', beginMs - DAY_MS / 12)
+  }
+
+  const date = async (name: string, ms: number): Promise<void> => {
+    await utimes(at(name), ms / 1000, ms / 1000)
+  }
+
+  /** The bytes are really written: free space of a file system cannot be simulated. */
+  const keepWal = async (): Promise<void> => {
+    const { wal } = node.condition().host
+    const [shown, hidden] = [at('wal'), at('wal.unmounted')]
+    const isShown = await exists(shown)
+    if (isShown !== wal.isThere)
+      await rename(...(isShown ? move(shown, hidden) : move(hidden, shown)))
+    if (!wal.isThere) return
+    const file = at('wal', 'wal.0')
+    const wanted = Math.round(walMegabytesAt(wal, node.now()) * 4) * (MEGABYTE / 4)
+    const { size } = await stat(file)
+    if (size > wanted) await truncate(file, wanted)
+    for (let left = wanted - size; left > 0; left -= BLOCK.length) {
+      await appendFile(file, BLOCK.subarray(0, Math.min(left, BLOCK.length)))
+    }
+  }
+
+  const keep = async (): Promise<void> => {
+    const { forkpointMs } = node.condition().host
+    const renewedMs = Math.floor(node.now() / RENEWED_EVERY_MS) * RENEWED_EVERY_MS
+    await date('config/forkpoint/forkpoint.toml', forkpointMs ?? renewedMs)
+    await keepWal()
+  }
+
+  return {
+    begin,
+    keep,
+    /** The next simulation in the same directory starts without an unmounted log. */
+    clear: () => rm(at('wal.unmounted'), { recursive: true, force: true }),
+  }
+}
+
+const move = (from: string, to: string): readonly [string, string] => [from, to]
+
+const exists = async (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )

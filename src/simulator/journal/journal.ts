@@ -1,6 +1,63 @@
 import { digest } from '../chain/random.ts'
+import {
+  bareDirective,
+  type Directive,
+  directive,
+  duration,
+  type Effect,
+} from '../scenario/directives.ts'
 
-/** Something to be written into the journal. */
+/** Whether and how far back the journal can be read. */
+export interface JournalState {
+  /** `frozen`: readers wait. `forbidden`: journalctl fails as for a user outside of its group. */
+  readonly access: 'open' | 'frozen' | 'forbidden'
+  /** How much of the past is kept, in milliseconds; undefined for as much as there is room for. */
+  readonly keptMs: number | undefined
+}
+
+export const usualJournal: JournalState = { access: 'open', keptMs: undefined }
+
+const changeJournal =
+  (change: Partial<JournalState>): Effect =>
+  (condition) => ({ ...condition, journal: { ...condition.journal, ...change } })
+
+export const journalDirectives: readonly Directive[] = [
+  bareDirective(
+    {
+      subject: 'journal',
+      verb: 'freezes',
+      meaning: 'readers of the journal receive no more entries and wait; the node keeps writing',
+    },
+    changeJournal({ access: 'frozen' }),
+  ),
+  bareDirective(
+    {
+      subject: 'journal',
+      verb: 'thaws',
+      meaning: 'readers receive the entries written in the meantime',
+    },
+    changeJournal({ access: 'open' }),
+  ),
+  bareDirective(
+    {
+      subject: 'journal',
+      verb: 'forbids',
+      meaning: 'journalctl fails, as for a user outside of its group',
+    },
+    changeJournal({ access: 'forbidden' }),
+  ),
+  bareDirective(
+    { subject: 'journal', verb: 'allows', meaning: 'journalctl can read again' },
+    changeJournal({ access: 'open' }),
+  ),
+  directive(
+    { subject: 'journal', verb: 'keeps', meaning: 'entries older than that are removed' },
+    duration,
+    (keptMs) => changeJournal({ keptMs }),
+  ),
+]
+
+/** An entry before it is written to the journal. */
 export interface Draft {
   readonly atMs: number
   readonly fields: Readonly<Record<string, string>>
@@ -14,46 +71,46 @@ export interface Entry {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** A journal that is written when somebody reads it: whatever happened until then is in it. */
+/** A journal that produces its entries when it is read, up to the current time. */
 export interface Journal {
   readonly bootId: string
-  /** Whether it can be read now: `frozen` makes readers wait, `forbidden` sends them away. */
+  /** Whether it can be read now: readers wait while `frozen` and fail while `forbidden`. */
   access(): 'open' | 'frozen' | 'forbidden'
-  /** The entries there are now with a number of at least `from`, oldest first. */
+  /** The current entries with a number of at least `from`, oldest first. */
   read(from: number): readonly Entry[]
-  /** What is left of the days before: some entries of each unit, of which nothing is held in between. */
+  /** Some entries of each unit from days before; the time in between is not kept. */
   oldest(): readonly Entry[]
-  /** The number of the entry that a cursor names, or of the next one there is; undefined for no cursor at all. */
+  /** The number of the entry at the cursor, or of the next one; undefined if the text is not a cursor. */
   seek(cursor: string): number | undefined
 }
 
-interface Options {
+interface JournalOptions {
   readonly node: string
   readonly now: () => number
-  /** Where the journal begins. */
+  /** Time of the first entry. */
   readonly beginMs: number
-  /** What is written in a stretch of time: after `fromMs`, not after `toMs`, in order. */
+  /** The entries after `fromMs` and up to `toMs`, in order. */
   readonly produce: (fromMs: number, toMs: number) => Iterable<Draft>
-  /** What was written days before, for whoever asks how far back the journal reaches; few, and in order. */
-  readonly longAgo: () => readonly Draft[]
-  /** How many entries are kept, beside those of the days before. */
+  /** A few entries from days before, in order: they show how far back the journal reaches. */
+  readonly produceOld: () => readonly Draft[]
+  /** How many entries are kept, in addition to those from days before. */
   readonly keep: number
   readonly state: () => {
     readonly access: 'open' | 'frozen' | 'forbidden'
-    /** How much of the past is kept; undefined for all of them. */
+    /** How much of the past is kept, in milliseconds; undefined for no limit. */
     readonly keptMs: number | undefined
   }
 }
 
-export const createJournal = (options: Options): Journal => {
-  const { node, now, beginMs, produce, longAgo, keep, state } = options
+export const createJournal = (options: JournalOptions): Journal => {
+  const { node, now, beginMs, produce, produceOld, keep, state } = options
   const bootId = digest(node, 'boot').slice(0, 32)
   const sequence = digest(node, 'journal', beginMs).slice(0, 32)
   const bootMs = beginMs - UPTIME_MS
   let entries: Entry[] = []
-  let ancient: readonly Entry[] | undefined
+  let oldEntries: readonly Entry[] | undefined
   let writtenMs = beginMs
-  let nextNumber = NUMBERED_BEFORE + 1
+  let nextNumber = OLD_ENTRY_NUMBERS + 1
   let lastUs = 0
 
   const entryOf = (number: number, realtimeUs: number, { fields }: Draft): Entry => {
@@ -64,7 +121,7 @@ export const createJournal = (options: Options): Journal => {
   }
 
   const append = (draft: Draft): void => {
-    // Two entries never share a microsecond: a cursor can be found by its time.
+    // Each entry has a microsecond of its own: a cursor can be found by its time.
     lastUs = Math.max(draft.atMs * 1000, lastUs + 1)
     entries.push(entryOf(nextNumber, lastUs, draft))
     nextNumber += 1
@@ -72,11 +129,11 @@ export const createJournal = (options: Options): Journal => {
 
   const write = (): void => {
     const toMs = now()
-    // Bit by bit: however long nobody has read, little more is held than what is kept.
+    // In batches: after a long time without a read, memory stays near what is kept.
     while (writtenMs < toMs) {
-      const pieceMs = Math.min(writtenMs + PIECE_MS, toMs)
-      for (const draft of produce(writtenMs, pieceMs)) append(draft)
-      writtenMs = pieceMs
+      const batchEndMs = Math.min(writtenMs + BATCH_MS, toMs)
+      for (const draft of produce(writtenMs, batchEndMs)) append(draft)
+      writtenMs = batchEndMs
       if (entries.length > keep) entries = entries.slice(-keep)
     }
     const { keptMs } = state()
@@ -84,12 +141,12 @@ export const createJournal = (options: Options): Journal => {
     const oldestUs = (toMs - keptMs) * 1000
     const first = entries.findIndex(({ realtimeUs }) => realtimeUs >= oldestUs)
     entries = first < 0 ? [] : entries.slice(first)
-    ancient = ancientOnes().filter(({ realtimeUs }) => realtimeUs >= oldestUs)
+    oldEntries = getOldEntries().filter(({ realtimeUs }) => realtimeUs >= oldestUs)
   }
 
-  /** Made when somebody first asks for them: most never do. */
-  const ancientOnes = (): readonly Entry[] =>
-    (ancient ??= longAgo().map((draft, index) =>
+  /** Lazy: most tests and commands never read them. */
+  const getOldEntries = (): readonly Entry[] =>
+    (oldEntries ??= produceOld().map((draft, index) =>
       entryOf(index + 1, draft.atMs * 1000 + index, draft),
     ))
 
@@ -103,7 +160,7 @@ export const createJournal = (options: Options): Journal => {
     },
     oldest: () => {
       write()
-      return ancientOnes()
+      return getOldEntries()
     },
     seek: (cursor) => {
       write()
@@ -117,9 +174,9 @@ export const createJournal = (options: Options): Journal => {
   }
 }
 
-const PIECE_MS = 5000
-/** So many numbers are left to the entries of the days before. */
-const NUMBERED_BEFORE = 1000
+const BATCH_MS = 5000
+/** Numbers reserved for the entries from days before. */
+const OLD_ENTRY_NUMBERS = 1000
 const UPTIME_MS = 13 * 24 * 3_600_000
 
 const hex = (number: number): string => number.toString(16)

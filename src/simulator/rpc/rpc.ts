@@ -1,22 +1,68 @@
-import { FINAL_AFTER } from '../chain/chain.ts'
-import type { Answer, Call } from '../endpoint.ts'
-import { respond } from './json-rpc.ts'
-import { answerQuery } from './query.ts'
-import { answer, type View } from './rpc-methods.ts'
+import { type Block, type Chain, FINAL_AFTER } from '../chain/chain.ts'
+import type { HttpRequest, HttpResponse } from '../endpoints.ts'
+import { bareDirective, type Directive } from '../scenario/directives.ts'
+import {
+  blockOfHash,
+  hex,
+  renderBlock,
+  type RenderedLog,
+  renderLogs,
+  renderReceipts,
+} from './blocks.ts'
+import { answerQuery } from './query-service.ts'
 
-interface Options {
+/** Directives for the RPC of the node and for the references: other views of the chain. */
+export const rpcDirectives: readonly Directive[] = [
+  bareDirective(
+    {
+      subject: 'rpc',
+      verb: 'frozen',
+      meaning: 'the RPC still responds, always with its current height',
+    },
+    (condition) => ({ ...condition, rpcFrozen: true }),
+  ),
+  bareDirective(
+    { subject: 'rpc', verb: 'thaws', meaning: 'the RPC reports the height of the node again' },
+    (condition) => ({ ...condition, rpcFrozen: false }),
+  ),
+  bareDirective(
+    {
+      subject: 'rpc',
+      verb: 'fails',
+      meaning: 'the RPC refuses connections, though its process runs',
+    },
+    (condition) => ({ ...condition, rpcAnswers: false }),
+  ),
+  bareDirective(
+    { subject: 'rpc', verb: 'answers', meaning: 'the RPC responds again' },
+    (condition) => ({
+      ...condition,
+      rpcAnswers: true,
+    }),
+  ),
+  bareDirective(
+    { subject: 'reference', verb: 'fails', meaning: 'the references refuse connections' },
+    (condition) => ({ ...condition, referenceAnswers: false }),
+  ),
+  bareDirective(
+    { subject: 'reference', verb: 'answers', meaning: 'the references respond again' },
+    (condition) => ({ ...condition, referenceAnswers: true }),
+  ),
+]
+
+interface RpcEndpointOptions {
   readonly view: View
-  /** Whether `GET /height` is answered too, as a query service does. */
-  readonly tellsHeight: boolean
-  /** The first block that `POST /query` has logs of; without it there is no such path. */
+  /** Whether `GET /height` is served too, as by a query service. */
+  readonly servesHeight: boolean
+  /** The first block that `POST /query` has logs of; without it the path does not exist. */
   readonly tokenSince?: bigint
 }
 
-/** What a JSON-RPC endpoint answers. */
+/** The responses of a JSON-RPC endpoint. */
 export const createRpcAnswer =
-  ({ view, tellsHeight, tokenSince }: Options) =>
-  ({ method, path, body }: Call): Answer => {
-    if (tellsHeight && method === 'GET' && path === '/height')
+  ({ view, servesHeight, tokenSince }: RpcEndpointOptions) =>
+  ({ method, path, body }: HttpRequest): HttpResponse => {
+    if (servesHeight && method === 'GET' && path === '/height')
       return json(200, JSON.stringify({ height: Number(view.latest() - FINAL_AFTER) }))
     if (tokenSince !== undefined && method === 'POST' && path === '/query') {
       const known = { height: view.latest() - FINAL_AFTER, since: tokenSince }
@@ -26,10 +72,194 @@ export const createRpcAnswer =
     if (method === 'POST' && path === '/') {
       return json(
         200,
-        respond(body, (asked, params) => answer(view, asked, params)),
+        respond(body, (rpcMethod, params) => answerRpc(view, rpcMethod, params)),
       )
     }
     return json(path === '/' ? 405 : 404, '')
   }
 
-const json = (status: number, text: string): Answer => ({ status, type: 'application/json', text })
+const json = (status: number, text: string): HttpResponse => ({
+  status,
+  type: 'application/json',
+  text,
+})
+
+type AnswerMethod = (method: string, params: readonly unknown[]) => Reply
+
+/** The response body for a request body: one call or a batch, always JSON-RPC 2.0. */
+const respond = (body: string, answerMethod: AnswerMethod): string => {
+  let calls: unknown
+  try {
+    calls = JSON.parse(body)
+  } catch {
+    return JSON.stringify(PARSE_ERROR)
+  }
+  return JSON.stringify(
+    Array.isArray(calls)
+      ? calls.map((call: unknown) => respondToCall(call, answerMethod))
+      : respondToCall(calls, answerMethod),
+  )
+}
+
+const respondToCall = (call: unknown, answerMethod: AnswerMethod): unknown => {
+  if (typeof call !== 'object' || call === null) return PARSE_ERROR
+  const { id, method, params }: RpcCall = call
+  // The node reports a parse error for a call without an id.
+  if (!isId(id)) return PARSE_ERROR
+  const reply =
+    typeof method === 'string'
+      ? answerMethod(method, Array.isArray(params) ? params : [])
+      : { error: { code: -32601, message: 'Invalid request' } }
+  return { jsonrpc: '2.0', ...reply, id }
+}
+
+interface RpcCall {
+  readonly id?: unknown
+  readonly method?: unknown
+  readonly params?: unknown
+}
+
+const isId = (id: unknown): boolean =>
+  id === null || typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id))
+
+const PARSE_ERROR = {
+  jsonrpc: '2.0',
+  error: { code: -32601, message: 'Parse error' },
+  id: null,
+} as const
+
+/** The chain as one RPC endpoint reports it. */
+interface View {
+  readonly chain: Chain
+  /** `Name/version`. */
+  clientVersion(): string
+  /** The newest proposed block. */
+  latest(): bigint
+}
+
+/** Arbitrary; the node and its references must agree. */
+export const CHAIN_ID = 31_143
+
+type Reply =
+  | { readonly result: unknown }
+  | { readonly error: { readonly code: number; readonly message: string } }
+
+/** The response to one method. Like the node, it uses one error code for many errors. */
+const answerRpc = (view: View, method: string, params: readonly unknown[]): Reply => {
+  const row = METHODS[method]
+  return row ? row(view, params) : { error: { code: -32601, message: 'Method not found' } }
+}
+
+const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) => Reply>> = {
+  eth_blockNumber: (view) => ({ result: hex(view.latest()) }),
+  eth_chainId: () => ({ result: hex(CHAIN_ID) }),
+  net_version: () => ({ result: String(CHAIN_ID) }),
+  web3_clientVersion: ({ clientVersion }) => ({ result: clientVersion() }),
+  eth_syncing: () => ({ result: false }),
+  eth_getBlockByNumber: (view, [tag]) => atBlock(view, tag, renderBlock),
+  eth_getBlockReceipts: (view, [tag]) => atBlock(view, tag, renderReceipts),
+  eth_getLogs: (view, [filter]) => getLogs(view, filter, (tag) => numberOf(tag, view.latest())),
+}
+
+/** Renders the block; null if the endpoint does not have it. */
+const atBlock = (
+  { chain, latest }: View,
+  tag: unknown,
+  render: (chain: Chain, block: Block) => unknown,
+): Reply => {
+  const head = latest()
+  const number = numberOf(tag, head)
+  if (number === undefined) return { error: { code: -32602, message: 'Invalid params' } }
+  const block = number > head ? undefined : chain.block(number)
+  return { result: block ? render(chain, block) : null }
+}
+
+const numberOf = (tag: unknown, latest: bigint): bigint | undefined => {
+  if (typeof tag !== 'string') return undefined
+  if (/^0x(?:0|[1-9a-f][0-9a-f]{0,15})$/i.test(tag)) return BigInt(tag)
+  return {
+    latest,
+    pending: latest,
+    safe: latest - 1n,
+    finalized: latest - FINAL_AFTER,
+    earliest: 0n,
+  }[tag]
+}
+
+/** The node's default: `toBlock` may be at most this many blocks after `fromBlock`. */
+const MAX_RANGE = 1000n
+
+interface LogFilter {
+  readonly blockHash?: unknown
+  readonly fromBlock?: unknown
+  readonly toBlock?: unknown
+  readonly address?: unknown
+  readonly topics?: unknown
+}
+
+/** The answer to `eth_getLogs`. `resolveBlock` resolves a tag or a hex quantity. */
+const getLogs = (
+  { chain: { seed }, latest }: View,
+  given: unknown,
+  resolveBlock: (tag: unknown) => bigint | undefined,
+): Reply => {
+  if (typeof given !== 'object' || given === null) return INVALID_PARAMS
+  const filter: LogFilter = given
+  const matches = readMatch(filter)
+  if (!matches) return INVALID_PARAMS
+  const range = readRange(filter, { seed, resolveBlock })
+  if (!range) return INVALID_PARAMS
+  const [from, to] = range
+  if (from > to) return rpcError('invalid block range')
+  if (to - from > MAX_RANGE) return rpcError('block range too large')
+  const head = latest()
+  const logs: RenderedLog[] = []
+  for (let block = from; block <= (to < head ? to : head); block += 1n) {
+    logs.push(...renderLogs(seed, block).filter(matches))
+  }
+  return { result: logs }
+}
+
+const rpcError = (message: string): Reply => ({ error: { code: -32602, message } })
+const INVALID_PARAMS = rpcError('Invalid params')
+
+interface RangeContext {
+  readonly seed: number
+  readonly resolveBlock: (tag: unknown) => bigint | undefined
+}
+
+const readRange = (
+  { blockHash, fromBlock = 'latest', toBlock = 'latest' }: LogFilter,
+  { seed, resolveBlock }: RangeContext,
+): readonly [bigint, bigint] | undefined => {
+  if (blockHash !== undefined) {
+    const block = typeof blockHash === 'string' ? blockOfHash(seed, blockHash) : undefined
+    return block === undefined ? undefined : [block, block]
+  }
+  const [from, to] = [resolveBlock(fromBlock), resolveBlock(toBlock)]
+  return from === undefined || to === undefined ? undefined : [from, to]
+}
+
+type Matches = (log: RenderedLog) => boolean
+
+/** Undefined if the filter is invalid. */
+const readMatch = ({ address, topics = [] }: LogFilter): Matches | undefined => {
+  const addresses = readValues(address)
+  if (!addresses || !Array.isArray(topics) || topics.length > 4) return undefined
+  const positions = topics.map(readValues)
+  if (positions.includes(undefined)) return undefined
+  return (log) =>
+    isAmong(addresses, log.address) &&
+    positions.every((values = [], index) => isAmong(values, log.topics[index]))
+}
+
+/** An empty list matches any value. */
+const isAmong = (values: readonly string[], value: string | undefined): boolean =>
+  values.length === 0 || (value !== undefined && values.includes(value))
+
+const readValues = (given: unknown): readonly string[] | undefined => {
+  if (given === undefined || given === null) return []
+  const values: readonly unknown[] = Array.isArray(given) ? given : [given]
+  const texts = values.filter((value) => typeof value === 'string')
+  return texts.length === values.length ? texts.map((text) => text.toLowerCase()) : undefined
+}

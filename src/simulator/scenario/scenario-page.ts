@@ -1,11 +1,9 @@
 import { TOKENS } from '../chain/token-events.ts'
-import type { Scenario } from './scenario.ts'
-import { listScenarios } from './scenarios.ts'
-import { vocabulary } from './vocabulary.ts'
+import { directives, listScenarios, type Scenario } from './scenario.ts'
 
-/** The text of docs/scenarios.md: every scenario there is, and every word that one may use. */
+/** The text of docs/scenarios.md: every scenario and every directive. */
 export const renderScenarioPage = async (): Promise<string> =>
-  [HEAD, ...(await listScenarios()).map(scenarioRow), NOTATION, ...vocabulary.map(row), TAIL].join(
+  [HEAD, ...(await listScenarios()).map(scenarioRow), NOTATION, ...directives.map(row), TAIL].join(
     '\n',
   )
 
@@ -14,26 +12,26 @@ const scenarioRow = ({ name, description, failures, signal }: Scenario): string 
     signal === undefined ? '' : `\`${signal}\``
   } |`
 
-const row = ({ subject, verb, argument, means }: (typeof vocabulary)[number]): string =>
-  `| ${subject} | ${argument === undefined ? verb : `${verb} (${argument})`} | ${means} |`
+const row = ({ subject, verb, argument, meaning }: (typeof directives)[number]): string =>
+  `| ${subject} | ${argument === undefined ? verb : `${verb} (${argument})`} | ${meaning} |`
 
 const HEAD = `# Scenarios
 
-Generated from \`scenarios/\` and \`src/simulator/scenario/vocabulary.ts\` by \`npm run generate\`.
+Generated from \`scenarios/\` and the directives in \`src/simulator/\` by \`npm run generate\`.
 
-A scenario tells what befalls the simulated node. It changes only what the node *says*: its RPC, its tools, its units,
-its journal, its own metrics, its files and what its host tells; the agent does not know that it is a rehearsal.
-\`npm run demo -- --scenario NAME\` shows one. The numbers are those of [failures](failures.md); the signal is a PromQL expression
-that is empty until the failure can first be seen.
+A scenario describes what happens to the simulated node. It changes only the outputs of the node and its host: RPC, tools,
+units, journal, metrics and files. The agent cannot detect that it is a simulation.
+\`npm run demo -- --scenario NAME\` runs one. The numbers are those of [failures](failures.md); the signal is a PromQL expression
+that has no result until the failure can first be detected.
 
-| scenario | failure | what happens | seen first |
+| scenario | failure | what happens | signal |
 |---|---|---|---|`
 
 const NOTATION = `
-## The notation
+## File format
 
 \`\`\`
-# Consensus stalls: every process runs, RPC answers, and no block comes any more.
+# Consensus is stalled: every process runs, the RPC responds, and there is no new block.
 #
 # Failure: F1
 # Signal: time() - chain_ledger_block_timestamp_seconds{event="proposed"} > 5
@@ -42,15 +40,15 @@ const NOTATION = `
 60s  consensus  resumes
 \`\`\`
 
-The first comment is the description that \`--list\` shows. Then come lines \`TIME SUBJECT VERB [ARGUMENT]\`, in the order of
-time: \`500ms\`, \`20s\`, \`5m\`, \`1h\`. What holds at \`0s\` has always held. Comments stand behind \`#\`.
+The first comment is the description that \`--list\` prints. Each other line is a directive \`TIME SUBJECT VERB [ARGUMENT]\`, in the
+order of time: \`500ms\`, \`20s\`, \`5m\`, \`1h\`. A directive at \`0s\` also applies to the time before the start. Comments begin with \`#\`.
 
-| subject | verb | what it means |
+| subject | verb | meaning |
 |---|---|---|`
 
 const TAIL = `
-\`chain-agent demo --scenario NAME\` takes one of [scenarios/](../scenarios), or the path of a file of yours.
-\`chain-agent simulate\` starts the node alone, to point another agent or a Prometheus at.
+\`chain-agent demo --scenario NAME\` accepts a scenario of [scenarios/](../scenarios), or the path of your own file.
+\`chain-agent simulate\` starts only the node, for use with another agent or with Prometheus.
 
 ## Commands in the demo
 
@@ -66,7 +64,7 @@ Commands with \`sudo\` run without it: the files of the simulated node belong to
 
 ## Token events
 
-The simulated chain has three token contracts. Their events depend on the block number alone, so you can derive the right
+The simulated chain has three token contracts. Their events depend only on the block number, so you can derive the correct
 balances by hand:
 
 | contract | standard | blocks divisible by | events in each such block n |

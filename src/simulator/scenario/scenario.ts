@@ -1,13 +1,54 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { ConfigError, excerpt } from '../../core/errors.ts'
-import { parseDuration } from '../../core/units.ts'
 import { closestMatch } from '../../core/suggest.ts'
-import type { Effect, Phrase } from './phrase.ts'
-import { vocabulary } from './vocabulary.ts'
+import { parseDuration } from '../../core/units.ts'
+import { consensusDirectives } from '../consensus/consensus-log.ts'
+import { logVolumeDirectives } from '../consensus/log-noise.ts'
+import { statesyncDirectives } from '../consensus/statesync.ts'
+import { executionDirectives } from '../execution.ts'
+import { formatDirectives } from '../format-drift.ts'
+import { hostDirectives } from '../host/host.ts'
+import { injectedLineDirectives } from '../injected-lines.ts'
+import { journalDirectives } from '../journal/journal.ts'
+import { keyDirectives } from '../keystore/key-files.ts'
+import { nativeDirectives } from '../native/native.ts'
+import { rpcDirectives } from '../rpc/rpc.ts'
+import { cleanupDirectives } from '../services/cleanup.ts'
+import { panics, ROLES, serviceDirectives } from '../services/service.ts'
+import { storageDirectives } from '../storage/storage.ts'
+import { statusDirectives } from '../tools/status-report.ts'
+import { toolFaultDirectives } from '../tools/tool-faults.ts'
+import { versionDirectives } from '../versions.ts'
+import type { Directive, Effect } from './directives.ts'
+
+/** Every kind of line that a scenario may contain. */
+export const directives: readonly Directive[] = [
+  ...consensusDirectives,
+  ...rpcDirectives,
+  panics,
+  ...ROLES.flatMap(serviceDirectives),
+  ...executionDirectives,
+  ...storageDirectives,
+  ...versionDirectives,
+  ...keyDirectives,
+  ...hostDirectives,
+  ...statusDirectives,
+  ...toolFaultDirectives,
+  ...formatDirectives,
+  ...logVolumeDirectives,
+  ...injectedLineDirectives,
+  ...cleanupDirectives,
+  ...journalDirectives,
+  ...nativeDirectives,
+  ...statesyncDirectives,
+]
 
 interface Step {
-  /** Since the simulation began. */
+  /** Time since the start of the simulation. */
   readonly afterMs: number
-  /** The line as it stands in the file. */
+  /** The line in the file. */
   readonly text: string
   readonly effect: Effect
 }
@@ -16,16 +57,16 @@ export interface Scenario {
   readonly name: string
   /** The first comment of the file. */
   readonly description: string
-  /** The numbers of docs/failures.md that it rehearses: `# Failure: F1, F10`. */
+  /** The failures of docs/failures.md that it simulates: `# Failure: F1, F10`. */
   readonly failures: readonly string[]
-  /** What shows it first, as a PromQL expression that is empty before: `# Signal: …`. */
+  /** A PromQL expression that has no result until the failure can first be detected: `# Signal: …`. */
   readonly signal: string | undefined
   readonly steps: readonly Step[]
 }
 
 /**
- * Reads the notation of scenarios: comments behind `#`, and lines of `time subject verb [argument]`
- * in order of time. Throws a ConfigError, and nothing else, for what is not that.
+ * Parses a scenario: comments after `#`, and lines `time subject verb [argument]`
+ * in order of time. Throws a ConfigError, and nothing else, if the text is invalid.
  */
 export const parseScenario = (name: string, text: string): Scenario => {
   const lines = text.split('\n').map((line) => line.trim())
@@ -76,28 +117,28 @@ const parseStep = (line: string, complain: Complain): Step => {
   const [time = '', subject = '', verb = '', ...rest] = line.split(/\s+/)
   const afterMs = parseDuration(time)
   if (afterMs === undefined || !Number.isInteger(afterMs) || afterMs > LATEST_MS) {
-    const expected = 'a time since the beginning, such as 20s or 1m30s, of a week at most'
+    const expected = 'a time since the start, such as 20s or 1m30s, at most a week'
     throw complain({ what: 'not a time', came: time, expected })
   }
-  const phrase = findPhrase(subject, verb, complain)
+  const directive = findDirective(subject, verb, complain)
   const argument = rest.join(' ')
-  if (phrase.argument === undefined && argument !== '') {
+  if (directive.argument === undefined && argument !== '') {
     throw complain({
-      what: 'too much',
+      what: 'unexpected argument',
       came: argument,
-      expected: `nothing behind "${subject} ${verb}"`,
+      expected: `nothing after "${subject} ${verb}"`,
     })
   }
-  const effect = phrase.read(argument)
+  const effect = directive.read(argument)
   if (!effect) {
-    const what = `wrong word behind "${subject} ${verb}"`
-    throw complain({ what, came: argument, expected: phrase.argument ?? 'nothing' })
+    const what = `wrong argument after "${subject} ${verb}"`
+    throw complain({ what, came: argument, expected: directive.argument ?? 'nothing' })
   }
   return { afterMs, text: line, effect }
 }
 
-const findPhrase = (subject: string, verb: string, complain: Complain): Phrase => {
-  const subjects = new Set(vocabulary.map((phrase) => phrase.subject))
+const findDirective = (subject: string, verb: string, complain: Complain): Directive => {
+  const subjects = new Set(directives.map((directive) => directive.subject))
   if (!subjects.has(subject)) {
     throw complain({
       what: 'unknown subject',
@@ -106,14 +147,49 @@ const findPhrase = (subject: string, verb: string, complain: Complain): Phrase =
       meant: closestMatch(subject, subjects),
     })
   }
-  const phrases = vocabulary.filter((phrase) => phrase.subject === subject)
-  const found = phrases.find((phrase) => phrase.verb === verb)
+  const ofSubject = directives.filter((directive) => directive.subject === subject)
+  const found = ofSubject.find((directive) => directive.verb === verb)
   if (found) return found
-  const verbs = phrases.map((phrase) => phrase.verb)
+  const verbs = ofSubject.map((directive) => directive.verb)
   throw complain({
     what: `unknown verb of ${subject}`,
     came: verb,
     expected: verbs.join(', '),
     meant: closestMatch(verb, verbs),
   })
+}
+
+const SUFFIX = '.scenario'
+/** The root of the package is three levels up in the sources and in the build. */
+const folder = fileURLToPath(new URL('../../../scenarios/', import.meta.url))
+
+/** The scenarios that are part of the package, sorted by name. */
+export const listScenarios = async (): Promise<readonly Scenario[]> =>
+  await Promise.all(
+    (await readNames()).map(async (name) => await readScenario(`${folder}${name}${SUFFIX}`)),
+  )
+
+/** Loads a scenario of the package by name, or a file: a path that contains `/` or ends in `.scenario`. Throws a ConfigError. */
+export const loadScenario = async (nameOrFile: string): Promise<Scenario> => {
+  if (nameOrFile.includes('/') || nameOrFile.endsWith(SUFFIX)) return await readScenario(nameOrFile)
+  const names = await readNames()
+  if (names.includes(nameOrFile)) return await readScenario(`${folder}${nameOrFile}${SUFFIX}`)
+  const meant = closestMatch(nameOrFile, names)
+  throw new ConfigError(
+    `unknown scenario "${excerpt(nameOrFile)}"${meant === undefined ? '' : `; did you mean ${meant}?`} ` +
+      `Use --list to print all scenarios, or a path that ends in ${SUFFIX}`,
+  )
+}
+
+const readNames = async (): Promise<readonly string[]> =>
+  (await readdir(folder))
+    .filter((name) => name.endsWith(SUFFIX))
+    .map((name) => basename(name, SUFFIX))
+    .toSorted()
+
+const readScenario = async (file: string): Promise<Scenario> => {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new ConfigError(`could not read the scenario ${file}: ${String(error)}`)
+  })
+  return { ...parseScenario(basename(file), text), name: basename(file, SUFFIX) }
 }

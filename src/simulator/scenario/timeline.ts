@@ -1,20 +1,98 @@
-import { type Condition, createCondition } from './condition.ts'
+import { type ConsensusLogVolume, usualLogVolume } from '../consensus/log-noise.ts'
+import type { Statesync } from '../consensus/statesync.ts'
+import { type Execution, usualExecution } from '../execution.ts'
+import { type Host, usualHost } from '../host/host.ts'
+import { type InjectedLines, noInjectedLines } from '../injected-lines.ts'
+import { type JournalState, usualJournal } from '../journal/journal.ts'
+import { type Keys, usualKeys } from '../keystore/key-files.ts'
+import { type Native, usualNative } from '../native/native.ts'
+import { type Cleanup, usualCleanup } from '../services/cleanup.ts'
+import { createService, type Role, type Service } from '../services/service.ts'
+import { type Storage, usualStorage } from '../storage/storage.ts'
+import type { StatusShape } from '../tools/status-report.ts'
+import type { ToolState } from '../tools/tool-faults.ts'
+import { usualVersions, type Versions } from '../versions.ts'
 import type { Scenario } from './scenario.ts'
 
-/** A stretch of time in which nothing changes with the node. */
+/** The state of a node between two lines of its scenario. */
+export interface Condition {
+  /** How many blocks the node follows behind the network. */
+  readonly behind: bigint
+  /** Whether consensus follows the network, provided that its service is active. */
+  readonly consensusRuns: boolean
+  /** `badly`: the node is the leader of every round that times out. `never`: and of no round with a block. */
+  readonly leads: 'well' | 'badly' | 'never'
+  /** Whether the references, the other views of the chain, respond. */
+  readonly referenceAnswers: boolean
+  /** Whether the RPC responds, provided that its service is active. */
+  readonly rpcAnswers: boolean
+  /** Whether the RPC keeps reporting the height it had, whatever the node does. */
+  readonly rpcFrozen: boolean
+  /** The last statesync, also when it is over. */
+  readonly statesync: Statesync | undefined
+  readonly storage: Storage
+  readonly native: Native
+  readonly versions: Versions
+  readonly log: ConsensusLogVolume
+  readonly injectedLines: InjectedLines
+  readonly journal: JournalState
+  readonly cleanup: Cleanup
+  readonly execution: Execution
+  readonly keys: Keys
+  readonly host: Host
+  /** What the node's own tools do when they are called. */
+  readonly tools: Readonly<Record<'mpt' | 'status', ToolState>>
+  readonly statusShape: StatusShape
+  /** Whether every output uses unknown keywords. */
+  readonly formatsDrift: boolean
+  readonly services: Readonly<Record<Role, Service>>
+}
+
+/** The state of a healthy node. */
+const createCondition = (beginMs: number): Condition => ({
+  behind: 0n,
+  consensusRuns: true,
+  leads: 'well',
+  referenceAnswers: true,
+  rpcAnswers: true,
+  rpcFrozen: false,
+  statesync: undefined,
+  storage: usualStorage,
+  native: usualNative,
+  versions: usualVersions,
+  log: usualLogVolume,
+  injectedLines: noInjectedLines,
+  journal: usualJournal,
+  cleanup: usualCleanup,
+  execution: usualExecution,
+  keys: usualKeys(beginMs),
+  host: usualHost(beginMs),
+  tools: { mpt: 'answers', status: 'answers' },
+  statusShape: 'older',
+  formatsDrift: false,
+  services: {
+    bft: createService('bft', beginMs),
+    execution: createService('execution', beginMs),
+    rpc: createService('rpc', beginMs),
+    'ledger-tail': createService('ledger-tail', beginMs),
+    otelcol: createService('otelcol', beginMs),
+  },
+})
+
+/** A period in which the condition of the node does not change. */
 interface Segment {
   readonly fromMs: number
   readonly condition: Condition
 }
 
-/** A moment at which a scenario changes something. */
+/** A change by a directive. */
 export interface Change {
   readonly atMs: number
   readonly before: Condition
   readonly after: Condition
 }
 
-/** A scenario laid out in time: what holds for a node at any moment. */
+/** The condition of a node at any time of its scenario. */
 export interface Timeline {
   readonly beginMs: number
   readonly segments: readonly [Segment, ...Segment[]]
@@ -23,8 +101,8 @@ export interface Timeline {
 }
 
 /**
- * What a scenario says of its second 0 has always been so: a node that lags from the beginning has
- * lagged before, and need not first fall behind.
+ * Directives at second 0 apply to the past as well: a node that lags from the start has always lagged, and
+ * does not fall behind first.
  */
 export const createTimeline = ({ steps }: Pick<Scenario, 'steps'>, beginMs: number): Timeline => {
   const changes: Change[] = []

@@ -1,16 +1,33 @@
-import { CHAIN_ID } from '../rpc/rpc-methods.ts'
 import { digest } from '../chain/random.ts'
-import { drift } from '../drift.ts'
-import { keyPairOf } from '../keystore/key-pair.ts'
+import { isSyncing, type Progress, progressAt, rpcListens } from '../consensus/statesync.ts'
+import { drift } from '../format-drift.ts'
+import { keyPairOf } from '../keystore/keystore-file.ts'
 import type { SimulatedNode } from '../node.ts'
-import { ROLES } from '../scenario/service.ts'
-import { isSyncing, type Progress, progressAt, rpcListens } from '../scenario/statesync.ts'
-import { bytes, percentUsed, storageUse } from './storage-use.ts'
+import { CHAIN_ID } from '../rpc/rpc.ts'
+import { type Directive, directive, oneOf } from '../scenario/directives.ts'
+import { ROLES } from '../services/service.ts'
+import { bytes, percentUsed, storageUse } from '../storage/storage.ts'
+import { capitalised, clientVersionOf, installedVersion } from '../versions.ts'
 import type { Tool } from './tools.ts'
-import { capitalised, clientVersionOf } from './versions.ts'
-import { installedVersion } from '../scenario/versions.ts'
 
-/** The stand-in for the node's status script: a report that looks like YAML and always ends well. */
+const STATUS_SHAPES = ['older', 'newer'] as const
+
+/** The two known shapes of the status report: before and since spring 2026. */
+export type StatusShape = (typeof STATUS_SHAPES)[number]
+
+export const statusDirectives: readonly Directive[] = [
+  directive(
+    {
+      subject: 'status',
+      verb: 'speaks',
+      meaning: 'the status report has the shape of that script',
+    },
+    oneOf(STATUS_SHAPES),
+    (statusShape) => (condition) => ({ ...condition, statusShape }),
+  ),
+]
+
+/** The simulated status script of the node: a report that looks like YAML; always exits with 0. */
 export const createStatusTool =
   (node: SimulatedNode): Tool =>
   () => {
@@ -26,7 +43,7 @@ const renderReport = (node: SimulatedNode): string => {
   const now = node.now()
   const condition = node.condition()
   const { services, statesync } = condition
-  const isNewer = condition.statusSpeaks === 'newer'
+  const isNewer = condition.statusShape === 'newer'
   const local = heights.execution(now)
   const external = chain.headAt(now).seqNum
   const block = chain.block(heights.consensus(now))
@@ -92,7 +109,7 @@ const databaseSection = (node: SimulatedNode): readonly string[] => {
   ]
 }
 
-/** Rounded down to four decimals; a bare 0 where there never was a target. */
+/** Rounded down to four decimals; a plain 0 if there never was a target. */
 const statesyncSection = ({ progress, target }: Progress): readonly string[] => [
   'statesync:',
   `  percentage: ${target === 0n ? '0' : (Number((1_000_000n * progress) / target) / 10_000).toFixed(4)}%`,

@@ -1,6 +1,6 @@
 /**
- * The program behind every stand-in: hands its name and arguments to the simulator, and prints what
- * comes back. It knows no tool, and imports nothing of ours, so that it starts quickly.
+ * The program behind every simulated tool: sends its name and arguments to the simulator and prints the
+ * response. It contains no tool and imports no other file of this package, so that it starts quickly.
  */
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -12,16 +12,16 @@ const fail = (message: string): void => {
   process.exitCode = 1
 }
 
-const nobodyThere = (): string =>
+const connectError = (): string =>
   name === 'systemctl'
     ? 'Failed to connect to bus: No such file or directory'
     : `${name}: no simulator at ${path}`
 
-// Whoever read us has gone: there is nobody left to print for.
+// The reader of standard output has closed the pipe.
 process.stdout.on('error', () => socket.destroy())
 
 const socket = connect(path)
-socket.on('error', () => fail(nobodyThere()))
+socket.on('error', () => fail(connectError()))
 socket.on('connect', () => {
   socket.write(`${JSON.stringify({ name, argv })}\n`)
   let ended = false

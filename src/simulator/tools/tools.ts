@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { asError } from '../../core/outcome.ts'
 import { shellQuote } from '../../core/shell-quote.ts'
 
-/** A piece of what a tool does. The last one says how it ends. */
+/** A part of the behaviour of a tool. The last one is its exit status. */
 export type Frame =
   | { readonly stdout: string }
   | { readonly stderr: string }
@@ -15,7 +15,7 @@ export type Frame =
   | { readonly exit: number }
   | { readonly signal: 'SIGABRT' }
 
-/** A command as a function: goes on, where it follows something, until the signal aborts. */
+/** A command as a function. A command that follows something runs until the signal aborts. */
 export type Tool = (
   argv: readonly string[],
   signal: AbortSignal,
@@ -24,17 +24,17 @@ export type Tool = (
 interface Options {
   readonly directory: string
   readonly tools: Readonly<Record<string, Tool>>
-  /** The compiled `tool.js`; by default the one of the build. */
+  /** The compiled `tool.js`; by default that of the build. */
   readonly client?: string | undefined
 }
 
-export interface Tools {
-  /** What to put on the PATH. */
+interface Tools {
+  /** To be added to PATH. */
   readonly binDirectory: string
   close(): Promise<void>
 }
 
-/** Puts commands into `directory/bin` whose every call is answered here, over a socket. */
+/** Writes the commands to `directory/bin`; each call is handled here, over a socket. */
 export const serveTools = async ({ directory, tools, client = built }: Options): Promise<Tools> => {
   const binDirectory = join(directory, 'bin')
   const path = join(directory, 'tools.sock')
@@ -42,7 +42,7 @@ export const serveTools = async ({ directory, tools, client = built }: Options):
   await rm(path, { force: true })
   for (const name of Object.keys(tools)) {
     const words = [process.execPath, client, path, name].map(shellQuote).join(' ')
-    // Without a limit, a tool that aborts would leave its core behind.
+    // Without a limit, a tool that aborts would write a core file.
     await writeFile(join(binDirectory, name), `#!/bin/sh\nulimit -c 0\nexec ${words} "$@"\n`)
     await chmod(join(binDirectory, name), 0o755)
   }
@@ -66,7 +66,7 @@ export const serveTools = async ({ directory, tools, client = built }: Options):
   }
 }
 
-/** Found from the sources and from the build alike. */
+/** The same path from the sources and from the build. */
 const built = fileURLToPath(new URL('../../../dist/simulator/tools/tool.js', import.meta.url))
 
 const converse = async (socket: Socket, tools: Options['tools']): Promise<void> => {
@@ -77,7 +77,7 @@ const converse = async (socket: Socket, tools: Options['tools']): Promise<void> 
     await once(socket, 'drain', { signal: gone.signal })
   }
   const lines = createInterface({ input: socket })
-  // It passes on the socket's error, and would throw it where nobody listens: a caller that is killed.
+  // readline emits the socket's error again and throws it without a listener, as when the caller is killed.
   lines.on('error', () => socket.destroy())
   for await (const line of lines) {
     const { name, argv } = readCall(line)

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { loadConfig } from '../../../src/config/load.ts'
-import { createJournalctl } from '../../../src/simulator/tools/journalctl.ts'
-import { createStandInExec } from '../../../src/simulator/tools/stand-in-exec.ts'
+import { createJournalctl } from '../../../src/simulator/journal/journalctl.ts'
+import { createInProcessExec } from '../../../src/simulator/in-process.ts'
 import type { Tool } from '../../../src/simulator/tools/tools.ts'
 import { analyseLog } from '../../../src/commands/monlog/monlog.ts'
 import type { RangeStart } from '../../../src/commands/monlog/time-range.ts'
@@ -69,7 +69,7 @@ export const hostWith = (said: readonly Said[], more: Readonly<Record<string, To
     'dpkg-query': () => [{ stdout: 'ii  chain 0.16.1 amd64 Chain stack\n' }, { exit: 0 }],
     ...more,
   }
-  return { exec: createStandInExec(tools), calls }
+  return { exec: createInProcessExec(tools), calls }
 }
 
 /** As `journalctl --all -o json` writes them. */

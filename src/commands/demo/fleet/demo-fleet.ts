@@ -1,34 +1,33 @@
-import { size } from '../../../core/format.ts'
 import { rmSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { Clock } from '../../../core/clock.ts'
-import { freePort } from '../free-port.ts'
 import type { ExitCode, Io } from '../../../cli/io.ts'
-import { makeDirectory, placeFor, removeLeftovers } from './directory.ts'
-import { startFleet } from './fleet.ts'
-import { openFront } from './front.ts'
-import { readScrapeConfig } from './scrape-config.ts'
-import { renderFates, renderFleetWelcome, targetsOf } from './texts.ts'
+import type { Clock } from '../../../core/clock.ts'
+import { size } from '../../../core/format.ts'
+import { freePort } from '../free-port.ts'
+import { readScrapeConfig, serveFleet, targetsOf } from './fleet-server.ts'
+import { chooseParent, makeDirectory, nameOf, removeLeftovers, startFleet } from './fleet.ts'
+import type { Member } from './member.ts'
+import { HEALTHY, type NodeProfile, profileOf } from './profiles.ts'
 
-interface Options {
+interface DemoFleetOptions {
   readonly fleet: number
   readonly list?: true
   readonly prefix: string
   readonly port: number
 }
 
-/** `chain-agent demo --fleet N`: many simulated nodes with their agents, until Ctrl-C. */
-export const demoFleet = async (io: Io, options: Options): Promise<ExitCode> => {
+/** `chain-agent demo --fleet N`: runs many simulated nodes with their agents, until Ctrl-C. */
+export const demoFleet = async (io: Io, options: DemoFleetOptions): Promise<ExitCode> => {
   const { fleet: nodes, prefix, port: wanted } = options
   const { clock, signal, stdout } = io
   if (options.list) {
-    stdout.write(renderFates(nodes))
+    stdout.write(renderProfiles(nodes))
     return 0
   }
   await removeLeftovers()
-  const directory = await makeDirectory(await placeFor(nodes))
+  const directory = await makeDirectory(await chooseParent(nodes))
   const at = (name: string): string => join(directory, name)
   const [logFile, targetsFile, configFile] = [
     at('agents.log'),
@@ -44,33 +43,33 @@ export const demoFleet = async (io: Io, options: Options): Promise<ExitCode> => 
     const fleet = await startFleet({ size: nodes, prefix, clock, log, directory, signal })
     const { members } = fleet
     try {
-      const front = await openFront(await freePort(wanted), members)
+      const server = await serveFleet(await freePort(wanted), members)
       try {
         await writeFile(targetsFile, JSON.stringify(targetsOf(members), null, 2))
-        await writeFile(configFile, await readScrapeConfig({ targetsFile, front: front.url }))
-        const welcome = { members, front: front.url, wanted, configFile, targetsFile, logFile }
+        await writeFile(configFile, await readScrapeConfig({ targetsFile, serverUrl: server.url }))
+        const welcome = { members, serverUrl: server.url, wanted, configFile, targetsFile, logFile }
         if (!signal.aborted) stdout.write(renderFleetWelcome(welcome))
         await watch(io, nodes)
       } finally {
-        await front.shut()
+        await server.shut()
       }
     } finally {
-      // What has not ended by then ends with the process.
-      await Promise.race([fleet.stop(), clock.sleep(PATIENCE_MS, new AbortController().signal)])
+      // Whatever is still running then ends with the process.
+      await Promise.race([fleet.stop(), clock.sleep(STOP_TIMEOUT_MS, new AbortController().signal)])
     }
     return 0
   } finally {
-    // Nothing else is to be done: synchronously, it takes a third of the time.
+    // Synchronous removal takes a third of the time, and nothing else runs any more.
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
-const PATIENCE_MS = 500
-/** So much later than it should have come, a line tells that the process does not keep up. */
+const STOP_TIMEOUT_MS = 500
+/** A line that is this late reports that the process does not keep up. */
 const LATE_MS = 500
 const EVERY_MS = { terminal: 2000, file: 10_000 } as const
 
-/** Prints now and then what the fleet costs. */
+/** Prints CPU and memory of the fleet at intervals. */
 const watch = async ({ stdout, clock, signal }: Io, nodes: number): Promise<void> => {
   const onTerminal = 'isTTY' in stdout && stdout.isTTY === true
   const every = EVERY_MS[onTerminal ? 'terminal' : 'file']
@@ -80,14 +79,14 @@ const watch = async ({ stdout, clock, signal }: Io, nodes: number): Promise<void
     await clock.sleep(every, signal)
     const late = clock.elapsed() - due
     const lag =
-      late < LATE_MS ? '' : `  ${(late / 1000).toFixed(1)} s late: too many for this machine`
+      late < LATE_MS ? '' : `  ${(late / 1000).toFixed(1)} s late: too many nodes for this machine`
     const line = `${nodes} nodes  ${measure()}${lag}`
     stdout.write(onTerminal ? `\r\u001b[K${line}` : `${line}\n`)
   }
   if (onTerminal) stdout.write('\n')
 }
 
-/** Processor time since the last look, and memory, of this process. */
+/** Measures CPU time since the last call, and memory, of this process. */
 const createMeter = (clock: Clock): (() => string) => {
   let [at, used] = [clock.elapsed(), process.cpuUsage()]
   return () => {
@@ -97,4 +96,48 @@ const createMeter = (clock: Clock): (() => string) => {
     used = process.cpuUsage()
     return `${cores.toFixed(2)} cores  ${size(process.memoryUsage.rss())}`
   }
+}
+
+/** The output of `--list`: one node per line. */
+export const renderProfiles = (nodes: number): string =>
+  Array.from({ length: nodes }, (_, index) => row(nameOf(index + 1), profileOf(index + 1))).join('')
+
+const row = (name: string, { name: profile, description }: NodeProfile): string =>
+  `${name}  ${profile.padEnd(18)}  ${description}\n`
+
+interface FleetWelcome {
+  readonly members: readonly Member[]
+  /** URL of the fleet's own server. */
+  readonly serverUrl: string
+  /** The requested port. */
+  readonly wanted: number
+  readonly configFile: string
+  readonly targetsFile: string
+  readonly logFile: string
+}
+
+/** The output once all nodes run. */
+const renderFleetWelcome = (welcome: FleetWelcome): string => {
+  const { members, serverUrl, wanted, configFile, targetsFile, logFile } = welcome
+  const healthy = members.filter(({ profile }) => profile === HEALTHY)
+  const { port } = new URL(serverUrl)
+  return [
+    `${members.length} nodes of one network, ${healthy.length} of them healthy, each with its own agent:`,
+    ...members
+      .filter((member) => !healthy.includes(member))
+      .map(({ name, profile }) => `  ${row(name, profile).trimEnd()}`),
+    ...(wanted === 0 || wanted === Number(port)
+      ? []
+      : [`Port ${wanted} is in use; the fleet is served on port ${port}.`]),
+    '',
+    `  profiles   ${serverUrl}/fleet.json`,
+    `  targets    ${targetsFile}, and for http_sd ${serverUrl}/targets`,
+    `  process    ${serverUrl}/metrics`,
+    `  log        ${logFile}`,
+    '',
+    `  prometheus --config.file=${configFile} --storage.tsdb.path=/tmp/chain-fleet-data`,
+    '',
+    'Press Ctrl-C to stop all nodes and agents.',
+    '',
+  ].join('\n')
 }

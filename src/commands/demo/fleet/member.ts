@@ -7,45 +7,42 @@ import { loadConfig } from '../../../config/load.ts'
 import type { Config } from '../../../config/schema.ts'
 import type { Clock } from '../../../core/clock.ts'
 import { minute } from '../../../core/units.ts'
-import { openAnnouncements } from '../../maintenance/command.ts'
 import type { Chain } from '../../../simulator/chain/chain.ts'
 import { pick } from '../../../simulator/chain/random.ts'
-import type { EndpointName } from '../../../simulator/endpoints.ts'
+import { type EndpointName, openPort, type Port } from '../../../simulator/endpoints.ts'
+import { createInProcessExec, createInProcessHttp } from '../../../simulator/in-process.ts'
 import { LEISURELY } from '../../../simulator/pace.ts'
-import { openPort, type Port } from '../../../simulator/port.ts'
 import { parseScenario, type Scenario } from '../../../simulator/scenario/scenario.ts'
 import { createSimulatedHost, type SimulatedHost } from '../../../simulator/simulated-host.ts'
-import { createStandInAsk } from '../../../simulator/stand-in-ask.ts'
-import { createStandInExec } from '../../../simulator/tools/stand-in-exec.ts'
+import { openAnnouncements } from '../../maintenance/command.ts'
 import { renderConfig } from '../demo-texts.ts'
-import { AGENT_AFTER_MS, type Fate } from './fates.ts'
-import { stakeBpsOf } from './stake.ts'
+import { AGENT_AFTER_MS, type NodeProfile } from './profiles.ts'
 
-export interface MemberOptions {
+interface MemberOptions {
   readonly name: string
-  readonly fate: Fate
+  readonly profile: NodeProfile
   readonly chain: Chain
-  /** Which of the chain's validators it is. */
+  /** Index of the node in the chain's validators. */
   readonly index: number
   readonly prefix: string
   readonly forksFromMs: number
   readonly clock: Clock
   readonly log: Logger
-  /** A directory of its own. */
+  /** The directory of this node. */
   readonly directory: string
 }
 
-/** One node of the fleet, with an agent of its own that listens on a port of its own. */
+/** One node of the fleet, with its own agent on its own port. */
 export interface Member {
   readonly name: string
-  readonly fate: Fate
+  readonly profile: NodeProfile
   readonly publicKey: string
   readonly port: number
   stop(): Promise<void>
 }
 
 export const startMember = async (options: MemberOptions): Promise<Member> => {
-  const { fate, clock, log, directory } = options
+  const { profile, clock, log, directory } = options
   await mkdir(directory, { recursive: true })
   const scenario = scenarioOf(options)
   const simulated = await createSimulatedHost({ ...options, scenario, pace: LEISURELY })
@@ -55,38 +52,38 @@ export const startMember = async (options: MemberOptions): Promise<Member> => {
     clock,
     log,
     path: directory,
-    exec: createStandInExec(simulated.tools),
-    ask: askOf(simulated),
+    exec: createInProcessExec(simulated.tools),
+    ask: httpOf(simulated),
     ownsProcess: false,
   })
   const end = new AbortController()
   const kept = simulated.keep(end.signal)
-  const befall = async (): Promise<Port | undefined> => {
+  const applyProfile = async (): Promise<Port | undefined> => {
     await clock.sleep(AGENT_AFTER_MS, end.signal)
     if (end.signal.aborted) return undefined
-    if (fate.agent === 'maintenance') await announce(config, clock)
-    return fate.agent === 'gone' ? await replace(agent) : undefined
+    if (profile.agent === 'maintenance') await setMaintenanceWindow(config, clock)
+    return profile.agent === 'gone' ? await stopAgent(agent) : undefined
   }
-  // Of one node: the others go on.
-  const befallen = befall().catch((error: unknown) => {
-    log.error({ err: error }, `The fate "${fate.name}" did not come`)
+  // Only this node is affected: the others continue.
+  const applied = applyProfile().catch((error: unknown) => {
+    log.error({ err: error }, `Could not apply the profile "${profile.name}"`)
     return undefined
   })
   return {
     name: options.name,
-    fate,
+    profile,
     publicKey: simulated.ownPublicKey,
     port: agent.address.port,
     stop: async () => {
       end.abort()
-      const silent = await befallen
-      await Promise.all([kept, silent ? silent.shut() : agent.stop()])
+      const closedPort = await applied
+      await Promise.all([kept, closedPort ? closedPort.shut() : agent.stop()])
     },
   }
 }
 
-/** A fate, upon what differs between nodes that are well. Lines and files that mean nothing are spared. */
-const scenarioOf = ({ name, fate, chain, index }: MemberOptions): Scenario =>
+/** The profile, in addition to the differences between healthy nodes. Noise lines are off and open files few, to save time. */
+const scenarioOf = ({ name, profile, chain, index }: MemberOptions): Scenario =>
   parseScenario(
     name,
     [
@@ -95,14 +92,14 @@ const scenarioOf = ({ name, fate, chain, index }: MemberOptions): Scenario =>
       `0s storage used ${48 + pick(23, name, 'storage')}`,
       `0s host busy ${8 + pick(30, name, 'busy')}`,
       `0s stake is ${stakeBpsOf(index, chain.validators.length)}`,
-      ...fate.lines,
+      ...profile.lines,
     ].join('\n'),
   )
 
 const urlOf = (name: EndpointName): string => `http://${name}.simulated`
 
-const askOf = ({ endpoints }: SimulatedHost) =>
-  createStandInAsk(
+const httpOf = ({ endpoints }: SimulatedHost) =>
+  createInProcessHttp(
     new Map([
       [urlOf('rpc'), endpoints.rpc],
       [urlOf('reference'), endpoints.reference],
@@ -112,13 +109,13 @@ const askOf = ({ endpoints }: SimulatedHost) =>
   )
 
 /**
- * As on a host at work, but for what costs most: Prometheus comes no oftener than we ask the RPC, and
- * the host is a hundred files.
+ * The defaults, except for the collectors that cost most: Prometheus scrapes no more often than the RPC is read, and
+ * the host collector reads a hundred files.
  */
 const INTERVALS = { rpc: '5s', host: '30s', maintenance: '10s' } as const
 
 const configOf = (simulated: SimulatedHost, directory: string): Config => {
-  const place = {
+  const node = {
     ...simulated,
     rpcUrl: urlOf('rpc'),
     referenceUrl: urlOf('reference'),
@@ -127,22 +124,34 @@ const configOf = (simulated: SimulatedHost, directory: string): Config => {
     binDirectory: '',
   }
   const settings = { directory, port: 0, intervals: INTERVALS, hasTokens: false }
-  const text = renderConfig(place, settings)
+  const text = renderConfig(node, settings)
   const file = parseConfigFile(join(directory, 'agent.yaml'), text)
   return loadConfig({ file, env: {}, flags: [] }).config
 }
 
-const announce = async (config: Config, clock: Clock): Promise<void> => {
+const setMaintenanceWindow = async (config: Config, clock: Clock): Promise<void> => {
   const startedAt = clock.now()
   const until = startedAt + 24 * 60 * minute
-  const note = 'as every node of the fleet that has this fate'
+  const note = 'set by the demo for every node with this profile'
   await openAnnouncements(config).write({ reason: 'upgrade', note, startedAt, until })
 }
 
-/** Nobody answers any more. The port stays taken: what another program served there would be taken for the node's. */
-const replace = async (agent: Agent): Promise<Port> => {
+/** Stops the agent. Its port stays in use: otherwise Prometheus could scrape another program there as this node. */
+const stopAgent = async (agent: Agent): Promise<Port> => {
   await agent.stop()
   return await openPort(agent.address.port, (_request, response) => {
     response.destroy()
   })
 }
+
+const TOTAL_BPS = 10_000
+
+/**
+ * The stake that consensus reports for one of `validators` that lead equally often: in basis
+ * points, with a total of 10,000.
+ */
+export const stakeBpsOf = (index: number, validators: number): number =>
+  upTo(index + 1, validators) - upTo(index, validators)
+
+const upTo = (count: number, validators: number): number =>
+  Math.floor((count * TOTAL_BPS) / validators)

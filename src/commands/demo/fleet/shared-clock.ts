@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core/clock.ts'
 
-/** Nobody in a fleet waits for less. */
+/** The shortest sleep in a fleet, in milliseconds. */
 const TICK_MS = 25
 
 interface Sleeper {
@@ -9,8 +9,8 @@ interface Sleeper {
 }
 
 /**
- * One timer for all who sleep, until the signal aborts: a fleet has thousands of them, most of which are deadlines
- * that are called off, and calling off a timer of Node's own costs an error with its stack. Sleep ends at
+ * One timer for all sleepers, until the signal aborts: a fleet has thousands of them, most of which are deadlines
+ * that are aborted, and aborting a timer of Node.js costs an error with its stack. Sleep ends at
  * the first tick after its time.
  */
 export const createSharedClock = (clock: Clock, signal: AbortSignal): Clock => {

@@ -1,0 +1,52 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parse as parseYaml } from 'yaml'
+import { z } from 'zod'
+import { nodeInfoSchema, renderConfig } from '../src/commands/demo/demo-texts.ts'
+import { systemClock } from '../src/core/clock.ts'
+import type { Scenario } from '../src/simulator/scenario/scenario.ts'
+import { createSimulator } from '../src/simulator/simulator.ts'
+import { startAgent, type Watched } from '../test/support/agent.ts'
+import { must } from '../test/support/programs.ts'
+
+export interface SimulatedNodeRun {
+  readonly agent: Watched
+  /** Start of the scenario, in milliseconds since the epoch. */
+  readonly beganAt: number
+  close(): Promise<void>
+}
+
+/**
+ * Starts a simulated node, and an agent with the configuration of the demo; with `disk` on a file
+ * system of its own of that number of megabytes, which only root can create.
+ */
+export const startNode = async (scenario: Scenario, disk?: number): Promise<SimulatedNodeRun> => {
+  const directory = await mkdtemp(join(tmpdir(), 'chain-e2e-'))
+  if (disk !== undefined) {
+    await must('mount', ['-t', 'tmpfs', '-o', `size=${disk}m`, 'chain-e2e', directory])
+  }
+  const beganAt = Date.now()
+  const simulator = await createSimulator({
+    clock: systemClock,
+    prefix: 'chain',
+    scenario,
+    directory,
+    rpcPort: 0,
+    referencePort: 0,
+    toolClient: join(import.meta.dirname, '../dist/simulator/tools/tool.js'),
+  })
+  const text = renderConfig(nodeInfoSchema.parse(simulator), { directory, port: 0 })
+  const config = z.record(z.string(), z.unknown()).parse(parseYaml(text))
+  const agent = await startAgent(config, { PATH: simulator.binDirectory })
+  return {
+    agent,
+    beganAt,
+    close: async () => {
+      await agent.stop()
+      await simulator.close()
+      if (disk !== undefined) await must('umount', [directory])
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}

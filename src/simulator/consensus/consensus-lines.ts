@@ -1,0 +1,110 @@
+import { type Block, type Chain, FINAL_AFTER, type Timeout } from '../chain/chain.ts'
+import { digest } from '../chain/random.ts'
+
+/** A line of the consensus log before rendering: many are never written. */
+export interface LogLine {
+  readonly atMs: number
+  readonly level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
+  /** The logging module, without the name prefix. */
+  readonly target: string
+  readonly message: string
+  /** Values printed by Rust's Debug are text, counts are numbers. */
+  readonly fields?: Readonly<Record<string, string | number>>
+}
+
+export const renderLogLine = (
+  prefix: string,
+  { atMs, level, target, message, fields }: LogLine,
+): string =>
+  JSON.stringify({
+    timestamp: new Date(atMs).toISOString().replace('Z', '000Z'),
+    level,
+    fields: { message, ...fields },
+    target: `${prefix}_${target}`,
+  })
+
+/** A block ID as Rust's Debug prints it. */
+export const short = (id: string): string => `${id.slice(0, 4)}..${id.slice(-4)}`
+
+interface LineContext {
+  readonly chain: Chain
+  readonly atMs: number
+}
+
+const STATE = 'consensus_state'
+const PACEMAKER = 'consensus::pacemaker'
+
+/** The block that becomes final with another one, as the ledger logs it. */
+export function* committed({ chain, atMs }: LineContext, { seqNum }: Block): Generator<LogLine> {
+  const final = chain.block(seqNum - FINAL_AFTER)
+  if (!final) return
+  const fields = { num_tx: final.transactions, block_num: Number(final.seqNum) }
+  yield { atMs, level: 'INFO', target: 'ledger', message: 'committed block', fields }
+}
+
+/** The next round starts with the certificate of the block. */
+export function* advanced({ atMs }: LineContext, block: Block): Generator<LogLine> {
+  const fields = { certificate: certificateOf(block) }
+  yield { atMs, level: 'DEBUG', target: PACEMAKER, message: 'advancing round', fields }
+}
+
+export const certificateOf = ({ id, epoch, round }: Block): string =>
+  `Qc(QC { info: Vote { id: ${short(id)}, epoch: ${epoch}, round: ${round} }, ${signaturesOf(id)} })`
+
+/** A proposal that arrives in time. */
+export function* proposed({ atMs }: LineContext, block: Block): Generator<LogLine> {
+  const { id, epoch, round, seqNum, leader, timeMs } = block
+  const header = `ConsensusBlockHeader { block_round: ${round}, epoch: ${epoch}, seq_num: ${seqNum}, timestamp_ns: ${timeMs}000000, author: ${leader.publicKey}, .. }`
+  const proposal = `ProposalMessage { proposal_round: ${round}, proposal_epoch: ${epoch}, tip: ConsensusTip { block_header: ${header}, .. }, last_round_tc: None }`
+  const fields = { author: leader.publicKey, proposal, block_id: short(id) }
+  yield { atMs, level: 'DEBUG', target: STATE, message: 'proposal message', fields }
+}
+
+/** The vote of a validator. */
+export function* voted({ atMs }: LineContext, { id, epoch, round }: Block): Generator<LogLine> {
+  const vote = `Vote { id: ${short(id)}, epoch: ${epoch}, round: ${round} }`
+  const line = { atMs, level: 'DEBUG', target: STATE } as const
+  yield { ...line, message: 'sending vote', fields: { round: String(round), vote } }
+  yield { ...line, message: 'vote successful', fields: { vote } }
+}
+
+/** The next leader collects the votes. */
+export function* collected({ atMs }: LineContext, { round, epoch }: Block): Generator<LogLine> {
+  const fields = { round: String(round), epoch: String(epoch) }
+  const target = 'consensus::vote_state'
+  yield { atMs, level: 'INFO', target, message: 'Created new QC', fields }
+}
+
+/** A local timeout, and the timeouts of other nodes. */
+export function* timedOut(
+  { chain, atMs }: LineContext,
+  { round, leader }: Pick<Timeout, 'round' | 'leader'>,
+): Generator<LogLine> {
+  const line = { atMs, level: 'DEBUG', target: STATE } as const
+  const next = chain.round(round + 1n)?.leader ?? leader
+  yield {
+    ...line,
+    message: 'local timeout',
+    fields: { round: String(round), leader: leader.publicKey, next_leader: next.publicKey },
+  }
+  for (const { publicKey } of chain.validators.slice(1, 1 + REMOTE_TIMEOUTS)) {
+    const fields = { author: publicKey, round: String(round) }
+    yield { ...line, message: 'remote timeout message', fields }
+  }
+}
+
+const REMOTE_TIMEOUTS = 3
+
+/** Timeouts of enough other nodes form a certificate. */
+export function* advancedByTimeout(
+  { chain, atMs }: LineContext,
+  { round }: Timeout,
+): Generator<LogLine> {
+  const { epoch, round: highest, id } = chain.headAt(atMs)
+  const certificate = `Tc(TimeoutCertificate { epoch: ${epoch}, round: ${round}, tip_rounds: [HighTipRoundSigColTuple { high_qc_round: ${highest}, high_tip_round: 0, ${signaturesOf(id)} }], high_extend: Qc(..) })`
+  const fields = { certificate }
+  yield { atMs, level: 'DEBUG', target: PACEMAKER, message: 'advancing round', fields }
+}
+
+const signaturesOf = (id: string): string =>
+  `sigs: BlsSignatureCollection { signers: SignerMap(BitVec<u8, bitvec::order::Lsb0> { head: 000, bits: 20, capacity: 64 } [1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1]), sig: LazyBlsSignature("${digest('signature', id)}") }`

@@ -1,0 +1,275 @@
+import { type Block, type Chain, FINAL_AFTER } from './chain/chain.ts'
+import { digest, pick } from './chain/random.ts'
+import { isSyncing } from './consensus/statesync.ts'
+import { drift } from './format-drift.ts'
+import type { Heights } from './heights.ts'
+import type { Draft } from './journal/journal.ts'
+import { serviceEntry } from './journal/journald.ts'
+import {
+  bareDirective,
+  type Directive,
+  directive,
+  duration,
+  type Effect,
+  oneOf,
+  percent,
+} from './scenario/directives.ts'
+import type { Timeline } from './scenario/timeline.ts'
+import { pidOf } from './services/service.ts'
+import { SECONDARY_HISTORY } from './storage/storage-report.ts'
+import { type Storage, storageUseAt } from './storage/storage.ts'
+
+/** Versions with different log lines. */
+export const LOG_VERSIONS = ['0.14', '0.16'] as const
+
+/** How a node executes blocks and which version's log lines it writes. */
+export interface Execution {
+  /** Approximate time per block; undefined for the time its transactions need. */
+  readonly blockMs: number | undefined
+  /** Share of transactions that are retried, in percent. */
+  readonly retriedPercent: number
+  /** Whether another block of the same height is executed first. */
+  readonly twice: boolean
+  readonly logVersion: (typeof LOG_VERSIONS)[number]
+}
+
+export const usualExecution: Execution = {
+  blockMs: undefined,
+  retriedPercent: 5,
+  twice: false,
+  logVersion: '0.16',
+}
+
+const changeExecution =
+  (change: Partial<Execution>): Effect =>
+  (condition) => ({ ...condition, execution: { ...condition.execution, ...change } })
+
+/** Directives for the execution of blocks; those for the service are in services/service.ts. */
+export const executionDirectives: readonly Directive[] = [
+  directive(
+    { subject: 'execution', verb: 'slows', meaning: 'the approximate time per block' },
+    duration,
+    (ms) => changeExecution({ blockMs: ms }),
+  ),
+  directive(
+    {
+      subject: 'execution',
+      verb: 'retries',
+      meaning: 'the share of transactions of a block that are retried',
+    },
+    percent,
+    (share) => changeExecution({ retriedPercent: share }),
+  ),
+  bareDirective(
+    {
+      subject: 'execution',
+      verb: 'reexecutes',
+      meaning: 'each height is executed twice, with two blocks',
+    },
+    changeExecution({ twice: true }),
+  ),
+  bareDirective(
+    { subject: 'execution', verb: 'recovers', meaning: 'blocks are executed as usual again' },
+    changeExecution({
+      blockMs: usualExecution.blockMs,
+      retriedPercent: usualExecution.retriedPercent,
+      twice: usualExecution.twice,
+    }),
+  ),
+  directive(
+    {
+      subject: 'execution',
+      verb: 'speaks',
+      meaning: 'the log of execution has the format of that version',
+    },
+    oneOf(LOG_VERSIONS),
+    (logVersion) => changeExecution({ logVersion }),
+  ),
+]
+
+interface ExecutionSubject {
+  readonly node: string
+  readonly prefix: string
+  readonly chain: Chain
+  readonly timeline: Timeline
+  readonly heights: Heights
+}
+
+/** The most blocks that a node executes to catch up; it fetches the state of those before. */
+const CATCH_UP = 300n
+
+/**
+ * The journal entries of execution for each block. The function that it returns must be called with
+ * consecutive time ranges; it keeps the number of the last block.
+ */
+export const createExecutionEntries = (subject: ExecutionSubject) => {
+  const { chain, timeline, heights } = subject
+  let done: bigint | undefined
+  let generation: number | undefined
+
+  /** A new process executes blocks again that were not final. */
+  const begin = (upto: bigint, of: number): bigint => {
+    const before = done ?? upto - 1n
+    const isNew = generation !== undefined && generation !== of
+    generation = of
+    return isNew ? before - FINAL_AFTER : before
+  }
+
+  function* execute(block: Block, atMs: number): Generator<Draft> {
+    const condition = timeline.conditionAt(atMs)
+    const { execution, storage, formatsDrift } = condition
+    const service = condition.services.execution
+    const final = chain.block(block.seqNum - FINAL_AFTER)
+    const other = `0x${digest(block.id, 'another')}`
+    const messages = (execution.twice ? [other, `0x${block.id}`] : [`0x${block.id}`]).flatMap(
+      (id) => [...executed({ block, id, atMs, execution, storage })],
+    )
+    if (final) messages.push(finalized(final))
+    for (const [place, message] of messages) {
+      const text = `${timestamp(atMs)} [${pidOf(service)}] ${place} LOG_INFO\t${message}`
+      yield serviceEntry(subject, service, {
+        atMs,
+        text: formatsDrift ? drift.executionLog(text) : text,
+        program: subject.prefix,
+      })
+    }
+  }
+
+  return function* (fromMs: number, toMs: number): Generator<Draft> {
+    for (const { seenMs: atMs } of chain.between(fromMs, toMs)) {
+      const condition = timeline.conditionAt(atMs)
+      const service = condition.services.execution
+      if (service.state !== 'active' || isSyncing(condition, atMs)) continue
+      const upto = heights.execution(atMs)
+      const from = begin(upto, service.generation)
+      const oldest = upto - CATCH_UP
+      for (let number = from < oldest ? oldest + 1n : from + 1n; number <= upto; number += 1n) {
+        const block = chain.block(number)
+        if (block) yield* execute(block, atMs)
+      }
+      done = upto
+    }
+  }
+}
+
+/** The program's format: nanoseconds, without a time zone. */
+const timestamp = (atMs: number): string =>
+  `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')}000000`
+
+/** A block that is executed, and the state of the node at that time. */
+interface ExecutionContext {
+  readonly block: Block
+  /** 0x and 64 hex digits. */
+  readonly id: string
+  readonly atMs: number
+  readonly execution: Execution
+  readonly storage: Storage
+}
+
+/** Source location and text; the line number differs in each release. */
+type Message = readonly [place: string, text: string]
+
+/** The log messages for one block, in order. */
+function* executed(context: ExecutionContext): Generator<Message> {
+  const { block, id, execution, storage } = context
+  const isNew = execution.logVersion === '0.16'
+  yield upserted(context, isNew ? 'primary' : undefined)
+  if (isNew && storage.timelines === 'dual') {
+    yield upserted(context, 'secondary')
+    const [primary, secondary] = ['primary', 'secondary'].map((slot) => `0x${digest(slot, id)}`)
+    const text = `block=${block.seqNum}, block_id=${id} state_root primary=${primary} secondary=${secondary}`
+    yield ['runloop.cpp:372', text]
+  }
+  const work = workOf(context)
+  yield [isNew ? 'runloop.cpp:391' : 'runloop.cpp:346', renderBlock(context, work)]
+  yield [isNew ? 'runloop.cpp:102' : 'runloop.cpp:99', renderRun(context, work)]
+}
+
+const finalized = ({ seqNum, id }: Block): Message => [
+  'runloop.cpp:760',
+  `Processing finalization for block ${seqNum} with block_id 0x${id}`,
+]
+
+/** Cost of a block: microseconds by phase, and gas. */
+interface Work {
+  readonly retried: number
+  readonly recovery: number
+  readonly execution: number
+  readonly commit: number
+  readonly total: number
+  readonly gas: number
+}
+
+const GAS = 84_325
+/** Microseconds that are neither recovery nor execution nor commit. */
+const REST = 56
+
+const workOf = ({ block: { transactions, seqNum }, id, execution }: ExecutionContext): Work => {
+  const { blockMs, retriedPercent } = execution
+  const recovery = 20 + 4 * transactions
+  const commit = 400 + pick(200, 'commit', id, seqNum)
+  const usual = 100 + 20 * transactions
+  // 10 % more or less.
+  const slow = (blockMs ?? 0) * (900 + pick(200, 'slow', id, seqNum))
+  const needed = Math.max(usual, slow - recovery - commit - REST)
+  return {
+    retried: Math.floor((transactions * retriedPercent) / 100),
+    recovery,
+    execution: needed,
+    commit,
+    total: recovery + needed + commit + REST,
+    gas: transactions * GAS,
+  }
+}
+
+const renderBlock = ({ block, id, execution, atMs }: ExecutionContext, work: Work): string => {
+  const { transactions } = block
+  const share = transactions === 0 ? 0 : (100 * work.retried) / transactions
+  const fields = [
+    `bl=${pad(8, block.seqNum)}`,
+    `id=${id}`,
+    `ts=${block.timeMs}`,
+    `tx=${pad(5, transactions)}`,
+    `rt=${pad(4, work.retried)}`,
+    `rtp=${share.toFixed(2).padStart(5)}%`,
+    `sr=${pad(5, work.recovery)}µs`,
+    `txe=${pad(6, work.execution)}µs`,
+    `cmt=${pad(6, work.commit)}µs`,
+    `tot=${pad(6, work.total)}µs`,
+    `tpse=${pad(5, (1e6 * transactions) / work.execution)}`,
+    `tps=${pad(5, (1e6 * transactions) / work.total)}`,
+    `gas=${pad(9, work.gas)}`,
+    `gpse=${pad(4, work.gas / work.execution)}`,
+    `gps=${pad(3, work.gas / work.total)}`,
+    ...(execution.logVersion === '0.16'
+      ? []
+      : [`ac=${pad(8, 1_000_000 + (Math.floor(atMs / 1000) % 90_000))}`, 'sc=10000000']),
+  ]
+  return `__exec_block,${fields.join(',')}`
+}
+
+const renderRun = ({ block, id }: ExecutionContext, { gas, total }: Work): string => {
+  const rates = `tps = ${pad(5, (1e6 * block.transactions) / total)}, gps = ${pad(4, gas / total)} M`
+  const rss = pad(6, 6000 + pick(64, 'rss', block.seqNum))
+  return `Run to block= ${block.seqNum}, block_id ${id}, number of transactions ${pad(6, block.transactions)}, ${rates}, rss = ${rss} MB`
+}
+
+const upserted = (
+  { block: { seqNum }, id, atMs, storage }: ExecutionContext,
+  slot: 'primary' | 'secondary' | undefined,
+): Message => {
+  const { used, capacity, fast, slow, free, history } = storageUseAt(storage, atMs)
+  const kept = slot === 'secondary' && history > SECONDARY_HISTORY ? SECONDARY_HISTORY : history
+  const timeline = slot === undefined ? '' : ` (timeline ${slot === 'primary' ? 0 : 1})`
+  const [hot, cold, unused] = [fast, slow, free].map((chunks) => chunks * storage.devices)
+  const text =
+    `Finish upserting version ${seqNum}${timeline}. Min valid version ${seqNum - kept + 1n}. ` +
+    `Time elapsed: ${300 + pick(900, 'upsert', id, slot ?? '')} us. ` +
+    `Disk usage: ${(used / capacity).toFixed(4)}. Chunks: ${hot} fast, ${cold} slow, ${unused} free. ` +
+    `Writer offsets: fast={${fast},1048576}, slow={${slow},77312}. Compaction head offset fast=${fast}, slow=${slow}`
+  return ['update_aux.cpp:598', text]
+}
+
+/** Padded with blanks, rounded down. */
+const pad = (width: number, number: number | bigint): string =>
+  `${typeof number === 'bigint' ? number : Math.floor(number)}`.padStart(width)

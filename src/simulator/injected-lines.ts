@@ -1,0 +1,346 @@
+import { type LogLine, renderLogLine } from './consensus/consensus-lines.ts'
+import { type Steady, steadyTimes } from './consensus/log-noise.ts'
+import type { Draft } from './journal/journal.ts'
+import { serviceEntry } from './journal/journald.ts'
+import {
+  bareDirective,
+  type Directive,
+  directive,
+  type Effect,
+  linesPerSecond,
+  oneOf,
+} from './scenario/directives.ts'
+import type { Change, Timeline } from './scenario/timeline.ts'
+import { endService, pidOf } from './services/service.ts'
+
+/** Log lines of consensus that a scenario can inject. */
+export const CONSENSUS_MESSAGES = [
+  'wal_stopped',
+  'wal_push_failed',
+  'consensus_crashed',
+  'parent_executor_gone',
+  'slow_executor',
+  'clock_rejected',
+  'pacing_mismatch',
+  'cannot_propose',
+  'snapshot_advised',
+] as const
+/** Log lines of execution that a scenario can inject. */
+export const EXECUTION_MESSAGES = [
+  'assertion',
+  'abort',
+  'block_failed',
+  'result_mismatch',
+  'slow_commit',
+  'event_ring',
+  'io_uring',
+  'virtual_offset',
+  'exception',
+  'caught_exception',
+  'history_shortened',
+  'timeline_missing',
+  'db_old_format',
+  'db_hard_reset',
+  'db_dirty',
+  'disk_full',
+  'fatal',
+] as const
+
+type InjectedLine =
+  | {
+      readonly role: 'bft'
+      readonly message: (typeof CONSENSUS_MESSAGES)[number]
+      readonly atMs: number
+    }
+  | {
+      readonly role: 'execution'
+      readonly message: (typeof EXECUTION_MESSAGES)[number]
+      readonly atMs: number
+    }
+
+/** Log lines that a scenario injects in addition to those of normal operation. */
+export interface InjectedLines {
+  /** The line injected last. */
+  readonly last: InjectedLine | undefined
+  /** While the thread that writes the write-ahead log has stopped. */
+  readonly walStopped: Steady | undefined
+  /** While other nodes send messages that cannot be read. */
+  readonly networkErrors: Steady | undefined
+}
+
+export const noInjectedLines: InjectedLines = {
+  last: undefined,
+  walStopped: undefined,
+  networkErrors: undefined,
+}
+
+const inject =
+  (change: (atMs: number) => Partial<InjectedLines>): Effect =>
+  (condition, atMs) => ({
+    ...condition,
+    injectedLines: { ...condition.injectedLines, ...change(atMs) },
+  })
+
+/** How often a node of v0.14.5 logs that the write-ahead log is not written. */
+const WAL_LINES_PER_SECOND = 250
+const SIGABRT = 6
+
+const asserts: Effect = (condition, atMs) => {
+  const { services, injectedLines } = condition
+  const exit = { atMs, code: 'dumped', status: SIGABRT, requested: false } as const
+  return {
+    ...condition,
+    injectedLines: { ...injectedLines, last: { role: 'execution', message: 'assertion', atMs } },
+    services: { ...services, execution: endService(services.execution, exit) },
+  }
+}
+
+export const injectedLineDirectives: readonly Directive[] = [
+  directive(
+    {
+      subject: 'bft',
+      verb: 'says',
+      meaning: 'consensus writes that line once, wal_stopped until `bft calms`',
+    },
+    oneOf(CONSENSUS_MESSAGES),
+    (message) =>
+      inject((atMs) =>
+        message === 'wal_stopped'
+          ? { walStopped: { fromMs: atMs, perSecond: WAL_LINES_PER_SECOND } }
+          : { last: { role: 'bft', message, atMs } },
+      ),
+  ),
+  bareDirective(
+    { subject: 'bft', verb: 'calms', meaning: 'the lines of wal_stopped end' },
+    inject(() => ({ walStopped: undefined })),
+  ),
+  directive(
+    {
+      subject: 'execution',
+      verb: 'says',
+      meaning: 'execution writes that line and continues',
+    },
+    oneOf(EXECUTION_MESSAGES),
+    (message) => inject((atMs) => ({ last: { role: 'execution', message, atMs } })),
+  ),
+  bareDirective(
+    {
+      subject: 'execution',
+      verb: 'asserts',
+      meaning: 'the process writes a backtrace with an assertion and aborts',
+    },
+    asserts,
+  ),
+  directive(
+    {
+      subject: 'network',
+      verb: 'noise',
+      meaning: 'consensus logs that number of errors per second about messages of other nodes',
+    },
+    linesPerSecond,
+    (perSecond) => inject((atMs) => ({ networkErrors: { fromMs: atMs, perSecond } })),
+  ),
+  bareDirective(
+    { subject: 'network', verb: 'calms', meaning: 'these errors end' },
+    inject(() => ({ networkErrors: undefined })),
+  ),
+]
+
+type MessageText = Omit<LogLine, 'atMs'>
+
+const NODE = 'node'
+const STATE = 'consensus_state'
+
+/** Texts of the injected lines of consensus. */
+const CONSENSUS_LINES: Readonly<Record<(typeof CONSENSUS_MESSAGES)[number], MessageText>> = {
+  wal_stopped: { level: 'ERROR', target: 'wal::events', message: 'waltrace thread stopped' },
+  wal_push_failed: {
+    level: 'ERROR',
+    target: NODE,
+    message: 'failed to push to wal',
+    fields: { err: 'Os { code: 28, kind: StorageFull, message: "No space left on device" }' },
+  },
+  consensus_crashed: { level: 'ERROR', target: NODE, message: 'PREFIX consensus node crashed: ()' },
+  parent_executor_gone: {
+    level: 'ERROR',
+    target: NODE,
+    message: 'parent executor returned none!',
+  },
+  slow_executor: {
+    level: 'WARN',
+    target: NODE,
+    message: 'long time to execute commands',
+    fields: { elapsed: '612.44ms' },
+  },
+  clock_rejected: {
+    level: 'WARN',
+    target: STATE,
+    message: 'Timestamp validation failed',
+    fields: { author: '02c7' },
+  },
+  pacing_mismatch: {
+    level: 'WARN',
+    target: STATE,
+    message: 'network has different vote/proposal pacing than us',
+  },
+  cannot_propose: {
+    level: 'WARN',
+    target: STATE,
+    message: "no eth_header found, can't propose",
+  },
+  snapshot_advised: {
+    level: 'WARN',
+    target: 'state',
+    message: 'local tip over 30000 blocks older than root. consider restoring from snapshot first',
+    fields: { latest_finalized_block: '61118402', delay_seq_num: '61158402' },
+  },
+}
+
+/** A log line as level, source location and text; or raw text. */
+type ExecutionLine = readonly [level: string, place: string, text: string] | string
+
+const ADDRESSES = ['0x5581b3e0c4d1', '0x5581b3dfa2e8', '0x5581b3df7c40'] as const
+const BACKTRACE = [
+  ...ADDRESSES.map((address) => `      ${address}`),
+  '   Attempting async signal unsafe human readable stacktrace (this may hang):',
+  `      ${ADDRESSES[0]}: PREFIX_assertion_failed`,
+  `      ${ADDRESSES[1]}: PREFIX::runloop`,
+  `      ${ADDRESSES[2]}: main`,
+]
+const PLACE =
+  'PREFIX: /usr/src/PREFIX-execution/category/execution/runloop.cpp:216: void PREFIX::runloop(...)'
+
+/** Texts of the injected lines of execution, with PREFIX for the name prefix. journald drops blank lines. */
+const EXECUTION_LINES: Readonly<
+  Record<(typeof EXECUTION_MESSAGES)[number], readonly ExecutionLine[]>
+> = {
+  assertion: [
+    ...BACKTRACE,
+    `${PLACE}: Assertion 'block_cache.find(parent_id)' failed.`,
+    'assertion failure message: blocks diverge: the parent of the proposed block is not known',
+  ],
+  abort: [...BACKTRACE, `${PLACE}: PREFIX_ABORT called.`, 'abort message: no block to begin with'],
+  block_failed: [['ERROR', 'runloop.cpp:188', 'block 61240118 failed with: wrong state root']],
+  result_mismatch: [
+    ['ERROR', 'validate.cpp:77', 'Delayed execution result mismatch for block 61240118'],
+  ],
+  slow_commit: [
+    ['WARNING', 'block_db.cpp:91', 'Slow block commit detected - block 61240118: 1204331µs'],
+  ],
+  event_ring: [
+    ['ERROR', 'event_ring.cpp:52', 'event library error -- PREFIX_event_ring_mmap: no memory'],
+  ],
+  io_uring: [...BACKTRACE, 'FATAL: io_uring_queue_init_params failed: Operation not permitted'],
+  virtual_offset: [
+    [
+      'WARNING',
+      'update_aux.cpp:911',
+      'Virtual offset space is running out (insertion count: 1048000)',
+    ],
+  ],
+  exception: [['ERROR', 'fiber.cpp:30', 'PrefixException: fiber ended by invalid argument']],
+  caught_exception: [['INFO', 'evm.cpp:140', 'PREFIX assert throw: code hash of no account']],
+  history_shortened: [
+    [
+      'INFO',
+      'update_aux.cpp:702',
+      'Adjust db history length down from 528916 to 520000. Current disk usage: 0.8013',
+    ],
+  ],
+  timeline_missing: [
+    ...BACKTRACE,
+    `${PLACE}: Assertion 'primary_is_page || secondary_active' failed.`,
+    'assertion failure message: live PREFIX requires a page-encoded timeline (as primary or secondary) on PREFIX_mainnet; primary_is_page=0 secondary_active=0',
+  ],
+  db_old_format: [
+    "FATAL: DB is on older format (magic=PREFIX007) and this binary expects PREFIX008. Run 'PREFIX-mpt --upgrade --storage <path>' before starting PREFIX services.",
+  ],
+  db_hard_reset: [
+    ...BACKTRACE,
+    `${PLACE}: Assertion 'db.is_empty()' failed.`,
+    'database must be hard reset when loading snapshot',
+  ],
+  db_dirty: ['FATAL: DB metadata was closed dirty, but not opened for healing'],
+  disk_full: [['ERROR', 'file_io.cpp:64', 'cannot write the proposal: No space left on device']],
+  fatal: ["terminate called after throwing an instance of 'std::bad_alloc'"],
+}
+
+/** Renders a line as the program prints it. */
+const renderExecutionLine = (
+  line: ExecutionLine,
+  { atMs, pid, prefix }: { readonly atMs: number; readonly pid: number; readonly prefix: string },
+): string => {
+  const at = new Date(atMs).toISOString().replace('T', ' ').replace('Z', '000000')
+  const text =
+    typeof line === 'string' ? line : `${at} [${pid}] ${line[1]} LOG_${line[0]}\t${line[2]}`
+  return text
+    .replaceAll('PREFIX_ABORT', `${prefix.toUpperCase()}_ABORT`)
+    .replaceAll('magic=PREFIX', `magic=${prefix.toUpperCase()}`)
+    .replaceAll('expects PREFIX', `expects ${prefix.toUpperCase()}`)
+    .replaceAll('PREFIX', prefix)
+    .replaceAll('PrefixException', `${prefix.slice(0, 1).toUpperCase()}${prefix.slice(1)}Exception`)
+}
+
+interface NodeName {
+  readonly node: string
+  readonly prefix: string
+}
+
+/** The line that a scenario injects at a change; none if the program does not run. */
+export function* injectedEntries(
+  subject: NodeName,
+  { atMs, before, after }: Change,
+): Generator<Draft> {
+  const { last } = after.injectedLines
+  if (!last || last === before.injectedLines.last) return
+  const service = before.services[last.role]
+  if (service.state !== 'active') return
+  const { prefix } = subject
+  const program = last.role === 'bft' ? `${prefix}-node` : prefix
+  for (const text of textsOf(last, { atMs, prefix, pid: pidOf(service) })) {
+    yield serviceEntry(subject, service, { atMs, text, program })
+  }
+}
+
+interface LineContext {
+  readonly atMs: number
+  readonly pid: number
+  readonly prefix: string
+}
+
+const textsOf = (injected: InjectedLine, context: LineContext): readonly string[] => {
+  if (injected.role === 'execution') {
+    return EXECUTION_LINES[injected.message].map((line) => renderExecutionLine(line, context))
+  }
+  const template = CONSENSUS_LINES[injected.message]
+  const message = template.message.replace('PREFIX', context.prefix)
+  return [renderLogLine(context.prefix, { ...template, message, atMs: context.atMs })]
+}
+
+const NETWORK_ERRORS = [
+  { target: 'wireauth', message: 'failed to decrypt message' },
+  { target: 'wireauth', message: 'session timeout expired' },
+  { target: 'consensus_state', message: 'Timestamp validation failed' },
+] as const
+const NOISY_PEERS = 5
+
+/** Lines that a scenario injects at a constant rate. */
+export const createSteadyLines = (timeline: Timeline) =>
+  function* (fromMs: number, toMs: number): Generator<LogLine> {
+    const range = { fromMs, toMs }
+    for (const { atMs } of steadyTimes(
+      timeline,
+      ({ injectedLines }) => injectedLines.walStopped,
+      range,
+    )) {
+      yield { atMs, ...CONSENSUS_LINES.wal_stopped }
+    }
+    const errors = steadyTimes(timeline, ({ injectedLines }) => injectedLines.networkErrors, range)
+    for (const { atMs, number } of errors) {
+      const { target, message } =
+        NETWORK_ERRORS[number % NETWORK_ERRORS.length] ?? NETWORK_ERRORS[0]
+      const peer = Math.floor(number / NETWORK_ERRORS.length) % NOISY_PEERS
+      const fields = { addr: `203.0.113.${20 + peer}:8000` }
+      yield { atMs, level: 'WARN', target, message, fields }
+    }
+  }

@@ -1,0 +1,182 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { digest } from './chain/random.ts'
+import type { SimulatedNode } from './node.ts'
+import { CHAIN_ID } from './rpc/rpc.ts'
+import {
+  type Argument,
+  bareDirective,
+  type Directive,
+  directive,
+  type Effect,
+} from './scenario/directives.ts'
+import { restartService } from './services/service.ts'
+import type { Tool } from './tools/tools.ts'
+
+/** The installed versions of the node, and whether the RPC reports its version. */
+export interface Versions {
+  /** Oldest first; the first has always been installed. */
+  readonly installs: readonly [Install, ...Install[]]
+  /** Whether the RPC hides its version. */
+  readonly hidden: boolean
+}
+
+interface Install {
+  readonly fromMs: number
+  readonly version: string
+}
+
+export const usualVersions: Versions = {
+  installs: [{ fromMs: -Infinity, version: '0.16.1' }],
+  hidden: false,
+}
+
+/** The version of a process that is started now. */
+export const installedVersion = ({ installs: [first, ...later] }: Versions): string =>
+  later.at(-1)?.version ?? first.version
+
+/** A process keeps the version that was installed when it was started. */
+export const runningVersion = (
+  { installs: [first, ...later] }: Versions,
+  { startedMs }: { readonly startedMs: number },
+): string => later.findLast(({ fromMs }) => fromMs <= startedMs)?.version ?? first.version
+
+const changeVersions =
+  (change: (versions: Versions, atMs: number) => Partial<Versions>): Effect =>
+  (condition, atMs) => ({
+    ...condition,
+    versions: { ...condition.versions, ...change(condition.versions, atMs) },
+  })
+
+const versionNumber: Argument<string> = {
+  expected: 'a version such as 0.17.0',
+  read: (text) => (/^\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[a-z]+\d*)?$/.test(text) ? text : undefined),
+}
+
+/** Directives for installed, running and reported versions. */
+export const versionDirectives: readonly Directive[] = [
+  directive(
+    {
+      subject: 'package',
+      verb: 'was',
+      meaning: 'that version has been installed and running since before the start',
+    },
+    versionNumber,
+    (version) => changeVersions(() => ({ installs: [{ fromMs: -Infinity, version }] })),
+  ),
+  directive(
+    {
+      subject: 'package',
+      verb: 'upgraded',
+      meaning: 'that version is installed; each service runs it after its next restart',
+    },
+    versionNumber,
+    (version) =>
+      changeVersions(({ installs }, fromMs) => ({ installs: [...installs, { fromMs, version }] })),
+  ),
+  bareDirective(
+    {
+      subject: 'node',
+      verb: 'restarts',
+      meaning: 'an operator restarts consensus, execution and RPC together',
+    },
+    (condition, atMs) => {
+      const { bft, execution, rpc, ...others } = condition.services
+      const started = {
+        bft: restartService(bft, atMs),
+        execution: restartService(execution, atMs),
+        rpc: restartService(rpc, atMs),
+      }
+      return { ...condition, services: { ...others, ...started } }
+    },
+  ),
+  bareDirective(
+    { subject: 'version', verb: 'hides', meaning: 'the RPC reports its name without a version' },
+    changeVersions(() => ({ hidden: true })),
+  ),
+  bareDirective(
+    { subject: 'version', verb: 'shows', meaning: 'the RPC reports its version again' },
+    changeVersions(() => ({ hidden: false })),
+  ),
+]
+
+/** `Name/version` as the RPC reports it: the capitalized name prefix. */
+export const clientVersionOf = ({ prefix, condition }: SimulatedNode): string => {
+  const { versions, services } = condition()
+  const version = versions.hidden ? 'unknown' : runningVersion(versions, services.rpc)
+  return `${capitalised(prefix)}/${version.replace(/-.*/, '')}`
+}
+
+export const capitalised = (word: string): string =>
+  `${word.charAt(0).toUpperCase()}${word.slice(1)}`
+
+/** The simulated consensus program: it only prints its version. */
+export const createVersionTool =
+  ({ prefix, condition }: SimulatedNode): Tool =>
+  (argv) => {
+    if (argv.length !== 1 || !/^(?:--version|-V)$/.test(argv[0] ?? '')) {
+      return [{ stderr: `error: the simulated ${prefix}-node knows --version only\n` }, { exit: 2 }]
+    }
+    const version = installedVersion(condition().versions)
+    const build = {
+      commit: digest('commit', version).slice(0, 40),
+      tag: `v${version}`,
+      branch: '',
+      modified: true,
+    }
+    return [{ stdout: `${prefix}-node ${JSON.stringify(build)}\n` }, { exit: 0 }]
+  }
+
+/** The simulated dpkg-query, with one package and one command: `-W -f=FORMAT NAME`. */
+export const createPackageTool =
+  (node: SimulatedNode): Tool =>
+  (argv) => {
+    const [show, form = '', name = '', ...more] = argv
+    const [, template] = /^-f=(.*)$/s.exec(form) ?? []
+    if (show !== '-W' || template === undefined || more.length > 0) {
+      return [{ stderr: 'dpkg-query: error: simulated: -W -f=FORMAT NAME alone\n' }, { exit: 2 }]
+    }
+    if (name !== node.prefix) {
+      return [{ stderr: `dpkg-query: no packages found matching ${name}\n` }, { exit: 1 }]
+    }
+    const fields: Readonly<Record<string, string>> = {
+      'db:Status-Abbrev': 'ii ',
+      Package: node.prefix,
+      // Debian writes `~rc` for `-rc`: it sorts before the release.
+      Version: installedVersion(node.condition().versions).replace('-', '~'),
+      Architecture: 'amd64',
+    }
+    const stdout = template
+      .replaceAll(/\$\{([\w:-]+)\}/g, (_, field: string) => fields[field] ?? '')
+      .replaceAll(String.raw`\n`, '\n')
+    return [{ stdout }, { exit: 0 }]
+  }
+
+const SECOND = 1000
+const DAY = 86_400 * SECOND
+
+/**
+ * Writes the forks of the simulated network, for the agent's `version.forksFile`: `first-light` was activated
+ * long ago and is no longer exported from the 90th second on; the last day before `aurora` begins with the 30th second.
+ */
+export const writeForkFile = async (directory: string, beginMs: number): Promise<string> => {
+  const file = join(directory, 'forks.yaml')
+  const at = (ms: number): string => new Date(Math.ceil(ms / SECOND) * SECOND).toISOString()
+  await writeFile(
+    file,
+    [
+      `${CHAIN_ID}:`,
+      '  - name: first-light',
+      '    kind: release',
+      `    activation: ${at(beginMs - 30 * DAY + 90 * SECOND)}`,
+      '    minimumVersion: 0.15.0',
+      '  - name: aurora',
+      '    kind: fork',
+      `    activation: ${at(beginMs + DAY + 30 * SECOND)}`,
+      '    minimumVersion: 0.16.1',
+      '    timeline: page',
+      '',
+    ].join('\n'),
+  )
+  return file
+}
