@@ -83,7 +83,7 @@ const ROWS: readonly SubjectRow[] = [
   },
   { collector: 'ledger', subject: /, unparsed$/, normal: NONE },
   // A critical pattern is followed by the text of its line, a warning is its name alone.
-  { collector: 'logs', subject: / log$/, normal: /^no trouble$/, critical: /: / },
+  { collector: 'logs', subject: / log$/, normal: /^no failures$/, critical: /: / },
   { collector: 'maintenance', subject: /^maintenance$/, normal: ANY },
   { collector: 'native', subject: /^metrics at /, normal: /^answering$/ },
   { collector: 'native', subject: /^metrics of consensus$/, normal: /^moving$/ },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { derived } from '../../src/collectors/derived/collector.ts'
-import { createOwnKey } from '../../src/collectors/shared/own-key.ts'
+import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { createDuties } from '../../src/collectors/derived/duties.ts'
 import { createSlotCount } from '../../src/collectors/derived/slots.ts'
 import type { Outcome } from '../../src/core/outcome.ts'

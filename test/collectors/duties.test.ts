@@ -74,7 +74,7 @@ describe('own turns against what the stake lets expect', () => {
     const duties = createDuties()
     duties.add(slots('100 5 5 0'), 0.05, NOON)
     const again = createDuties()
-    again.restore(JSON.parse(JSON.stringify(duties.memory())))
+    again.restore(JSON.parse(JSON.stringify(duties.snapshot())))
     again.add(slots('20 0 1 0'), 0.05, NOON + MINUTE)
     expect(again.read()).toMatchObject({ rounds: 120, timeouts: 5, ownBlocks: 6, expected: 6 })
   })

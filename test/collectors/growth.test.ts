@@ -58,10 +58,10 @@ describe('seconds until a threshold', () => {
     // Every ten seconds for two days: 17,280 points; 0.10 in that time.
     for (let at = 0; at <= 17_280; at += 1)
       growth.add({ at: at * 10_000, ratio: 0.5 + at * (0.1 / 17_280) })
-    expect(growth.memory().length).toBeLessThanOrEqual(241)
+    expect(growth.snapshot().length).toBeLessThanOrEqual(241)
     expect(growth.until(0.8)).toBeCloseTo(4 * 86_400, -3)
     const again = createGrowth()
-    again.restore(JSON.parse(JSON.stringify(growth.memory())))
+    again.restore(JSON.parse(JSON.stringify(growth.snapshot())))
     expect(again.until(0.8)).toBe(growth.until(0.8))
     again.restore([{ at: 'x' }])
     expect(again.until(0.8)).toBeNull()

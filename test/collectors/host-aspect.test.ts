@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createAspect, lookAtAll } from '../../src/collectors/host/aspect.ts'
-import { createLifecycle } from '../../src/collectors/lifecycle/count.ts'
-import { createMainPids } from '../../src/collectors/shared/main-pids.ts'
+import { createLifecycleCounters } from '../../src/collectors/lifecycle/restarts.ts'
+import { createMainPids } from '../../src/collectors/shared/node-state.ts'
 import { whyBlocked } from '../../src/collectors/host/blocked-kernels.ts'
 import { ParseError, SourceError } from '../../src/core/errors.ts'
 import { sample } from '../../src/core/metric.ts'
@@ -110,14 +110,14 @@ test('main processes are known from a reading of the units, and forgotten with a
       },
       killAll: () => undefined,
     },
-    names: {
+    unitNames: {
       one: (template) => Promise.resolve(template),
       all: (templates) => Promise.resolve(new Map(Object.entries(templates))),
     },
     units: { bft: 'zephyr-bft.service', rpc: 'zephyr-rpc.service' },
     timers: {},
     required: [],
-    lifecycle: createLifecycle(recording().recorder, ['bft', 'rpc']),
+    lifecycle: createLifecycleCounters(recording().recorder, ['bft', 'rpc']),
     mainPids,
     timing: { interval: 10_000, timeout: 5000 },
   })

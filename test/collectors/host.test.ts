@@ -72,7 +72,7 @@ const start = async (answers: Parameters<typeof programs>[0] = {}) => {
     directories: { ledger: at('node/ledger'), wal: at('node/wal'), gone: at('node/gone') },
     nodeDirectory: at('node'),
   })
-  watched.mainPids.learn(new Map([['bft', 700]]))
+  watched.mainPids.set(new Map([['bft', 700]]))
   return { ...watched, tree, clock, asked }
 }
 
@@ -196,7 +196,7 @@ test('a service that has ended has no limits, and neither has one that systemd d
   const { look, mainPids, tree } = await start()
   await tree.take('proc/700')
   expect(without((await look()).values, 'host_')).toEqual({})
-  mainPids.learn(new Map())
+  mainPids.set(new Map())
   expect((await look()).states['host, limits of services']).toBe('no running service is known')
 })
 

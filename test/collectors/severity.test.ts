@@ -127,7 +127,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
     'logs',
     'execution log',
     {
-      'no trouble': 'info',
+      'no failures': 'info',
       slow_commit: 'warning',
       'slow_commit; cleanup_skipped': 'warning',
       'result_mismatch: Delayed execution result mismatch; slow_commit': 'critical',

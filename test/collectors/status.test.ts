@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createOwnKey } from '../../src/collectors/shared/own-key.ts'
+import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { status } from '../../src/collectors/status/collector.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import type { StatusReport } from '../../src/parsers/status.ts'

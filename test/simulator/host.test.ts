@@ -42,7 +42,7 @@ const rehearse = async (scenario: string) => {
       await to(second)
       await tree.settle()
       const { bft } = node.condition().services
-      mainPids.learn(new Map(bft.state === 'active' ? [['bft', pidOf(bft)]] : []))
+      mainPids.set(new Map(bft.state === 'active' ? [['bft', pidOf(bft)]] : []))
       return (await look()).values
     },
   }

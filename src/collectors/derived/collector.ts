@@ -4,14 +4,14 @@ import { minute, second } from '../../core/units.ts'
 import { isSyncing, networkHead, storageUse } from '../../core/witnesses.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
-import { COMPACTION_THRESHOLD } from '../shared/compaction.ts'
+import { COMPACTION_THRESHOLD } from '../storage/definition.ts'
 import { createBlockRate } from './block-rate.ts'
 import { createLag } from './lag.ts'
 import type { Duties, DutiesReading } from './duties.ts'
 import { createGrowth } from './growth.ts'
 import { createIdentity } from './identity.ts'
 import * as views from './views.ts'
-import type { OwnKey } from '../shared/own-key.ts'
+import type { OwnKey } from '../shared/node-state.ts'
 import type { SlotCount } from './slots.ts'
 import { STALE_BLOCK_S } from './verdict.ts'
 import { createStatesyncPace, type Pace } from './statesync-pace.ts'
@@ -69,7 +69,7 @@ export const derived = (parts: Parts): Collector<Reading> => {
     if ('growth' in found.value) growth.restore(found.value.growth)
     if ('duties' in found.value) duties.restore(found.value.duties)
     // Who we are was told by a report that comes every few minutes; the journal is read at once.
-    if ('key' in found.value && typeof found.value.key === 'string') ownKey.learn(found.value.key)
+    if ('key' in found.value && typeof found.value.key === 'string') ownKey.set(found.value.key)
   }
 
   const save = (elapsed: number): void => {
@@ -79,7 +79,7 @@ export const derived = (parts: Parts): Collector<Reading> => {
   }
 
   const saveNow = (): void => {
-    checkpoint.save({ growth: growth.memory(), duties: duties.memory(), key: ownKey.get() })
+    checkpoint.save({ growth: growth.snapshot(), duties: duties.snapshot(), key: ownKey.get() })
   }
 
   const think = (known: Known, { clock }: Context): Reading => {

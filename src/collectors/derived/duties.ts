@@ -72,7 +72,7 @@ export const createDuties = () => {
         shortfallProbability: expected === 0 ? null : atMost(measuredBlocks, expected * blockShare),
       }
     },
-    memory: (): readonly Stretch[] => stretches,
+    snapshot: (): readonly Stretch[] => stretches,
     restore: (memory: unknown): void => {
       stretches = memorySchema.safeParse(memory).data ?? []
     },

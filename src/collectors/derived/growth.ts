@@ -11,7 +11,7 @@ export interface Growth {
   /** Seconds until `threshold` by the growth so far: 0 from there on, null while nothing says when. */
   until(threshold: number): number | null
   add(point: Point): void
-  memory(): readonly Point[]
+  snapshot(): readonly Point[]
   restore(memory: unknown): void
 }
 
@@ -53,7 +53,7 @@ export const createGrowth = (): Growth => {
       const slope = slopeOf(points)
       return slope === null ? null : (threshold - last.ratio) / slope / second
     },
-    memory: () => points,
+    snapshot: () => points,
     restore: (memory) => {
       points = pointsSchema.safeParse(memory).data ?? []
       const [first, last] = [points[0], points.at(-1)]

@@ -1,8 +1,18 @@
+import { resolvePath } from '../../core/key-places.ts'
 import { minute } from '../../core/units.ts'
 import { sample } from '../../core/metric.ts'
+import type { KeyFiles } from '../../sources/key-files.ts'
+import type { ReadPrefix } from '../../sources/prefix.ts'
 import type { Space } from '../../sources/space.ts'
 import { type Aspect, createAspect, KNOWN, NOT_TOLD, type Sight } from './aspect.ts'
-import type { ReadPath } from '../shared/names.ts'
+
+/** Replaces `{prefix}` in a path of the node. */
+export type ReadPath = (template: string, signal: AbortSignal) => Promise<string>
+
+export const createReadPath =
+  (readPrefix: ReadPrefix, files: Pick<KeyFiles, 'look'>): ReadPath =>
+  async (template, signal) =>
+    resolvePath(template, { prefix: (await readPrefix(signal)).word, files })
 
 interface Parts {
   readonly space: Space

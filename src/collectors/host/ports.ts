@@ -9,7 +9,7 @@ interface Parts {
   readonly timeout: number
 }
 
-/** Room for 1700 listening sockets; what stands behind them are connections. */
+/** Room for 1700 journalDependencies sockets; what stands behind them are connections. */
 const TABLE_BYTES = 256 * 1024
 
 /** Which ports are open to more than this host. A firewall is not seen. */

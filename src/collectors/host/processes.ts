@@ -3,7 +3,7 @@ import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseOpenFilesLimit } from '../../parsers/proc-limits.ts'
 import type { Tree } from '../../sources/kernel.ts'
 import { type Aspect, createAspect } from './aspect.ts'
-import type { MainPids } from '../shared/main-pids.ts'
+import type { MainPids } from '../shared/node-state.ts'
 
 interface Parts {
   readonly procfs: Tree

@@ -1,7 +1,6 @@
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
-import { readMaintenance, stands } from '../../core/maintenance.ts'
-import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { MAINTENANCE_REASONS, readMaintenance, stands } from '../../core/maintenance.ts'
 import { sample } from '../../core/metric.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { OfferCollector } from '../dependencies.ts'

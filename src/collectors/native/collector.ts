@@ -7,7 +7,7 @@ import { sample } from '../../core/metric.ts'
 import { type Exposition, parsePrometheusText } from '../../parsers/prometheus-text.ts'
 import type { Native } from '../../sources/native.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
-import { createDrift } from '../shared/drift.ts'
+import { createUnparsedLine } from '../shared/log-lines.ts'
 import { createPace, type Pace } from './pace.ts'
 import { nativeSamples } from './samples.ts'
 import { type NativeSeries, readNativeSeries } from './series.ts'
@@ -53,12 +53,12 @@ export const native = (parts: Parts): Collector<NativeReading> => {
   const { recorder, clock, timing } = parts
   const endpoints = endpointsOf(parts)
   const paces = { native: createPace(clock), otel: createPace(clock) }
-  const drift = createDrift()
+  const drift = createUnparsedLine()
 
   const count = ({ unknownLines, firstUnknown }: Exposition): void => {
     recorder.count('chain_agent_lines_total', unknownLines, { format: FORMAT, result: 'unparsed' })
     if (firstUnknown === null) return
-    drift.saw(
+    drift.add(
       new ParseError("the node's metrics", 'a name, labels, a value', firstUnknown),
       clock.now(),
     )
@@ -89,7 +89,7 @@ export const native = (parts: Parts): Collector<NativeReading> => {
     }
     // What an endpoint said before it was silent, or before it was not asked, proves no movement.
     for (const source of NATIVE_SOURCES) if (given?.source !== source) paces[source].forget()
-    return { asked, given, unparsed: drift.said() }
+    return { asked, given, unparsed: drift.get() }
   }
 
   return {

@@ -4,11 +4,10 @@ import { parseHeight } from '../../parsers/height.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity } from '../../parsers/rpc.ts'
 import type { Query } from '../../sources/query.ts'
 import type { Rpc } from '../../sources/rpc.ts'
-import { agree, type Agreement } from '../../core/agreement.ts'
+import { agree, type Agreement, AGREEMENT_WINDOW } from '../../core/agreement.ts'
 import { type Reply, request, stateOf, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
-import { AGREEMENT_WINDOW } from '../../core/agreement.ts'
 
 /** An RPC endpoint is compared on `latest`, a query service on `finalized`, which is what it has indexed. */
 export type Reference = { readonly name: string } & (

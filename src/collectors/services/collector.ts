@@ -4,10 +4,9 @@ import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { definition, SERVICE_STATES } from './definition.ts'
 import { parseUnits, type Unit, UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
 import type { Exec } from '../../sources/exec.ts'
-import type { Lifecycle } from '../lifecycle/count.ts'
-import type { MainPids } from '../shared/main-pids.ts'
-import type { Names } from '../shared/names.ts'
-import { createPartialRestart } from '../lifecycle/partial-restart.ts'
+import type { MainPids } from '../shared/node-state.ts'
+import type { UnitNames } from '../shared/unit-names.ts'
+import { createPartialRestart, type LifecycleCounters } from '../lifecycle/restarts.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
 export interface ServicesReading {
@@ -19,19 +18,19 @@ export interface ServicesReading {
 
 interface Parts {
   readonly exec: Exec
-  readonly names: Names
+  readonly unitNames: UnitNames
   /** Label → unit, with `{prefix}` for the maker's word. */
   readonly units: Readonly<Record<string, string>>
   readonly timers: Readonly<Record<string, string>>
   readonly required: readonly string[]
-  readonly lifecycle: Lifecycle
+  readonly lifecycle: LifecycleCounters
   readonly mainPids: MainPids
   readonly timing: Timing
 }
 
 /** The node's systemd units and timers, by one `systemctl show`. */
 export const services = (parts: Parts): Collector<ServicesReading> => {
-  const { exec, names, units, timers, required, lifecycle, mainPids, timing } = parts
+  const { exec, unitNames, units, timers, required, lifecycle, mainPids, timing } = parts
   const partialRestart = createPartialRestart()
   /** systemd forgets how a unit ended when the unit starts again. */
   const exits = new Map<string, Unit['exit']>()
@@ -39,25 +38,25 @@ export const services = (parts: Parts): Collector<ServicesReading> => {
   const read = async (context: Context): Promise<ServicesReading> => {
     try {
       const reading = await ask(context)
-      mainPids.learn(pidsOf(reading))
+      mainPids.set(pidsOf(reading))
       return reading
     } catch (error) {
-      mainPids.learn(new Map())
+      mainPids.set(new Map())
       throw error
     }
   }
 
   const ask = async ({ signal }: Context): Promise<ServicesReading> => {
-    const unitNames = await names.all(units, signal)
-    const timerNames = await names.all(timers, signal)
-    const asked = [...unitNames.values(), ...timerNames.values()]
+    const resolvedUnits = await unitNames.all(units, signal)
+    const timerNames = await unitNames.all(timers, signal)
+    const asked = [...resolvedUnits.values(), ...timerNames.values()]
     // Properties by name: ExecStart and the environment carry the keystore's password.
     const args = ['show', '--timestamp=us+utc', `--property=${UNIT_PROPERTIES.join(',')}`, ...asked]
     const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
     const shown = parseUnits(stdout)
     if (shown.length !== asked.length) throw wrongNumber(asked.length, shown.length)
 
-    const found = [...unitNames.keys()].flatMap((service, at) => {
+    const found = [...resolvedUnits.keys()].flatMap((service, at) => {
       const unit = shown[at] // blocks come in the order in which we asked
       if (!unit) return []
       exits.set(service, unit.exit ?? exits.get(service) ?? null)
@@ -65,7 +64,7 @@ export const services = (parts: Parts): Collector<ServicesReading> => {
       return [{ service, ...unit, exit, expected: isExpected(service, unit, required) }]
     })
     for (const { service, invocation, activeState, exitedAt, result } of found) {
-      lifecycle.saw({
+      lifecycle.polled({
         service,
         invocation,
         result: hasEnded(activeState) && exitedAt !== null ? result : null,
@@ -74,7 +73,7 @@ export const services = (parts: Parts): Collector<ServicesReading> => {
     return {
       services: found,
       timers: [...timerNames.keys()].flatMap((timer, at) => {
-        const unit = shown[unitNames.size + at]
+        const unit = shown[resolvedUnits.size + at]
         return unit ? [{ timer, ...unit }] : []
       }),
       partialRestart: partialRestart(
@@ -159,11 +158,11 @@ const samples: Collector<ServicesReading>['samples'] = ({
 const inSeconds = (milliseconds: number | null): number | null =>
   milliseconds === null ? null : milliseconds / 1000
 
-export const offer: OfferCollector = ({ config, exec, names, lifecycle, mainPids }) => {
+export const offer: OfferCollector = ({ config, exec, unitNames, lifecycle, mainPids }) => {
   const { units, timers, required } = config.services
   return {
-    uses: [names, lifecycle],
+    uses: [unitNames, lifecycle],
     create: (timing) =>
-      services({ exec, names, units, timers, required, lifecycle, mainPids, timing }),
+      services({ exec, unitNames, units, timers, required, lifecycle, mainPids, timing }),
   }
 }

@@ -3,7 +3,7 @@ import type { Recorder } from '../../core/recorder.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseStatusReport, type StatusReport } from '../../parsers/status.ts'
 import type { ReadStatus } from '../../sources/status.ts'
-import type { OwnKey } from '../shared/own-key.ts'
+import type { OwnKey } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
@@ -29,7 +29,7 @@ export const status = ({
   timing,
   run: poll(timing, async ({ signal }: Context) => {
     const report = parseStatusReport(await read(signal))
-    ownKey.learn(report.config.secpPublicKey)
+    ownKey.set(report.config.secpPublicKey)
     const strange = report.unknownKeys.length + report.strayLines
     recorder.count('chain_agent_lines_total', strange, {
       format: 'chain-status',

@@ -4,10 +4,15 @@ import { SourceError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { redact } from '../../core/redact.ts'
 import { second } from '../../core/units.ts'
-import { definition, BLOCK_STATES, CHUNK_LISTS, TIMELINES } from './definition.ts'
+import {
+  BLOCK_STATES,
+  CHUNK_LISTS,
+  COMPACTION_THRESHOLD,
+  definition,
+  TIMELINES,
+} from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseStorageReport, readStorageFailure, type StorageReport } from '../../parsers/mpt.ts'
-import { COMPACTION_THRESHOLD } from '../shared/compaction.ts'
 import type { ReadStorage } from '../../sources/storage.ts'
 import type { OfferCollector } from '../dependencies.ts'
 

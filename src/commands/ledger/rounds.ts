@@ -1,4 +1,4 @@
-import { createRecent } from '../../collectors/shared/recent.ts'
+import { createRecentSet } from '../../collectors/shared/recent-set.ts'
 import type {
   FinalizedBlock,
   LedgerEvent,
@@ -46,7 +46,7 @@ const REMEMBERED = 512
 
 /** Folds the stream into rows, each block once however often the program tells of it. */
 export const createRounds = (ownKey: string | null) => {
-  const known = createRecent(REMEMBERED)
+  const known = createRecentSet(REMEMBERED)
   /** Timeouts of rounds that no block has yet come after. */
   const timeouts = new Set<bigint>()
   let settled: bigint | null = null

@@ -1,6 +1,9 @@
-import { type ConsensusFound, createConsensusCount } from '../../collectors/consensus/count.ts'
+import {
+  type ConsensusLogReading,
+  createConsensusCounters,
+} from '../../collectors/consensus/counters.ts'
 import { recordOf } from '../../collectors/consensus/kinds.ts'
-import { wholeSecond } from '../../collectors/consensus/slots.ts'
+import { wholeSecond } from '../../collectors/consensus/sliding-window.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { minute, second } from '../../core/units.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
@@ -13,7 +16,7 @@ import type { Stretch } from './stretch.ts'
 export interface Minute {
   /** Milliseconds since the epoch, after the minute. */
   readonly to: number
-  readonly found: ConsensusFound
+  readonly found: ConsensusLogReading
   /** The rounds of this minute that this node gave up, by their leader. */
   readonly gaveUpOn: Aside['gaveUpOn']
 }
@@ -34,10 +37,10 @@ const MINUTE_SECONDS = minute / second
  * stretch is long: where it ends may be known only by its last line. No line is kept.
  */
 export const createFold = (minutes: number) => {
-  const count = createConsensusCount(FORGETFUL)
+  const count = createConsensusCounters(FORGETFUL)
   const asides = createAsides()
   const limit = (minutes - 1) * MINUTE_SECONDS + 1
-  const kept: ConsensusFound[] = []
+  const kept: ConsensusLogReading[] = []
   /** The second that is being filled. */
   let open: number | undefined
   let debugAt = Number.NaN
@@ -46,7 +49,7 @@ export const createFold = (minutes: number) => {
   const goTo = (whole: number): void => {
     const first = Math.max(open ?? whole, whole - limit)
     for (let at = first; at < whole; at += 1) {
-      count.silent((at + 1) * second - 1)
+      count.advanceTo((at + 1) * second - 1)
       kept.push(count.read())
       if (kept.length > limit) kept.shift()
     }
@@ -54,7 +57,7 @@ export const createFold = (minutes: number) => {
   }
 
   /** A DEBUG line that means nothing still shows that the others would have been told. */
-  const withDebug = (to: number, found: ConsensusFound): ConsensusFound =>
+  const withDebug = (to: number, found: ConsensusLogReading): ConsensusLogReading =>
     debugAt >= to - minute && debugAt < to && found.seen.debug_line === 0
       ? toldOfDebug(found)
       : found
@@ -63,7 +66,7 @@ export const createFold = (minutes: number) => {
     /** The log is read from here on, whatever comes first. */
     begin: (from: number, isCovered: boolean): void => {
       open = wholeSecond(from)
-      if (isCovered) count.silent(from)
+      if (isCovered) count.advanceTo(from)
     },
     on: (entry: JournalEntry): void => {
       goTo(wholeSecond(entry.at))
@@ -103,7 +106,7 @@ export const createFold = (minutes: number) => {
 
 export type Fold = ReturnType<typeof createFold>
 
-const toldOfDebug = (found: ConsensusFound): ConsensusFound => ({
+const toldOfDebug = (found: ConsensusLogReading): ConsensusLogReading => ({
   ...found,
   blocksyncActive: found.blocksyncActive ?? (found.isWhole ? false : null),
   messages: recordOf(

@@ -1,4 +1,4 @@
-import { createNames } from '../../collectors/shared/names.ts'
+import { createUnitNames } from '../../collectors/shared/unit-names.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createExec, type Exec } from '../../sources/exec.ts'
@@ -53,7 +53,7 @@ const analyseJournal = async (options: Options, exec: Exec): Promise<MonlogRepor
   const fold = createFold(stretch.minutes)
   const readPrefix = createPrefix({ exec, path, configured: config.prefix })
   const { value: unit, problem } = await attempt(() =>
-    createNames(readPrefix).one(config.consensus.unit, signal),
+    createUnitNames(readPrefix).one(config.consensus.unit, signal),
   )
   const ownKey = config.node.publicKey
   const facts = { source: 'journal', unit: unit ?? null, ownKey } as const

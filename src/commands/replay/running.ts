@@ -1,5 +1,5 @@
-import { createPartialRestart } from '../../collectors/lifecycle/partial-restart.ts'
-import type { Lifecycle } from '../../collectors/lifecycle/count.ts'
+import { createPartialRestart } from '../../collectors/lifecycle/restarts.ts'
+import type { LifecycleCounters } from '../../collectors/lifecycle/restarts.ts'
 import type { Clock } from '../../core/clock.ts'
 
 interface Run {
@@ -12,7 +12,7 @@ interface Run {
 /** Which run of each service is on, by what systemd says of it and by what it says itself. */
 export interface Running {
   /** The collector's count of starts and ends, which hears of them first. */
-  wrap(lifecycle: Lifecycle): Lifecycle
+  wrap(lifecycle: LifecycleCounters): LifecycleCounters
   /** A line of a service: it runs, whether or not its start was recorded. */
   speaks(service: string, invocation: string): void
   /** The host has started anew: what ran has ended. */
@@ -39,7 +39,7 @@ export const createRunning = (clock: Clock): Running => {
         start(told.service, told.invocation)
         lifecycle.started(told)
       },
-      ended: (told) => {
+      exited: (told) => {
         const { service, invocation, result } = told
         const run = runs.get(service)
         // A run that another has followed may be told to have ended late.
@@ -47,7 +47,7 @@ export const createRunning = (clock: Clock): Running => {
           const ended = result === 'success' ? 'was stopped' : `ended: ${result}`
           runs.set(service, { invocation, startedAt: run?.startedAt ?? began, ended })
         }
-        lifecycle.ended(told)
+        lifecycle.exited(told)
       },
     }),
     speaks: (service, invocation) => {

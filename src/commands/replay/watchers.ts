@@ -6,9 +6,9 @@ import { lifecycle } from '../../collectors/lifecycle/collector.ts'
 import { logs } from '../../collectors/logs/collector.ts'
 import { createDuties } from '../../collectors/derived/duties.ts'
 import { createSlotCount } from '../../collectors/derived/slots.ts'
-import { createLifecycle } from '../../collectors/lifecycle/count.ts'
-import { createNames } from '../../collectors/shared/names.ts'
-import { createOwnKey } from '../../collectors/shared/own-key.ts'
+import { createLifecycleCounters } from '../../collectors/lifecycle/restarts.ts'
+import { createUnitNames } from '../../collectors/shared/unit-names.ts'
+import { createOwnKey } from '../../collectors/shared/node-state.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Board } from '../../core/board.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -46,8 +46,10 @@ const NOTHING: Checkpoint = {
 /** The collectors that live by the journal, and the one that thinks about what they found. */
 export const createWatchers = (parts: Parts): readonly Collector<unknown>[] => {
   const { config, clock, journal, board, recorder, running, services } = parts
-  const names = createNames(() => Promise.resolve({ word: parts.prefix, from: 'configuration' }))
-  const listening = { journal, recorder, checkpoint: NOTHING }
+  const unitNames = createUnitNames(() =>
+    Promise.resolve({ word: parts.prefix, from: 'configuration' }),
+  )
+  const journalDependencies = { journal, recorder, checkpoint: NOTHING }
   const exec = execThatSays(parts.grepSays)
   const ownKey = createOwnKey(parts.ownKey)
   const slots = createSlotCount()
@@ -56,8 +58,8 @@ export const createWatchers = (parts: Parts): readonly Collector<unknown>[] => {
   const units = only(config.services.units)
   const logged = only(config.logs.units)
   const unitOf = (name: 'ledger' | 'consensus' | 'execution') => ({
-    listening,
-    names,
+    journalDependencies,
+    unitNames,
     exec,
     clock,
     unit: config[name].unit,
@@ -65,17 +67,26 @@ export const createWatchers = (parts: Parts): readonly Collector<unknown>[] => {
   })
   return [
     lifecycle({
-      listening,
-      names,
+      journalDependencies,
+      unitNames,
       units,
-      lifecycle: running.wrap(createLifecycle(recorder, Object.keys(units))),
+      lifecycle: running.wrap(createLifecycleCounters(recorder, Object.keys(units))),
       timing: config.lifecycle,
     }),
     ...(services.has('ledger-tail') ? [ledger({ ...unitOf('ledger'), ownKey, slots })] : []),
     ...(services.has('bft') ? [consensus(unitOf('consensus'))] : []),
     ...(services.has('execution') ? [execution(unitOf('execution'))] : []),
     ...(Object.keys(logged).length > 0
-      ? [logs({ listening, exec, names, units: logged, readOldest: unknown, timing: config.logs })]
+      ? [
+          logs({
+            journalDependencies,
+            exec,
+            unitNames,
+            units: logged,
+            readOldest: unknown,
+            timing: config.logs,
+          }),
+        ]
       : []),
     derived({
       published: () => board.samples(),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLifecycle } from '../../../src/collectors/lifecycle/count.ts'
+import { createLifecycleCounters } from '../../../src/collectors/lifecycle/restarts.ts'
 import type { JournalEntry } from '../../../src/parsers/journal.ts'
 import { createMatch } from '../../../src/commands/replay/match.ts'
 import { createRunning } from '../../../src/commands/replay/running.ts'
@@ -122,7 +122,7 @@ describe('which services run', () => {
     const running = createRunning(clock)
     const tallies = createTallies()
     const { recorder } = tallies
-    const lifecycle = running.wrap(createLifecycle(recorder, ['bft', 'execution']))
+    const lifecycle = running.wrap(createLifecycleCounters(recorder, ['bft', 'execution']))
     const at = (seconds: number) => {
       clock.set(AT + seconds * 1000)
     }
@@ -135,11 +135,11 @@ describe('which services run', () => {
     running.speaks('bft', 'a')
     expect([...running.down()]).toEqual([])
     at(10)
-    lifecycle.ended({ ...told('bft', 'a'), result: 'core-dump' })
+    lifecycle.exited({ ...told('bft', 'a'), result: 'core-dump' })
     expect([...running.down()]).toEqual([['bft', 'ended: core-dump']])
     lifecycle.started(told('bft', 'b'))
     // What is told late of the run before is no end of this one.
-    lifecycle.ended({ ...told('bft', 'a'), result: 'core-dump' })
+    lifecycle.exited({ ...told('bft', 'a'), result: 'core-dump' })
     expect([...running.down()]).toEqual([])
     running.rebooted()
     expect([...running.down().keys()]).toEqual(['bft'])

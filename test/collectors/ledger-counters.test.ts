@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLedgerCount } from '../../src/collectors/ledger/count.ts'
-import { createOwnKey } from '../../src/collectors/shared/own-key.ts'
+import { createLedgerCounters } from '../../src/collectors/ledger/counters.ts'
+import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { toJson } from '../../src/core/json.ts'
 import type { LedgerEvent } from '../../src/parsers/ledger-tail.ts'
 import { recording } from './recording.ts'
@@ -70,22 +70,22 @@ const timeout = (round: number, author = OTHER): LedgerEvent => ({
   writtenAt: T0,
 })
 
-const count = (ownKey: string | null = OWN) => {
+const start = (ownKey: string | null = OWN) => {
   const record = recording()
-  const ledger = createLedgerCount(record.recorder, createOwnKey(ownKey))
-  ledger.begin()
-  const hear = (...events: readonly LedgerEvent[]): void => {
+  const ledger = createLedgerCounters(record.recorder, createOwnKey(ownKey))
+  ledger.initialize()
+  const read = (...events: readonly LedgerEvent[]): void => {
     for (const event of events) ledger.add({ event, isOld: false, process: '1' })
   }
-  return { ...record, ledger, hear }
+  return { ...record, ledger, read }
 }
 
 const BLOCKS = 'chain_ledger_blocks_total'
 
 describe('counting', () => {
-  test('own is a part of network', () => {
-    const { hear, total } = count()
-    hear(
+  test('network includes own', () => {
+    const { read, total } = start()
+    read(
       proposed({ round: 1, seq: 1, author: OWN }),
       proposed({ round: 2, seq: 2 }),
       finalized({ round: 1, seq: 1, author: OWN }),
@@ -96,25 +96,25 @@ describe('counting', () => {
     expect(total(`${BLOCKS}{event=finalized,scope=network}`)).toBe(1)
   })
 
-  test('without a key there is no own, not even 0', () => {
-    const { hear, totals } = count(null)
-    hear(proposed({ round: 1, seq: 1, author: OWN }), timeout(2, OWN))
+  test('without a key the series of own are absent', () => {
+    const { read, totals } = start(null)
+    read(proposed({ round: 1, seq: 1, author: OWN }), timeout(2, OWN))
     expect(Object.keys(totals()).filter((key) => key.includes('own'))).toEqual([])
     expect(totals()[`${BLOCKS}{event=proposed,scope=network}`]).toBe(1)
   })
 
-  test('what is shown again is not counted again; the same height in another round is another block', () => {
-    const { hear, total } = count()
+  test('a repeated line is not counted again; the same height in another round is another block', () => {
+    const { read, total } = start()
     const first = proposed({ round: 5, seq: 9, transactions: 3 })
     const again = proposed({ round: 6, parent: 4, seq: 9, transactions: 4 })
-    hear(first, again, first, again, timeout(7), timeout(7))
+    read(first, again, first, again, timeout(7), timeout(7))
     expect(total(`${BLOCKS}{event=proposed,scope=network}`)).toBe(2)
     expect(total('chain_ledger_transactions_total')).toBe(7)
     expect(total('chain_ledger_timeouts_total{scope=network}')).toBe(1)
   })
 
-  test('what is from before the agent explains the present and is not counted', () => {
-    const { ledger, total } = count()
+  test('entries from before the agent update the gauges and are not counted', () => {
+    const { ledger, total } = start()
     const old = proposed({ round: 5, seq: 9, transactions: 3 })
     ledger.add({ event: old, isOld: true, process: '1' })
     ledger.add({ event: old, isOld: false, process: '1' })
@@ -124,14 +124,14 @@ describe('counting', () => {
   })
 })
 
-test('the key may come later, from the status report; then own begins with 0', () => {
+test('if the key becomes known later, own starts with 0', () => {
   const record = recording()
   const key = createOwnKey(null)
-  const ledger = createLedgerCount(record.recorder, key)
-  ledger.begin()
+  const ledger = createLedgerCounters(record.recorder, key)
+  ledger.initialize()
   const add = (event: LedgerEvent): boolean => ledger.add({ event, isOld: false, process: '1' })
   add(proposed({ round: 1, seq: 1, author: OWN }))
-  key.learn(`0x${OWN.toUpperCase()}`)
+  key.set(`0x${OWN.toUpperCase()}`)
   add(proposed({ round: 2, seq: 2, author: OTHER }))
   expect(record.total(`${BLOCKS}{event=proposed,scope=own}`)).toBe(0)
   add(proposed({ round: 3, seq: 3, author: OWN }))
@@ -140,19 +140,19 @@ test('the key may come later, from the status report; then own begins with 0', (
 
 describe('skipped rounds', () => {
   const skipped = (...blocks: readonly Shape[]): number | undefined => {
-    const { hear, total } = count()
-    hear(...blocks.map(proposed))
+    const { read, total } = start()
+    read(...blocks.map(proposed))
     return total('chain_ledger_skipped_rounds_total')
   }
-  test('none in a row', () => {
+  test('none between consecutive rounds', () => {
     expect(skipped({ round: 10, seq: 1 }, { round: 11, seq: 2 })).toBe(0)
   })
   test('round − parent − 1', () => {
-    // 11, 12 and 13 gave no block.
+    // 11, 12 and 13 had no block.
     expect(skipped({ round: 10, seq: 1 }, { round: 14, parent: 10, seq: 2 })).toBe(3)
   })
-  test('each once, when a height is proposed again over the same parent', () => {
-    // 10 is the parent of both; 11 and 12 were skipped, then 13 too: its block was given up.
+  test('each is counted once if a height is proposed again with the same parent', () => {
+    // 10 is the parent of both; 11 and 12 were skipped, then 13, too: its block was abandoned.
     expect(
       skipped(
         { round: 10, seq: 1 },
@@ -161,36 +161,36 @@ describe('skipped rounds', () => {
       ),
     ).toBe(3)
   })
-  test('a hole in what we heard is no skipped round', () => {
+  test('a gap in the stream is not a skipped round', () => {
     expect(skipped({ round: 10, seq: 1 }, { round: 50, parent: 49, seq: 38 })).toBe(0)
   })
-  test('absent where the version does not tell the parent', () => {
+  test('absent if the version does not log the parent', () => {
     expect(
       skipped({ round: 10, parent: null, seq: 1 }, { round: 14, parent: null, seq: 2 }),
     ).toBeUndefined()
   })
 })
 
-describe('own timeouts in a row', () => {
-  test('unknown until we were leader once, ended by a block of our own', () => {
-    const { ledger, hear } = count()
-    const inARow = (): number | null => ledger.reading().ownConsecutiveTimeouts
-    hear(timeout(1), proposed({ round: 2, seq: 1 }))
-    expect(inARow()).toBeNull()
-    hear(timeout(3, OWN))
-    hear(proposed({ round: 4, parent: 2, seq: 2 }))
-    hear(timeout(5, OWN))
-    expect(inARow()).toBe(2)
-    hear(proposed({ round: 6, parent: 4, seq: 3, author: OWN }))
-    expect(inARow()).toBe(0)
+describe('consecutive own timeouts', () => {
+  test('unknown until the node was leader once, reset by an own block', () => {
+    const { ledger, read } = start()
+    const consecutive = (): number | null => ledger.reading().ownConsecutiveTimeouts
+    read(timeout(1), proposed({ round: 2, seq: 1 }))
+    expect(consecutive()).toBeNull()
+    read(timeout(3, OWN))
+    read(proposed({ round: 4, parent: 2, seq: 2 }))
+    read(timeout(5, OWN))
+    expect(consecutive()).toBe(2)
+    read(proposed({ round: 6, parent: 4, seq: 3, author: OWN }))
+    expect(consecutive()).toBe(0)
   })
 })
 
-describe('times', () => {
-  test('propagation, interval and finality by the times in the lines', () => {
-    const { hear, observed } = count()
-    hear(
-      proposed({ round: 1, seq: 1, blockAt: T0, writtenAt: T0 + 1000 }), // the process shows itself
+describe('durations', () => {
+  test('propagation, interval and finality, from the times in the lines', () => {
+    const { read, observed } = start()
+    read(
+      proposed({ round: 1, seq: 1, blockAt: T0, writtenAt: T0 + 1000 }), // the first line of the process
       proposed({ round: 2, seq: 2, blockAt: T0 + 1300, writtenAt: T0 + 1360 }),
       proposed({ round: 3, seq: 3, blockAt: T0 + 1700, writtenAt: T0 + 1780 }),
       finalized({ round: 2, seq: 2, blockAt: T0 + 1300, writtenAt: T0 + 2100 }),
@@ -200,8 +200,8 @@ describe('times', () => {
     expect(observed('chain_ledger_finality_seconds')).toEqual([0.8])
   })
 
-  test('what a new process shows in its first moment is old', () => {
-    const { ledger, observed } = count()
+  test('the first lines of a new process are repeated ones', () => {
+    const { ledger, observed } = start()
     const replay = Array.from({ length: 100 }, (_, at) =>
       proposed({ round: at + 1, seq: at + 1, blockAt: T0 + at * 350, writtenAt: T0 + 40_000 + at }),
     )
@@ -211,9 +211,9 @@ describe('times', () => {
     expect(observed('chain_ledger_propagation_seconds')).toEqual([0.05])
   })
 
-  test('a leader whose clock is ahead makes no histogram fall, and is counted', () => {
-    const { hear, observed, total } = count()
-    hear(
+  test('a block from the future is counted, and not observed', () => {
+    const { read, observed, total } = start()
+    read(
       proposed({ round: 1, seq: 1, blockAt: T0, writtenAt: T0 + 1000 }),
       proposed({ round: 2, seq: 2, blockAt: T0 + 2900, writtenAt: T0 + 2000 }),
       proposed({ round: 3, seq: 3, blockAt: T0 + 2300, writtenAt: T0 + 2400 }),
@@ -223,9 +223,9 @@ describe('times', () => {
     expect(total('chain_ledger_future_blocks_total')).toBe(1)
   })
 
-  test('no interval over a height that we did not hear of', () => {
-    const { hear, observed } = count()
-    hear(
+  test('no interval across a missing height', () => {
+    const { read, observed } = start()
+    read(
       proposed({ round: 1, seq: 1, writtenAt: T0 }),
       proposed({ round: 9, seq: 9, writtenAt: T0 + 3000 }),
     )
@@ -233,21 +233,21 @@ describe('times', () => {
   })
 })
 
-test('what was remembered goes on: nothing twice, gauges at once', () => {
-  const before = count()
-  before.hear(proposed({ round: 7, seq: 3 }), timeout(8, OWN), finalized({ round: 6, seq: 2 }))
-  const after = count()
-  const kept: unknown = JSON.parse(JSON.stringify(toJson(before.ledger.memory())))
-  after.ledger.restore(kept)
+test('after a restore nothing is counted again, and the gauges are known at once', () => {
+  const before = start()
+  before.read(proposed({ round: 7, seq: 3 }), timeout(8, OWN), finalized({ round: 6, seq: 2 }))
+  const after = start()
+  const saved: unknown = JSON.parse(JSON.stringify(toJson(before.ledger.snapshot())))
+  after.ledger.restore(saved)
   expect(after.ledger.reading()).toEqual(before.ledger.reading())
-  after.hear(proposed({ round: 7, seq: 3 }), proposed({ round: 10, parent: 7, seq: 4 }))
+  after.read(proposed({ round: 7, seq: 3 }), proposed({ round: 10, parent: 7, seq: 4 }))
   expect(after.total(`${BLOCKS}{event=proposed,scope=network}`)).toBe(1)
   expect(after.total('chain_ledger_skipped_rounds_total')).toBe(2)
-  after.ledger.restore({ nonsense: true }) // a memory that is not one changes nothing
+  after.ledger.restore({ nonsense: true }) // an invalid snapshot changes nothing
   expect(after.ledger.reading().proposed?.round).toBe(10n)
 })
 
-test('against a brute-force count over any order of any lines', () => {
+test('matches a count by brute force for any lines in any order', () => {
   const event = fc.tuple(
     fc.integer({ min: 1, max: 40 }),
     fc.integer({ min: 0, max: 4 }),
@@ -255,7 +255,7 @@ test('against a brute-force count over any order of any lines', () => {
   )
   fc.assert(
     fc.property(fc.array(event, { maxLength: 80 }), (shapes) => {
-      const { hear, total } = count()
+      const { read, total } = start()
       const events = shapes.map(([round, back, author]) =>
         back === 0
           ? timeout(round, author)
@@ -267,7 +267,7 @@ test('against a brute-force count over any order of any lines', () => {
               transactions: back,
             }),
       )
-      hear(...events)
+      read(...events)
       const rounds = (kind: string, author?: string): number =>
         new Set(
           events

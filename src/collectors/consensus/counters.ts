@@ -6,32 +6,31 @@ import { CONSENSUS_KINDS, NETWORK_ERROR_KINDS } from './definition.ts'
 import { parseConsensusLine } from '../../parsers/consensus-log.ts'
 import type { ConsensusEvent } from '../../parsers/consensus-log-events.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import type { ConsensusFigures } from './figures.ts'
+import type { ConsensusValues } from './findings.ts'
 import { kindsOf, levelOf } from './kinds.ts'
-import { createReader } from '../shared/reader.ts'
+import { createLineReader, droppedMessages, isAboutUnit } from '../shared/log-lines.ts'
 import { createConsensusWindow } from './window.ts'
-import { droppedOf } from '../shared/suppressed.ts'
 
-/** The reading and, where a line was not understood, the first such line of its sort. */
-export interface ConsensusFound extends ConsensusFigures {
+/** The values of the window, and an unparsed line if there is one. */
+export interface ConsensusLogReading extends ConsensusValues {
   readonly unparsed: string | null
 }
 
 export const SERVICE = 'bft'
-const memorySchema = z.object({ votedAt: z.number().nullable() })
+const snapshotSchema = z.object({ votedAt: z.number().nullable() })
 
-/** Folds the journal of the consensus service into counters and the window. */
-export const createConsensusCount = (recorder: Recorder) => {
+/** Counters and window of the consensus log, from its journal entries. */
+export const createConsensusCounters = (recorder: Recorder) => {
   let window = createConsensusWindow()
   let panic: string | null = null
-  /** The process whose next plain line is the reason of its panic. */
+  /** The PID whose next plain line is the reason of its panic. */
   let panicking: string | undefined
-  const reader = createReader(recorder, 'consensus-log', parseConsensusLine)
+  const reader = createLineReader(recorder, 'consensus-log', parseConsensusLine)
 
-  const renew = (): void => {
+  const resetWindow = (): void => {
     const { votedAt } = window
     window = createConsensusWindow()
-    if (votedAt !== null) window.voted(votedAt)
+    if (votedAt !== null) window.restoreVote(votedAt)
   }
 
   const countEvent = (event: ConsensusEvent, by: number): void => {
@@ -56,13 +55,13 @@ export const createConsensusCount = (recorder: Recorder) => {
   }
 
   const onDropped = (dropped: number, at: number, by: number): void => {
-    window.suppressed(dropped, at)
+    window.addDropped(dropped, at)
     recorder.count('chain_log_suppressed_messages_total', dropped * by, { service: SERVICE })
   }
 
   return {
-    /** Brings the counters into being, once the log is at hand. */
-    begin: () => {
+    /** Creates the counters with 0, once the log is available. */
+    initialize: () => {
       for (const kind of CONSENSUS_KINDS) {
         recorder.count('chain_consensus_messages_total', 0, { kind })
       }
@@ -73,14 +72,13 @@ export const createConsensusCount = (recorder: Recorder) => {
         recorder.count('chain_log_lines_total', 0, { service: SERVICE, level })
       }
       recorder.count('chain_log_suppressed_messages_total', 0, { service: SERVICE })
-      reader.begin()
+      reader.initialize()
     },
     on: ({ message, fields, at }: JournalEntry, isOld: boolean): void => {
       const by = isOld ? 0 : 1
       if (message === null) return
-      // What journald and systemd say of the unit comes along with what the unit says.
-      if (fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields) {
-        const dropped = droppedOf(message, fields)
+      if (isAboutUnit(fields)) {
+        const dropped = droppedMessages(message, fields)
         if (dropped > 0) onDropped(dropped, at, by)
         return
       }
@@ -91,26 +89,26 @@ export const createConsensusCount = (recorder: Recorder) => {
       window.add(event, at)
       countEvent(event, by)
     },
-    /** Nothing was written for a while: time goes on without entries. */
-    silent: (now: number): void => {
+    /** Moves the end of the window while no entries arrive. */
+    advanceTo: (now: number): void => {
       window.advanceTo(now)
     },
-    /** The clock was set back: what lies ahead of it would hide what comes. */
-    keepTo: (now: number): void => {
-      if (window.end !== null && window.end - now > minute) renew()
+    /** Resets a window that ends in the future, after the clock was set back: it would ignore new entries. */
+    resetIfAheadOf: (now: number): void => {
+      if (window.end !== null && window.end - now > minute) resetWindow()
     },
-    /** Entries are missing: the window begins anew. */
-    forget: renew,
-    read: (): ConsensusFound => ({
+    /** To be called when entries are missing. */
+    resetWindow,
+    read: (): ConsensusLogReading => ({
       ...window.read(),
       at: window.end ?? 0,
       panic,
       unparsed: reader.unparsed(),
     }),
-    memory: () => ({ votedAt: window.votedAt }),
-    restore: (memory: unknown): void => {
-      const { data } = memorySchema.safeParse(memory)
-      if (data && data.votedAt !== null) window.voted(data.votedAt)
+    snapshot: () => ({ votedAt: window.votedAt }),
+    restore: (snapshot: unknown): void => {
+      const { data } = snapshotSchema.safeParse(snapshot)
+      if (data && data.votedAt !== null) window.restoreVote(data.votedAt)
     },
   }
 }

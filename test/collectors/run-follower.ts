@@ -1,4 +1,4 @@
-import { createNames } from '../../src/collectors/shared/names.ts'
+import { createUnitNames } from '../../src/collectors/shared/unit-names.ts'
 import type { Collector } from '../../src/core/collector.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
@@ -7,15 +7,15 @@ import type { Following, Journal, JournalBatch } from '../../src/sources/journal
 import { manualClock, type ManualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'
 
-/** Entries of one batch, a batch without entries after some seconds, or one that begins with a gap. */
+/** The entries of one batch, an empty batch after N seconds, or an empty batch after a gap. */
 export type Step = readonly JournalEntry[] | { readonly seconds: number } | 'gap'
 
-interface Bench {
+interface FollowerRun {
   readonly beginsAt: number
   readonly steps: readonly Step[]
   /** What a failing journalctl prints. */
   readonly stderr?: string
-  /** Whether time goes with the entries. */
+  /** Whether the clock advances with the entries. */
   readonly isTimed?: boolean
 }
 
@@ -27,7 +27,7 @@ const dependenciesOf = (clock: ManualClock, journal: Journal<JournalEntry>, stde
     killAll: () => undefined,
   }
   const dependencies = {
-    listening: {
+    journalDependencies: {
       journal,
       recorder,
       checkpoint: {
@@ -37,7 +37,7 @@ const dependenciesOf = (clock: ManualClock, journal: Journal<JournalEntry>, stde
     },
     exec,
     clock,
-    names: createNames(() => Promise.resolve({ word: 'chain', from: 'configuration' })),
+    unitNames: createUnitNames(() => Promise.resolve({ word: 'chain', from: 'configuration' })),
     timing: { interval: 5000, timeout: 10_000 },
   }
   return { dependencies, total }
@@ -46,18 +46,18 @@ const dependenciesOf = (clock: ManualClock, journal: Journal<JournalEntry>, stde
 /** Runs a collector that follows the journal over these batches, and returns its last reading as samples and states. */
 export const runFollower = async <Reading>(
   create: (dependencies: ReturnType<typeof dependenciesOf>['dependencies']) => Collector<Reading>,
-  { beginsAt, steps, stderr = '', isTimed = false }: Bench,
+  { beginsAt, steps, stderr = '', isTimed = false }: FollowerRun,
 ) => {
   const clock = manualClock(beginsAt)
   const stop = new AbortController()
-  const asked: Following[] = []
-  const left = [...steps]
+  const requests: Following[] = []
+  const remaining = [...steps]
   const batch: JournalBatch<JournalEntry> = { entries: [], unreadable: 0, gap: false }
   const journal: Journal<JournalEntry> = {
     async *follow(following) {
-      asked.push(following)
+      requests.push(following)
       yield batch
-      for (let step = left.shift(); step !== undefined; step = left.shift()) {
+      for (let step = remaining.shift(); step !== undefined; step = remaining.shift()) {
         if (step === 'gap') yield { ...batch, gap: true }
         else if ('seconds' in step) {
           await clock.advance(step.seconds * 1000)
@@ -81,10 +81,10 @@ export const runFollower = async <Reading>(
   const samples = Object.fromEntries(
     collector
       .samples(value)
-      .map(({ name, labels, value: figure }) => [
+      .map(({ name, labels, value: exported }) => [
         [name, ...Object.values(labels)].join(' '),
-        figure,
+        exported,
       ]),
   )
-  return { asked, samples, states: collector.states(value), total }
+  return { requests, samples, states: collector.states(value), total }
 }

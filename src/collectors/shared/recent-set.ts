@@ -1,12 +1,12 @@
-/** A set that forgets its oldest members beyond a limit. */
-export interface Recent {
-  /** Whether it was new. */
+/** A set with at most N members; adding one more removes the oldest. */
+export interface RecentSet {
+  /** Returns whether the member was new. */
   add(member: string): boolean
   /** The members, oldest first. */
   all(): readonly string[]
 }
 
-export const createRecent = (limit: number): Recent => {
+export const createRecentSet = (limit: number): RecentSet => {
   const members = new Set<string>()
   return {
     add: (member) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLogCount } from '../../src/collectors/logs/count.ts'
+import { createLogCounters } from '../../src/collectors/logs/counters.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { T0 } from './consensus-log.ts'
 import { recording } from './recording.ts'
@@ -14,7 +14,7 @@ const LOGGED = (level: string, text: string): string =>
 const NEWS = JSON.stringify({ timestamp: 'x', fields: { message: 'committed block' } })
 
 /** Entries of a process of each service, one after the other; `at` in seconds. */
-const said = (
+const entryOf = (
   message: string,
   at = 0,
   fields: Readonly<Record<string, string>> = {},
@@ -28,20 +28,20 @@ const said = (
 
 const start = () => {
   const { recorder, total, totals } = recording()
-  const count = createLogCount(recorder, SERVICES)
+  const counters = createLogCounters(recorder, SERVICES)
   const pattern = (service: string, name: string): number | undefined =>
     total(`chain_log_pattern_total{service=${service},pattern=${name}}`)
   const on = (service: string, ...entries: readonly JournalEntry[]): void => {
-    for (const entry of entries) count.on(service, entry, false)
+    for (const entry of entries) counters.on(service, entry, false)
   }
-  const trouble = (at = 0) => count.trouble(T0 + at * 1000)
-  return { count, on, pattern, trouble, total, totals }
+  const trouble = (at = 0) => counters.trouble(T0 + at * 1000)
+  return { counters, on, pattern, trouble, total, totals }
 }
 
 describe('counts', () => {
-  test('every pattern of a service is there from the beginning, and nothing of consensus twice', () => {
-    const { count, totals } = start()
-    count.begin()
+  test('every pattern of a service starts with 0, and nothing of consensus is counted twice', () => {
+    const { counters, totals } = start()
+    counters.initialize()
     const all = Object.entries(totals())
     expect(all.filter(([, value]) => value !== 0)).toEqual([])
     const names = all.map(([name]) => name)
@@ -55,20 +55,20 @@ describe('counts', () => {
       'chain_log_lines_total{service=cruft,level=error}',
       'chain_log_suppressed_messages_total{service=cruft}',
     ])
-    // The consensus collector's.
+    // These belong to the consensus collector.
     expect(names.filter((name) => /lines|suppressed/.test(name) && name.includes('bft'))).toEqual(
       [],
     )
   })
 
-  test('patterns, levels of execution, and what journald dropped', () => {
+  test('patterns, levels of execution, and messages dropped by journald', () => {
     const { on, pattern, total } = start()
-    on('execution', said(LOGGED('WARNING', 'Slow block commit detected - block 1: 9µs')))
-    on('execution', said(LOGGED('ERROR', 'cannot do it')))
-    on('execution', said(LOGGED('INFO', 'Run to block= 5')))
+    on('execution', entryOf(LOGGED('WARNING', 'Slow block commit detected - block 1: 9µs')))
+    on('execution', entryOf(LOGGED('ERROR', 'cannot do it')))
+    on('execution', entryOf(LOGGED('INFO', 'Run to block= 5')))
     const dropped = { _PID: '9', OBJECT_SYSTEMD_UNIT: 'x', N_DROPPED: '41' }
-    on('execution', said('Suppressed 41 messages from x', 0, dropped))
-    on('bft', said('Suppressed 41 messages from x', 0, dropped))
+    on('execution', entryOf('Suppressed 41 messages from x', 0, dropped))
+    on('bft', entryOf('Suppressed 41 messages from x', 0, dropped))
     expect(pattern('execution', 'slow_commit')).toBe(1)
     expect(total('chain_log_lines_total{service=execution,level=warning}')).toBe(1)
     expect(total('chain_log_lines_total{service=execution,level=error}')).toBe(1)
@@ -76,43 +76,43 @@ describe('counts', () => {
     expect(total('chain_log_suppressed_messages_total{service=bft}')).toBeUndefined()
   })
 
-  test('what systemd says of a unit is not what the unit says', () => {
+  test('entries of systemd about the unit are ignored', () => {
     const { on, pattern } = start()
-    on('execution', said(ASSERTION, 0, { _PID: '1' }))
+    on('execution', entryOf(ASSERTION, 0, { _PID: '1' }))
     expect(pattern('execution', 'assertion')).toBeUndefined()
   })
 
-  test('what was there before the agent explains, and is not counted', () => {
-    const { count, pattern, trouble } = start()
-    count.on('execution', said(ASSERTION), true)
+  test('entries from before the agent are part of the state and are not counted', () => {
+    const { counters, pattern, trouble } = start()
+    counters.on('execution', entryOf(ASSERTION), true)
     expect(pattern('execution', 'assertion')).toBe(0)
     expect(trouble()['execution']).toEqual([`assertion: ${ASSERTION}`])
   })
 })
 
-describe('the next line tells why', () => {
-  test('a panic for a known reason counts as both', () => {
+describe('the reason in the next line', () => {
+  test('a panic with a known reason counts as both', () => {
     const { on, pattern, trouble } = start()
-    on('bft', said(PANIC), said(TOO_FAR), said(NOTE))
+    on('bft', entryOf(PANIC), entryOf(TOO_FAR), entryOf(NOTE))
     expect([pattern('bft', 'panic'), pattern('bft', 'high_qc_too_far')]).toEqual([1, 1])
     expect(trouble()['bft']).toEqual([`panic: ${TOO_FAR}`, `high_qc_too_far: ${TOO_FAR}`])
   })
 
-  test('an assertion takes the message behind it, without the words before', () => {
+  test('an assertion has the message of the next line, without its prefix', () => {
     const { on, trouble } = start()
-    on('execution', said(ASSERTION), said('assertion failure message: blocks diverge'))
+    on('execution', entryOf(ASSERTION), entryOf('assertion failure message: blocks diverge'))
     expect(trouble()['execution']).toEqual(['assertion: blocks diverge'])
   })
 
-  test('lines of other programs, and logged ones in between, are not the reason', () => {
+  test('lines of other programs, and complete log lines in between, are not the reason', () => {
     const { on, trouble } = start()
     const other = { _STREAM_ID: 'b2' }
-    on('bft', said(PANIC))
-    on('execution', said(ASSERTION, 0, other))
-    on('bft', said(NEWS))
-    on('cruft', said('Cleanup began', 0, { _STREAM_ID: 'c3' }))
-    on('bft', said('index out of bounds'))
-    on('execution', said('blocks diverge', 0, other))
+    on('bft', entryOf(PANIC))
+    on('execution', entryOf(ASSERTION, 0, other))
+    on('bft', entryOf(NEWS))
+    on('cruft', entryOf('Cleanup began', 0, { _STREAM_ID: 'c3' }))
+    on('bft', entryOf('index out of bounds'))
+    on('execution', entryOf('blocks diverge', 0, other))
     expect(trouble()).toEqual({
       bft: ['panic: index out of bounds'],
       execution: ['assertion: blocks diverge'],
@@ -120,63 +120,63 @@ describe('the next line tells why', () => {
     })
   })
 
-  test('a line that comes later is another matter, and so is the note of Rust', () => {
+  test('a later line is not the reason, nor is the note of Rust', () => {
     const { on, trouble } = start()
-    on('bft', said(PANIC), said('unrelated', 11))
+    on('bft', entryOf(PANIC), entryOf('unrelated', 11))
     expect(trouble(11)['bft']).toEqual([`panic: ${PANIC}`])
-    on('bft', said(PANIC, 12), said(NOTE, 12), said('unrelated', 12))
+    on('bft', entryOf(PANIC, 12), entryOf(NOTE, 12), entryOf('unrelated', 12))
     expect(trouble(12)['bft']).toEqual([`panic: ${PANIC}`])
   })
 
-  test('across a restart of the agent between the two', () => {
+  test('after a restart of the agent between the two lines', () => {
     const before = start()
-    before.on('bft', said(PANIC))
+    before.on('bft', entryOf(PANIC))
     const after = start()
-    after.count.restore(JSON.parse(JSON.stringify(before.count.memory())))
+    after.counters.restore(JSON.parse(JSON.stringify(before.counters.snapshot())))
     expect(after.trouble()['bft']).toEqual([`panic: ${PANIC}`])
-    after.on('bft', said(TOO_FAR))
+    after.on('bft', entryOf(TOO_FAR))
     expect(after.pattern('bft', 'panic')).toBeUndefined()
     expect(after.pattern('bft', 'high_qc_too_far')).toBe(1)
     expect(after.trouble()['bft']).toContain(`panic: ${TOO_FAR}`)
   })
 
-  test('a memory that is none changes nothing', () => {
-    const { count, trouble } = start()
-    for (const memory of [null, 7, { waiting: 'x' }, { waiting: [], seen: { bft: 3 } }]) {
-      count.restore(memory)
+  test('an invalid snapshot changes nothing', () => {
+    const { counters, trouble } = start()
+    for (const snapshot of [null, 7, { waiting: 'x' }, { waiting: [], seen: { bft: 3 } }]) {
+      counters.restore(snapshot)
     }
     expect(trouble()).toEqual({ bft: [], execution: [], cruft: [] })
   })
 })
 
-describe('what is shown', () => {
-  test('is over after ten minutes, and says no figures of warnings', () => {
+describe('the state of a log', () => {
+  test('ends after ten minutes, and has no values for warnings', () => {
     const { on, trouble } = start()
-    on('execution', said(LOGGED('WARNING', 'Slow block commit detected - block 1: 9µs')))
-    on('execution', said(LOGGED('WARNING', 'Slow block commit detected - block 2: 8µs'), 60))
+    on('execution', entryOf(LOGGED('WARNING', 'Slow block commit detected - block 1: 9µs')))
+    on('execution', entryOf(LOGGED('WARNING', 'Slow block commit detected - block 2: 8µs'), 60))
     expect(trouble(660)['execution']).toEqual(['slow_commit'])
     expect(trouble(661)['execution']).toEqual([])
   })
 
-  test('stays as it was first said while the same goes on', () => {
+  test('keeps the first text while the failure continues', () => {
     const { on, trouble } = start()
-    on('execution', said(LOGGED('ERROR', 'block 1 failed with: a'), 0))
-    on('execution', said(LOGGED('ERROR', 'block 2 failed with: b'), 300))
+    on('execution', entryOf(LOGGED('ERROR', 'block 1 failed with: a'), 0))
+    on('execution', entryOf(LOGGED('ERROR', 'block 2 failed with: b'), 300))
     expect(trouble(300)['execution']).toEqual(['block_failed: block 1 failed with: a'])
-    on('execution', said(LOGGED('ERROR', 'block 3 failed with: c'), 1000))
+    on('execution', entryOf(LOGGED('ERROR', 'block 3 failed with: c'), 1000))
     expect(trouble(1000)['execution']).toEqual(['block_failed: block 3 failed with: c'])
   })
 
-  test('has no secrets and no home', () => {
+  test('contains no secrets and no home directory', () => {
     const { on, trouble } = start()
     const key = 'f0'.repeat(32)
-    on('bft', said(PANIC), said(`bad key ${key} in /home/zephyr/keys, password=hunter2`))
+    on('bft', entryOf(PANIC), entryOf(`bad key ${key} in /home/zephyr/keys, password=hunter2`))
     expect(trouble()['bft']).toEqual(['panic: bad key (hex digits) in ~/keys, password=(redacted)'])
   })
 
-  test('is not what only says that all is well', () => {
+  test('does not contain patterns of severity info', () => {
     const { on, pattern, trouble } = start()
-    on('cruft', said('Cleanup completed successfully'))
+    on('cruft', entryOf('Cleanup completed successfully'))
     expect(pattern('cruft', 'cleanup_completed')).toBe(1)
     expect(trouble()['cruft']).toEqual([])
   })

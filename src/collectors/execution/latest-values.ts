@@ -9,9 +9,9 @@ const integer = z
   .transform(BigInt)
 const history = z.object({ version: integer, earliest: integer.nullable() }).nullable()
 
-/** The newest that the log told; null what it has not told yet. */
-export const figuresSchema = z.object({
-  /** Which process told it: another one may begin lower. */
+/** The latest values in the log; null until the log contains them. */
+export const latestValuesSchema = z.object({
+  /** The process that logged them: another one may start at a lower block. */
   process: z.string(),
   block: z.object({ number: integer, at: z.number() }).nullable(),
   finalized: integer.nullable(),
@@ -20,9 +20,9 @@ export const figuresSchema = z.object({
   history: z.object({ primary: history, secondary: history }),
   residentBytes: z.number().nullable(),
 })
-export type ExecutionFigures = Readonly<z.output<typeof figuresSchema>>
+export type LatestValues = Readonly<z.output<typeof latestValuesSchema>>
 
-export const noFigures: ExecutionFigures = {
+export const NO_VALUES: LatestValues = {
   process: '',
   block: null,
   finalized: null,
@@ -32,8 +32,8 @@ export const noFigures: ExecutionFigures = {
   residentBytes: null,
 }
 
-/** The figures after one more line. */
-export const withEvent = (before: ExecutionFigures, event: ExecutionEvent): ExecutionFigures => {
+/** The values after one more line. */
+export const withEvent = (before: LatestValues, event: ExecutionEvent): LatestValues => {
   if (event.event === 'executed') return { ...before, block: higher(before.block, event) }
   if (event.event === 'upserted') return withUpsert(before, event)
   if (event.event === 'run') return { ...before, residentBytes: event.residentBytes }
@@ -42,31 +42,31 @@ export const withEvent = (before: ExecutionFigures, event: ExecutionEvent): Exec
   return isHigher ? { ...before, finalized: event.number } : before
 }
 
-/** A node that was set back, or brought up from a snapshot, begins below where it was. */
-export const ofProcess = (before: ExecutionFigures, process: string): ExecutionFigures =>
-  before.process === process ? before : { ...noFigures, process }
+/** Clears the values of another process: a node that was reset, or restored from a snapshot, starts at a lower block. */
+export const forProcess = (before: LatestValues, process: string): LatestValues =>
+  before.process === process ? before : { ...NO_VALUES, process }
 
 const higher = (
-  before: ExecutionFigures['block'],
+  before: LatestValues['block'],
   { number, blockAt }: ExecutedBlock,
-): ExecutionFigures['block'] =>
+): LatestValues['block'] =>
   before !== null && before.number > number ? before : { number, at: blockAt }
 
-const withUpsert = (before: ExecutionFigures, event: Upsert): ExecutionFigures => {
+const withUpsert = (before: LatestValues, event: Upsert): LatestValues => {
   const { usedRatio, chunks, timeline, version, earliest } = event
-  const told = { ...before, usedRatio, chunks }
-  if (version === null) return told
+  const updated = { ...before, usedRatio, chunks }
+  if (version === null) return updated
   const all = { ...before.history, [timeline]: { version, earliest } }
-  return { ...told, history: withoutEnded(all, version) }
+  return { ...updated, history: withoutEndedTimelines(all, version) }
 }
 
-/** Both timelines are written with each block: one that is not any more came to its end. */
+/** Both timelines are written with each block: one that is no longer written has ended. Distance in blocks. */
 const ENDED_AFTER = 16n
 
-const withoutEnded = (
-  all: ExecutionFigures['history'],
+const withoutEndedTimelines = (
+  all: LatestValues['history'],
   version: bigint,
-): ExecutionFigures['history'] => {
+): LatestValues['history'] => {
   const kept = { ...all }
   for (const timeline of TIMELINES) {
     const distance = version - (all[timeline]?.version ?? version)

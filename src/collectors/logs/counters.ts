@@ -2,45 +2,49 @@ import { z } from 'zod'
 import type { Recorder } from '../../core/recorder.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { type LogLine, mayMatter, patternsOf, readLogLine } from '../../parsers/log-patterns.ts'
-import { SERVICE as CONSENSUS } from '../consensus/count.ts'
-import { createLogSightings } from './sightings.ts'
-import { droppedOf } from '../shared/suppressed.ts'
+import { SERVICE as CONSENSUS } from '../consensus/counters.ts'
+import { createRecentFailures } from './recent-failures.ts'
+import { droppedMessages, isAboutUnit } from '../shared/log-lines.ts'
 
-/** A reason comes with the line that it explains, or never. */
+/** A reason follows within this time of the line that it explains, in milliseconds. */
 const REASON_WITHIN_MS = 10_000
-/** What Rust says behind its reason, and where none is given. */
+/** Lines that Rust prints after the reason, or without one. */
 const NO_REASON = /^(?:note: run with|stack backtrace:)/
 
-const memorySchema = z.object({
+const snapshotSchema = z.object({
   waiting: z.array(
     z.tuple([z.string(), z.object({ at: z.number(), patterns: z.array(z.string()) })]),
   ),
   seen: z.unknown(),
 })
 
-/** Counts, in the logs of these services, the lines that mean trouble. */
-export const createLogCount = (recorder: Recorder, services: readonly string[]) => {
-  const sightings = createLogSightings(services)
+/** Counters of known failure messages in the logs of these services. */
+export const createLogCounters = (recorder: Recorder, services: readonly string[]) => {
+  const failures = createRecentFailures(services)
   const expected = new Map(services.map((service) => [service, patternsOf(service)]))
-  /** Processes whose next line tells why. */
+  /** Processes whose next line contains the reason. */
   const waiting = new Map<string, { readonly at: number; readonly patterns: readonly string[] }>()
 
-  /** Warnings and errors of consensus, and what was dropped of it, are the consensus collector's. */
-  const isOurs = (service: string): boolean => service !== CONSENSUS
+  /** The consensus collector counts warnings, errors and dropped messages of consensus. */
+  const isCountedHere = (service: string): boolean => service !== CONSENSUS
 
-  const join = ({ isBare, text }: LogLine, service: string, { at, fields }: JournalEntry): void => {
+  const addReason = (
+    { isBare, text }: LogLine,
+    service: string,
+    { at, fields }: JournalEntry,
+  ): void => {
     const process = processOf(service, fields)
     const first = waiting.get(process)
-    // What another thread logs in between is no reason.
+    // A complete log line in between is from another thread, and not the reason.
     if (!first || !isBare) return
     waiting.delete(process)
     if (at - first.at <= REASON_WITHIN_MS && !NO_REASON.test(text)) {
-      sightings.explain(service, first.patterns, text)
+      failures.explain(service, first.patterns, text)
     }
   }
 
-  const note = (line: LogLine, service: string, { at, fields }: JournalEntry): void => {
-    for (const pattern of line.patterns) sightings.saw(service, pattern, { at, text: line.text })
+  const addFailures = (line: LogLine, service: string, { at, fields }: JournalEntry): void => {
+    for (const pattern of line.patterns) failures.add(service, pattern, { at, text: line.text })
     const patterns = line.patterns.flatMap(({ name, tellsNext }) => (tellsNext ? [name] : []))
     if (patterns.length === 0) return
     for (const [process, { at: since }] of waiting) {
@@ -50,13 +54,13 @@ export const createLogCount = (recorder: Recorder, services: readonly string[]) 
   }
 
   return {
-    /** Brings the counters into being, once the journal is at hand. */
-    begin: (): void => {
+    /** Creates the counters with 0, once the journal is available. */
+    initialize: (): void => {
       for (const service of services) {
         for (const { name: pattern } of patternsOf(service)) {
           recorder.count('chain_log_pattern_total', 0, { service, pattern })
         }
-        if (!isOurs(service)) continue
+        if (!isCountedHere(service)) continue
         for (const level of ['warning', 'error'] as const) {
           recorder.count('chain_log_lines_total', 0, { service, level })
         }
@@ -67,35 +71,35 @@ export const createLogCount = (recorder: Recorder, services: readonly string[]) 
       const by = isOld ? 0 : 1
       const { message, fields } = entry
       if (message === null) return
-      // What systemd and journald say of the unit comes along with what the unit says.
-      if (fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields) {
-        const dropped = droppedOf(message, fields)
-        if (dropped > 0 && isOurs(service)) {
+      if (isAboutUnit(fields)) {
+        const dropped = droppedMessages(message, fields)
+        if (dropped > 0 && isCountedHere(service)) {
           recorder.count('chain_log_suppressed_messages_total', dropped * by, { service })
         }
         return
       }
-      // journalctl cannot filter everywhere.
+      // journalctl is built without pattern matching on some systems.
       if (!mayMatter(message)) return
       const line = readLogLine(expected.get(service) ?? [], message)
-      join(line, service, entry)
-      note(line, service, entry)
+      addReason(line, service, entry)
+      addFailures(line, service, entry)
       for (const { name: pattern } of line.patterns) {
         recorder.count('chain_log_pattern_total', by, { service, pattern })
       }
       const { level } = line
-      if (level && isOurs(service)) recorder.count('chain_log_lines_total', by, { service, level })
+      if (level && isCountedHere(service))
+        recorder.count('chain_log_lines_total', by, { service, level })
     },
-    trouble: sightings.read,
-    memory: () => ({ waiting: [...waiting], seen: sightings.memory() }),
-    restore: (memory: unknown): void => {
-      const { data } = memorySchema.safeParse(memory)
+    trouble: failures.read,
+    snapshot: () => ({ waiting: [...waiting], seen: failures.snapshot() }),
+    restore: (snapshot: unknown): void => {
+      const { data } = snapshotSchema.safeParse(snapshot)
       for (const [process, first] of data?.waiting ?? []) waiting.set(process, first)
-      sightings.restore(data?.seen)
+      failures.restore(data?.seen)
     },
   }
 }
 
-/** journald gives each output of a process an id of its own; other ways into the journal have none. */
+/** journald assigns an id to each output stream of a process; entries written in other ways have none. */
 const processOf = (service: string, fields: JournalEntry['fields']): string =>
   `${service} ${fields['_STREAM_ID'] ?? fields['_PID'] ?? ''}`
