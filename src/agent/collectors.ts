@@ -4,8 +4,7 @@ import type {
   Role,
   Shared,
 } from '../collectors/dependencies.ts'
-import { createDuties } from '../collectors/derived/duties.ts'
-import { createSlotCount } from '../collectors/derived/slots.ts'
+import { createDuties, createRoundCounter } from '../collectors/derived/duties.ts'
 import { COLLECTORS } from '../collectors/index.ts'
 import {
   createLifecycleCounters,
@@ -51,7 +50,7 @@ export const createCollectors = (
   const ownKeyFor = createReuse<OwnKey>()
   const collectorsFor = new Map<string, ReturnType<typeof createReuse<Collector<unknown>>>>()
   const mainPids = createMainPids()
-  const slots = createSlotCount()
+  const roundCounter = createRoundCounter()
   const duties = createDuties()
 
   return (dependencies) => {
@@ -64,7 +63,7 @@ export const createCollectors = (
       lifecycle: lifecycleFor([labels], () => createLifecycleCounters(recorder, labels)),
       ownKey: ownKeyFor([publicKey], () => createOwnKey(publicKey)),
       mainPids,
-      slots,
+      roundCounter,
       duties,
       journalFor: (name) => ({ journal, recorder, checkpoint: checkpoints.open(name) }),
     }

@@ -1,7 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import type { Collector, Timing } from '../core/collector.ts'
-import type { Duties } from './derived/duties.ts'
-import type { SlotCount } from './derived/slots.ts'
+import type { Duties, RoundCounter } from './derived/duties.ts'
 import type { LifecycleCounters } from './lifecycle/restarts.ts'
 import type { JournalDependencies } from './shared/journal-follower.ts'
 import type { MainPids, OwnKey } from './shared/node-state.ts'
@@ -63,7 +62,7 @@ export interface Shared {
   readonly lifecycle: LifecycleCounters
   readonly ownKey: OwnKey
   readonly mainPids: MainPids
-  readonly slots: SlotCount
+  readonly roundCounter: RoundCounter
   readonly duties: Duties
 }
 

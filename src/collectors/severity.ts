@@ -35,7 +35,7 @@ const ROWS: readonly SubjectRow[] = [
   { collector: 'derived', subject: /^new blocks$/, normal: /^arriving$/, critical: ANY },
   { collector: 'derived', subject: /^database$/, normal: /^below /, critical: ANY },
   { collector: 'derived', subject: /^distance to the network$/, normal: /^at most / },
-  { collector: 'derived', subject: /^the node's own metrics$/, normal: /^move$/ },
+  { collector: 'derived', subject: /^the node's own metrics$/, normal: /^changing$/ },
   { collector: 'execution', subject: /, unparsed$/, normal: NONE },
   { collector: 'heartbeat', subject: /^heartbeat$/, normal: /^accepted$/ },
   { collector: 'heartbeat', subject: /^verdict$/, normal: /^ok$/, critical: /^failing$/ },

@@ -95,7 +95,7 @@ const well = (): readonly Sample[] => [
   sample('chain_block_difference', 2),
 ]
 
-test('height and verdict go out, and the time of the last success is told', async () => {
+test('sends height and verdict, and exports the time of the last success', async () => {
   const server = await listen()
   await writeFile(join(directory, 'url'), `${server.url}\n`)
   let published = well
@@ -137,7 +137,7 @@ test('height and verdict go out, and the time of the last success is told', asyn
   expect(texts.join('\n')).not.toContain(TOKEN)
 })
 
-test('the address comes from a file alone, and what is wrong with that is said without it', async () => {
+test('reads the URL from a file, and does not print it in errors', async () => {
   const { texts, end } = beat(well)
   await eventually(() => texts.at(-1) ?? '', contains('read the address in'))
   await writeFile(join(directory, 'url'), `not-an-address ${TOKEN}`)

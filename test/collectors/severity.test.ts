@@ -42,7 +42,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
   [
     'derived',
     "the node's own metrics",
-    { move: 'info', 'unchanged while the node moves on': 'warning' },
+    { changing: 'info', 'unchanged while the node progresses': 'warning' },
   ],
   ['derived', 'new blocks', { arriving: 'info', 'none for 30 s': 'critical' }],
   ['derived', 'database', { 'below 85 % used': 'info', 'above 85 % used': 'critical' }],

@@ -13,7 +13,7 @@ import { createLedgerCounters, type LedgerReading } from './counters.ts'
 import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
 import type { UnitNames } from '../shared/unit-names.ts'
 import type { OwnKey } from '../shared/node-state.ts'
-import type { SlotCount } from '../derived/slots.ts'
+import type { RoundCounter } from '../derived/duties.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
 interface LedgerCollectorOptions {
@@ -22,8 +22,7 @@ interface LedgerCollectorOptions {
   /** The systemd unit, with `{prefix}` for the name prefix. */
   readonly unit: string
   readonly ownKey: OwnKey
-  /** Counts all rounds and those led by this node. */
-  readonly slots: SlotCount
+  readonly roundCounter: RoundCounter
   readonly timing: Timing
 }
 
@@ -38,7 +37,7 @@ export const ledger = ({
   unitNames,
   unit,
   ownKey,
-  slots,
+  roundCounter,
   timing,
 }: LedgerCollectorOptions): Collector<Reading> => {
   const { recorder } = journalDependencies
@@ -53,7 +52,7 @@ export const ledger = ({
     if (isNew && !isOld && event.event !== 'finalized') {
       const key = ownKey.get()
       const isOwn = key === null ? null : event.author === key
-      slots.saw({ isTimeout: event.event === 'timeout', isOwn })
+      roundCounter.add({ isTimeout: event.event === 'timeout', isOwn })
     }
   }
 
@@ -108,7 +107,7 @@ const samples: Collector<Reading>['samples'] = (reading) => [
   ...sampleIfKnown('chain_ledger_own_consecutive_timeouts', reading.ownConsecutiveTimeouts),
 ]
 
-export const offer: OfferCollector = ({ config, unitNames, ownKey, slots, journalFor }) => ({
+export const offer: OfferCollector = ({ config, unitNames, ownKey, roundCounter, journalFor }) => ({
   uses: [unitNames, ownKey],
   create: (timing) =>
     ledger({
@@ -116,7 +115,7 @@ export const offer: OfferCollector = ({ config, unitNames, ownKey, slots, journa
       unitNames,
       unit: config.ledger.unit,
       ownKey,
-      slots,
+      roundCounter,
       timing,
     }),
 })

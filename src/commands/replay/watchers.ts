@@ -4,8 +4,7 @@ import { execution } from '../../collectors/execution/collector.ts'
 import { ledger } from '../../collectors/ledger/collector.ts'
 import { lifecycle } from '../../collectors/lifecycle/collector.ts'
 import { logs } from '../../collectors/logs/collector.ts'
-import { createDuties } from '../../collectors/derived/duties.ts'
-import { createSlotCount } from '../../collectors/derived/slots.ts'
+import { createDuties, createRoundCounter } from '../../collectors/derived/duties.ts'
 import { createLifecycleCounters } from '../../collectors/lifecycle/restarts.ts'
 import { createUnitNames } from '../../collectors/shared/unit-names.ts'
 import { createOwnKey } from '../../collectors/shared/node-state.ts'
@@ -52,7 +51,7 @@ export const createWatchers = (parts: Parts): readonly Collector<unknown>[] => {
   const journalDependencies = { journal, recorder, checkpoint: NOTHING }
   const exec = execThatSays(parts.grepSays)
   const ownKey = createOwnKey(parts.ownKey)
-  const slots = createSlotCount()
+  const roundCounter = createRoundCounter()
   const only = (units: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(units).filter(([service]) => services.has(service)))
   const units = only(config.services.units)
@@ -73,7 +72,7 @@ export const createWatchers = (parts: Parts): readonly Collector<unknown>[] => {
       lifecycle: running.wrap(createLifecycleCounters(recorder, Object.keys(units))),
       timing: config.lifecycle,
     }),
-    ...(services.has('ledger-tail') ? [ledger({ ...unitOf('ledger'), ownKey, slots })] : []),
+    ...(services.has('ledger-tail') ? [ledger({ ...unitOf('ledger'), ownKey, roundCounter })] : []),
     ...(services.has('bft') ? [consensus(unitOf('consensus'))] : []),
     ...(services.has('execution') ? [execution(unitOf('execution'))] : []),
     ...(Object.keys(logged).length > 0
@@ -90,7 +89,7 @@ export const createWatchers = (parts: Parts): readonly Collector<unknown>[] => {
       : []),
     derived({
       published: () => board.samples(),
-      slots,
+      rounds: roundCounter,
       duties: createDuties(),
       ownKey,
       blocksyncWindow: config.derived.blocksyncWindow,

@@ -7,33 +7,33 @@ interface Point {
   readonly ratio: number
 }
 
-export interface Growth {
-  /** Seconds until `threshold` by the growth so far: 0 from there on, null while nothing says when. */
-  until(threshold: number): number | null
+export interface StorageGrowth {
+  /** Seconds until the used ratio reaches `threshold`; 0 if it has, null if the growth is not known. */
+  secondsUntil(threshold: number): number | null
   add(point: Point): void
   snapshot(): readonly Point[]
-  restore(memory: unknown): void
+  restore(snapshot: unknown): void
 }
 
 const WINDOW_MS = 48 * 60 * minute
-/** So many points are enough for a line; then every second one goes, and the next come half as often. */
+/** At this number every second point is removed, and the next are added half as often. */
 const POINTS = 240
 const FIRST_SPACING_MS = 10 * second
-const LEAST_MS = minute
-const LEAST_STEPS = 11
-/** A drop like this is a compaction or a statesync: what was before it says nothing of what comes. */
+const MIN_SPAN_MS = minute
+const MIN_STEPS = 11
+/** A drop of this size is a compaction or a statesync: the points before it do not predict the growth after it. */
 const DROP = 0.02
 
 /**
- * The growth of a share of use as a line through the last two days, begun anew at every drop.
- * A line that may as well be flat (its slope is less than three times its standard error) is none.
+ * The growth of the used ratio as a line through the last two days, restarted at every drop. If the slope is
+ * less than three times its standard error, the growth is not known.
  */
-export const createGrowth = (): Growth => {
+export const createStorageGrowth = (): StorageGrowth => {
   let points: readonly Point[] = []
   let spacing = FIRST_SPACING_MS
   return {
     add: (point) => {
-      // A clock that was set back leaves points of the future.
+      // After the clock was set back, remove the points of the future.
       points = points.filter(({ at }) => at <= point.at)
       const last = points.at(-1)
       if (last && point.ratio < last.ratio - DROP) {
@@ -46,7 +46,7 @@ export const createGrowth = (): Growth => {
         spacing *= 2
       }
     },
-    until: (threshold) => {
+    secondsUntil: (threshold) => {
       const last = points.at(-1)
       if (!last) return null
       if (last.ratio >= threshold) return 0
@@ -54,8 +54,8 @@ export const createGrowth = (): Growth => {
       return slope === null ? null : (threshold - last.ratio) / slope / second
     },
     snapshot: () => points,
-    restore: (memory) => {
-      points = pointsSchema.safeParse(memory).data ?? []
+    restore: (snapshot) => {
+      points = pointsSchema.safeParse(snapshot).data ?? []
       const [first, last] = [points[0], points.at(-1)]
       if (first && last && points.length > 1)
         spacing = Math.max(spacing, (last.at - first.at) / (points.length - 1))
@@ -65,20 +65,20 @@ export const createGrowth = (): Growth => {
 
 const pointsSchema = z.array(z.object({ at: z.number(), ratio: z.number() })).max(POINTS + 1)
 
-/** Per millisecond, by least squares; null where it is not clearly above 0. */
+/** Slope per millisecond, by least squares; null if it is not significantly above 0. */
 const slopeOf = (points: readonly Point[]): number | null => {
   const [first, last] = [points[0], points.at(-1)]
-  if (!first || !last || points.length < 3 || last.at - first.at < LEAST_MS) return null
+  if (!first || !last || points.length < 3 || last.at - first.at < MIN_SPAN_MS) return null
   const count = points.length
   const meanAt = sum(points, ({ at }) => at) / count
   const meanRatio = sum(points, ({ ratio }) => ratio) / count
   const spread = sum(points, ({ at }) => (at - meanAt) ** 2)
   const slope = sum(points, ({ at, ratio }) => (at - meanAt) * (ratio - meanRatio)) / spread
-  const residue = sum(points, ({ at, ratio }) => (ratio - meanRatio - slope * (at - meanAt)) ** 2)
-  const error = Math.sqrt(residue / Math.max(1, count - 2) / spread)
-  // Use is told in steps of a hundredth of a percent: one or two of them are no line.
+  const residual = sum(points, ({ at, ratio }) => (ratio - meanRatio - slope * (at - meanAt)) ** 2)
+  const error = Math.sqrt(residual / Math.max(1, count - 2) / spread)
+  // The ratio is reported in steps of a hundredth of a percent: a few steps are not a line.
   const steps = new Set(points.map(({ ratio }) => ratio)).size
-  return slope > 3 * error && slope > 0 && steps >= LEAST_STEPS ? slope : null
+  return slope > 3 * error && slope > 0 && steps >= MIN_STEPS ? slope : null
 }
 
 const sum = (points: readonly Point[], of: (point: Point) => number): number =>

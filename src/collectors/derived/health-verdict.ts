@@ -1,33 +1,33 @@
 import type { Known } from '../../core/known.ts'
-import { newestBlock } from './views.ts'
+import { newestBlock } from './blocks.ts'
 
-/** `ok`, `failing` with the reasons, or `blind`: too little is known to say either. */
-export interface Verdict {
+/** `ok`, `failing` with the reasons, or `blind` if the newest block is unknown. */
+export interface HealthVerdict {
   readonly verdict: 'ok' | 'failing' | 'blind'
-  /** In short, worst first, without names of hosts, paths or figures. */
+  /** Short texts, worst first, without host names, paths or values. */
   readonly reasons: readonly string[]
 }
 
-/** A block is due three times a second: thirty seconds are a hundred that did not come. */
+/** The chain makes three blocks a second: after 30 s about a hundred are missing. */
 export const STALE_BLOCK_S = 30
 const FAR_BEHIND = 60
 
-/** Whether the node does its work, in one word: what a person who is woken wants to know first. */
-export const judge = (known: Known, now: number): Verdict => {
+/** Evaluates the health of the node for the heartbeat; `now` in milliseconds since the epoch. */
+export const healthVerdict = (known: Known, now: number): HealthVerdict => {
   const reasons = [
     ...servicesDown(known).map((service) => `service ${service} is not active`),
     ...staleBlock(known, now),
-    ...(known.value('chain_rpc_up') === 0 ? ['the RPC does not answer'] : []),
+    ...(known.value('chain_rpc_up') === 0 ? ['the RPC does not respond'] : []),
     ...((known.value('chain_block_difference') ?? 0) > FAR_BEHIND ? ['behind the network'] : []),
     ...(known.value('chain_consensus_statesync_active') === 1 ||
     known.value('chain_native_statesync_active') === 1
-      ? ['statesync is under way']
+      ? ['statesync is running']
       : []),
   ]
   if (reasons.length > 0) return { verdict: 'failing', reasons }
   const isBlind = newestBlock(known) === undefined
   return isBlind
-    ? { verdict: 'blind', reasons: ['nothing is known of the newest block of the node'] }
+    ? { verdict: 'blind', reasons: ['the newest block of the node is unknown'] }
     : { verdict: 'ok', reasons: [] }
 }
 
