@@ -86,7 +86,7 @@ const ROWS: readonly SubjectRow[] = [
   { collector: 'logs', subject: / log$/, normal: /^no failures$/, critical: /: / },
   { collector: 'maintenance', subject: /^maintenance$/, normal: ANY },
   { collector: 'native', subject: /^metrics at /, normal: /^answering$/ },
-  { collector: 'native', subject: /^metrics of consensus$/, normal: /^moving$/ },
+  { collector: 'native', subject: /^metrics of consensus$/, normal: /^changing$/ },
   { collector: 'native', subject: /, unparsed$/, normal: NONE },
   { collector: 'reference', subject: /^reference /, normal: /^answering$/ },
   { collector: 'rpc', subject: /^node RPC$/, normal: /^answering$/, critical: ANY },

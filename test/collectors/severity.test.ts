@@ -144,7 +144,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
     'metrics at native',
     { answering: 'info', timeout: 'warning', 'refused: no connection': 'warning' },
   ],
-  ['native', 'metrics of consensus', { moving: 'info', 'standing still': 'warning' }],
+  ['native', 'metrics of consensus', { changing: 'info', 'not changing': 'warning' }],
   [
     'reference',
     'reference other-rpc',
@@ -202,8 +202,8 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
     'storage report',
     {
       'layout E': 'info',
-      'layout E, not whole': 'warning',
-      'layout E, 3 lines not understood': 'warning',
+      'layout E, incomplete': 'warning',
+      'layout E, 3 unparsed lines': 'warning',
     },
   ],
   [

@@ -57,7 +57,7 @@ const watch = async (text: string, servesAsReference = false) => {
   return { value, samples, ownKey }
 }
 
-describe('only the healthy word is healthy, and no word is unknown', () => {
+describe('only the healthy value is healthy, and no value is unknown', () => {
   test.each([
     ['  status: in-sync\n  mode: live', 1, 1],
     ['  status: syncing\n  mode: replay', 0, 0],
@@ -69,7 +69,7 @@ describe('only the healthy word is healthy, and no word is unknown', () => {
   })
 })
 
-test('heights of sections that share a key are not mixed up', async () => {
+test('heights of sections with the same key are separate', async () => {
   const { value } = await watch(report(WELL))
   expect([
     value('status_block_number'),
@@ -83,7 +83,7 @@ test('heights of sections that share a key are not mixed up', async () => {
   expect(value('status_uptime_seconds')).toBe(93_784) // 86400 + 7200 + 180 + 4
 })
 
-test('its external height serves as a reference only where there is no other', async () => {
+test('its external height is used only if no reference is configured', async () => {
   expect((await watch(report(WELL))).value('block_difference')).toBeUndefined()
   expect((await watch(report(WELL), true)).value('block_difference')).toBe(7)
   expect((await watch(report('  mode: live'), true)).value('block_difference')).toBeUndefined()

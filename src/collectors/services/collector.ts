@@ -12,14 +12,14 @@ import type { OfferCollector } from '../dependencies.ts'
 export interface ServicesReading {
   readonly services: readonly (Unit & { readonly service: string; readonly expected: boolean })[]
   readonly timers: readonly (Unit & { readonly timer: string })[]
-  /** Null until both consensus and execution have been seen running. */
+  /** Null until both consensus and execution have been running. */
   readonly partialRestart: boolean | null
 }
 
-interface Parts {
+interface ServicesCollectorOptions {
   readonly exec: Exec
   readonly unitNames: UnitNames
-  /** Label → unit, with `{prefix}` for the maker's word. */
+  /** Label → unit, with `{prefix}` for the name prefix. */
   readonly units: Readonly<Record<string, string>>
   readonly timers: Readonly<Record<string, string>>
   readonly required: readonly string[]
@@ -29,15 +29,15 @@ interface Parts {
 }
 
 /** The node's systemd units and timers, by one `systemctl show`. */
-export const services = (parts: Parts): Collector<ServicesReading> => {
-  const { exec, unitNames, units, timers, required, lifecycle, mainPids, timing } = parts
+export const services = (options: ServicesCollectorOptions): Collector<ServicesReading> => {
+  const { exec, unitNames, units, timers, required, lifecycle, mainPids, timing } = options
   const partialRestart = createPartialRestart()
-  /** systemd forgets how a unit ended when the unit starts again. */
+  /** The last exit of each service: systemd clears it when the unit is started again. */
   const exits = new Map<string, Unit['exit']>()
 
   const read = async (context: Context): Promise<ServicesReading> => {
     try {
-      const reading = await ask(context)
+      const reading = await readUnits(context)
       mainPids.set(pidsOf(reading))
       return reading
     } catch (error) {
@@ -46,18 +46,23 @@ export const services = (parts: Parts): Collector<ServicesReading> => {
     }
   }
 
-  const ask = async ({ signal }: Context): Promise<ServicesReading> => {
+  const readUnits = async ({ signal }: Context): Promise<ServicesReading> => {
     const resolvedUnits = await unitNames.all(units, signal)
-    const timerNames = await unitNames.all(timers, signal)
-    const asked = [...resolvedUnits.values(), ...timerNames.values()]
-    // Properties by name: ExecStart and the environment carry the keystore's password.
-    const args = ['show', '--timestamp=us+utc', `--property=${UNIT_PROPERTIES.join(',')}`, ...asked]
+    const resolvedTimers = await unitNames.all(timers, signal)
+    const requested = [...resolvedUnits.values(), ...resolvedTimers.values()]
+    // Select properties by name: ExecStart and the environment contain the password of the keystores.
+    const args = [
+      'show',
+      '--timestamp=us+utc',
+      `--property=${UNIT_PROPERTIES.join(',')}`,
+      ...requested,
+    ]
     const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
     const shown = parseUnits(stdout)
-    if (shown.length !== asked.length) throw wrongNumber(asked.length, shown.length)
+    if (shown.length !== requested.length) throw unitCountError(requested.length, shown.length)
 
     const found = [...resolvedUnits.keys()].flatMap((service, at) => {
-      const unit = shown[at] // blocks come in the order in which we asked
+      const unit = shown[at] // systemctl prints the units in the order of the arguments
       if (!unit) return []
       exits.set(service, unit.exit ?? exits.get(service) ?? null)
       const exit = exits.get(service) ?? null
@@ -72,7 +77,7 @@ export const services = (parts: Parts): Collector<ServicesReading> => {
     }
     return {
       services: found,
-      timers: [...timerNames.keys()].flatMap((timer, at) => {
+      timers: [...resolvedTimers.keys()].flatMap((timer, at) => {
         const unit = shown[resolvedUnits.size + at]
         return unit ? [{ timer, ...unit }] : []
       }),
@@ -97,8 +102,11 @@ export const services = (parts: Parts): Collector<ServicesReading> => {
 const pidsOf = ({ services: found }: ServicesReading): ReadonlyMap<string, number> =>
   new Map(found.flatMap(({ service, mainPid }) => (mainPid === null ? [] : [[service, mainPid]])))
 
-const wrongNumber = (asked: number, shown: number): SourceError =>
-  new SourceError({ doing: 'read the units', happened: `systemctl showed ${shown} of ${asked}` })
+const unitCountError = (requested: number, shown: number): SourceError =>
+  new SourceError({
+    doing: 'read the units',
+    happened: `systemctl showed ${shown} of ${requested}`,
+  })
 
 const isExpected = (
   service: string,
@@ -111,12 +119,12 @@ const hasEnded = (state: Unit['activeState']): boolean => state === 'inactive' |
 
 type Service = ServicesReading['services'][number]
 
-/** A unit that is not expected to run is not in trouble when it does not. */
+/** A unit that is not expected to run is healthy when it does not. */
 const describe = ({ loadState, activeState, result, exit, expected }: Service): string => {
-  const unless = expected ? '' : ' (not enabled)'
-  if (loadState === 'not-found') return `not found${unless}`
-  if (loadState === 'masked') return `masked${unless}`
-  if (activeState === 'inactive') return `inactive${unless}`
+  const suffix = expected ? '' : ' (not enabled)'
+  if (loadState === 'not-found') return `not found${suffix}`
+  if (loadState === 'masked') return `masked${suffix}`
+  if (activeState === 'inactive') return `inactive${suffix}`
   if (activeState !== 'failed' || result === null) return activeState
   return `failed (${result}${exit === null ? '' : ` ${exit.status}`})`
 }

@@ -1,8 +1,8 @@
 import type { MIGRATION_PHASES, NATIVE_EVENTS } from './definition.ts'
 
 /**
- * What the node calls the metrics that are read here, without the maker's word before it. All of
- * them are gauges, those that count too; a version that does not have one leaves it out.
+ * Names of the node's metrics, without the name prefix. All of them are gauges, also those that count; a
+ * version without a metric omits it.
  */
 export const NATIVE_NAMES = {
   uptime: 'total_uptime_us',
@@ -14,7 +14,7 @@ export const NATIVE_NAMES = {
   statesyncTarget: 'statesync_last_target',
   // In ten thousandths.
   stake: 'state_node_state_self_stake_bps',
-  // Not there where consensus could not open the database.
+  // Absent if consensus could not open the database.
   migrationPhase: 'triedb_migration_phase',
 } as const
 
@@ -30,7 +30,7 @@ export const EVENT_NAMES: Readonly<Record<(typeof NATIVE_EVENTS)[number], string
   statesync_triggered: 'state_consensus_events_trigger_state_sync',
 }
 
-/** Consensus speaks over UDP; a part of its version has sessions over TCP beside them. */
+/** Consensus communicates over UDP; some versions also have sessions over TCP. */
 export const SESSION_NAMES = {
   total: 'wireauth_udp_state_total_sessions',
   transport: 'wireauth_udp_state_transport_sessions',
@@ -51,7 +51,7 @@ export const MIGRATION_VALUES: Readonly<Record<(typeof MIGRATION_PHASES)[number]
   page_encoded: 2,
 }
 
-/** Whether a name, without the maker's word, is one of consensus: any of the names above. */
+/** Whether a name without the name prefix is a metric of consensus. */
 export const isOfConsensus = (rest: string): boolean => ALL.has(rest)
 
 const ALL: ReadonlySet<string> = new Set([
