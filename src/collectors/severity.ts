@@ -39,8 +39,8 @@ const ROWS: readonly SubjectRow[] = [
   { collector: 'execution', subject: /, unparsed$/, normal: NONE },
   { collector: 'heartbeat', subject: /^heartbeat$/, normal: /^accepted$/ },
   { collector: 'heartbeat', subject: /^verdict$/, normal: /^ok$/, critical: /^failing$/ },
-  { collector: 'host', subject: /^host, (?:known|not told here)$/, normal: ANY },
-  { collector: 'host', subject: /^host, clock$/, normal: /^kept/ },
+  { collector: 'host', subject: /^host, (?:known|not available)$/, normal: ANY },
+  { collector: 'host', subject: /^host, clock$/, normal: /^synchronized/ },
   { collector: 'host', subject: /^host, ports$/, normal: /^none exposed$/ },
   { collector: 'host', subject: /^host, frequency governor$/, normal: /^performance$/ },
   {
@@ -57,7 +57,7 @@ const ROWS: readonly SubjectRow[] = [
   {
     collector: 'host',
     subject: /^host, health of drives$/,
-    // Without the report of smartctl, which needs root, nothing is known of the health.
+    // Without the report of smartctl, which needs root, the health is unknown.
     normal: /^not known: host\.smartDirectory is not set/,
     critical: /^failing/,
   },

@@ -54,14 +54,14 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
   ['heartbeat', 'heartbeat', { accepted: 'info', 'refused: HTTP status 503': 'warning' }],
   ['heartbeat', 'verdict', { ok: 'info', failing: 'critical', blind: 'warning' }],
   ['host', 'host, known', { 'load, memory': 'info', none: 'info' }],
-  ['host', 'host, not told here', { none: 'info', throttling: 'info' }],
+  ['host', 'host, not available', { none: 'info', throttling: 'info' }],
   [
     'host',
     'host, clock',
     {
-      'kept, as chrony tells': 'info',
-      'not kept, as systemd tells': 'warning',
-      'not kept: chrony has had no answer of its servers for hours': 'warning',
+      'synchronized according to chrony': 'info',
+      'not synchronized according to systemd': 'warning',
+      'not synchronized: chrony has had no response from its servers for hours': 'warning',
     },
   ],
   ['host', 'host, ports', { 'none exposed': 'info', 'exposed: 8080': 'warning' }],
@@ -80,7 +80,11 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
     'host, kernel after a reboot',
     { '6.8.0-88-generic': 'info', '6.8.0-60, and bad': 'warning' },
   ],
-  ['host', 'host, temperature of drives', { 'hot: nvme0': 'warning', 'nvme0: not told': 'info' }],
+  [
+    'host',
+    'host, temperature of drives',
+    { 'hot: nvme0': 'warning', 'nvme0: not available': 'info' },
+  ],
   [
     'host',
     'host, health of drives',
@@ -98,7 +102,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
   [
     'host',
     'host, multithreading',
-    { on: 'info', off: 'info', 'not known: still waiting': 'warning' },
+    { on: 'info', off: 'info', 'not known: the previous read': 'warning' },
   ],
   ['host', 'host, limits of services', { 'no running service is known': 'info' }],
   [

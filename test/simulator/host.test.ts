@@ -6,7 +6,7 @@ import { chapters } from '../../src/metrics.ts'
 import { createHostTree } from '../../src/simulator/host/host-tree.ts'
 import { pidOf } from '../../src/simulator/scenario/service.ts'
 import { createChronyc } from '../../src/simulator/tools/chronyc.ts'
-import { watchHost } from '../collectors/host-bench.ts'
+import { runHost } from '../collectors/run-host.ts'
 import { BEGIN, play, printed } from './play.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
@@ -22,7 +22,7 @@ const rehearse = async (scenario: string) => {
   const nodeDirectory = join(directory, 'node')
   const tree = await createHostTree(node, { clock, directory, nodeDirectory })
   const chronyc = createChronyc(node)
-  const { look, mainPids } = watchHost({
+  const { poll, mainPids } = runHost({
     clock,
     places: tree.places,
     directories: tree.places.directories,
@@ -43,7 +43,7 @@ const rehearse = async (scenario: string) => {
       await tree.settle()
       const { bft } = node.condition().services
       mainPids.set(new Map(bft.state === 'active' ? [['bft', pidOf(bft)]] : []))
-      return (await look()).values
+      return (await poll()).values
     },
   }
 }

@@ -11,8 +11,8 @@ import { createHostSources } from '../../src/sources/host.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
 import type { Space } from '../../src/sources/space.ts'
 
-/** A directory with files, and a time at which they were written where that matters. */
-export const plant = async (files: Readonly<Record<string, string>>) => {
+/** Creates a directory with files. */
+export const createTree = async (files: Readonly<Record<string, string>>) => {
   const root = await mkdtemp(join(tmpdir(), 'host-tree-'))
   const put = async (path: string, text: string, at?: number): Promise<void> => {
     await mkdir(dirname(join(root, path)), { recursive: true })
@@ -23,18 +23,18 @@ export const plant = async (files: Readonly<Record<string, string>>) => {
   return {
     root,
     put,
-    take: (path: string) => rm(join(root, path), { recursive: true, force: true }),
+    remove: (path: string) => rm(join(root, path), { recursive: true, force: true }),
     clear: () => rm(root, { recursive: true, force: true }),
   }
 }
 
-/** Programs by their whole command line; what is not there is not installed. */
+/** Programs by their command line; others are not installed. */
 export const programs = (answers: Readonly<Record<string, string | Partial<Output>>>) => {
-  const asked: string[] = []
+  const commands: string[] = []
   const exec: Pick<Exec, 'run'> = {
     run: ({ command, args, answers: codes = [0] }: Program) => {
       const line = [command, ...args].join(' ')
-      asked.push(line)
+      commands.push(line)
       const answer = answers[line]
       if (answer === undefined) {
         return Promise.reject(
@@ -42,16 +42,16 @@ export const programs = (answers: Readonly<Record<string, string | Partial<Outpu
         )
       }
       const output = { exitCode: 0, stdout: '', stderr: '' }
-      const told =
+      const result =
         typeof answer === 'string' ? { ...output, stdout: answer } : { ...output, ...answer }
-      if (codes.includes(told.exitCode)) return Promise.resolve(told)
+      if (codes.includes(result.exitCode)) return Promise.resolve(result)
       return Promise.reject(new SourceError({ doing: `run ${command}`, happened: 'it failed' }))
     },
   }
-  return { asked, exec }
+  return { commands, exec }
 }
 
-interface Watched {
+interface HostRun {
   readonly clock: Clock
   readonly places: {
     readonly procfs: string
@@ -64,37 +64,37 @@ interface Watched {
   readonly ports?: readonly number[]
   readonly exec?: Pick<Exec, 'run'>
   readonly interval?: number
-  /** In the place of the real one. */
+  /** Replaces the real one. */
   readonly space?: Space
 }
 
-/** The collector of the host on real directories. */
-export const watchHost = (watched: Watched) => {
-  const { clock, interval = 15_000 } = watched
+/** The host collector on real directories. */
+export const runHost = (run: HostRun) => {
+  const { clock, interval = 15_000 } = run
   const mainPids = createMainPids()
   const unused = () => {
-    throw new Error('nothing is followed here')
+    throw new Error('no stream is read here')
   }
-  const sources = createHostSources(watched.places)
+  const sources = createHostSources(run.places)
   const collector = host({
     ...sources,
-    space: watched.space ?? sources.space,
+    space: run.space ?? sources.space,
     clock,
     mainPids,
-    exec: { ...(watched.exec ?? programs({}).exec), stream: unused, killAll: () => undefined },
+    exec: { ...(run.exec ?? programs({}).exec), stream: unused, killAll: () => undefined },
     readPath: createReadPath(
       () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
       keyFiles,
     ),
-    ports: watched.ports ?? [8080, 9143],
-    directories: watched.directories ?? {},
-    nodeDirectory: watched.nodeDirectory ?? '/nonexistent',
+    ports: run.ports ?? [8080, 9143],
+    directories: run.directories ?? {},
+    nodeDirectory: run.nodeDirectory ?? '/nonexistent',
     timing: { interval, timeout: 10_000 },
   })
   return {
     mainPids,
-    /** One look: `name{labels}` without the beginning that all share, and the states. */
-    look: async () => {
+    /** One poll: values by `name{labels}` without the common prefix, and the states. */
+    poll: async () => {
       const stop = new AbortController()
       return new Promise<{ values: Record<string, number>; states: Record<string, string> }>(
         (resolve, reject) => {

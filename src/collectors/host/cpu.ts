@@ -2,22 +2,22 @@ import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseCount, parseSwitch, parseWord } from '../../parsers/kernel-files.ts'
 import { type KernelStat, parseKernelStat } from '../../parsers/proc-stat.ts'
 import type { Tree } from '../../sources/kernel.ts'
-import { type Aspect, createAspect, NOT_TOLD } from './aspect.ts'
+import { type HostCheck, createHostCheck, NOT_AVAILABLE } from './host-check.ts'
 
-interface Parts {
+interface CpuCheckOptions {
   readonly procfs: Tree
   readonly sysfs: Tree
   readonly timeout: number
 }
 
-/** `/proc/stat` has a line for each processor and a number for each interrupt. */
+/** Bytes to read: `/proc/stat` has a line per CPU and a number per interrupt. */
 const STAT_BYTES = 512 * 1024
 const CPUS = 'devices/system/cpu'
 
-export const processorAspects = ({ procfs, sysfs, timeout }: Parts): readonly Aspect[] => {
+export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly HostCheck[] => {
   let before: KernelStat | undefined
   return [
-    createAspect({
+    createHostCheck({
       name: 'load',
       timeout,
       read: async () => {
@@ -32,7 +32,7 @@ export const processorAspects = ({ procfs, sysfs, timeout }: Parts): readonly As
         ]
       },
     }),
-    createAspect({
+    createHostCheck({
       name: 'multithreading',
       timeout,
       read: async () => {
@@ -43,7 +43,7 @@ export const processorAspects = ({ procfs, sysfs, timeout }: Parts): readonly As
         return { samples: [sample('chain_host_smt_active', isActive)], state }
       },
     }),
-    createAspect({
+    createHostCheck({
       name: 'frequency governor',
       timeout,
       read: async () => {
@@ -57,19 +57,19 @@ export const processorAspects = ({ procfs, sysfs, timeout }: Parts): readonly As
           samples: [...cpus].map(([governor, count]) =>
             sample('chain_host_governor_cpus', count, { governor }),
           ),
-          state: cpus.size === 0 ? NOT_TOLD : [...cpus.keys()].toSorted().join(', '),
+          state: cpus.size === 0 ? NOT_AVAILABLE : [...cpus.keys()].toSorted().join(', '),
         }
       },
     }),
-    createAspect({
+    createHostCheck({
       name: 'throttling',
       timeout,
       read: async () => {
         const counts = await ofEachCpu(sysfs, 'thermal_throttle/package_throttle_count')
-        // Each processor tells the count of its package: the greatest of each is its own.
+        // Each CPU reports the count of its package: use the highest count of each package.
         const packages = new Map<string, bigint>()
         for (const { cpu, text } of counts) {
-          const count = parseCount('the throttles of a processor', text)
+          const count = parseCount('the throttle count of a CPU', text)
           const id = (await sysfs.read(`${CPUS}/${cpu}/topology/physical_package_id`)) ?? ''
           if (count >= (packages.get(id) ?? 0n)) packages.set(id, count)
         }
@@ -80,7 +80,7 @@ export const processorAspects = ({ procfs, sysfs, timeout }: Parts): readonly As
   ]
 }
 
-/** What each processor says of itself in a file; those that have none, or are off, are left out. */
+/** The content of a file for each CPU; CPUs without the file, or offline, are omitted. */
 const ofEachCpu = async (sysfs: Tree, file: string) => {
   const names = (await sysfs.list(CPUS)) ?? []
   const found: { readonly cpu: string; readonly text: string }[] = []
@@ -91,7 +91,7 @@ const ofEachCpu = async (sysfs: Tree, file: string) => {
   return found
 }
 
-/** The kernel takes idle time back now and then; such a stretch tells nothing. */
+/** Null for an interval in which the kernel decreased the idle time, which happens occasionally. */
 const busyRatio = (before: KernelStat, now: KernelStat): number | null => {
   const total = now.total - before.total
   const busy = now.busy - before.busy

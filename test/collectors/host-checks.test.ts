@@ -1,58 +1,58 @@
 import { expect, test } from 'vitest'
-import { createAspect, lookAtAll } from '../../src/collectors/host/aspect.ts'
+import { createHostCheck, runAll } from '../../src/collectors/host/host-check.ts'
 import { createLifecycleCounters } from '../../src/collectors/lifecycle/restarts.ts'
 import { createMainPids } from '../../src/collectors/shared/node-state.ts'
-import { whyBlocked } from '../../src/collectors/host/blocked-kernels.ts'
+import { blockedReason } from '../../src/collectors/host/kernel.ts'
 import { ParseError, SourceError } from '../../src/core/errors.ts'
 import { sample } from '../../src/core/metric.ts'
 import { services } from '../../src/collectors/services/collector.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { programs } from './host-bench.ts'
+import { programs } from './run-host.ts'
 import { recording } from './recording.ts'
 
 const one = [sample('chain_host_smt_active', 1)]
 const timeout = 8000
 
-const bench = () => {
+const start = () => {
   const clock = manualClock()
   const { signal } = new AbortController()
   return { clock, context: { clock, signal } }
 }
 
-test('one that hangs is left out at its deadline, and not asked again until it has answered', async () => {
-  const { clock, context } = bench()
+test('a check that hangs times out, and is not read again until the read has completed', async () => {
+  const { clock, context } = start()
   let answer: () => void = () => undefined
-  let asked = 0
-  const stuck = createAspect({
+  let reads = 0
+  const stuck = createHostCheck({
     name: 'stuck',
     timeout,
     read: () => {
-      asked += 1
+      reads += 1
       return new Promise((resolve) => {
         answer = () => resolve(one)
       })
     },
   })
-  const well = createAspect({ name: 'well', timeout, read: () => Promise.resolve(one) })
-  const first = lookAtAll([stuck, well], context)
+  const healthy = createHostCheck({ name: 'healthy', timeout, read: () => Promise.resolve(one) })
+  const first = runAll([stuck, healthy], context)
   await clock.advance(0)
   await clock.advance(8000)
-  const seen = await first
-  expect(seen.get('well')).toEqual({ samples: one, state: 'known' })
-  expect(seen.get('stuck')).toMatchObject({ samples: [] })
-  expect(seen.get('stuck')?.state).toContain('none within 8s')
-  expect((await stuck.look(context)).state).toContain('still waiting')
-  expect(asked).toBe(1)
+  const results = await first
+  expect(results.get('healthy')).toEqual({ samples: one, state: 'known' })
+  expect(results.get('stuck')).toMatchObject({ samples: [] })
+  expect(results.get('stuck')?.state).toContain('none within 8s')
+  expect((await stuck.run(context)).state).toContain('the previous read has not completed')
+  expect(reads).toBe(1)
   answer()
   await clock.advance(0)
-  const again = stuck.look(context)
+  const again = stuck.run(context)
   answer()
   expect(await again).toEqual({ samples: one, state: 'known' })
-  expect(asked).toBe(2)
+  expect(reads).toBe(2)
 })
 
-test('a failure says what to do, and what was dear is asked again at once', async () => {
-  const { context } = bench()
+test('a failure contains the advice, and an expensive check is read again at once', async () => {
+  const { context } = start()
   const answers: (() => readonly (typeof one)[0][])[] = [
     () => {
       throw new SourceError({ doing: 'look at /there', happened: 'EACCES', advice: 'open it' })
@@ -63,20 +63,20 @@ test('a failure says what to do, and what was dear is asked again at once', asyn
     () => one,
     () => [],
   ]
-  const aspect = createAspect({
-    name: 'dear',
+  const check = createHostCheck({
+    name: 'expensive',
     timeout,
     every: 60_000,
     read: async () => await Promise.resolve(answers.shift()?.() ?? []),
   })
-  expect((await aspect.look(context)).state).toBe(
+  expect((await check.run(context)).state).toBe(
     'not known: could not look at /there: EACCES; open it',
   )
-  expect((await aspect.look(context)).state).toBe(
+  expect((await check.run(context)).state).toBe(
     'not known: could not understand it: expected a number',
   )
-  expect((await aspect.look(context)).samples).toEqual(one)
-  expect((await aspect.look(context)).samples).toEqual(one)
+  expect((await check.run(context)).samples).toEqual(one)
+  expect((await check.run(context)).samples).toEqual(one)
   expect(answers).toHaveLength(1)
 })
 
@@ -91,10 +91,10 @@ test.each([
   ['6.8.12-57-generic', false],
   ['5.15.0-56-generic', false],
 ])('the kernel %s is blocked: %s', (kernel, isBlocked) => {
-  expect(whyBlocked(kernel) !== null).toBe(isBlocked)
+  expect(blockedReason(kernel) !== null).toBe(isBlocked)
 })
 
-test('main processes are known from a reading of the units, and forgotten with a failed one', async () => {
+test('the main processes are known from a poll of the units, and cleared by a failed one', async () => {
   const clock = manualClock()
   const mainPids = createMainPids()
   const unit = (name: string, pid: number): string =>
@@ -106,7 +106,7 @@ test('main processes are known from a reading of the units, and forgotten with a
       ...exec,
       run: () => Promise.resolve({ exitCode: 0, stdout: answers.shift() ?? '', stderr: '' }),
       stream: () => {
-        throw new Error('nothing is followed here')
+        throw new Error('no stream is read here')
       },
       killAll: () => undefined,
     },
