@@ -113,7 +113,7 @@ const ROWS: readonly SubjectRow[] = [
     normal: /^(?:known|the history is being read)$/,
   },
   { collector: 'version', subject: /^(?:installed version|running version|restart)$/, normal: ANY },
-  { collector: 'version', subject: /^program /, normal: /^tells its version$/ },
+  { collector: 'version', subject: /^program /, normal: /^reports its version$/ },
   { collector: 'version', subject: /^package$/, normal: NONE },
   { collector: 'version', subject: ANY, normal: /^(?!not ready )/ },
 ]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
-  type Equipment,
+  type NodeProperties,
   forkSamples,
   forkState,
   readinessFor,
@@ -19,7 +19,7 @@ const fork: Fork = {
   timeline: 'page',
 }
 const runs = (version: string, source: 'rpc' | 'native' = 'native') => ({ source, version })
-const well: Equipment = {
+const well: NodeProperties = {
   installed: '0.16.1',
   running: [runs('0.16.1')],
   hasPageTimeline: true,
@@ -29,7 +29,7 @@ const well: Equipment = {
 const running = (versions: readonly string[]) =>
   versions.map((version, at) => runs(version, at === versions.length - 1 ? 'native' : 'rpc'))
 
-const check = (equipment: Partial<Equipment>, now: number, of: Partial<Fork> = {}) => {
+const check = (equipment: Partial<NodeProperties>, now: number, of: Partial<Fork> = {}) => {
   const [found] = readinessFor([{ ...fork, ...of }], { ...well, ...equipment }, now)
   return Object.fromEntries((found?.checks ?? []).map((one) => [one.check, one.ready]))
 }
@@ -55,19 +55,19 @@ describe('the version', () => {
     expect([at(AT - 25 * HOUR), at(AT - 23 * HOUR), at(AT + HOUR)]).toEqual(expected)
   })
 
-  test('the RPC comes back by itself: that it is new does not make consensus new', () => {
+  test('the version of the RPC does not prove that of consensus', () => {
     const at = (version: string, now: number) =>
       check({ running: [runs(version, 'rpc')] }, now)['version']
     expect([at(NEW, AT), at(OLD, AT)]).toEqual([null, false])
   })
 
-  test('what runs counts from exactly a day before', () => {
+  test('the running version is required from exactly a day before', () => {
     const at = (now: number) => check({ running: running([OLD]) }, now)['version']
     expect([at(AT - DAY - 1), at(AT - DAY)]).toEqual([true, false])
   })
 })
 
-test('only what the fork asks for is looked at, and unknown is absent', () => {
+test('only the requirements of the fork are exported, and unknown is absent', () => {
   expect(check({ hasPageTimeline: false }, AT)).toEqual({ version: true, timeline: false })
   expect(check({ hasPageTimeline: false }, AT, { timeline: null })).toEqual({ version: true })
   expect(check({}, AT, { minimumVersion: null })).toEqual({ timeline: true })
@@ -82,8 +82,8 @@ test('only what the fork asks for is looked at, and unknown is absent', () => {
   ])
 })
 
-test('what is over for thirty days is left out, unless something is missing or unknown', () => {
-  const shown = (equipment: Partial<Equipment>, now: number) =>
+test('a fork is omitted after thirty days, unless a requirement is not met or unknown', () => {
+  const shown = (equipment: Partial<NodeProperties>, now: number) =>
     readinessFor([fork], { ...well, ...equipment }, now).length
   expect([shown({}, AT + 30 * DAY), shown({}, AT + 30 * DAY + 1)]).toEqual([1, 0])
   expect(shown({ running: running([OLD]) }, AT + 300 * DAY)).toBe(1)

@@ -105,11 +105,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
     { on: 'info', off: 'info', 'not known: the previous read': 'warning' },
   ],
   ['host', 'host, limits of services', { 'no running service is known': 'info' }],
-  [
-    'keys',
-    'key files',
-    { 'all can be looked at': 'info', 'not all can be looked at; run': 'warning' },
-  ],
+  ['keys', 'key files', { 'all are accessible': 'info', 'not all are accessible; run': 'warning' }],
   [
     'keys',
     'secp backup',
@@ -120,7 +116,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
     'bls keystore',
     {
       ok: 'info',
-      'unverified: this user may not read it': 'info',
+      'unverified: no permission to read it': 'info',
       missing: 'critical',
       'invalid: x': 'critical',
       'exposed: x': 'warning',
@@ -218,7 +214,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
   ['version', 'installed version', { '0.16.1': 'info', unknown: 'info' }],
   ['version', 'running version', { '0.16.1 (rpc)': 'info' }],
   ['version', 'restart', { 'not due': 'info', 'pending: see both versions': 'info' }],
-  ['version', 'program node', { 'tells its version': 'info', 'could not run it': 'warning' }],
+  ['version', 'program node', { 'reports its version': 'info', 'could not run it': 'warning' }],
   ['version', 'package', { 'unknown: no dpkg': 'warning' }],
   [
     'version',

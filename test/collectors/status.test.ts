@@ -27,7 +27,7 @@ rpc:
   status: active
   blockNumber: 900
 ${more}`
-const WELL =
+const HEALTHY =
   '  status: in-sync\n  mode: live\n  blockNumber: 905\n  blockNumberFromExternal: 912\n  blockDifference: 7'
 
 const watch = async (text: string, servesAsReference = false) => {
@@ -70,7 +70,7 @@ describe('only the healthy value is healthy, and no value is unknown', () => {
 })
 
 test('heights of sections with the same key are separate', async () => {
-  const { value } = await watch(report(WELL))
+  const { value } = await watch(report(HEALTHY))
   expect([
     value('status_block_number'),
     value('status_external_block_number'),
@@ -84,14 +84,14 @@ test('heights of sections with the same key are separate', async () => {
 })
 
 test('its external height is used only if no reference is configured', async () => {
-  expect((await watch(report(WELL))).value('block_difference')).toBeUndefined()
-  expect((await watch(report(WELL), true)).value('block_difference')).toBe(7)
+  expect((await watch(report(HEALTHY))).value('block_difference')).toBeUndefined()
+  expect((await watch(report(HEALTHY), true)).value('block_difference')).toBe(7)
   expect((await watch(report('  mode: live'), true)).value('block_difference')).toBeUndefined()
 })
 
 test('it reports the own key; a statesync without a target has no metrics', async () => {
   const { ownKey, value } = await watch(
-    report(WELL, 'statesync:\n  percentage: 0%\n  progress: 0\n  target: 0\n'),
+    report(HEALTHY, 'statesync:\n  percentage: 0%\n  progress: 0\n  target: 0\n'),
   )
   expect(ownKey.get()).toBe(KEY)
   expect(value('status_statesync_target_block')).toBeUndefined()

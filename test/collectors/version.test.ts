@@ -12,7 +12,7 @@ import {
   rpcInfo,
   seen,
   timeline,
-} from './version-bench.ts'
+} from './run-version.ts'
 
 test('installed, running, and ready for the fork', async () => {
   await program('zephyr-node', build('v0.16.1-rc'))
@@ -33,13 +33,13 @@ test('installed, running, and ready for the fork', async () => {
     'installed version': '0.16.1+1',
     'running version': '0.16.1 (rpc), 0.16.1 (native)',
     restart: 'not due',
-    'program node': 'tells its version',
+    'program node': 'reports its version',
     'fork borealis': 'ready for 2096-10-02T07:06Z',
   })
   expect(total('chain_agent_lines_total{format=node-version,result=unparsed}')).toBe(0)
 })
 
-describe('what --version may do', () => {
+describe('the output of --version', () => {
   test.each([
     ['the samples of long ago', build('v0.12.2-rc'), 'node_build_info{node,0.12.2-rc,', undefined],
     [
@@ -85,12 +85,12 @@ describe('what --version may do', () => {
       series === null ? 0 : 1,
     )
     expect(names.join(' ')).toContain(series ?? '')
-    expect(states['program node']).toContain(trouble ?? 'tells its version')
+    expect(states['program node']).toContain(trouble ?? 'reports its version')
     const unparsed = total('chain_agent_lines_total{format=node-version,result=unparsed}') ?? 0
     expect(unparsed).toBe(trouble?.includes('understand') ? 1 : 0)
   })
 
-  test('hang: the others have told theirs in the meantime', async () => {
+  test('a program that hangs does not affect the others', async () => {
     await program('zephyr-node', 'sleep 60')
     await program('zephyr-rpc', build('v0.15.0', 'zephyr-rpc'))
     await program('dpkg-query', 'sleep 60')
@@ -100,11 +100,11 @@ describe('what --version may do', () => {
     expect(states).toMatchObject({
       'installed version': '0.15.0',
       'program node': 'could not get an answer in time: none within 750ms',
-      'program rpc': 'tells its version',
+      'program rpc': 'reports its version',
     })
   })
 
-  test('bring a secret: none comes out', async () => {
+  test('contains a secret: it is not exported', async () => {
     const secret = 'f00d'.repeat(16)
     await program(
       'zephyr-node',
@@ -139,7 +139,7 @@ describe('the package', () => {
     ['cannot be asked for', 'echo "dpkg-query: error: database is locked" >&2; exit 2', 0],
     ['cannot be read', 'echo "dpkg-query: error: cannot open" >&2; exit 1', 0],
     ['is told in other words', prints('desired=install name=zephyr'), 1],
-  ])('%s: unknown, and the programs tell', async (_, script, unparsed) => {
+  ])('%s: unknown, and the programs are used', async (_, script, unparsed) => {
     await program('dpkg-query', script)
     const { states, total } = await seen()
     expect(states['package']).toMatch(/^unknown: could not /)
@@ -147,7 +147,7 @@ describe('the package', () => {
     expect(total('chain_agent_lines_total{format=dpkg,result=unparsed}') ?? 0).toBe(unparsed)
   })
 
-  test('has another name where the operator says so', async () => {
+  test('has the configured name', async () => {
     await program(
       'dpkg-query',
       `[ "$3" = zephyr-stack ] || exit 2\n${prints('ii  zephyr-stack 0.15.1 amd64')}`,
@@ -173,7 +173,7 @@ describe('whether a restart is pending', () => {
     expect((await seen({ published })).shown['version_mismatch']).toBe(mismatch)
   })
 
-  test('what is installed is unknown: no mismatch, and no failure either', async () => {
+  test('an unknown installed version is no mismatch and no failure', async () => {
     await program('zephyr-node', 'exit 2')
     await program('dpkg-query', NOT_INSTALLED)
     const { shown } = await seen({ published: [nativeInfo('0.16.1')] })
@@ -181,7 +181,7 @@ describe('whether a restart is pending', () => {
   })
 })
 
-test('where nothing is known at all, the collector has failed', async () => {
+test('if no version is known, the collector fails', async () => {
   await program('dpkg-query', NOT_INSTALLED)
   const outcome = await create({}).look()
   expect(outcome.ok ? '' : outcome.error.message).toContain('there is no zephyr-node on PATH')
@@ -211,7 +211,7 @@ describe('the forks', () => {
     expect(await ready(...published)).toBe(expected)
   })
 
-  test('are those of the chain; of a chain that nobody knows there are none', async () => {
+  test('are those of the chain; an unknown chain has none', async () => {
     await program('zephyr-node', build('v0.16.1'))
     const forks = async (...published: readonly Sample[]) =>
       Object.keys((await seen({ published })).shown).filter((name) => name.startsWith('fork'))
@@ -220,7 +220,7 @@ describe('the forks', () => {
     expect(await forks(rpcInfo('Zephyr/0.16.1', '77'))).toHaveLength(2)
   })
 
-  test('go on while the RPC is down, and begin with the status report', async () => {
+  test('are kept while the RPC is down, and can come from the status report', async () => {
     await program('zephyr-node', build('v0.16.1'))
     const empty = { hostname: '', version: '', network: '', chain: '', self_address: '' }
     const own = { ...empty, record_seq_num: '', secp_public_key: '' }

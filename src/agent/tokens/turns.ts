@@ -1,4 +1,4 @@
-import type { Time } from '../../collectors/tokens/feed.ts'
+import type { TimeLimits } from '../../collectors/tokens/feed.ts'
 import type { Clock } from '../../core/clock.ts'
 
 /** A stretch of work in pieces. */
@@ -11,7 +11,7 @@ export interface Stretch {
 
 /** Ends the work when its time is over, which is no failure: undefined then, unless it ends with something. */
 export const within = async <T>(
-  { soft, hard }: Time,
+  { soft, hard }: TimeLimits,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   work: (stretch: Stretch) => Promise<T>,
 ): Promise<T | undefined> => {

@@ -27,12 +27,12 @@ describe('a file that cannot be read', () => {
     const look = createKeyExaminer({ files, readPrefix, places: node.places })
     return wordsOf(await look(new AbortController().signal))
   }
-  test('because its disk fails is not one that this user may not read', async () => {
+  test('because its disk fails is not a file without permission', async () => {
     expect(new Set((await examine()).map((words) => words.replace(/.*: /, '')))).toEqual(
-      new Set(['unknown, the file system fails there']),
+      new Set(['unknown, the file system returns errors']),
     )
   })
-  test('is exposed all the same where its mode says so', async () => {
+  test('is exposed if its mode is too open', async () => {
     await chmod(node.paths['bls backup'], 0o644)
     expect(await examine()).toContain('bls backup: exposed, mode 0644')
   })
@@ -42,7 +42,7 @@ const SHM = '/dev/shm'
 const isTmpfs = (await statfs(SHM).catch(() => undefined))?.type === 0x01021994
 
 test.runIf(isTmpfs && process.getuid?.() === 0)(
-  'a home that systemd made up hides keystores, and its owner is not the user of the node',
+  'a home directory that systemd replaced hides keystores, and its owner is not the user of the node',
   async () => {
     const home = await mkdtemp(join(SHM, 'home-'))
     try {
@@ -57,7 +57,7 @@ test.runIf(isTmpfs && process.getuid?.() === 0)(
           environmentFile: `${home}/{prefix}/.env`,
         },
       })
-      const unknown = 'unknown, this user may not go where it lies'
+      const unknown = 'unknown, no permission to access its directory'
       expect(wordsOf(await look(new AbortController().signal))).toEqual([
         `secp keystore: ${unknown}`,
         `bls keystore: ${unknown}`,
@@ -72,12 +72,12 @@ test.runIf(isTmpfs && process.getuid?.() === 0)(
   },
 )
 
-test('a home that hangs is asked once, and the rest is looked at', async () => {
+test('a home directory that hangs is read once, and the rest is checked', async () => {
   const home = join(node.root, 'home')
-  const asked: string[] = []
+  const lookups: string[] = []
   const answers: (() => void)[] = []
   let hangs = true
-  /** How many questions the real disk is at. */
+  /** Number of pending calls to the real disk. */
   let busy = 0
   const working = async <T>(work: () => Promise<T>): Promise<T> => {
     busy += 1
@@ -90,7 +90,7 @@ test('a home that hangs is asked once, and the rest is looked at', async () => {
   const files: KeyFiles = {
     maxBytes: keyFiles.maxBytes,
     look: async (path) => {
-      asked.push(path)
+      lookups.push(path)
       if (hangs && path.startsWith(home))
         await new Promise<void>((resolve) => answers.push(resolve))
       return working(() => keyFiles.look(path))
@@ -103,9 +103,9 @@ test('a home that hangs is asked once, and the rest is looked at', async () => {
     timing,
   })
   const [stop, clock] = [new AbortController(), manualClock()]
-  const said: Readonly<Record<string, string>>[] = []
+  const reported: Readonly<Record<string, string>>[] = []
   void collector.run({ clock, signal: stop.signal }, (outcome) => {
-    said.push(outcome.ok ? collector.states(outcome.value) : { failed: outcome.error.message })
+    reported.push(outcome.ok ? collector.states(outcome.value) : { failed: outcome.error.message })
   })
   const settle = async (): Promise<void> => {
     for (let quiet = 0; quiet < 5; quiet += 1) {
@@ -113,20 +113,20 @@ test('a home that hangs is asked once, and the rest is looked at', async () => {
       if (busy > 0) quiet = -1
     }
   }
-  /** One that waits is ended by its deadline. */
+  /** A poll that hangs times out. */
   const round = async (): Promise<void> => {
-    const before = said.length
+    const before = reported.length
     await settle()
-    if (said.length === before) await clock.advance(timing.timeout)
+    if (reported.length === before) await clock.advance(timing.timeout)
     await settle()
     await clock.advance(timing.interval)
   }
   for (let count = 0; count < 5; count += 1) await round()
-  const ofHome = asked.filter((path) => path.startsWith(home))
+  const ofHome = lookups.filter((path) => path.startsWith(home))
   expect(ofHome).toHaveLength(4)
   expect(new Set(ofHome).size).toBe(4)
-  const waiting = 'unknown: the file system there has not answered yet'
-  expect(said.at(-1)).toMatchObject({
+  const waiting = 'unknown: the file system has not responded yet'
+  expect(reported.at(-1)).toMatchObject({
     'secp keystore': waiting,
     'environment file': waiting,
     'secp backup': 'ok',
@@ -135,6 +135,6 @@ test('a home that hangs is asked once, and the rest is looked at', async () => {
   hangs = false
   for (const answer of answers.splice(0)) answer()
   for (let count = 0; count < 3; count += 1) await round()
-  expect(said.at(-1)).toMatchObject({ 'secp keystore': 'ok', 'environment file': 'ok' })
+  expect(reported.at(-1)).toMatchObject({ 'secp keystore': 'ok', 'environment file': 'ok' })
   stop.abort()
 })

@@ -21,7 +21,7 @@ afterEach(async () => {
   await rm(bin, { recursive: true })
 })
 
-/** A program on PATH that does what the shell text says. */
+/** Creates a program on PATH from a shell script. */
 export const program = async (name: string, script: string): Promise<void> => {
   await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`)
   await chmod(join(bin, name), 0o755)
