@@ -91,7 +91,7 @@ describe('the blocksync window', () => {
     const { run, value, states } = await start()
     await run(60, node)
     await run(100, (second) => [...node(55), ...references([1000 + 3 * second, 1000 + 3 * second])])
-    // The last turn is at 160 s: it saw what was published at 155 s, 100 seconds past block 1165.
+    // The last poll is at 160 s: it read the samples of 155 s, 100 seconds after block 1165.
     expect(value(WINDOW)).toBe(300)
     expect(states()).toMatchObject({ 'blocksync window': 'below 450 blocks' })
   })

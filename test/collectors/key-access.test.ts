@@ -24,8 +24,8 @@ const wordsOf = (files: readonly KeyFile[]): readonly string[] =>
 describe('a file that cannot be read', () => {
   const examine = async () => {
     const files: KeyFiles = { ...keyFiles, read: () => Promise.resolve('broken') }
-    const look = createKeyExaminer({ files, readPrefix, places: node.places })
-    return wordsOf(await look(new AbortController().signal))
+    const check = createKeyExaminer({ files, readPrefix, places: node.places })
+    return wordsOf(await check(new AbortController().signal))
   }
   test('because its disk fails is not a file without permission', async () => {
     expect(new Set((await examine()).map((words) => words.replace(/.*: /, '')))).toEqual(
@@ -48,7 +48,7 @@ test.runIf(isTmpfs && process.getuid?.() === 0)(
     try {
       await mkdir(join(home, 'zephyr/zephyr-bft/config'), { recursive: true })
       await chown(node.paths['secp backup'], 64_001, 64_001)
-      const look = createKeyExaminer({
+      const examine = createKeyExaminer({
         files: createKeyFiles([home]),
         readPrefix,
         places: {
@@ -58,7 +58,7 @@ test.runIf(isTmpfs && process.getuid?.() === 0)(
         },
       })
       const unknown = 'unknown, no permission to access its directory'
-      expect(wordsOf(await look(new AbortController().signal))).toEqual([
+      expect(wordsOf(await examine(new AbortController().signal))).toEqual([
         `secp keystore: ${unknown}`,
         `bls keystore: ${unknown}`,
         `password keystore: ${unknown}`,

@@ -24,8 +24,8 @@ afterEach(async () => {
 const collectorOf = (files: KeyFiles = keyFiles) =>
   keys({ examine: createKeyExaminer({ files, readPrefix, places: node.places }), timing })
 
-/** What one look comes to. */
-const look = async (collector = collectorOf()): Promise<Outcome<readonly KeyFile[]>> => {
+/** The outcome of one poll. */
+const pollOnce = async (collector = collectorOf()): Promise<Outcome<readonly KeyFile[]>> => {
   const [stop, clock] = [new AbortController(), manualClock()]
   return new Promise((resolve) => {
     void collector.run({ clock, signal: stop.signal }, (outcome) => {
@@ -36,13 +36,13 @@ const look = async (collector = collectorOf()): Promise<Outcome<readonly KeyFile
 }
 
 const states = async (files: KeyFiles = keyFiles): Promise<Readonly<Record<string, string>>> => {
-  const [collector, outcome] = [collectorOf(files), await look(collectorOf(files))]
+  const [collector, outcome] = [collectorOf(files), await pollOnce(collectorOf(files))]
   if (!outcome.ok) throw outcome.error
   return collector.states(outcome.value)
 }
 
 const metrics = async (files: KeyFiles = keyFiles): Promise<Readonly<Record<string, number>>> => {
-  const [collector, outcome] = [collectorOf(files), await look(collectorOf(files))]
+  const [collector, outcome] = [collectorOf(files), await pollOnce(collectorOf(files))]
   if (!outcome.ok) throw outcome.error
   const shown = collector.samples(outcome.value).filter(({ value }) => value !== 0)
   return Object.fromEntries(
@@ -89,7 +89,7 @@ test('a healthy node', async () => {
 
 test('exactly one state of each file is 1, and the copies of each backup are counted', async () => {
   const collector = collectorOf()
-  const outcome = await look()
+  const outcome = await pollOnce()
   const samples = outcome.ok ? collector.samples(outcome.value) : []
   expect(samples.filter(({ name }) => name === 'chain_key_file_state')).toHaveLength(6 * 5)
   expect(samples.filter(({ name }) => name === 'chain_key_backup_copies')).toHaveLength(3)
@@ -140,7 +140,7 @@ describe('problems of a file', () => {
       'invalid: not a file',
     ],
     [
-      'a pipe in its place holds nobody up',
+      'a pipe does not block the poll',
       'secp keystore',
       async (path) => {
         await rm(path)
@@ -258,8 +258,8 @@ describe('without permission', () => {
     )
     const unknown = 'unknown: no permission to access its directory'
     const home = { 'secp keystore': unknown, 'bls keystore': unknown, 'environment file': unknown }
-    const { 'key files': all, ...said } = await states(barred)
-    expect({ ...HEALTHY, ...said }).toEqual({ ...HEALTHY, ...home })
+    const { 'key files': all, ...others } = await states(barred)
+    expect({ ...HEALTHY, ...others }).toEqual({ ...HEALTHY, ...home })
     expect(all).toContain('not all are accessible; install chain-agent-keys.timer')
   })
   test('to list the backups: the number of copies is unknown', async () => {
@@ -269,7 +269,9 @@ describe('without permission', () => {
     expect(shown).toHaveProperty('file_state{secp,backup,ok}', 1)
   })
   test.each(['barred', 'broken'] as const)('for any file (%s): a failure', async (trouble) => {
-    const outcome = await look(collectorOf(denying(node.root, { look: trouble, list: trouble })))
+    const outcome = await pollOnce(
+      collectorOf(denying(node.root, { look: trouble, list: trouble })),
+    )
     expect(outcome.ok ? '' : outcome.error.message).toContain('chain-agent-keys.timer')
     expect(outcome.ok ? node.root : outcome.error.message).not.toContain(node.root)
   })
@@ -281,14 +283,14 @@ test('contents and paths are never exported', async () => {
   await node.put(node.paths['bls keystore'], `{"ciphertext": ${SECRET.word}`)
   await node.put(node.paths['environment file'], `PASSWORD=${SECRET.word}`)
   const collector = collectorOf()
-  const outcome = await look(collector)
+  const outcome = await pollOnce(collector)
   const value = outcome.ok ? outcome.value : []
-  const said = JSON.stringify([
+  const exported = JSON.stringify([
     value,
     collector.samples(value),
     collector.states(value),
     renderKeyReport(value),
   ])
-  expect(said.match(/invalid: /g)).toHaveLength(3)
-  for (const secret of [...Object.values(SECRET), node.root]) expect(said).not.toContain(secret)
+  expect(exported.match(/invalid: /g)).toHaveLength(3)
+  for (const secret of [...Object.values(SECRET), node.root]) expect(exported).not.toContain(secret)
 })

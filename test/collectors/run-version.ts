@@ -48,27 +48,27 @@ const borealis: Fork = {
   timeline: 'page',
 }
 
-interface Given {
+interface VersionRun {
   readonly published?: readonly Sample[]
   readonly programs?: readonly string[]
   readonly package?: string | null
   readonly timeout?: number
 }
 
-export const create = (given: Given) => {
+export const create = (run: VersionRun) => {
   const record = recording()
-  const board = { samples: given.published ?? [] }
+  const board = { samples: run.published ?? [] }
   const collector = version({
     exec: createExec({ clock: systemClock, path: `${bin}:/usr/bin:/bin` }),
     recorder: record.recorder,
     readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
     published: () => board.samples,
-    programs: given.programs ?? ['node'],
-    package: given.package ?? null,
+    programs: run.programs ?? ['node'],
+    package: run.package ?? null,
     forks: new Map([['77', [borealis]]]),
-    timing: { interval: 10, timeout: given.timeout ?? 20_000 },
+    timing: { interval: 10, timeout: run.timeout ?? 20_000 },
   })
-  const look = async (): Promise<Outcome<VersionReading>> => {
+  const pollOnce = async (): Promise<Outcome<VersionReading>> => {
     const stop = new AbortController()
     return new Promise((resolve) => {
       void collector.run({ clock: systemClock, signal: stop.signal }, (outcome) => {
@@ -77,12 +77,15 @@ export const create = (given: Given) => {
       })
     })
   }
-  return { collector, board, look, total: record.total }
+  return { collector, board, pollOnce, total: record.total }
 }
 
-/** What one look comes to: `name{labels}` with the value, and the states. */
-export const seen = async (given: Given = {}, { collector, look, total } = create(given)) => {
-  const outcome = await look()
+/** One poll: the values by `name{labels}`, and the states. */
+export const pollVersion = async (
+  run: VersionRun = {},
+  { collector, pollOnce, total } = create(run),
+) => {
+  const outcome = await pollOnce()
   if (!outcome.ok) throw outcome.error
   const shown = Object.fromEntries(
     collector

@@ -34,7 +34,7 @@ const watch = async (...answers: readonly (string | Error)[]) => {
   const outcomes: Outcome<StorageReport>[] = []
   const collector = storage({
     read: () => {
-      const next = left.shift() ?? new Error('nobody should have asked')
+      const next = left.shift() ?? new Error('unexpected read')
       return next instanceof Error ? Promise.reject(next) : Promise.resolve(next)
     },
     clock,
@@ -172,7 +172,7 @@ describe('sources', () => {
     // Two intervals and a timeout: 140 s.
     const timing = { interval: 60_000, timeout: 20_000 }
     const read = createStorageReport({ reportFile: path, ...timing }, clock)
-    if (!read) throw new Error('no file was asked for')
+    if (!read) throw new Error('no file is configured')
     expect(await read(never)).toBe('report')
     await clock.advance(1)
     await expect(read(never)).rejects.toThrow('it is older than 140s')

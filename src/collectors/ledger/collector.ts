@@ -95,13 +95,13 @@ export const ledger = ({
 const samples: Collector<Reading>['samples'] = (reading) => [
   ...followerSamples(SERVICE, reading),
   ...LEDGER_EVENTS.flatMap((event) => {
-    const seen = reading[event]
-    if (!seen) return []
+    const block = reading[event]
+    if (!block) return []
     return [
-      sample('chain_ledger_round', seen.round, { event }),
-      ...sampleIfKnown('chain_ledger_epoch', seen.epoch, { event }),
-      sample('chain_ledger_seq_num', seen.seqNum, { event }),
-      sample('chain_ledger_block_timestamp_seconds', seen.blockAt / 1000, { event }),
+      sample('chain_ledger_round', block.round, { event }),
+      ...sampleIfKnown('chain_ledger_epoch', block.epoch, { event }),
+      sample('chain_ledger_seq_num', block.seqNum, { event }),
+      sample('chain_ledger_block_timestamp_seconds', block.blockAt / 1000, { event }),
     ]
   }),
   ...sampleIfKnown('chain_ledger_own_consecutive_timeouts', reading.ownConsecutiveTimeouts),

@@ -30,12 +30,12 @@ const integer = z
   .string()
   .regex(/^\d{1,20}$/)
   .transform(BigInt)
-const seen = z
+const newestBlock = z
   .object({ round: integer, epoch: integer.nullable(), seqNum: integer, blockAt: z.number() })
   .nullable()
 const snapshotSchema = z.object({
   known: z.array(z.string()),
-  newest: z.object({ proposed: seen, finalized: seen }),
+  newest: z.object({ proposed: newestBlock, finalized: newestBlock }),
   settledRound: integer.nullable(),
   ownConsecutiveTimeouts: z.number().nullable(),
 })

@@ -66,7 +66,7 @@ const newestOf = (samples: readonly PrometheusSample[]): number | undefined => {
 const known = (value: number | undefined): number | undefined =>
   value !== undefined && value >= 0 && value < 2 ** 64 ? value : undefined
 
-/** Whether the values change: `standing` is stopped, `unknown` is the first read of values without timestamps. */
+/** Whether the values change: `standing` means that they do not, `unknown` that they have no timestamps and were read once. */
 export type Movement = 'moving' | 'standing' | 'unknown'
 
 /** Consensus updates its uptime every second, and a poll may be faster than that. In milliseconds. */
