@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createConsensusCount } from '../src/collectors/consensus/count.ts'
+import { createConsensusCounters } from '../src/collectors/consensus/counters.ts'
 import type { Recorder } from '../src/core/recorder.ts'
 import type { JournalEntry } from '../src/parsers/journal.ts'
 import { closed, committed, entry, line, T0, vote } from '../test/collectors/consensus-log.ts'
@@ -40,7 +40,7 @@ test('lines a second: parser and window, against JSON.parse of every line', () =
   const [ours, plain]: [number[], number[]] = [[], []]
   let seen = 0
   for (let round = 0; round < ROUNDS; round += 1) {
-    const count = createConsensusCount(recorder)
+    const count = createConsensusCounters(recorder)
     ours.push(
       timed(() => {
         for (const one of entries) count.on(one, false)

@@ -1,3 +1,4 @@
+/* oxlint-disable typescript/no-deprecated -- the alternative of the SDK writes v2, which Grafana before 12 does not read */
 import {
   DashboardBuilder,
   DashboardCursorSync,

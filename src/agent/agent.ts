@@ -21,17 +21,17 @@ import type { Prefix } from '../sources/prefix.ts'
 import { revision, version } from '../core/version.ts'
 import { type Connect, createRuntime } from './runtime.ts'
 
-interface Options {
+interface AgentOptions {
   readonly config: Config
   readonly clock: Clock
   readonly log: Logger
   /** The search path for programs. */
   readonly path: string
-  /** Who runs programs and asks over HTTP, where it is not the host: in a rehearsal. */
+  /** Replace programs and HTTP requests in a simulation. */
   readonly exec?: Exec
   readonly ask?: SendRequest
   readonly connect?: Connect
-  /** Whether no other agent shares the process; what is of a shared one is told of none of them. */
+  /** Whether this is the only agent of the process; otherwise the metrics of the process are not exported. */
   readonly ownsProcess?: boolean
 }
 
@@ -42,18 +42,18 @@ export interface Agent {
    * started again. An invalid configuration is logged and changes nothing. Never rejects.
    */
   reload(read: () => Config): Promise<void>
-  /** Ends collectors, children and server, and writes what must outlive them. */
+  /** Stops collectors, child processes and server, and saves the state that must survive a restart. */
   stop(): Promise<void>
 }
 
-/** Keys of other commands. */
-const NOT_OF_AGENT = /^(?:serveQuery|names)\./
+/** Configuration keys of other commands. */
+const OTHER_COMMANDS = /^(?:serveQuery|names)\./
 
-/** How often we look for collectors that have fallen silent, in milliseconds. */
-const WATCH_EVERY = 5000
+/** Interval of the check for collectors without a recent reading, in milliseconds. */
+const STALENESS_INTERVAL = 5000
 
-/** Puts the agent together and starts it. Throws a SourceError when it cannot listen. */
-export const startAgent = async (options: Options): Promise<Agent> => {
+/** Creates and starts the agent. Throws a SourceError if it cannot listen. */
+export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const { config, clock, log, path } = options
   const {
     exec = createExec({ clock, path }),
@@ -65,7 +65,7 @@ export const startAgent = async (options: Options): Promise<Agent> => {
 
   const checkpoints = createCheckpoints(config.state.directory, (error) => {
     log.warn(
-      `The places in the journal cannot be kept (${error.message}): a restart of the agent will miss lines. ` +
+      `Cannot save the journal cursors (${error.message}): after a restart the agent will miss log lines. ` +
         `Make the directory writable for the agent, or set state.directory.`,
     )
   })
@@ -75,8 +75,8 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     parse: parseEvent,
     complain: (error) => {
       log.warn(
-        `Changes of state cannot be kept (${error.message}): \`chain-agent events\` will know those since the start ` +
-          `alone. Make the directory writable for the agent, or set state.directory.`,
+        `Cannot save state changes (${error.message}): \`chain-agent events\` will list only those since the start ` +
+          `of the agent. Make the directory writable for the agent, or set state.directory.`,
       )
     },
   })
@@ -127,33 +127,33 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     config.listen,
   )
 
-  events.add(ownNews(startedAt, `started, version ${version}`))
+  events.add(agentEvent(startedAt, `started, version ${version}`))
   const supervisor = createSupervisor(board, clock)
   await supervisor.run(offered)
-  const watching = watch()
-  async function watch(): Promise<void> {
+  const checking = checkStaleness()
+  async function checkStaleness(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await clock.sleep(WATCH_EVERY, stopping.signal)
+      await clock.sleep(STALENESS_INTERVAL, stopping.signal)
       board.checkStaleness()
     }
   }
 
   let current = config
   const apply = async (next: Config): Promise<Reloaded> => {
-    // The listener is open, and these files are in use, until the agent ends.
-    const inForce = {
+    // The listener and these files cannot change while the agent is running.
+    const effective = {
       ...next,
       listen: current.listen,
       state: current.state,
       events: current.events,
     }
-    const wanted = offer(inForce)
-    log.level = inForce.log.level
-    const applied = changedKeys(current, inForce).filter((key) => !NOT_OF_AGENT.test(key))
-    current = inForce
+    const wanted = offer(effective)
+    log.level = effective.log.level
+    const applied = changedKeys(current, effective).filter((key) => !OTHER_COMMANDS.test(key))
+    current = effective
     return {
       applied,
-      pending: changedKeys(inForce, next),
+      pending: changedKeys(effective, next),
       collectors: await supervisor.run(wanted),
     }
   }
@@ -163,16 +163,16 @@ export const startAgent = async (options: Options): Promise<Agent> => {
     reload: (read) => reloader.run(async () => apply(read())),
     stop: async () => {
       stopping.abort()
-      await Promise.all([supervisor.stop(), watching, server.close()])
-      events.add(ownNews(clock.now(), 'stopped'))
+      await Promise.all([supervisor.stop(), checking, server.close()])
+      events.add(agentEvent(clock.now(), 'stopped'))
       await Promise.all([checkpoints.flush(), events.flush()])
       exec.killAll()
     },
   }
 }
 
-/** What the agent tells of itself is news each time. */
-const ownNews = (at: number, to: string): NewEvent => ({
+/** An event of the agent itself. */
+const agentEvent = (at: number, to: string): NewEvent => ({
   at,
   collector: 'agent',
   subject: null,
@@ -185,8 +185,8 @@ const ownNews = (at: number, to: string): NewEvent => ({
 const logPrefix = (log: Logger, { word, from }: Prefix): void => {
   if (from === 'default') {
     log.warn(
-      `No node found: systemd knows no single *-bft.service, and PATH has no node tool. ` +
-        `Going on with the prefix ${word} and looking again; set \`prefix:\` to say which it is.`,
+      `No node found: systemd does not have exactly one *-bft.service, and PATH has no node tool. ` +
+        `Using the name prefix ${word} and searching again; set \`prefix:\` to configure it.`,
     )
-  } else log.info(`The node's units and tools begin with ${word}- (from ${from}).`)
+  } else log.info(`The name prefix of the node is ${word} (from ${from}).`)
 }

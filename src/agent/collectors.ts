@@ -4,13 +4,14 @@ import type {
   Role,
   Shared,
 } from '../collectors/dependencies.ts'
-import { createDuties } from '../collectors/derived/duties.ts'
-import { createSlotCount } from '../collectors/derived/slots.ts'
+import { createDuties, createRoundCounter } from '../collectors/derived/duties.ts'
 import { COLLECTORS } from '../collectors/index.ts'
-import { createLifecycle, type Lifecycle } from '../collectors/lifecycle/count.ts'
-import { createMainPids } from '../collectors/shared/main-pids.ts'
-import { createNames, type Names } from '../collectors/shared/names.ts'
-import { createOwnKey, type OwnKey } from '../collectors/shared/own-key.ts'
+import {
+  createLifecycleCounters,
+  type LifecycleCounters,
+} from '../collectors/lifecycle/restarts.ts'
+import { createUnitNames, type UnitNames } from '../collectors/shared/unit-names.ts'
+import { createMainPids, createOwnKey, type OwnKey } from '../collectors/shared/node-state.ts'
 import type { Collector } from '../core/collector.ts'
 import { createMemoizeLast } from '../core/memoize-last.ts'
 
@@ -21,7 +22,7 @@ export interface Offered {
 }
 
 type CollectorName = keyof typeof COLLECTORS
-type Dependencies = Omit<CollectorDependencies, keyof Shared | 'follower'>
+type Dependencies = Omit<CollectorDependencies, keyof Shared | 'journalFor'>
 
 /** Loads every collector. */
 export const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferCollector>> =>
@@ -44,12 +45,12 @@ export const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, Offer
 export const createCollectors = (
   offers: ReadonlyMap<CollectorName, OfferCollector>,
 ): ((dependencies: Dependencies) => readonly Offered[]) => {
-  const namesFor = createMemoizeLast<Names>()
-  const lifecycleFor = createMemoizeLast<Lifecycle>()
+  const unitNamesFor = createMemoizeLast<UnitNames>()
+  const lifecycleFor = createMemoizeLast<LifecycleCounters>()
   const ownKeyFor = createMemoizeLast<OwnKey>()
   const collectorsFor = new Map<string, ReturnType<typeof createMemoizeLast<Collector<unknown>>>>()
   const mainPids = createMainPids()
-  const slots = createSlotCount()
+  const roundCounter = createRoundCounter()
   const duties = createDuties()
 
   return (dependencies) => {
@@ -58,13 +59,13 @@ export const createCollectors = (
     const labels = Object.keys(config.services.units)
     const all: CollectorDependencies = {
       ...dependencies,
-      names: namesFor([readPrefix], () => createNames(readPrefix)),
-      lifecycle: lifecycleFor([labels], () => createLifecycle(recorder, labels)),
+      unitNames: unitNamesFor([readPrefix], () => createUnitNames(readPrefix)),
+      lifecycle: lifecycleFor([labels], () => createLifecycleCounters(recorder, labels)),
       ownKey: ownKeyFor([publicKey], () => createOwnKey(publicKey)),
       mainPids,
-      slots,
+      roundCounter,
       duties,
-      follower: (name) => ({ journal, recorder, checkpoint: checkpoints.open(name) }),
+      journalFor: (name) => ({ journal, recorder, checkpoint: checkpoints.open(name) }),
     }
     return [...offers].map(([name, offer]) => {
       const { uses = [], hasWork = true, role = 'source', create } = offer(all)

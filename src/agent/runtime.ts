@@ -26,7 +26,7 @@ import { type Connect, createTokenFeeds } from './token-feed.ts'
 
 export type { Connect } from './token-feed.ts'
 
-interface Options {
+interface RuntimeOptions {
   readonly clock: Clock
   /** The search path for programs. */
   readonly path: string
@@ -59,7 +59,7 @@ export interface CollectorRuntime {
 }
 
 /** Connects sources, parsers and collectors, for the agent and for a command that reads the node once. */
-export const createRuntime = async (options: Options): Promise<CollectorRuntime> => {
+export const createRuntime = async (options: RuntimeOptions): Promise<CollectorRuntime> => {
   const { clock, path, exec, ask, checkpoints } = options
   const { journal = createJournal({ exec, parse: parseJournalEntry }) } = options
   const board = new Board(clock, options.notice)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Balances, Time, TokenFeed, WatchedToken } from '../collectors/tokens/feed.ts'
+import type { Balances, TimeLimits, TokenFeed, WatchedToken } from '../collectors/tokens/feed.ts'
 import type { Clock } from '../core/clock.ts'
 import { ParseError, SourceError } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
@@ -265,7 +265,7 @@ interface TimedTurn {
 
 /** Aborts the work at its limits. Returns undefined if the aborted work throws, which is not an error. */
 const withTimeLimits = async <T>(
-  { soft, hard }: Time,
+  { soft, hard }: TimeLimits,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   work: (turn: TimedTurn) => Promise<T>,
 ): Promise<T | undefined> => {

@@ -1,12 +1,10 @@
 import type { Config } from '../config/schema.ts'
 import type { Collector, Timing } from '../core/collector.ts'
-import type { Duties } from './derived/duties.ts'
-import type { SlotCount } from './derived/slots.ts'
-import type { Lifecycle } from './lifecycle/count.ts'
+import type { Duties, RoundCounter } from './derived/duties.ts'
+import type { LifecycleCounters } from './lifecycle/restarts.ts'
 import type { JournalDependencies } from './shared/journal-follower.ts'
-import type { MainPids } from './shared/main-pids.ts'
-import type { Names } from './shared/names.ts'
-import type { OwnKey } from './shared/own-key.ts'
+import type { MainPids, OwnKey } from './shared/node-state.ts'
+import type { UnitNames } from './shared/unit-names.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Exec } from '../sources/exec.ts'
@@ -61,18 +59,18 @@ export interface Sources {
 
 /** What several collectors share; it is kept when a reload replaces one of them. */
 export interface Shared {
-  readonly names: Names
-  readonly lifecycle: Lifecycle
+  readonly unitNames: UnitNames
+  readonly lifecycle: LifecycleCounters
   readonly ownKey: OwnKey
   readonly mainPids: MainPids
-  readonly slots: SlotCount
+  readonly roundCounter: RoundCounter
   readonly duties: Duties
 }
 
 export interface CollectorDependencies extends Sources, Shared {
   readonly config: Config
-  /** What a follower of the journal needs; `name` is that of its checkpoint. */
-  follower(name: string): JournalDependencies
+  /** For a follower of the journal; `name` is that of its checkpoint. */
+  journalFor(name: string): JournalDependencies
 }
 
 /** What a collector does: reads a source, derives from other collectors, or sends to an outside receiver. */

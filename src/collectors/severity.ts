@@ -35,12 +35,12 @@ const ROWS: readonly SubjectRow[] = [
   { collector: 'derived', subject: /^new blocks$/, normal: /^arriving$/, critical: ANY },
   { collector: 'derived', subject: /^database$/, normal: /^below /, critical: ANY },
   { collector: 'derived', subject: /^distance to the network$/, normal: /^at most / },
-  { collector: 'derived', subject: /^the node's own metrics$/, normal: /^move$/ },
+  { collector: 'derived', subject: /^the node's own metrics$/, normal: /^changing$/ },
   { collector: 'execution', subject: /, unparsed$/, normal: NONE },
   { collector: 'heartbeat', subject: /^heartbeat$/, normal: /^accepted$/ },
   { collector: 'heartbeat', subject: /^verdict$/, normal: /^ok$/, critical: /^failing$/ },
-  { collector: 'host', subject: /^host, (?:known|not told here)$/, normal: ANY },
-  { collector: 'host', subject: /^host, clock$/, normal: /^kept/ },
+  { collector: 'host', subject: /^host, (?:known|not available)$/, normal: ANY },
+  { collector: 'host', subject: /^host, clock$/, normal: /^synchronized/ },
   { collector: 'host', subject: /^host, ports$/, normal: /^none exposed$/ },
   { collector: 'host', subject: /^host, frequency governor$/, normal: /^performance$/ },
   {
@@ -57,7 +57,7 @@ const ROWS: readonly SubjectRow[] = [
   {
     collector: 'host',
     subject: /^host, health of drives$/,
-    // Without the report of smartctl, which needs root, nothing is known of the health.
+    // Without the report of smartctl, which needs root, the health is unknown.
     normal: /^not known: host\.smartDirectory is not set/,
     critical: /^failing/,
   },
@@ -83,10 +83,10 @@ const ROWS: readonly SubjectRow[] = [
   },
   { collector: 'ledger', subject: /, unparsed$/, normal: NONE },
   // A critical pattern is followed by the text of its line, a warning is its name alone.
-  { collector: 'logs', subject: / log$/, normal: /^no trouble$/, critical: /: / },
+  { collector: 'logs', subject: / log$/, normal: /^no failures$/, critical: /: / },
   { collector: 'maintenance', subject: /^maintenance$/, normal: ANY },
   { collector: 'native', subject: /^metrics at /, normal: /^answering$/ },
-  { collector: 'native', subject: /^metrics of consensus$/, normal: /^moving$/ },
+  { collector: 'native', subject: /^metrics of consensus$/, normal: /^changing$/ },
   { collector: 'native', subject: /, unparsed$/, normal: NONE },
   { collector: 'reference', subject: /^reference /, normal: /^answering$/ },
   { collector: 'rpc', subject: /^node RPC$/, normal: /^answering$/, critical: ANY },
@@ -113,7 +113,7 @@ const ROWS: readonly SubjectRow[] = [
     normal: /^(?:known|the history is being read)$/,
   },
   { collector: 'version', subject: /^(?:installed version|running version|restart)$/, normal: ANY },
-  { collector: 'version', subject: /^program /, normal: /^tells its version$/ },
+  { collector: 'version', subject: /^program /, normal: /^reports its version$/ },
   { collector: 'version', subject: /^package$/, normal: NONE },
   { collector: 'version', subject: ANY, normal: /^(?!not ready )/ },
 ]

@@ -97,12 +97,13 @@ type InProcessHttp = (
  */
 export const createInProcessHttp =
   (endpoints: ReadonlyMap<string, Endpoint>): InProcessHttp =>
+  // oxlint-disable-next-line typescript/require-await -- an error must be a rejection
   async ({ url, init }) => {
     const { origin, pathname: path } = new URL(url)
     const endpoint = endpoints.get(origin)
     if (!endpoint?.isOpen()) {
       throw new SourceError({
-        doing: `ask ${redactUrl(url)}`,
+        doing: `request ${redactUrl(url)}`,
         happened: 'no connection (ECONNREFUSED)',
       })
     }

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/directory.ts'
 
 const directory = await temporaryFolder()
 
-const unused = () => Promise.reject(new Error('nothing runs in these tests'))
+const unused = () => Promise.reject(new Error('no program runs in these tests'))
 const runtime = async () =>
   createRuntime({
     clock: systemClock,
@@ -42,7 +42,7 @@ const configOf = (flags: Readonly<Record<string, unknown>> = {}): Config =>
     })),
   }).config
 
-/** Collectors that are others for the second configuration. */
+/** Collectors that are replaced by the second configuration. */
 const replaced = async (before: Config, after: Config): Promise<readonly string[]> => {
   const { offer } = await runtime()
   const [first, second] = [offer(before), offer(after)]
@@ -73,7 +73,7 @@ const WITH_PREFIX = [
   'version',
 ]
 
-/** Another value, and the collectors that use the key besides the one whose section it is in. */
+/** Another value, and the collectors that use the key in addition to that of its section. */
 const CHANGES: Readonly<
   Record<string, { readonly to?: unknown; readonly also?: readonly string[] }>
 > = {
@@ -137,14 +137,14 @@ test.each(
   )
 })
 
-test('tokens are watched by one collector', async () => {
+test('watched tokens replace the tokens collector only', async () => {
   const url = { 'tokens.url': 'http://127.0.0.1:1' }
   expect(await replaced(configOf(url), configOf({ ...url, 'tokens.watch': [TOKEN] }))).toEqual([
     'tokens',
   ])
 })
 
-test('a reference in the place of another replaces the collector of references alone', async () => {
+test('another reference replaces the reference collector only', async () => {
   const of = (name: string) => configOf({ references: [{ ...REFERENCE, name }] })
   expect(await replaced(of('a'), of('b'))).toEqual(['reference'])
   expect(await replaced(of('a'), of('a'))).toEqual([])
@@ -156,14 +156,14 @@ test('the file of forks is read again: other forks replace the collector, invali
     writeFile(file, `'143':\n  - {name: NEXT, kind: fork, activation: ${activation}}\n`)
   const { offer } = await runtime()
   const config = configOf({ 'version.forksFile': file })
-  const look = () => new Map(offer(config).map(({ collector }) => [collector.name, collector]))
+  const offered = () => new Map(offer(config).map(({ collector }) => [collector.name, collector]))
   await write('2030-01-01')
-  const first = look()
+  const first = offered()
   const others = () =>
-    [...look()].flatMap(([name, collector]) => (first.get(name) === collector ? [] : [name]))
+    [...offered()].flatMap(([name, collector]) => (first.get(name) === collector ? [] : [name]))
   expect(others()).toEqual([])
   await write('2031-01-01')
   expect(others()).toEqual(['version'])
   await write('soon')
-  expect(look).toThrow(/forks\.yaml:2: .*expected a time/)
+  expect(offered).toThrow(/forks\.yaml:2: .*expected a time/)
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { kindsOf } from '../../src/collectors/consensus/kinds.ts'
-import { createSeenPeers } from '../../src/collectors/consensus/peers.ts'
+import { createRecentPeers } from '../../src/collectors/consensus/sliding-window.ts'
 import { createConsensusWindow } from '../../src/collectors/consensus/window.ts'
 import { CONSENSUS_KINDS } from '../../src/collectors/consensus/definition.ts'
 import { parseConsensusLine } from '../../src/parsers/consensus-log.ts'
@@ -17,13 +17,13 @@ import {
   vote,
 } from './consensus-log.ts'
 
-interface Heard {
+interface TimedEvent {
   readonly at: number
   readonly event: ConsensusEvent
 }
 
-/** Ten minutes of a log: the same every time, by one seed. */
-const record = (): readonly Heard[] => {
+/** Ten minutes of a log, generated from a fixed seed. */
+const record = (): readonly TimedEvent[] => {
   const [log = []] = fc.sample(
     fc.array(
       fc.record({
@@ -63,9 +63,9 @@ const record = (): readonly Heard[] => {
 
 const last = <T>(all: readonly T[]): T | null => all.at(-1) ?? null
 
-/** The same by counting everything anew: the last 60 whole seconds, the present one among them. */
-const bruteForce = (log: readonly Heard[], end: number) => {
-  const within = (seconds: number): readonly Heard[] =>
+/** The same by brute force: the last 60 whole seconds, including the current one. */
+const bruteForce = (log: readonly TimedEvent[], end: number) => {
+  const within = (seconds: number): readonly TimedEvent[] =>
     log.filter(({ at }) => Math.floor(at / 1000) > Math.floor(end / 1000) - seconds)
   const minute = within(60).map(({ event }) => event)
   const network = within(300).flatMap(({ event }) =>
@@ -104,7 +104,7 @@ const bruteForce = (log: readonly Heard[], end: number) => {
   }
 }
 
-test('a hundred random minutes are those of a count by brute force', () => {
+test('a hundred random minutes match a count by brute force', () => {
   const log = record()
   const ends = new Set(
     fc
@@ -125,9 +125,9 @@ test('a hundred random minutes are those of a count by brute force', () => {
   expect(compared).toBeGreaterThanOrEqual(100)
 })
 
-test('peers are bounded: of too many the longest unseen is forgotten', () => {
-  const peers = createSeenPeers(3)
-  for (const [at, peer] of ['a', 'b', 'a', 'c', 'd'].entries()) peers.see(peer, at)
-  expect(peers.countSince(0)).toBe(3) // b went
+test('the number of peers is limited: the one not seen for longest is removed', () => {
+  const peers = createRecentPeers(3)
+  for (const [at, peer] of ['a', 'b', 'a', 'c', 'd'].entries()) peers.add(peer, at)
+  expect(peers.countSince(0)).toBe(3) // b was removed
   expect(peers.countSince(3)).toBe(2) // a was last seen at 2
 })

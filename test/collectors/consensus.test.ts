@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { consensus } from '../../src/collectors/consensus/collector.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { closed, committed, entry, T0, UNIT } from './consensus-log.ts'
-import { runFollower, type Step } from './follower-bench.ts'
+import { runFollower, type Step } from './run-follower.ts'
 
 /** Runs the collector over these batches. */
 const run = async (steps: readonly Step[], stderr = '') =>
@@ -19,9 +19,9 @@ const seconds = (from: number, until: number): readonly JournalEntry[] =>
     entry(T0 + (from + at) * 1000 + 1, committed(50 + from + at)),
   ]).flat()
 
-test('asks for what matters only, and exposes the window', async () => {
-  const { asked, samples, states, total } = await run([seconds(0, 61)])
-  const [, unit, grep = ''] = asked[0]?.match ?? []
+test('requests the relevant lines only, and exports the window', async () => {
+  const { requests, samples, states, total } = await run([seconds(0, 61)])
+  const [, unit, grep = ''] = requests[0]?.match ?? []
   expect(unit).toBe(UNIT)
   expect(grep).toMatch(/^--grep=.*committed block/)
   expect(samples).toMatchObject({
@@ -40,12 +40,12 @@ test('asks for what matters only, and exposes the window', async () => {
   expect(total('chain_agent_lines_total{format=consensus-log,result=parsed}')).toBe(122)
 })
 
-test('without PCRE2 journalctl does not filter', async () => {
-  const { asked } = await run([], 'Compiled without pattern matching support')
-  expect(asked[0]?.match).toEqual(['-u', UNIT])
+test('journalctl without PCRE2 does not filter', async () => {
+  const { requests } = await run([], 'Compiled without pattern matching support')
+  expect(requests[0]?.match).toEqual(['-u', UNIT])
 })
 
-test('where nothing is written any more, what was said leaves the window', async () => {
+test('without new lines the old ones leave the window', async () => {
   const later: readonly Step[] = [{ seconds: 60 }, { seconds: 60 }, { seconds: 60 }]
   const { samples, states } = await run([seconds(0, 61), [], ...later])
   expect(samples).toMatchObject({
@@ -56,7 +56,7 @@ test('where nothing is written any more, what was said leaves the window', async
   expect(states).toEqual({ 'consensus log': 'not_committing' })
 })
 
-test('after a gap absence is unknown anew', async () => {
+test('after a gap absence is unknown again', async () => {
   const { samples } = await run([seconds(0, 61), 'gap', [entry(T0 + 61_000, closed(5))]])
   expect(samples).toMatchObject({ chain_consensus_round: 5 })
   expect(samples).not.toHaveProperty('chain_consensus_committing')

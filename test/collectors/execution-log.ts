@@ -27,7 +27,7 @@ interface Block {
 
 const idOf = (text: string): string => `0x${text.padStart(64, '0')}`
 
-/** An execution of a block; its own time is its height in seconds after T0. */
+/** An execution of a block; the timestamp of the block is its height in seconds after T0. */
 export const executed = (
   height: number,
   { id = 'a', tx = 0, retried = 0, gas = 0, microseconds = [0, 0, 0, 0] }: Block = {},

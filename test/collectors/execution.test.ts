@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { execution } from '../../src/collectors/execution/collector.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { entry, executed, finalized, ran, T0, UNIT, upserted } from './execution-log.ts'
-import { runFollower, type Step } from './follower-bench.ts'
+import { runFollower, type Step } from './run-follower.ts'
 
-/** Runs the collector over these batches; a step in time is a heartbeat. */
+/** Runs the collector over these batches; a step in seconds is an empty batch. */
 const run = async (steps: readonly Step[], stderr = '') =>
   runFollower(
     (dependencies) => execution({ ...dependencies, unit: '{prefix}-execution.service' }),
@@ -23,9 +23,9 @@ const BLOCK: readonly JournalEntry[] = [
   entry(ran(9, 6032)),
 ]
 
-test('asks for the lines that it knows only, and exposes what they tell', async () => {
-  const { asked, samples, states, total } = await run([BLOCK])
-  const [, unit, grep = ''] = asked[0]?.match ?? []
+test('requests known lines only, and exports their values', async () => {
+  const { requests, samples, states, total } = await run([BLOCK])
+  const [, unit, grep = ''] = requests[0]?.match ?? []
   expect(unit).toBe(UNIT)
   const pattern = new RegExp(grep.replace('--grep=', ''))
   expect(BLOCK.every(({ message }) => pattern.test(message ?? ''))).toBe(true)
@@ -47,18 +47,18 @@ test('asks for the lines that it knows only, and exposes what they tell', async 
   expect(total('chain_execution_transactions_total')).toBe(2)
 })
 
-test('without PCRE2 journalctl does not filter', async () => {
-  const { asked } = await run([], 'Compiled without pattern matching support')
-  expect(asked[0]?.match).toEqual(['-u', UNIT])
+test('journalctl without PCRE2 does not filter', async () => {
+  const { requests } = await run([], 'Compiled without pattern matching support')
+  expect(requests[0]?.match).toEqual(['-u', UNIT])
 })
 
-test('before the first line nothing is known, and counters are 0', async () => {
+test('before the first line the gauges are unknown, and the counters are 0', async () => {
   const { samples, total } = await run([])
   expect(samples).toEqual({})
   expect(total('chain_execution_blocks_total')).toBe(0)
 })
 
-test('a minute after the last line memory and database are unknown, and the heights stand', async () => {
+test('a minute after the last line memory and database are unknown, and the heights are kept', async () => {
   const { samples: before } = await run([BLOCK, { seconds: 60 }])
   expect(before).toHaveProperty('chain_execution_memory_bytes')
   expect(before).toHaveProperty('chain_execution_storage_used_ratio')
@@ -71,7 +71,7 @@ test('a minute after the last line memory and database are unknown, and the heig
   })
 })
 
-test('what is not understood is a state of its own', async () => {
+test('an unparsed line is a separate state', async () => {
   const { states } = await run([[entry('Run to block= x')]])
   expect(states['execution log, unparsed']).toMatch(/^Could not parse a line of the execution/)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
-  type Equipment,
+  type NodeProperties,
   forkSamples,
   forkState,
   readinessFor,
@@ -19,7 +19,7 @@ const fork: Fork = {
   timeline: 'page',
 }
 const runs = (version: string, source: 'rpc' | 'native' = 'native') => ({ source, version })
-const well: Equipment = {
+const healthy: NodeProperties = {
   installed: '0.16.1',
   running: [runs('0.16.1')],
   hasPageTimeline: true,
@@ -29,8 +29,8 @@ const well: Equipment = {
 const running = (versions: readonly string[]) =>
   versions.map((version, at) => runs(version, at === versions.length - 1 ? 'native' : 'rpc'))
 
-const check = (equipment: Partial<Equipment>, now: number, of: Partial<Fork> = {}) => {
-  const [found] = readinessFor([{ ...fork, ...of }], { ...well, ...equipment }, now)
+const check = (node: Partial<NodeProperties>, now: number, of: Partial<Fork> = {}) => {
+  const [found] = readinessFor([{ ...fork, ...of }], { ...healthy, ...node }, now)
   return Object.fromEntries((found?.checks ?? []).map((one) => [one.check, one.ready]))
 }
 const [OLD, NEW] = ['0.16.0', '0.16.1']
@@ -55,23 +55,23 @@ describe('the version', () => {
     expect([at(AT - 25 * HOUR), at(AT - 23 * HOUR), at(AT + HOUR)]).toEqual(expected)
   })
 
-  test('the RPC comes back by itself: that it is new does not make consensus new', () => {
+  test('the version of the RPC does not prove that of consensus', () => {
     const at = (version: string, now: number) =>
       check({ running: [runs(version, 'rpc')] }, now)['version']
     expect([at(NEW, AT), at(OLD, AT)]).toEqual([null, false])
   })
 
-  test('what runs counts from exactly a day before', () => {
+  test('the running version is required from exactly a day before', () => {
     const at = (now: number) => check({ running: running([OLD]) }, now)['version']
     expect([at(AT - DAY - 1), at(AT - DAY)]).toEqual([true, false])
   })
 })
 
-test('only what the fork asks for is looked at, and unknown is absent', () => {
+test('only the requirements of the fork are exported, and unknown is absent', () => {
   expect(check({ hasPageTimeline: false }, AT)).toEqual({ version: true, timeline: false })
   expect(check({ hasPageTimeline: false }, AT, { timeline: null })).toEqual({ version: true })
   expect(check({}, AT, { minimumVersion: null })).toEqual({ timeline: true })
-  const [found] = readinessFor([fork], { ...well, hasPageTimeline: null }, AT)
+  const [found] = readinessFor([fork], { ...healthy, hasPageTimeline: null }, AT)
   expect(found && forkSamples(found)).toEqual([
     {
       name: 'chain_fork_activation_timestamp_seconds',
@@ -82,9 +82,9 @@ test('only what the fork asks for is looked at, and unknown is absent', () => {
   ])
 })
 
-test('what is over for thirty days is left out, unless something is missing or unknown', () => {
-  const shown = (equipment: Partial<Equipment>, now: number) =>
-    readinessFor([fork], { ...well, ...equipment }, now).length
+test('a fork is omitted after thirty days, unless a requirement is not met or unknown', () => {
+  const shown = (node: Partial<NodeProperties>, now: number) =>
+    readinessFor([fork], { ...healthy, ...node }, now).length
   expect([shown({}, AT + 30 * DAY), shown({}, AT + 30 * DAY + 1)]).toEqual([1, 0])
   expect(shown({ running: running([OLD]) }, AT + 300 * DAY)).toBe(1)
   expect(shown({ hasPageTimeline: null }, AT + 300 * DAY)).toBe(1)
@@ -101,7 +101,7 @@ test.each([
     'not ready for 2026-09-02T14:30Z: the database has no page-encoded timeline: execution will not start; migrate it',
   ],
   [{ running: [], hasPageTimeline: null }, '2026-09-02T14:30Z; unknown: version, timeline'],
-])('%j in words', (equipment, words) => {
-  const [found] = readinessFor([fork], { ...well, ...equipment }, AT)
+])('%j in words', (node, words) => {
+  const [found] = readinessFor([fork], { ...healthy, ...node }, AT)
   expect(found && forkState(found)).toBe(words)
 })

@@ -21,7 +21,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** A dead-man service: keeps what it was sent, and answers as it is told. */
+/** A dead man's switch service: records requests, and responds with the configured status. */
 const listen = async () => {
   const bodies: string[] = []
   let status = 200
@@ -86,7 +86,7 @@ const beat = (published: () => readonly Sample[]) => {
 
 const contains = (words: string) => (text: string) => text.includes(words)
 
-const well = (): readonly Sample[] => [
+const healthy = (): readonly Sample[] => [
   sample('chain_rpc_up', 1),
   sample('chain_rpc_block_number', 4711, { tag: 'latest' }),
   sample('chain_rpc_block_timestamp_seconds', Date.now() / 1000 - 1, { tag: 'latest' }),
@@ -95,10 +95,10 @@ const well = (): readonly Sample[] => [
   sample('chain_block_difference', 2),
 ]
 
-test('height and verdict go out, and the time of the last success is told', async () => {
+test('sends height and verdict, and exports the time of the last success', async () => {
   const server = await listen()
   await writeFile(join(directory, 'url'), `${server.url}\n`)
-  let published = well
+  let published = healthy
   const { texts, total, end } = beat(() => published())
   await eventually(
     () => server.bodies.length,
@@ -115,7 +115,7 @@ test('height and verdict go out, and the time of the last success is told', asyn
   })
 
   published = () => [
-    ...well().filter(({ name }) => name !== 'chain_service_active'),
+    ...healthy().filter(({ name }) => name !== 'chain_service_active'),
     sample('chain_service_active', 0, { service: 'bft' }),
     sample('chain_agent_maintenance', 1, { reason: 'upgrade' }),
   ]
@@ -137,8 +137,8 @@ test('height and verdict go out, and the time of the last success is told', asyn
   expect(texts.join('\n')).not.toContain(TOKEN)
 })
 
-test('the address comes from a file alone, and what is wrong with that is said without it', async () => {
-  const { texts, end } = beat(well)
+test('reads the URL from a file, and does not print it in errors', async () => {
+  const { texts, end } = beat(healthy)
   await eventually(() => texts.at(-1) ?? '', contains('read the address in'))
   await writeFile(join(directory, 'url'), `not-an-address ${TOKEN}`)
   await eventually(() => texts.at(-1) ?? '', contains('it is not an http or https address'))

@@ -3,43 +3,43 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { createDiskUsage } from '../../src/sources/disk-usage.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { plant, watchHost } from './host-bench.ts'
+import { createTree, runHost } from './run-host.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const clear of cleanUp.splice(0)) await clear()
 })
 
-const start = async (mostFiles?: number) => {
-  const { root, clear } = await plant({
+const start = async (maxFiles?: number) => {
+  const { root, clear } = await createTree({
     'node/ledger/1': 'a',
     'node/ledger/2': 'b',
     'node/config/forkpoint/forkpoint.toml': 'x',
   })
   cleanUp.push(clear)
   const places = { procfs: root, sysfs: root, bootDirectory: root, smartDirectory: null }
-  const watch = (ledger: string, nodeDirectory: string) =>
-    watchHost({
+  const run = (ledger: string, nodeDirectory: string) =>
+    runHost({
       clock: manualClock(),
       places,
       directories: { ledger },
       nodeDirectory,
-      space: createDiskUsage(mostFiles),
+      space: createDiskUsage(maxFiles),
     })
-  return { node: join(root, 'node'), watch }
+  return { node: join(root, 'node'), run }
 }
 
-test('a directory with too many files to sum is no trouble: one among what is not told', async () => {
-  const { node, watch } = await start(1)
-  const { values, states } = await watch(join(node, 'ledger'), node).look()
+test('a directory with too many files to sum is not available, and not a failure', async () => {
+  const { node, run } = await start(1)
+  const { values, states } = await run(join(node, 'ledger'), node).poll()
   expect(values).toHaveProperty(['host_filesystem_size_bytes{ledger}'])
   expect(values).not.toHaveProperty(['host_directory_bytes{ledger}'])
-  expect(states['host, not told here']).toContain('directory ledger (too many files to sum)')
+  expect(states['host, not available']).toContain('directory ledger (too many files to sum)')
   expect(Object.keys(states)).not.toContain('host, directory ledger')
 })
 
-test('a directory that is held and was made anew is unknown, and says what to do', async () => {
-  const { node, watch } = await start()
+test('a directory that was removed and created again is unknown, and the state has the advice', async () => {
+  const { node, run } = await start()
   const paths = [join(node, 'ledger'), join(node, 'config/forkpoint')]
   const [ledger, forkpoint] = await Promise.all(paths.map((path) => open(path)))
   cleanUp.push(async () => {
@@ -49,14 +49,14 @@ test('a directory that is held and was made anew is unknown, and says what to do
     await rm(path, { recursive: true })
     await mkdir(path)
   }
-  // As by a bind mount: config/forkpoint is what is held.
-  const seen = await plant({ 'config/x': '' })
+  // As with a bind mount: config/forkpoint is the old directory.
+  const seen = await createTree({ 'config/x': '' })
   cleanUp.push(seen.clear)
   await symlink(`/proc/self/fd/${forkpoint?.fd}`, join(seen.root, 'config/forkpoint'))
-  const { values, states } = await watch(`/proc/self/fd/${ledger?.fd}`, seen.root).look()
+  const { values, states } = await run(`/proc/self/fd/${ledger?.fd}`, seen.root).poll()
   expect(values).not.toHaveProperty(['host_directory_bytes{ledger}'])
   expect(values).not.toHaveProperty(['host_file_modified_timestamp_seconds{forkpoint}'])
-  const words = 'it was removed, and maybe made anew; restart the agent to see it'
-  expect(states['host, directory ledger']).toContain(words)
-  expect(states['host, file forkpoint']).toContain(words)
+  const advice = 'it was removed, and possibly created again; restart the agent to read it'
+  expect(states['host, directory ledger']).toContain(advice)
+  expect(states['host, file forkpoint']).toContain(advice)
 })

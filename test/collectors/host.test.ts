@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
-import { plant, programs, watchHost } from './host-bench.ts'
+import { createTree, programs, runHost } from './run-host.ts'
 
 const fixture = (name: string): string =>
   readFileSync(new URL(`../fixtures/host/${name}`, import.meta.url), 'utf8')
@@ -12,7 +12,7 @@ const BEGIN = Date.UTC(2026, 2, 1, 12)
 const cpu = 'sys/devices/system/cpu'
 const HEAD = fixture('tcp.txt').split('\n')[0] ?? ''
 
-/** Two packages of two processors, two drives, one service. */
+/** Two CPU packages, two drives, one service. */
 const FILES = {
   'proc/stat': 'cpu  100 0 0 900 0 0 0 0 0 0\nbtime 1772280000\n',
   'proc/net/tcp': `${HEAD}\n  0: 0100007F:1F90 00000000:0000 0A\n  1: 0302010A:23B7 00000000:0000 0A\n`,
@@ -52,15 +52,15 @@ afterEach(async () => {
 })
 
 const start = async (answers: Parameters<typeof programs>[0] = {}) => {
-  const tree = await plant(FILES)
+  const tree = await createTree(FILES)
   cleanUp.push(tree.clear)
   await tree.put('node/config/node.toml', '', BEGIN - 86_400_000)
   await tree.put('smart/nvme0.json', fixture('smart-well.json'), BEGIN - 60_000)
   await tree.put('smart/nvme1.json', fixture('smart-failing.json'), BEGIN - 301_000)
   const clock = manualClock(BEGIN)
-  const { asked, exec } = programs(answers)
+  const { commands, exec } = programs(answers)
   const at = (name: string): string => join(tree.root, name)
-  const watched = watchHost({
+  const collector = runHost({
     clock,
     exec,
     places: {
@@ -72,8 +72,8 @@ const start = async (answers: Parameters<typeof programs>[0] = {}) => {
     directories: { ledger: at('node/ledger'), wal: at('node/wal'), gone: at('node/gone') },
     nodeDirectory: at('node'),
   })
-  watched.mainPids.learn(new Map([['bft', 700]]))
-  return { ...watched, tree, clock, asked }
+  collector.mainPids.set(new Map([['bft', 700]]))
+  return { ...collector, tree, clock, commands }
 }
 
 const TRACKING = { 'chronyc -c tracking': fixture('chrony-tracking.txt') }
@@ -82,9 +82,9 @@ const without = (values: Record<string, number>, ...beginnings: readonly string[
     Object.entries(values).filter(([name]) => !beginnings.some((one) => name.startsWith(one))),
   )
 
-test('everything that the host tells, and nothing that it does not', async () => {
-  const { look } = await start(TRACKING)
-  const { values, states } = await look()
+test('exports what the host provides, and nothing else', async () => {
+  const { poll } = await start(TRACKING)
+  const { values, states } = await poll()
   expect(without(values, 'host_filesystem', 'host_memory', 'host_directory_bytes{ledger}')).toEqual(
     {
       'host_kernel_info{running,6.8.0-57-generic}': 1,
@@ -95,7 +95,7 @@ test('everything that the host tells, and nothing that it does not', async () =>
       host_smt_active: 1,
       'host_governor_cpus{performance}': 2,
       'host_governor_cpus{powersave}': 1,
-      // The first package says 10 twice: 10 + 4.
+      // Two CPUs report the 10 of the first package: 10 + 4.
       host_cpu_throttles_total: 14,
       'host_hugepages{2Mi,total}': 2048,
       'host_hugepages{2Mi,free}': 11,
@@ -126,24 +126,24 @@ test('everything that the host tells, and nothing that it does not', async () =>
   expect(states).toMatchObject({
     'host, kernel': '6.8.0-57-generic, and the node hangs on it',
     'host, ports': 'exposed: 9143',
-    'host, clock': 'kept, as chrony tells',
+    'host, clock': 'synchronized according to chrony',
     'host, frequency governor': 'performance, powersave',
   })
   expect(states['host, file system of gone']).toContain('not found')
   expect(states['host, health of drives']).toMatch(/^nvme1: no fresh report; see /)
 })
 
-test('an aspect that is not understood, or is gone, takes no other along', async () => {
-  const { look, tree, clock } = await start(TRACKING)
-  const before = Object.keys((await look()).values)
+test('a check that fails does not affect the others', async () => {
+  const { poll, tree, clock } = await start(TRACKING)
+  const before = Object.keys((await poll()).values)
   await tree.put('proc/stat', 'nonsense\n')
   await tree.put('proc/net/tcp', 'nonsense\n')
   await tree.put('sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages', 'many\n')
   await tree.put('sys/class/nvme/nvme0/hwmon3/temp1_input', '')
   await tree.put('smart/nvme0.json', 'nonsense', BEGIN)
-  await tree.take('boot')
+  await tree.remove('boot')
   await clock.advance(15_000)
-  const { values, states } = await look()
+  const { values, states } = await poll()
   const lost = before.filter((name) => !(name in values))
   expect(lost.toSorted()).toEqual([
     'host_boot_timestamp_seconds',
@@ -159,29 +159,29 @@ test('an aspect that is not understood, or is gone, takes no other along', async
     'host_port_exposed{9143}',
   ])
   expect(states).toMatchObject({
-    'host, not told here': 'kernel after a reboot',
+    'host, not available': 'kernel after a reboot',
   })
   expect(states['host, load']).toContain('not known: could not parse')
 })
 
-test('a host that tells nothing has no values at all, but those of the real memory', async () => {
-  const tree = await plant({})
+test('a host without these files has no values except those of the real memory', async () => {
+  const tree = await createTree({})
   cleanUp.push(tree.clear)
   const { root } = tree
   const places = { procfs: root, sysfs: root, bootDirectory: root, smartDirectory: null }
-  const { look } = watchHost({ clock: manualClock(), places, directories: { wal: `${root}/wal` } })
-  const { values, states } = await look()
+  const { poll } = runHost({ clock: manualClock(), places, directories: { wal: `${root}/wal` } })
+  const { values, states } = await poll()
   expect(without(values, 'host_memory')).toEqual({})
   expect(states['host, clock']).toContain('not known: could not run timedatectl')
 })
 
-test('the load is what passed between two looks; a boot between them is no load', async () => {
-  const { look, tree, clock } = await start()
-  expect((await look()).values).not.toHaveProperty('host_cpu_busy_ratio')
+test('the load is measured between two polls; absent after a reboot between them', async () => {
+  const { poll, tree, clock } = await start()
+  expect((await poll()).values).not.toHaveProperty('host_cpu_busy_ratio')
   const next = async (stat: string) => {
     await tree.put('proc/stat', stat)
     await clock.advance(15_000)
-    return (await look()).values
+    return (await poll()).values
   }
   // 30 + 20 of 200
   expect(await next('cpu  130 0 20 1050 0 0 0 0 0 0\nbtime 1772280000\n')).toMatchObject({
@@ -192,17 +192,17 @@ test('the load is what passed between two looks; a boot between them is no load'
   )
 })
 
-test('a service that has ended has no limits, and neither has one that systemd does not tell', async () => {
-  const { look, mainPids, tree } = await start()
-  await tree.take('proc/700')
-  expect(without((await look()).values, 'host_')).toEqual({})
-  mainPids.learn(new Map())
-  expect((await look()).states['host, limits of services']).toBe('no running service is known')
+test('a service that has exited, or is unknown to systemd, has no limits', async () => {
+  const { poll, mainPids, tree } = await start()
+  await tree.remove('proc/700')
+  expect(without((await poll()).values, 'host_')).toEqual({})
+  mainPids.set(new Map())
+  expect((await poll()).states['host, limits of services']).toBe('no running service is known')
 })
 
-test('sizes of directories are found out once a minute', async () => {
-  const { look, tree, clock } = await start()
-  const wal = async () => (await look()).values['host_directory_bytes{wal}']
+test('sizes of directories are read once a minute', async () => {
+  const { poll, tree, clock } = await start()
+  const wal = async () => (await poll()).values['host_directory_bytes{wal}']
   expect(await wal()).toBe(0)
   await tree.put('node/wal/wal.1', 'y'.repeat(20_000))
   await clock.advance(45_000)
@@ -211,54 +211,56 @@ test('sizes of directories are found out once a minute', async () => {
   expect(await wal()).toBeGreaterThan(0)
 })
 
-test('without chrony systemd tells of the clock, once a minute', async () => {
-  const { look, asked, clock } = await start({
+test('without chrony the clock is read from systemd, once a minute', async () => {
+  const { poll, commands, clock } = await start({
     'chronyc -c tracking': { exitCode: 1, stdout: '506 Cannot talk to daemon\n' },
     'timedatectl show --property=NTPSynchronized': 'NTPSynchronized=yes\n',
     'timedatectl timesync-status': fixture('timesync-status.txt'),
   })
-  const { values } = await look()
+  const { values } = await poll()
   expect(values).toMatchObject({ host_clock_synchronized: 1 })
   expect(values['host_clock_offset_seconds']).toBeCloseTo(-0.002125, 9)
   await clock.advance(15_000)
-  expect((await look()).values).toHaveProperty('host_clock_offset_seconds')
-  expect(asked.filter((line) => line.startsWith('timedatectl'))).toHaveLength(2)
+  expect((await poll()).values).toHaveProperty('host_clock_offset_seconds')
+  expect(commands.filter((line) => line.startsWith('timedatectl'))).toHaveLength(2)
 })
 
-test('chrony that has had no answer for hours does not keep the clock, and tells no offset', async () => {
-  const { look, clock } = await start(TRACKING)
+test('without a response from its servers for hours, chrony is not synchronized and has no offset', async () => {
+  const { poll, clock } = await start(TRACKING)
   await clock.advance(3 * 3_600_000 + 60_000)
-  const { values, states } = await look()
+  const { values, states } = await poll()
   expect(values).toMatchObject({ host_clock_synchronized: 0 })
   expect(values).not.toHaveProperty('host_clock_offset_seconds')
-  expect(states['host, clock']).toBe('not kept: chrony has had no answer of its servers for hours')
-})
-
-test('a report without health is told as such, beside one that is too old', async () => {
-  const { look, tree } = await start()
-  await tree.put('smart/nvme0.json', fixture('smart-sata.json'), BEGIN - 60_000)
-  expect((await look()).states['host, health of drives']).toMatch(
-    /^nvme0: no report with health in it; nvme1: no fresh report; see /,
+  expect(states['host, clock']).toBe(
+    'not synchronized: chrony has had no response from its servers for hours',
   )
 })
 
-test('a time service that tells no offset leaves it absent', async () => {
-  const { look } = await start({
-    'timedatectl show --property=NTPSynchronized': 'NTPSynchronized=yes\n',
-  })
-  const { values, states } = await look()
-  expect(values).toMatchObject({ host_clock_synchronized: 1 })
-  expect(values).not.toHaveProperty('host_clock_offset_seconds')
-  expect(states['host, clock']).toBe('kept, as systemd tells, though not how exactly')
+test('a report without health data, and one that is too old', async () => {
+  const { poll, tree } = await start()
+  await tree.put('smart/nvme0.json', fixture('smart-sata.json'), BEGIN - 60_000)
+  expect((await poll()).states['host, health of drives']).toMatch(
+    /^nvme0: the report contains no health data; nvme1: no fresh report; see /,
+  )
 })
 
-test('on this very host, whatever it has, a look brings a boot, a kernel and ports', async () => {
-  const { look } = watchHost({
+test('without an offset of the time service the offset is absent', async () => {
+  const { poll } = await start({
+    'timedatectl show --property=NTPSynchronized': 'NTPSynchronized=yes\n',
+  })
+  const { values, states } = await poll()
+  expect(values).toMatchObject({ host_clock_synchronized: 1 })
+  expect(values).not.toHaveProperty('host_clock_offset_seconds')
+  expect(states['host, clock']).toBe('synchronized according to systemd, offset unknown')
+})
+
+test('on this host a poll returns boot time, kernel and ports', async () => {
+  const { poll } = runHost({
     clock: systemClock,
     places: { procfs: '/proc', sysfs: '/sys', bootDirectory: '/boot', smartDirectory: null },
     nodeDirectory: '/',
   })
-  const { values } = await look()
+  const { values } = await poll()
   expect(values['host_boot_timestamp_seconds']).toBeLessThan(Date.now() / 1000)
   expect(values).toHaveProperty('host_port_exposed{8080}')
   expect(values).toHaveProperty('host_kernel_blocked{running}')

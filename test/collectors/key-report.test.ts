@@ -23,7 +23,10 @@ afterEach(async () => {
 describe('the report of a privileged unit', () => {
   const reading = (clock = manualClock()) =>
     chooseExaminer({
-      keyFiles: { ...keyFiles, look: () => Promise.reject(new Error('nobody should look')) },
+      keyFiles: {
+        ...keyFiles,
+        look: () => Promise.reject(new Error('the files must not be read')),
+      },
       readKeyReport: createKeyReport({ reportFile: `${node.root}/report.json`, ...timing }, clock),
       readPrefix,
       places: node.places,
@@ -31,7 +34,7 @@ describe('the report of a privileged unit', () => {
   const examine = async () =>
     createKeyExaminer({ files: keyFiles, readPrefix, places: node.places })(never)
 
-  test('says the same as a look of one’s own', async () => {
+  test('has the same result as a check by the agent', async () => {
     await rm(node.paths['bls keystore'])
     await chmod(node.paths['secp backup'], 0o644)
     const seen = await examine()
@@ -39,7 +42,7 @@ describe('the report of a privileged unit', () => {
     await utimes(`${node.root}/report.json`, 0, 0)
     expect(await reading(manualClock(1000))(never)).toEqual(seen)
   })
-  test('counts while it is fresh: two intervals and a timeout', async () => {
+  test('is used while it is recent: two intervals and a timeout', async () => {
     await node.put(`${node.root}/report.json`, renderKeyReport(await examine()))
     await utimes(`${node.root}/report.json`, 1000, 1000)
     const clock = manualClock(1_000_000 + 130_000)
@@ -50,13 +53,13 @@ describe('the report of a privileged unit', () => {
     await expect(reading(clock)(never)).rejects.toThrow('chain-agent-keys.timer')
   })
   test.each(['', '{}', '{"version":2,"files":[]}', '{"version":1,"files":[{"key":"rsa"}]}'])(
-    'is refused when it is %j',
+    'is rejected: %j',
     async (text) => {
       await node.put(`${node.root}/report.json`, text)
-      await expect(reading()(never)).rejects.toThrow('what chain-agent keys-report prints')
+      await expect(reading()(never)).rejects.toThrow('the output of chain-agent keys-report')
     },
   )
-  test('is not quoted when the settings name a key file in its place', async () => {
+  test('is not quoted if a key file is configured by mistake', async () => {
     await node.put(`${node.root}/report.json`, `a plain horse ${node.contents.backup}`)
     const error = await reading()(never).then(() => '', String)
     expect(error).toContain('the report on key files')

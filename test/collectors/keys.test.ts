@@ -24,8 +24,8 @@ afterEach(async () => {
 const collectorOf = (files: KeyFiles = keyFiles) =>
   keys({ examine: createKeyExaminer({ files, readPrefix, places: node.places }), timing })
 
-/** What one look comes to. */
-const look = async (collector = collectorOf()): Promise<Outcome<readonly KeyFile[]>> => {
+/** The outcome of one poll. */
+const pollOnce = async (collector = collectorOf()): Promise<Outcome<readonly KeyFile[]>> => {
   const [stop, clock] = [new AbortController(), manualClock()]
   return new Promise((resolve) => {
     void collector.run({ clock, signal: stop.signal }, (outcome) => {
@@ -36,13 +36,13 @@ const look = async (collector = collectorOf()): Promise<Outcome<readonly KeyFile
 }
 
 const states = async (files: KeyFiles = keyFiles): Promise<Readonly<Record<string, string>>> => {
-  const [collector, outcome] = [collectorOf(files), await look(collectorOf(files))]
+  const [collector, outcome] = [collectorOf(files), await pollOnce(collectorOf(files))]
   if (!outcome.ok) throw outcome.error
   return collector.states(outcome.value)
 }
 
 const metrics = async (files: KeyFiles = keyFiles): Promise<Readonly<Record<string, number>>> => {
-  const [collector, outcome] = [collectorOf(files), await look(collectorOf(files))]
+  const [collector, outcome] = [collectorOf(files), await pollOnce(collectorOf(files))]
   if (!outcome.ok) throw outcome.error
   const shown = collector.samples(outcome.value).filter(({ value }) => value !== 0)
   return Object.fromEntries(
@@ -53,8 +53,8 @@ const metrics = async (files: KeyFiles = keyFiles): Promise<Readonly<Record<stri
   )
 }
 
-const WELL = {
-  'key files': 'all can be looked at',
+const HEALTHY = {
+  'key files': 'all are accessible',
   'secp keystore': 'ok',
   'bls keystore': 'ok',
   'environment file': 'ok',
@@ -67,10 +67,10 @@ test('files under the fixed prefix are found on a node whose units have another 
   await mkdir(`${node.root}/home/monad`)
   await rename(`${node.root}/home/zephyr/zephyr-bft`, `${node.root}/home/monad/monad-bft`)
   await rename(`${node.root}/home/zephyr/.env`, `${node.root}/home/monad/.env`)
-  expect(await states()).toEqual(WELL)
+  expect(await states()).toEqual(HEALTHY)
 })
 
-test('a node with which all is well', async () => {
+test('a healthy node', async () => {
   await utimes(node.paths['secp backup'], 1_700_000_000, 1_700_000_000)
   await utimes(node.paths['bls backup'], 1_700_000_001, 1_700_000_001.5)
   await rm(node.paths['password backup'])
@@ -84,20 +84,20 @@ test('a node with which all is well', async () => {
     'backup_timestamp_seconds{secp}': 1_700_000_000,
     'backup_timestamp_seconds{bls}': 1_700_000_001.5,
   })
-  expect(await states()).toEqual({ ...WELL, 'password backup': 'missing' })
+  expect(await states()).toEqual({ ...HEALTHY, 'password backup': 'missing' })
 })
 
-test('of every file that is seen exactly one state is 1, and of every backup the copies are counted', async () => {
+test('exactly one state of each file is 1, and the copies of each backup are counted', async () => {
   const collector = collectorOf()
-  const outcome = await look()
+  const outcome = await pollOnce()
   const samples = outcome.ok ? collector.samples(outcome.value) : []
   expect(samples.filter(({ name }) => name === 'chain_key_file_state')).toHaveLength(6 * 5)
   expect(samples.filter(({ name }) => name === 'chain_key_backup_copies')).toHaveLength(3)
 })
 
-type Place = Exclude<keyof typeof WELL, 'key files'>
+type Place = Exclude<keyof typeof HEALTHY, 'key files'>
 
-describe('what is wrong with a file', () => {
+describe('problems of a file', () => {
   const write = (content: string) => async (path: string) => node.put(path, content)
   const gone = async (path: string) => rm(path)
   const wrong: readonly (readonly [string, Place, (path: string) => Promise<unknown>, string])[] = [
@@ -120,7 +120,7 @@ describe('what is wrong with a file', () => {
       write('Keystore password: \n'),
       'invalid: no password in it',
     ],
-    ['too long', 'bls backup', async (path) => truncate(path, 65_537), 'invalid: far too long'],
+    ['too long', 'bls backup', async (path) => truncate(path, 65_537), 'invalid: too large'],
     ['for all', 'secp backup', async (path) => chmod(path, 0o644), 'exposed: mode 0644'],
     ['for the group', 'environment file', async (path) => chmod(path, 0o640), 'exposed: mode 0640'],
     ['to be replaced', 'bls keystore', async (path) => chmod(path, 0o602), 'exposed: mode 0602'],
@@ -140,7 +140,7 @@ describe('what is wrong with a file', () => {
       'invalid: not a file',
     ],
     [
-      'a pipe in its place holds nobody up',
+      'a pipe does not block the poll',
       'secp keystore',
       async (path) => {
         await rm(path)
@@ -151,7 +151,7 @@ describe('what is wrong with a file', () => {
   ]
   test.each(wrong)('%s: %s', async (...[, place, befall, state]) => {
     await befall(node.paths[place])
-    expect(await states()).toEqual({ ...WELL, [place]: state })
+    expect(await states()).toEqual({ ...HEALTHY, [place]: state })
   })
 })
 
@@ -164,21 +164,21 @@ describe('a link is followed, as the node follows it', () => {
   }
   test('to a private file', async () => {
     await linked(0o600)
-    expect(await states()).toEqual(WELL)
+    expect(await states()).toEqual(HEALTHY)
   })
-  test('to a file for all', async () => {
+  test('to a file readable by all', async () => {
     await linked(0o644)
     expect(await states()).toHaveProperty('secp keystore', 'exposed: mode 0644')
   })
-  test('to nothing', async () => {
+  test('to a missing file', async () => {
     await linked(0o600)
     await rm(`${node.root}/elsewhere`)
     expect(await states()).toHaveProperty('secp keystore', 'missing')
   })
 })
 
-describe('copies that were rotated away', () => {
-  test('are counted, and nothing else that lies there is', async () => {
+describe('rotated copies', () => {
+  test('are counted, and other files are not', async () => {
     const { backup } = node.contents
     const path = node.paths['secp backup']
     for (const end of ['.20260301121000.bak', '.20260302121000.bak']) await node.put(path + end, '')
@@ -186,46 +186,49 @@ describe('copies that were rotated away', () => {
       await node.put(path + end, backup, 0o644)
     const { 'backup_copies{secp}': secp, 'backup_copies{bls}': bls } = await metrics()
     expect([secp, bls]).toEqual([2, undefined])
-    expect(await states()).toEqual(WELL)
+    expect(await states()).toEqual(HEALTHY)
   })
   test('expose the key as the backup does', async () => {
     await node.put(`${node.paths['bls backup']}.20260301121000.bak`, '', 0o604)
-    expect(await states()).toEqual({ ...WELL, 'bls backup': 'exposed: a rotated copy: mode 0604' })
+    expect(await states()).toEqual({
+      ...HEALTHY,
+      'bls backup': 'exposed: a rotated copy: mode 0604',
+    })
   })
-  test('are no news of a backup that is worse itself', async () => {
+  test('do not replace a worse state of the backup', async () => {
     await node.put(`${node.paths['bls backup']}.20260301121000.bak`, '', 0o604)
     await node.put(node.paths['bls backup'], '')
-    expect(await states()).toEqual({ ...WELL, 'bls backup': 'invalid: empty' })
+    expect(await states()).toEqual({ ...HEALTHY, 'bls backup': 'invalid: empty' })
   })
-  test('do not make up for a backup that is gone', async () => {
+  test('do not replace a missing backup', async () => {
     await rename(node.paths['bls backup'], `${node.paths['bls backup']}.20260301121000.bak`)
-    expect(await states()).toEqual({ ...WELL, 'bls backup': 'missing' })
+    expect(await states()).toEqual({ ...HEALTHY, 'bls backup': 'missing' })
     expect(await metrics()).toHaveProperty('backup_copies{bls}', 1)
   })
 })
 
-describe.skipIf(process.getuid?.() !== 0)('whose they may be', () => {
+describe.skipIf(process.getuid?.() !== 0)('the owner', () => {
   const NODE = 64_001
   const OTHER = 64_002
-  test('root’s and those of the user of the node, and nobody else’s', async () => {
+  test('may be root and the user of the node', async () => {
     await chown(node.places.directory.replaceAll('{prefix}', 'zephyr'), NODE, NODE)
     await chown(node.paths['secp keystore'], NODE, NODE)
     await chown(node.paths['secp backup'], OTHER, NODE)
     expect(await states()).toEqual({
-      ...WELL,
-      'secp backup': 'exposed: its owner is neither root nor the user of the node',
+      ...HEALTHY,
+      'secp backup': 'exposed: it belongs neither to root nor to the user of the node',
     })
   })
-  test('who is unknown where its directory is not to be seen: the mode alone tells', async () => {
+  test('if the user of the node is unknown, only the mode is checked', async () => {
     await chown(node.paths['secp backup'], OTHER, OTHER)
     await rm(`${node.root}/home`, { recursive: true })
     expect(await states()).toMatchObject({ 'secp backup': 'ok', 'secp keystore': 'missing' })
   })
 })
 
-describe('without the rights', () => {
-  /** Refuses what begins so; looking needs the directories, reading the file. */
-  const refusing = (
+describe('without permission', () => {
+  /** Denies access to paths with this prefix. */
+  const denying = (
     path: string,
     how: { look?: FileProblem; read?: FileProblem; list?: FileProblem },
   ) => ({
@@ -236,59 +239,61 @@ describe('without the rights', () => {
       (at.startsWith(path) && how.read) || keyFiles.read(at, judge),
   })
 
-  test('to read: there and private, and no more is known', async () => {
-    expect(await states(refusing(node.root, { read: 'barred' }))).toEqual(
+  test('to read: the file exists with a private mode, the content is unknown', async () => {
+    expect(await states(denying(node.root, { read: 'barred' }))).toEqual(
       Object.fromEntries(
-        Object.keys(WELL).map((name) => [
+        Object.keys(HEALTHY).map((name) => [
           name,
-          name === 'key files' ? WELL[name] : 'unverified: this user may not read it',
+          name === 'key files' ? HEALTHY[name] : 'unverified: no permission to read it',
         ]),
       ),
     )
     await chmod(node.paths['secp backup'], 0o640)
-    expect(await states(refusing(node.root, { read: 'barred' }))).toHaveProperty(
+    expect(await states(denying(node.root, { read: 'barred' }))).toHaveProperty(
       'secp backup',
       'exposed: mode 0640',
     )
   })
-  test('to enter the home: nothing is said of what is there, and once what to do', async () => {
-    const barred = refusing(`${node.root}/home`, { look: 'barred' })
+  test('to enter the home directory: its files are unknown, and the advice is reported once', async () => {
+    const barred = denying(`${node.root}/home`, { look: 'barred' })
     expect(Object.keys(await metrics(barred)).filter((name) => name.includes('keystore'))).toEqual(
       [],
     )
-    const unknown = 'unknown: this user may not go where it lies'
+    const unknown = 'unknown: no permission to access its directory'
     const home = { 'secp keystore': unknown, 'bls keystore': unknown, 'environment file': unknown }
-    const { 'key files': all, ...said } = await states(barred)
-    expect({ ...WELL, ...said }).toEqual({ ...WELL, ...home })
-    expect(all).toContain('not all can be looked at; let chain-agent-keys.timer')
+    const { 'key files': all, ...others } = await states(barred)
+    expect({ ...HEALTHY, ...others }).toEqual({ ...HEALTHY, ...home })
+    expect(all).toContain('not all are accessible; install chain-agent-keys.timer')
   })
-  test('to list the backups: how many copies there are is unknown', async () => {
+  test('to list the backups: the number of copies is unknown', async () => {
     await node.put(`${node.paths['secp backup']}.20260301121000.bak`, '')
-    const shown = await metrics(refusing(node.root, { list: 'barred' }))
+    const shown = await metrics(denying(node.root, { list: 'barred' }))
     expect(Object.keys(shown).filter((name) => name.includes('copies'))).toEqual([])
     expect(shown).toHaveProperty('file_state{secp,backup,ok}', 1)
   })
-  test.each(['barred', 'broken'] as const)('to see anything (%s): a failure', async (trouble) => {
-    const outcome = await look(collectorOf(refusing(node.root, { look: trouble, list: trouble })))
+  test.each(['barred', 'broken'] as const)('for any file (%s): a failure', async (trouble) => {
+    const outcome = await pollOnce(
+      collectorOf(denying(node.root, { look: trouble, list: trouble })),
+    )
     expect(outcome.ok ? '' : outcome.error.message).toContain('chain-agent-keys.timer')
     expect(outcome.ok ? node.root : outcome.error.message).not.toContain(node.root)
   })
 })
 
-test('nothing of a content and no path comes out, whatever is wrong', async () => {
+test('contents and paths are never exported', async () => {
   await chmod(node.paths['secp backup'], 0o644)
   await node.put(node.paths['bls backup'], `Keystore secret: ${SECRET.hex}ff\n${SECRET.word}`)
   await node.put(node.paths['bls keystore'], `{"ciphertext": ${SECRET.word}`)
   await node.put(node.paths['environment file'], `PASSWORD=${SECRET.word}`)
   const collector = collectorOf()
-  const outcome = await look(collector)
+  const outcome = await pollOnce(collector)
   const value = outcome.ok ? outcome.value : []
-  const said = JSON.stringify([
+  const exported = JSON.stringify([
     value,
     collector.samples(value),
     collector.states(value),
     renderKeyReport(value),
   ])
-  expect(said.match(/invalid: /g)).toHaveLength(3)
-  for (const secret of [...Object.values(SECRET), node.root]) expect(said).not.toContain(secret)
+  expect(exported.match(/invalid: /g)).toHaveLength(3)
+  for (const secret of [...Object.values(SECRET), node.root]) expect(exported).not.toContain(secret)
 })

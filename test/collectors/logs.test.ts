@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { logs } from '../../src/collectors/logs/collector.ts'
-import { createNames } from '../../src/collectors/shared/names.ts'
+import { createUnitNames } from '../../src/collectors/shared/unit-names.ts'
 import { SourceError } from '../../src/core/errors.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import { LOG_PATTERN } from '../../src/parsers/log-patterns.ts'
@@ -34,11 +34,11 @@ const run = async ({ batches, stderr = '', oldest }: World) => {
   const { recorder, total } = recording()
   const clock = manualClock(T0)
   const stop = new AbortController()
-  const asked: FollowOptions[] = []
-  const looked: (readonly string[])[] = []
+  const requests: FollowOptions[] = []
+  const oldestRequests: (readonly string[])[] = []
   const journal: Journal<JournalEntry> = {
     async *follow(following) {
-      asked.push(following)
+      requests.push(following)
       for (const entries of batches) {
         if (entries.length === 0) await clock.advance(60_000)
         yield { entries, unreadable: 0, gap: false }
@@ -54,54 +54,60 @@ const run = async ({ batches, stderr = '', oldest }: World) => {
     killAll: () => undefined,
   }
   const collector = logs({
-    listening: {
+    journalDependencies: {
       journal,
       recorder,
       checkpoint: { read: () => Promise.resolve({ state: 'none' }), save: () => undefined },
     },
     exec,
     readOldest: (match) => {
-      looked.push(match)
+      oldestRequests.push(match)
       const [unit = ''] = match
       return oldest?.(unit) ?? Promise.resolve(entry(T0 - 90_000, ''))
     },
-    names: createNames(() => Promise.resolve({ word: 'zephyr', from: 'configuration' })),
+    unitNames: createUnitNames(() => Promise.resolve({ word: 'zephyr', from: 'configuration' })),
     units: UNITS,
     timing: TIMING,
   })
-  const said: Parameters<typeof collector.samples>[0][] = []
+  const readings: Parameters<typeof collector.samples>[0][] = []
   await collector.run({ clock, signal: stop.signal }, (outcome) => {
-    if (outcome.ok) said.push(outcome.value)
+    if (outcome.ok) readings.push(outcome.value)
   })
-  const last = said.at(-1)
+  const last = readings.at(-1)
   if (!last) throw new Error('no reading')
   const samples = Object.fromEntries(
     collector
       .samples(last)
       .map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(' '), value]),
   )
-  return { asked, looked, samples, states: said.map((one) => collector.states(one)), total }
+  return {
+    requests,
+    oldestRequests,
+    samples,
+    states: readings.map((one) => collector.states(one)),
+    total,
+  }
 }
 
 const OLDEST = 'chain_log_oldest_entry_timestamp_seconds'
 
-test('follows all units at once, through the filter', async () => {
-  const { asked } = await run({ batches: [[]] })
+test('follows all units at once, with the filter', async () => {
+  const { requests } = await run({ batches: [[]] })
   const units = ['bft', 'execution', 'cruft'].flatMap((word) => ['-u', `zephyr-${word}.service`])
-  expect(asked).toMatchObject([{ match: [...units, `--grep=${LOG_PATTERN}`] }])
+  expect(requests).toMatchObject([{ match: [...units, `--grep=${LOG_PATTERN}`] }])
 })
 
-test('without PCRE2 journalctl does not filter, and what does not matter is left out here', async () => {
-  const { asked, states, total } = await run({
+test('journalctl without PCRE2 does not filter; the collector ignores other lines', async () => {
+  const { requests, states, total } = await run({
     batches: [[of('execution', ASSERTION), of('execution', '      0x12'), of('execution', 'why')]],
     stderr: 'Compiled without pattern matching support',
   })
-  expect(asked[0]?.match.some((word) => word.startsWith('--grep'))).toBe(false)
+  expect(requests[0]?.match.some((word) => word.startsWith('--grep'))).toBe(false)
   expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(1)
   expect(states.at(-1)).toMatchObject({ 'execution log': 'assertion: why' })
 })
 
-test('says of each service what its log had of late, and that it is over', async () => {
+test('the state of each service lists recent failures, and ends', async () => {
   const quiet = Array.from({ length: 11 }, () => [])
   const { states } = await run({
     batches: [
@@ -110,24 +116,30 @@ test('says of each service what its log had of late, and that it is over', async
       ...quiet,
     ],
   })
-  const well = { 'bft log': 'no trouble', 'execution log': 'no trouble', 'cruft log': 'no trouble' }
-  expect(states[0]).toEqual(well)
-  expect(states[1]).toEqual({ ...well, 'execution log': 'assertion: blocks diverge' })
+  const healthy = {
+    'bft log': 'no failures',
+    'execution log': 'no failures',
+    'cruft log': 'no failures',
+  }
+  expect(states[0]).toEqual(healthy)
+  expect(states[1]).toEqual({ ...healthy, 'execution log': 'assertion: blocks diverge' })
   expect(states[11]).toEqual(states[1]) // ten minutes later
-  expect(states[12]).toEqual(well)
+  expect(states[12]).toEqual(healthy)
 })
 
-test('an entry of a unit that was not asked for counts nowhere', async () => {
+test('an entry of another unit is not counted', async () => {
   const { total } = await run({ batches: [[of('rpc', ASSERTION)]] })
   expect(total('chain_log_pattern_total{service=rpc,pattern=assertion}')).toBeUndefined()
   expect(total('chain_log_pattern_total{service=execution,pattern=assertion}')).toBe(0)
 })
 
-// With -u come systemd's lines about the unit, too, which outlive its own in a file of their own.
-test('looks each minute how far the journal reaches back in what the unit itself wrote', async () => {
-  const { looked, samples } = await run({ batches: [[of('bft', 'x')], [of('bft', 'y')], []] })
+// -u also selects the entries of systemd about the unit, which may outlive those of the unit in another file.
+test('reads the oldest entry of the unit itself every minute', async () => {
+  const { oldestRequests, samples } = await run({
+    batches: [[of('bft', 'x')], [of('bft', 'y')], []],
+  })
   const once = ['bft', 'execution', 'cruft'].map((word) => [`_SYSTEMD_UNIT=zephyr-${word}.service`])
-  expect(looked).toEqual([...once, ...once])
+  expect(oldestRequests).toEqual([...once, ...once])
   expect(samples).toMatchObject({
     [`${OLDEST} bft`]: T0 / 1000 - 90,
     [`${OLDEST} cruft`]: T0 / 1000 - 90,
@@ -135,7 +147,7 @@ test('looks each minute how far the journal reaches back in what the unit itself
   })
 })
 
-test('a service without an entry has no oldest one, and the others have', async () => {
+test('a service without an entry has no oldest entry; the others have one', async () => {
   const { samples } = await run({
     batches: [[of('bft', 'x')], [of('bft', 'y')]],
     oldest: (unit) =>
@@ -147,13 +159,13 @@ test('a service without an entry has no oldest one, and the others have', async 
   expect(samples).not.toHaveProperty([`${OLDEST} cruft`])
 })
 
-test('a look that hangs holds nobody up, and what was known before it is not shown on', async () => {
-  let looks = 0
+test('a read that hangs does not block the follower, and clears the previous values', async () => {
+  let reads = 0
   const { samples, states } = await run({
     batches: [[of('bft', 'x')], [], [], [], [of('execution', ASSERTION)]],
     oldest: () => {
-      looks += 1
-      return looks <= 3 ? Promise.resolve(entry(T0, '')) : new Promise(() => undefined)
+      reads += 1
+      return reads <= 3 ? Promise.resolve(entry(T0, '')) : new Promise(() => undefined)
     },
   })
   expect(states.at(-1)).toMatchObject({ 'execution log': `assertion: ${ASSERTION}` })

@@ -10,9 +10,9 @@ const timing = { interval: 10_000, timeout: 5000 }
 const refused = new NoResponseError('refused', 'http://u:pw@h.example/KEY?token=T', 'ECONNREFUSED')
 const labels = 'network="devnet",service_name="devnet_crow",service_version="0.16.4"'
 
-/** Metrics as consensus serves them itself, or, with a time, as the collector does. */
-const text = (figures: Readonly<Record<string, number>>, timestampMs?: number): string =>
-  Object.entries(figures)
+/** Metrics as consensus serves them or, with a timestamp, as an OpenTelemetry collector does. */
+const text = (values: Readonly<Record<string, number>>, timestampMs?: number): string =>
+  Object.entries(values)
     .map(([name, value]) => `zephyr_${name}{${labels}} ${value}${time(timestampMs)}\n`)
     .join('')
 const time = (ms?: number): string => (ms === undefined ? '' : ` ${ms}`)
@@ -24,10 +24,10 @@ interface Answers {
   otel: HttpResponse
 }
 
-const watch = async (answers: Answers, namePrefix: string | null = null) => {
+const start = async (answers: Answers, namePrefix: string | null = null) => {
   const clock = manualClock(BEGIN)
   const record = recording()
-  const asked: string[] = []
+  const requests: string[] = []
   const collector = native({
     url: 'native',
     fallbackUrl: 'otel',
@@ -35,7 +35,7 @@ const watch = async (answers: Answers, namePrefix: string | null = null) => {
     readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'systemd' }),
     at: (url) => ({
       metrics: () => {
-        asked.push(url)
+        requests.push(url)
         const answer = answers[url === 'otel' ? 'otel' : 'native']
         if (answer instanceof Error) return Promise.reject(answer)
         if (typeof answer === 'number') return Promise.resolve({ status: answer, text: 'no' })
@@ -57,22 +57,25 @@ const watch = async (answers: Answers, namePrefix: string | null = null) => {
   }
   return {
     ...record,
-    asked,
+    requests,
     clock,
     next: async (ms = timing.interval) => clock.advance(ms),
     states: () => collector.states(last()),
     shown: (): Record<string, number> =>
       Object.fromEntries(
         collector.samples(last()).map(({ name, labels: own, value }) => {
-          const said = Object.values(own).join(',')
-          return [`${name.replace('chain_native_', '')}${said === '' ? '' : `{${said}}`}`, value]
+          const labelText = Object.values(own).join(',')
+          return [
+            `${name.replace('chain_native_', '')}${labelText === '' ? '' : `{${labelText}}`}`,
+            value,
+          ]
         }),
       ),
   }
 }
 
-describe('what consensus tells, in base units', () => {
-  test('of peers, votes, stake, statesync, database and events', async () => {
+describe('metrics of consensus, in base units', () => {
+  test('peers, votes, stake, statesync, database and events', async () => {
     const figures = {
       ...up(90_061.5),
       peer_disc_num_peers: 351,
@@ -101,7 +104,7 @@ describe('what consensus tells, in base units', () => {
       state_consensus_events_trigger_state_sync: 19,
       state_consensus_events_created_qc: 20,
     }
-    const { shown } = await watch({ native: text(figures), otel: refused })
+    const { shown } = await start({ native: text(figures), otel: refused })
     expect(shown()).toEqual({
       'up{native}': 1,
       'info{devnet,0.16.4}': 1,
@@ -134,7 +137,7 @@ describe('what consensus tells, in base units', () => {
     })
   })
 
-  test('0 of 0 is no statesync; the sentinel, NaN and a phase of tomorrow are unknown', async () => {
+  test('0 of 0 is not a statesync; the sentinel, NaN and a new phase are unknown', async () => {
     const figures = {
       statesync_syncing: 0,
       statesync_progress_estimate: 0,
@@ -142,21 +145,21 @@ describe('what consensus tells, in base units', () => {
     }
     const odd = { peer_disc_num_peers: 2 ** 64, triedb_migration_phase: 3 }
     const nan = 'zephyr_state_node_state_self_stake_bps NaN\n'
-    const { shown } = await watch({ native: text({ ...figures, ...odd }) + nan, otel: refused })
+    const { shown } = await start({ native: text({ ...figures, ...odd }) + nan, otel: refused })
     expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1, statesync_active: 0 })
   })
 
-  test('with a name of their own, where the configuration tells it', async () => {
-    const { shown } = await watch({ native: 'other_total_uptime_us 5e6\n', otel: refused }, 'other')
+  test('with the configured prefix of metric names', async () => {
+    const { shown } = await start({ native: 'other_total_uptime_us 5e6\n', otel: refused }, 'other')
     expect(shown()).toEqual({ 'up{native}': 1, uptime_seconds: 5 })
   })
 })
 
-describe('which endpoint', () => {
-  test('its own first: the other is not asked', async () => {
-    const { shown, asked, states } = await watch({ native: text(up(1)), otel: text(up(9)) })
+describe('the endpoint', () => {
+  test('of consensus is read first: the other is not read', async () => {
+    const { shown, requests, states } = await start({ native: text(up(1)), otel: text(up(9)) })
     expect(shown()).toMatchObject({ 'up{native}': 1, uptime_seconds: 1 })
-    expect(asked).toEqual(['native'])
+    expect(requests).toEqual(['native'])
     expect(states()).toEqual({ 'metrics at native': 'answering' })
   })
 
@@ -169,17 +172,17 @@ describe('which endpoint', () => {
     ['404', 404, 'http: HTTP status 404'],
     ['500', 500, 'http: HTTP status 500'],
     ['a page', '<html><body>Sign in</body></html>\n', 'invalid'],
-    ['a text without end', 'a 1\n'.repeat(1_100_000), 'invalid'],
+    ['a text that is too long', 'a 1\n'.repeat(1_100_000), 'invalid'],
     ['nothing', '', 'answering, with no metrics of consensus'],
     ['others', 'zephyr_rpc_active_requests 1\n', 'answering, with no metrics of consensus'],
     [
-      'another maker',
+      'another prefix',
       'other_total_uptime_us 1\n',
-      'no names that begin with zephyr, but with other: set native.namePrefix',
+      'no metric names with the prefix zephyr, but with other: set native.namePrefix',
     ],
-  ])('%s: the collector in its place, if it has them', async (_, answer, state) => {
+  ])('%s: the fallback is read', async (_, answer, state) => {
     const answers: Answers = { native: answer, otel: text(up(7), BEGIN) }
-    const { shown, states, next } = await watch(answers)
+    const { shown, states, next } = await start(answers)
     expect(shown()).toEqual({
       'up{native}': 0,
       'up{otel}': 1,
@@ -195,33 +198,33 @@ describe('which endpoint', () => {
   })
 })
 
-describe('what stands still is unknown', () => {
-  test('by its uptime: after three seconds, until it grows again', async () => {
+describe('values that do not change are absent', () => {
+  test('by the uptime: after three seconds, until it increases again', async () => {
     const answers: Answers = { native: text(up(5)), otel: refused }
-    const { shown, next, states } = await watch(answers)
+    const { shown, next, states } = await start(answers)
     expect(shown()).not.toHaveProperty('frozen')
     await next()
     expect(shown()).toEqual({ 'up{native}': 1, frozen: 1 })
-    expect(states()).toMatchObject({ 'metrics of consensus': 'standing still' })
+    expect(states()).toMatchObject({ 'metrics of consensus': 'not changing' })
     answers.native = text(up(15))
     await next()
     expect(shown()).toMatchObject({ frozen: 0, uptime_seconds: 15 })
   })
 
-  test('a process that was started anew moves, with counters from 0', async () => {
+  test('the values of a restarted process change, with counters from 0', async () => {
     const event = 'state_consensus_events_commit_block'
     const answers: Answers = { native: text({ ...up(900), [event]: 2000 }), otel: refused }
-    const { shown, next } = await watch(answers)
+    const { shown, next } = await start(answers)
     answers.native = text({ ...up(3), [event]: 1 })
     await next()
     expect(shown()).toMatchObject({ frozen: 0, 'events_total{committed_block}': 1 })
   })
 
-  test('by its times: at more than 30 seconds, whatever the uptime says', async () => {
+  test('by the timestamps: at more than 30 seconds, whatever the uptime is', async () => {
     const answers: Answers = { native: refused, otel: text(up(5), BEGIN) }
-    const { shown, next } = await watch(answers)
+    const { shown, next } = await start(answers)
     expect(shown()).toMatchObject({ frozen: 0, uptime_seconds: 5 })
-    answers.otel = text(up(6), BEGIN - 20_000) // 30 s old at the next look
+    answers.otel = text(up(6), BEGIN - 20_000) // 30 s old at the next poll
     await next()
     expect(shown()).toMatchObject({ frozen: 0, uptime_seconds: 6 })
     answers.otel = text(up(7), BEGIN - 10_001)
@@ -229,26 +232,26 @@ describe('what stands still is unknown', () => {
     expect(shown()).toEqual({ 'up{native}': 0, 'up{otel}': 1, frozen: 1 })
   })
 
-  test('a collector that sends no times must first be seen to move', async () => {
+  test('a collector without timestamps: absent until the values have changed', async () => {
     const answers: Answers = { native: refused, otel: text(up(5)) }
-    const { shown, next } = await watch(answers)
+    const { shown, next } = await start(answers)
     expect(shown()).toEqual({ 'up{native}': 0, 'up{otel}': 1 })
     answers.otel = text(up(15))
     await next()
     expect(shown()).toMatchObject({ frozen: 0, uptime_seconds: 15 })
     answers.native = text(up(25))
     await next()
-    // What it said before it was not asked is no sight of a movement.
+    // Values from before a poll that did not read it do not prove a change.
     answers.native = refused
     answers.otel = text(up(26))
     await next()
     expect(shown()).toEqual({ 'up{native}': 0, 'up{otel}': 1 })
   })
 
-  test('of two versions at one collector the newest counts, and what only the old one had is gone', async () => {
+  test('of two versions at one collector the newest is used, and what only the old one had is absent', async () => {
     const old = text({ ...up(900), peer_disc_num_peers: 8 }, BEGIN - 31_000)
     const now = text(up(4), BEGIN).replaceAll('0.16.4', '0.17.0')
-    const { shown } = await watch({ native: refused, otel: old + now })
+    const { shown } = await start({ native: refused, otel: old + now })
     expect(shown()).toEqual({
       'up{native}': 0,
       'up{otel}': 1,
@@ -258,15 +261,15 @@ describe('what stands still is unknown', () => {
     })
   })
 
-  test('of two that are equally new and differ neither is believed', async () => {
-    const { shown } = await watch({ native: text(up(4)) + text(up(5)), otel: refused })
+  test('two different values with the same timestamp are unknown', async () => {
+    const { shown } = await start({ native: text(up(4)) + text(up(5)), otel: refused })
     expect(shown()).toEqual({ 'up{native}': 1, 'info{devnet,0.16.4}': 1 })
   })
 })
 
-test('lines that are not understood are counted, and told once an hour', async () => {
+test('unparsed lines are counted, and reported once an hour', async () => {
   const answers: Answers = { native: text(up(1)), otel: refused }
-  const { total, states, next } = await watch(answers)
+  const { total, states, next } = await start(answers)
   const key = 'chain_agent_lines_total{format=prometheus,result=unparsed}'
   expect(total(key)).toBe(0)
   answers.native = `${text(up(11))}zephyr_peers many\nzephyr_more more\n`

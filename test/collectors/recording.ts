@@ -1,6 +1,6 @@
 import type { Recorder } from '../../src/core/recorder.ts'
 
-/** A recorder that shows what was put into it: totals and observations by `name{labels}`. */
+/** A recorder with access to the totals and observations, by `name{labels}`. */
 export const recording = () => {
   const totals = new Map<string, number>()
   const observed = new Map<string, number[]>()

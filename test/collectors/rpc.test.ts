@@ -10,7 +10,7 @@ import { recording } from './recording.ts'
 
 type Answers = Record<string, unknown>
 
-/** An endpoint that answers from a table: a result by method (and tag), or an error that is thrown. */
+/** An endpoint that responds from a table: a result by method (and tag), or an error that is thrown. */
 const endpoint = (answers: Answers): RpcEndpoint => ({
   call: (method, [tag]) => {
     const answer = answers[typeof tag === 'string' ? `${method} ${tag}` : method]
@@ -30,7 +30,7 @@ const healthy = (): Answers => ({
 })
 const refused = new NoResponseError('refused', 'http://h.example', 'ECONNREFUSED')
 
-/** Runs a collector poll by poll, by a clock moved by hand; shows samples as text. */
+/** Runs a collector poll by poll with a manual clock; returns the samples by name and labels. */
 const polls = async <Reading>(
   collector: Collector<Reading>,
   clock: ReturnType<typeof manualClock>,
@@ -66,7 +66,7 @@ describe('rpc', () => {
     return { ...(await polls(collector, clock)), ...record }
   }
 
-  test('heights by tag: eth_blockNumber is the word on the latest', async () => {
+  test('heights by tag: eth_blockNumber defines the latest', async () => {
     const { shown } = await watch(healthy())
     expect(shown()).toEqual({
       rpc_up: 1,
@@ -80,7 +80,7 @@ describe('rpc', () => {
     })
   })
 
-  test('the last advance is absent until the height has grown before our eyes', async () => {
+  test('the last advance is absent until the height has increased between two polls', async () => {
     const answers = healthy()
     const { shown, next } = await watch(answers)
     await next()
@@ -103,7 +103,7 @@ describe('rpc', () => {
     ['http', 503, 'http: HTTP status 503'],
     ['invalid', 'not hex', 'invalid'],
     ['invalid', '0xffffffffffffffff', 'invalid'],
-  ])('%s: up is 0, nothing else is said', async (reason, answer, state) => {
+  ])('%s: up is 0, everything else is absent', async (reason, answer, state) => {
     const answers = healthy()
     const { shown, states, next, total } = await watch(answers)
     answers['eth_blockNumber'] = answer
@@ -113,14 +113,14 @@ describe('rpc', () => {
     expect(total(`chain_rpc_errors_total{method=eth_blockNumber,reason=${reason}}`)).toBe(1)
   })
 
-  test('one tag that fails takes away itself alone', async () => {
+  test('a failed tag does not affect the others', async () => {
     const answers = { ...healthy(), 'eth_getBlockByNumber finalized': null }
     const { shown } = await watch(answers)
     expect(Object.keys(shown()).filter((series) => series.includes('finalized'))).toEqual([])
     expect(shown()).toMatchObject({ rpc_up: 1, 'rpc_block_number{safe}': 99 })
   })
 
-  test('who the node is: a request that failed takes nothing away, and is repeated soon', async () => {
+  test('version and chain: a failed request keeps the values, and is repeated soon', async () => {
     const answers: Answers = { ...healthy(), web3_clientVersion: 500 }
     const { shown, next } = await watch(answers)
     expect(shown()).toHaveProperty('rpc_info{,143,143}')
@@ -154,7 +154,7 @@ describe('reference', () => {
     return polls(collector, clock)
   }
 
-  test('an RPC endpoint is held against latest, a query service against finalized', async () => {
+  test('an RPC endpoint is compared on latest, a query service on finalized', async () => {
     const other = { ...healthy(), eth_blockNumber: '0x67' } // 103 against 100
     const { shown } = await watch(healthy(), { a: other, q: '{"height":101}' }) // 101 against 98
     expect(shown()).toEqual({
@@ -167,14 +167,14 @@ describe('reference', () => {
     })
   })
 
-  test('another chain is no reference', async () => {
+  test('an endpoint of another chain is not a reference', async () => {
     const other = { ...healthy(), eth_chainId: '0x1' }
     const { shown, states } = await watch(healthy(), { a: other })
     expect(shown()).toEqual({ 'reference_up{a}': 0, reference_agreeing: 0 })
     expect(states()).toEqual({ 'reference a': 'another chain' })
   })
 
-  test('a node that does not tell its chain is no reason to doubt a reference', async () => {
+  test('a node without a chain id does not disable a reference', async () => {
     const { shown } = await watch({ eth_blockNumber: refused }, { a: healthy() })
     expect(shown()).toEqual({
       'reference_up{a}': 1,
@@ -183,7 +183,7 @@ describe('reference', () => {
     })
   })
 
-  test('one of three that answers decides nothing', async () => {
+  test('one of three references is no quorum', async () => {
     const gone = { eth_blockNumber: refused, eth_chainId: refused }
     const { shown } = await watch(healthy(), { a: healthy(), b: gone, c: '{"height":null}' })
     expect(shown()).toMatchObject({ 'reference_up{b}': 0, 'reference_up{c}': 0 })

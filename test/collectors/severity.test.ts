@@ -42,7 +42,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
   [
     'derived',
     "the node's own metrics",
-    { move: 'info', 'unchanged while the node moves on': 'warning' },
+    { changing: 'info', 'unchanged while the node progresses': 'warning' },
   ],
   ['derived', 'new blocks', { arriving: 'info', 'none for 30 s': 'critical' }],
   ['derived', 'database', { 'below 85 % used': 'info', 'above 85 % used': 'critical' }],
@@ -54,14 +54,14 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
   ['heartbeat', 'heartbeat', { accepted: 'info', 'refused: HTTP status 503': 'warning' }],
   ['heartbeat', 'verdict', { ok: 'info', failing: 'critical', blind: 'warning' }],
   ['host', 'host, known', { 'load, memory': 'info', none: 'info' }],
-  ['host', 'host, not told here', { none: 'info', throttling: 'info' }],
+  ['host', 'host, not available', { none: 'info', throttling: 'info' }],
   [
     'host',
     'host, clock',
     {
-      'kept, as chrony tells': 'info',
-      'not kept, as systemd tells': 'warning',
-      'not kept: chrony has had no answer of its servers for hours': 'warning',
+      'synchronized according to chrony': 'info',
+      'not synchronized according to systemd': 'warning',
+      'not synchronized: chrony has had no response from its servers for hours': 'warning',
     },
   ],
   ['host', 'host, ports', { 'none exposed': 'info', 'exposed: 8080': 'warning' }],
@@ -80,7 +80,11 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
     'host, kernel after a reboot',
     { '6.8.0-88-generic': 'info', '6.8.0-60, and bad': 'warning' },
   ],
-  ['host', 'host, temperature of drives', { 'hot: nvme0': 'warning', 'nvme0: not told': 'info' }],
+  [
+    'host',
+    'host, temperature of drives',
+    { 'hot: nvme0': 'warning', 'nvme0: not available': 'info' },
+  ],
   [
     'host',
     'host, health of drives',
@@ -98,14 +102,10 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
   [
     'host',
     'host, multithreading',
-    { on: 'info', off: 'info', 'not known: still waiting': 'warning' },
+    { on: 'info', off: 'info', 'not known: the previous read': 'warning' },
   ],
   ['host', 'host, limits of services', { 'no running service is known': 'info' }],
-  [
-    'keys',
-    'key files',
-    { 'all can be looked at': 'info', 'not all can be looked at; run': 'warning' },
-  ],
+  ['keys', 'key files', { 'all are accessible': 'info', 'not all are accessible; run': 'warning' }],
   [
     'keys',
     'secp backup',
@@ -116,7 +116,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
     'bls keystore',
     {
       ok: 'info',
-      'unverified: this user may not read it': 'info',
+      'unverified: no permission to read it': 'info',
       missing: 'critical',
       'invalid: x': 'critical',
       'exposed: x': 'warning',
@@ -127,7 +127,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
     'logs',
     'execution log',
     {
-      'no trouble': 'info',
+      'no failures': 'info',
       slow_commit: 'warning',
       'slow_commit; cleanup_skipped': 'warning',
       'result_mismatch: Delayed execution result mismatch; slow_commit': 'critical',
@@ -144,7 +144,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
     'metrics at native',
     { answering: 'info', timeout: 'warning', 'refused: no connection': 'warning' },
   ],
-  ['native', 'metrics of consensus', { moving: 'info', 'standing still': 'warning' }],
+  ['native', 'metrics of consensus', { changing: 'info', 'not changing': 'warning' }],
   [
     'reference',
     'reference other-rpc',
@@ -202,8 +202,8 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
     'storage report',
     {
       'layout E': 'info',
-      'layout E, not whole': 'warning',
-      'layout E, 3 lines not understood': 'warning',
+      'layout E, incomplete': 'warning',
+      'layout E, 3 unparsed lines': 'warning',
     },
   ],
   [
@@ -214,7 +214,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
   ['version', 'installed version', { '0.16.1': 'info', unknown: 'info' }],
   ['version', 'running version', { '0.16.1 (rpc)': 'info' }],
   ['version', 'restart', { 'not due': 'info', 'pending: see both versions': 'info' }],
-  ['version', 'program node', { 'tells its version': 'info', 'could not run it': 'warning' }],
+  ['version', 'program node', { 'reports its version': 'info', 'could not run it': 'warning' }],
   ['version', 'package', { 'unknown: no dpkg': 'warning' }],
   [
     'version',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createOwnKey } from '../../src/collectors/shared/own-key.ts'
+import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { status } from '../../src/collectors/status/collector.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import type { StatusReport } from '../../src/parsers/status.ts'
@@ -27,7 +27,7 @@ rpc:
   status: active
   blockNumber: 900
 ${more}`
-const WELL =
+const HEALTHY =
   '  status: in-sync\n  mode: live\n  blockNumber: 905\n  blockNumberFromExternal: 912\n  blockDifference: 7'
 
 const watch = async (text: string, servesAsReference = false) => {
@@ -57,7 +57,7 @@ const watch = async (text: string, servesAsReference = false) => {
   return { value, samples, ownKey }
 }
 
-describe('only the healthy word is healthy, and no word is unknown', () => {
+describe('only the healthy value is healthy, and no value is unknown', () => {
   test.each([
     ['  status: in-sync\n  mode: live', 1, 1],
     ['  status: syncing\n  mode: replay', 0, 0],
@@ -69,8 +69,8 @@ describe('only the healthy word is healthy, and no word is unknown', () => {
   })
 })
 
-test('heights of sections that share a key are not mixed up', async () => {
-  const { value } = await watch(report(WELL))
+test('heights of sections with the same key are separate', async () => {
+  const { value } = await watch(report(HEALTHY))
   expect([
     value('status_block_number'),
     value('status_external_block_number'),
@@ -83,15 +83,15 @@ test('heights of sections that share a key are not mixed up', async () => {
   expect(value('status_uptime_seconds')).toBe(93_784) // 86400 + 7200 + 180 + 4
 })
 
-test('its external height serves as a reference only where there is no other', async () => {
-  expect((await watch(report(WELL))).value('block_difference')).toBeUndefined()
-  expect((await watch(report(WELL), true)).value('block_difference')).toBe(7)
+test('its external height is used only if no reference is configured', async () => {
+  expect((await watch(report(HEALTHY))).value('block_difference')).toBeUndefined()
+  expect((await watch(report(HEALTHY), true)).value('block_difference')).toBe(7)
   expect((await watch(report('  mode: live'), true)).value('block_difference')).toBeUndefined()
 })
 
 test('it reports the own key; a statesync without a target has no metrics', async () => {
   const { ownKey, value } = await watch(
-    report(WELL, 'statesync:\n  percentage: 0%\n  progress: 0\n  target: 0\n'),
+    report(HEALTHY, 'statesync:\n  percentage: 0%\n  progress: 0\n  target: 0\n'),
   )
   expect(ownKey.get()).toBe(KEY)
   expect(value('status_statesync_target_block')).toBeUndefined()

@@ -34,7 +34,7 @@ const watch = async (...answers: readonly (string | Error)[]) => {
   const outcomes: Outcome<StorageReport>[] = []
   const collector = storage({
     read: () => {
-      const next = left.shift() ?? new Error('nobody should have asked')
+      const next = left.shift() ?? new Error('unexpected read')
       return next instanceof Error ? Promise.reject(next) : Promise.resolve(next)
     },
     clock,
@@ -56,7 +56,7 @@ const watch = async (...answers: readonly (string | Error)[]) => {
   return { clock, outcomes, shown }
 }
 
-test('what the report tells, and nothing that it does not', async () => {
+test('exports what the report contains, and nothing else', async () => {
   const { shown } = await watch(report('1498'))
   expect(shown()).toEqual({
     'capacity_bytes{/dev/nvme3n1p2}': 2 * 1024 ** 4,
@@ -84,34 +84,34 @@ test('what the report tells, and nothing that it does not', async () => {
   })
 })
 
-test('a full disk has no blank before its percent', async () => {
+test('a full disk has no space before its percentage', async () => {
   const { shown } = await watch(report('1498').replace(' 41.50%', '100.00%'))
   expect(shown()).toHaveProperty('used_ratio{/dev/nvme3n1p2}', 1)
 })
 
 describe('never set', () => {
-  test('on a database that was well is looked at once more: it passes', async () => {
+  test('after a report with values is read again, and passes', async () => {
     const { clock, outcomes, shown } = await watch(report('1498'), report(SENTINEL), report('1600'))
     await clock.advance(60_000)
     expect(outcomes).toHaveLength(1)
     await clock.advance(2000)
     expect(shown()).toHaveProperty('latest_block{finalized}', 1600)
   })
-  test('twice is a fact: absent, never the sentinel', async () => {
+  test('twice is exported: absent, never the sentinel', async () => {
     const { clock, shown } = await watch(report('1498'), report(SENTINEL), report(SENTINEL))
     await clock.advance(60_000)
     await clock.advance(2000)
     expect(Object.keys(shown()).filter((name) => name.includes('finalized'))).toEqual([])
     expect(shown()).toHaveProperty('latest_block{proposed}', 1500)
   })
-  test('on a database that was never well is a fact at once', async () => {
+  test('on a new database is exported at once', async () => {
     const { outcomes, shown } = await watch(report(SENTINEL))
     expect(outcomes).toHaveLength(1)
     expect(shown()).not.toHaveProperty('latest_block{finalized}')
   })
 })
 
-test('why the tool aborted stands on one line behind its stack trace', async () => {
+test('the reason why the tool aborted is the line after its stack trace', async () => {
   const stderr = [
     '',
     '      0x55d0c1',
@@ -144,7 +144,7 @@ describe('sources', () => {
   })
   const never = new AbortController().signal
 
-  test('the tool is only ever run with --storage', async () => {
+  test('the tool is always run with --storage', async () => {
     const calls: unknown[] = []
     const exec = {
       run: (program: unknown) => {
@@ -164,7 +164,7 @@ describe('sources', () => {
     ])
   })
 
-  test('a report from a file, while it is fresh', async () => {
+  test('a report from a file, while it is recent', async () => {
     const path = join(directory, 'report.txt')
     await writeFile(path, 'report')
     await utimes(path, 1000, 1000)
@@ -172,7 +172,7 @@ describe('sources', () => {
     // Two intervals and a timeout: 140 s.
     const timing = { interval: 60_000, timeout: 20_000 }
     const read = createStorageReport({ reportFile: path, ...timing }, clock)
-    if (!read) throw new Error('no file was asked for')
+    if (!read) throw new Error('no file is configured')
     expect(await read(never)).toBe('report')
     await clock.advance(1)
     await expect(read(never)).rejects.toThrow('it is older than 140s')

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { tokens } from '../../src/collectors/tokens/collector.ts'
 
-it('a token that takes all the time has its turn after the others the next time', async () => {
+it('a token that uses all the time is read last in the next round', async () => {
   const timing = { interval: 60_000, timeout: 10_000 }
   const ending = new AbortController()
   let elapsed = 0
@@ -9,7 +9,7 @@ it('a token that takes all the time has its turn after the others the next time'
   const clock = {
     now: () => 0,
     elapsed: () => elapsed,
-    // What waits for a deadline waits for ever.
+    // Deadlines never expire.
     sleep: async (_: number, signal?: AbortSignal): Promise<void> => {
       if (signal !== ending.signal) return new Promise(() => undefined)
       readings += 1
@@ -17,7 +17,7 @@ it('a token that takes all the time has its turn after the others the next time'
       return Promise.resolve()
     },
   }
-  const asked: string[] = []
+  const advances: string[] = []
   const watch = ['slow', 'quick', 'other'].map((name) => ({
     name,
     contract: `0x${'70'.repeat(20)}`,
@@ -33,7 +33,7 @@ it('a token that takes all the time has its turn after the others the next time'
     timing,
     feedOf: ({ name }) => ({
       advance: async ({ soft, hard }) => {
-        asked.push(`${name} ${Math.round(soft)} ${hard}`)
+        advances.push(`${name} ${Math.round(soft)} ${hard}`)
         elapsed += name === 'slow' ? hard : 1000
         return Promise.resolve({ through: 1, result: null, hasMoved: true, refusal: null })
       },
@@ -43,8 +43,8 @@ it('a token that takes all the time has its turn after the others the next time'
     if (outcome.ok) states.push(Object.values(collector.states(outcome.value)))
   })
   const reading = 'the history is being read'
-  const waits = 'the others have taken all the time: next time it comes first'
-  expect(asked).toEqual([
+  const waits = 'no time left in this round: it is read first in the next one'
+  expect(advances).toEqual([
     'slow 2667 9000',
     'quick 2667 9000',
     'other 2667 8000',

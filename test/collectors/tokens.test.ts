@@ -35,7 +35,7 @@ const WATCH = {
   decimals: 1,
   holders: [
     { name: 'ada', address: ADA.toUpperCase().replace('0X', '0x') },
-    { name: 'nobody', address: `0x${'cc'.repeat(20)}` },
+    { name: 'empty', address: `0x${'cc'.repeat(20)}` },
   ],
 }
 
@@ -47,8 +47,8 @@ const PLAIN_WATCH = {
   fromBlock: 0,
 }
 
-/** One look of a collector that has just been started. */
-const look = async (watch: Readonly<Record<string, unknown>> = WATCH) => {
+/** One poll of a new collector. */
+const pollOnce = async (watch: Readonly<Record<string, unknown>> = WATCH) => {
   const file = {
     name: 'x.yaml',
     value: { tokens: { url: server.url, watch: [watch] } },
@@ -71,45 +71,45 @@ const look = async (watch: Readonly<Record<string, unknown>> = WATCH) => {
 }
 
 describe('balances of configured holders', () => {
-  it('end 200 blocks below the height; who has nothing has 0', async () => {
+  it('end 200 blocks below the height; a holder without tokens has 0', async () => {
     // Ada has 7 after each block; what is in block 101 may still be replaced.
     const logs = [...history(4), transfer({ block: 101 }, { from: ZERO, to: ADA, value: 100n })]
     await serve({ logs, height: 300 })
-    const { samples, states, reading } = await look()
+    const { samples, states, reading } = await pollOnce()
     expect(samples).toEqual([
       'chain_token_through_block gold 100',
       'chain_token_balance gold ada 2.8',
-      'chain_token_balance gold nobody 0',
+      'chain_token_balance gold empty 0',
     ])
     expect(states).toEqual({ 'balances of gold': 'known' })
     expect(reading.tokens[0]?.holders[0]).toMatchObject({ name: 'ada', address: ADA, balance: 28n })
   })
-  it('go on from what was kept, and do not where the configuration is another', async () => {
+  it('resume from the checkpoint, but not with another configuration', async () => {
     await serve({ logs: history(4), height: 300 })
-    await look()
+    await pollOnce()
     server.chain.add([transfer({ block: 101 }, { from: ADA, to: BOB, value: 28n })])
     server.chain.setHeight(301)
     const before = server.seen.length
-    expect((await look()).samples).toContain('chain_token_balance gold ada 0')
-    const asked = (from: number) =>
+    expect((await pollOnce()).samples).toContain('chain_token_balance gold ada 0')
+    const requestsFrom = (from: number) =>
       server.seen.slice(from).flatMap((one) => (one.path === '/query' ? [one.from] : []))
-    expect(asked(before)).toEqual([101])
+    expect(requestsFrom(before)).toEqual([101])
     const again = server.seen.length
-    await look({ ...WATCH, fromBlock: 2 })
-    expect(asked(again)).toEqual([2])
+    await pollOnce({ ...WATCH, fromBlock: 2 })
+    expect(requestsFrom(again)).toEqual([2])
   })
-  it('are absent where the events do not explain them', async () => {
+  it('are absent if the events do not explain them', async () => {
     await serve({ logs: [transfer({ block: 1 }, { from: BOB, to: ADA, value: 5n })], height: 300 })
-    const { samples, states } = await look()
+    const { samples, states } = await pollOnce()
     expect(samples).toEqual(['chain_token_through_block gold 100'])
     expect(states).toEqual({ 'balances of gold': 'its events do not explain its balances' })
   })
-  it('of an ERC-721: how many, or whether this one', async () => {
+  it('of an ERC-721: the number of tokens, or whether one id is held', async () => {
     const logs = [7n, 8n].map((value, index) =>
       move({ block: 1, index }, { from: ZERO, to: ADA, value }),
     )
     await serve({ logs, height: 300 })
-    const { samples } = await look({
+    const { samples } = await pollOnce({
       ...WATCH,
       standard: 'erc721',
       decimals: 0,
@@ -125,20 +125,20 @@ describe('balances of configured holders', () => {
       'chain_token_balance gold bob 8 0',
     ])
   })
-  it('of the wrong standard say which it is', async () => {
+  it('with the wrong standard report the right one', async () => {
     await serve({
       logs: [move({ block: 1 }, { from: ZERO, to: ADA, value: 7n })],
       height: 300,
     })
-    const { samples, states } = await look()
+    const { samples, states } = await pollOnce()
     expect(samples).toEqual([])
     expect(states['balances of gold']).toContain('its events are of erc721, not of erc20')
   })
 })
 
-it('what a reorganisation has made void is not kept', async () => {
+it('events of a reorganised block are dropped', async () => {
   await serve({ logs: history(4), height: 300, pageBlocks: 20 })
-  await look()
+  await pollOnce()
   const place = join(directory, 'token-gold.checkpoint')
   await access(place)
   server.chain.setHeight(400)
@@ -151,14 +151,14 @@ it('what a reorganisation has made void is not kept', async () => {
     }
     return undefined
   }
-  const { samples } = await look()
+  const { samples } = await pollOnce()
   expect({ samples, isReplaced }).toEqual({ samples: [], isReplaced: true })
   await expect(access(place)).rejects.toThrow('ENOENT')
 })
 
 it.each([
-  ['goes on at once while it comes further', [true, true, false], [1000, 1000, 60_000]],
-  ['does not ask every second for what is not there yet', [false, false], [60_000, 60_000]],
+  ['continues at once while it progresses', [true, true, false], [1000, 1000, 60_000]],
+  ['does not retry every second without progress', [false, false], [60_000, 60_000]],
 ])('%s', async (_title, moves, expected) => {
   const slept: number[] = []
   const ending = new AbortController()
@@ -195,7 +195,7 @@ it.each([
     'no such key: tokens.watch.0.holder; did you mean holders?',
   ],
   [{ watch: [WATCH, WATCH] }, 'expected tokens with distinct names'],
-])('%j is refused', async (wrong, expected) => {
+])('%j is rejected', async (wrong, expected) => {
   await serve({ logs: [], height: 1 })
   const value = { tokens: { url: server.url, watch: [WATCH], ...wrong } }
   const file = { name: 'x.yaml', value, lineOf: () => 1 }

@@ -10,15 +10,15 @@ import {
   prints,
   program,
   rpcInfo,
-  seen,
+  pollVersion,
   timeline,
-} from './version-bench.ts'
+} from './run-version.ts'
 
 test('installed, running, and ready for the fork', async () => {
   await program('zephyr-node', build('v0.16.1-rc'))
   await program('dpkg-query', dpkg('ii  zephyr 0.16.1+1 amd64'))
   const published = [rpcInfo('Zephyr/0.16.1'), nativeInfo('0.16.1'), timeline('zephyr')]
-  const { shown, states, total } = await seen({ published })
+  const { shown, states, total } = await pollVersion({ published })
   expect(shown).toEqual({
     [`node_build_info{node,0.16.1-rc,${COMMIT},v0.16.1-rc,,true}`]: 1,
     'node_running_info{rpc,0.16.1}': 1,
@@ -33,13 +33,13 @@ test('installed, running, and ready for the fork', async () => {
     'installed version': '0.16.1+1',
     'running version': '0.16.1 (rpc), 0.16.1 (native)',
     restart: 'not due',
-    'program node': 'tells its version',
+    'program node': 'reports its version',
     'fork borealis': 'ready for 2096-10-02T07:06Z',
   })
   expect(total('chain_agent_lines_total{format=node-version,result=unparsed}')).toBe(0)
 })
 
-describe('what --version may do', () => {
+describe('the output of --version', () => {
   test.each([
     ['the samples of long ago', build('v0.12.2-rc'), 'node_build_info{node,0.12.2-rc,', undefined],
     [
@@ -78,33 +78,33 @@ describe('what --version may do', () => {
   ])('%s', async (...[, script, series, trouble]) => {
     await program('zephyr-node', script)
     await program('dpkg-query', dpkg('ii  zephyr 0.14.0 amd64'))
-    const { shown, states, total } = await seen()
+    const { shown, states, total } = await pollVersion()
     const names = Object.keys(shown)
     expect(shown).toHaveProperty(['package_info{zephyr,0.14.0}'], 1)
     expect(names.filter((name) => name.startsWith('node_build_info'))).toHaveLength(
       series === null ? 0 : 1,
     )
     expect(names.join(' ')).toContain(series ?? '')
-    expect(states['program node']).toContain(trouble ?? 'tells its version')
+    expect(states['program node']).toContain(trouble ?? 'reports its version')
     const unparsed = total('chain_agent_lines_total{format=node-version,result=unparsed}') ?? 0
     expect(unparsed).toBe(trouble?.includes('parse') ? 1 : 0)
   })
 
-  test('hang: the others have told theirs in the meantime', async () => {
+  test('a program that hangs does not affect the others', async () => {
     await program('zephyr-node', 'sleep 60')
     await program('zephyr-rpc', build('v0.15.0', 'zephyr-rpc'))
     await program('dpkg-query', 'sleep 60')
-    const { shown, states } = await seen({ programs: ['node', 'rpc'], timeout: 1000 })
+    const { shown, states } = await pollVersion({ programs: ['node', 'rpc'], timeout: 1000 })
     expect(Object.keys(shown)).toEqual([`node_build_info{rpc,0.15.0,${COMMIT},v0.15.0,,true}`])
     expect(states['package']).toContain('none within 750ms')
     expect(states).toMatchObject({
       'installed version': '0.15.0',
-      'program node': 'could not get a response in time: none within 750ms',
-      'program rpc': 'tells its version',
+      'program node': 'could not get an answer in time: none within 750ms',
+      'program rpc': 'reports its version',
     })
   })
 
-  test('bring a secret: none comes out', async () => {
+  test('contains a secret: it is not exported', async () => {
     const secret = 'f00d'.repeat(16)
     await program(
       'zephyr-node',
@@ -112,7 +112,7 @@ describe('what --version may do', () => {
         `zephyr-node {"commit":"${secret}","tag":"v1.2.3","branch":"token=Qx7f9Lw2","modified":false}`,
       ),
     )
-    const { shown } = await seen()
+    const { shown } = await pollVersion()
     expect(JSON.stringify(shown)).not.toMatch(/f00df00d|Qx7f9Lw2/)
     expect(Object.keys(shown)[0]).toMatch(/^node_build_info\{node,1\.2\.3,,v1\.2\.3,/)
   })
@@ -128,7 +128,7 @@ describe('the package', () => {
     ['is held', dpkg('hi  zephyr 1:0.15.0-2 amd64'), '1:0.15.0-2'],
   ])('%s', async (_, script, installed) => {
     await program('dpkg-query', script)
-    const { shown, states } = await seen()
+    const { shown, states } = await pollVersion()
     const names = Object.keys(shown).filter((name) => name.startsWith('package_info'))
     expect(names).toEqual(installed === null ? [] : [`package_info{zephyr,${installed}}`])
     expect(states['package']).toBeUndefined()
@@ -136,23 +136,27 @@ describe('the package', () => {
   })
 
   test.each([
-    ['cannot be asked for', 'echo "dpkg-query: error: database is locked" >&2; exit 2', 0],
+    [
+      'cannot be read: dpkg is locked',
+      'echo "dpkg-query: error: database is locked" >&2; exit 2',
+      0,
+    ],
     ['cannot be read', 'echo "dpkg-query: error: cannot open" >&2; exit 1', 0],
-    ['is told in other words', prints('desired=install name=zephyr'), 1],
-  ])('%s: unknown, and the programs tell', async (_, script, unparsed) => {
+    ['has another format', prints('desired=install name=zephyr'), 1],
+  ])('%s: unknown, and the programs are used', async (_, script, unparsed) => {
     await program('dpkg-query', script)
-    const { states, total } = await seen()
+    const { states, total } = await pollVersion()
     expect(states['package']).toMatch(/^unknown: could not /)
     expect(states['installed version']).toBe('0.15.1')
     expect(total('chain_agent_lines_total{format=dpkg,result=unparsed}') ?? 0).toBe(unparsed)
   })
 
-  test('has another name where the operator says so', async () => {
+  test('has the configured name', async () => {
     await program(
       'dpkg-query',
       `[ "$3" = zephyr-stack ] || exit 2\n${prints('ii  zephyr-stack 0.15.1 amd64')}`,
     )
-    expect((await seen({ package: 'zephyr-stack' })).shown).toHaveProperty(
+    expect((await pollVersion({ package: 'zephyr-stack' })).shown).toHaveProperty(
       ['package_info{zephyr-stack,0.15.1}'],
       1,
     )
@@ -165,32 +169,32 @@ describe('whether a restart is pending', () => {
     ['consensus was forgotten', [rpcInfo('Zephyr/0.17.0'), nativeInfo('0.16.1')], 1],
     ['all run the new one', [rpcInfo('Zephyr/0.17.0'), nativeInfo('0.17.0')], 0],
     ['the RPC hides it', [rpcInfo('Zephyr/unknown'), nativeInfo('0.17.0')], 0],
-    ['nobody tells it', [rpcInfo('Zephyr/unknown'), nativeInfo('')], undefined],
+    ['no source reports it', [rpcInfo('Zephyr/unknown'), nativeInfo('')], undefined],
     ['the node is down', [], undefined],
   ])('%s', async (_, published, mismatch) => {
     await program('zephyr-node', build('v0.17.0'))
     await program('dpkg-query', dpkg('ii  zephyr 0.17.0-1 amd64'))
-    expect((await seen({ published })).shown['version_mismatch']).toBe(mismatch)
+    expect((await pollVersion({ published })).shown['version_mismatch']).toBe(mismatch)
   })
 
-  test('what is installed is unknown: no mismatch, and no failure either', async () => {
+  test('an unknown installed version is no mismatch and no failure', async () => {
     await program('zephyr-node', 'exit 2')
     await program('dpkg-query', NOT_INSTALLED)
-    const { shown } = await seen({ published: [nativeInfo('0.16.1')] })
+    const { shown } = await pollVersion({ published: [nativeInfo('0.16.1')] })
     expect(shown).toEqual({ 'node_running_info{native,0.16.1}': 1 })
   })
 })
 
-test('where nothing is known at all, the collector has failed', async () => {
+test('if no version is known, the collector fails', async () => {
   await program('dpkg-query', NOT_INSTALLED)
-  const outcome = await create({}).look()
+  const outcome = await create({}).pollOnce()
   expect(outcome.ok ? '' : outcome.error.message).toContain('there is no zephyr-node on PATH')
 })
 
 describe('the forks', () => {
   const ready = async (...published: readonly Sample[]) => {
     await program('zephyr-node', build('v0.16.1'))
-    return (await seen({ published: [rpcInfo('Zephyr/0.16.1'), ...published] })).shown[
+    return (await pollVersion({ published: [rpcInfo('Zephyr/0.16.1'), ...published] })).shown[
       'fork_ready{borealis,timeline}'
     ]
   }
@@ -201,32 +205,34 @@ describe('the forks', () => {
     ['one timeline of pages', [timeline('zephyr')], 1],
     ['a second one of pages', [timeline('ethereum'), timeline('zephyr', 'secondary')], 1],
     ['none of pages', [timeline('ethereum')], 0],
-    ['a kind that nobody knows', [timeline('quantum')], undefined],
-    ['a kind that nobody knows, and consensus', [timeline('quantum'), phase(0)], undefined],
+    ['an unknown kind', [timeline('quantum')], undefined],
+    ['an unknown kind, and consensus', [timeline('quantum'), phase(0)], undefined],
     ['consensus alone, moved', [phase(0)], 1],
     ['consensus alone, not moved', [phase(1)], 0],
     ['the report is the nearer witness', [timeline('zephyr'), phase(1)], 1],
-    ['nobody', [], undefined],
+    ['no source', [], undefined],
   ])('timeline: %s', async (_, published, expected) => {
     expect(await ready(...published)).toBe(expected)
   })
 
-  test('are those of the chain; of a chain that nobody knows there are none', async () => {
+  test('are those of the chain; an unknown chain has none', async () => {
     await program('zephyr-node', build('v0.16.1'))
     const forks = async (...published: readonly Sample[]) =>
-      Object.keys((await seen({ published })).shown).filter((name) => name.startsWith('fork'))
+      Object.keys((await pollVersion({ published })).shown).filter((name) =>
+        name.startsWith('fork'),
+      )
     expect(await forks()).toEqual([])
     expect(await forks(rpcInfo('Zephyr/0.16.1', '78'))).toEqual([])
     expect(await forks(rpcInfo('Zephyr/0.16.1', '77'))).toHaveLength(2)
   })
 
-  test('go on while the RPC is down, and begin with the status report', async () => {
+  test('are kept while the RPC is down, and can come from the status report', async () => {
     await program('zephyr-node', build('v0.16.1'))
     const empty = { hostname: '', version: '', network: '', chain: '', self_address: '' }
     const own = { ...empty, record_seq_num: '', secp_public_key: '' }
     const status = sample('chain_status_info', 1, { ...own, chain_id: '77' })
     const made = create({ published: [status] })
-    const names = async () => Object.keys((await seen({}, made)).shown)
+    const names = async () => Object.keys((await pollVersion({}, made)).shown)
     expect(await names()).toContain('fork_activation_timestamp_seconds{borealis}')
     made.board.samples = []
     expect(await names()).toContain('fork_activation_timestamp_seconds{borealis}')

@@ -32,7 +32,7 @@ const TABLE: readonly Row[] = [
   {
     scenario: 'statesync',
     second: 90,
-    says: 'WARNING: the node fetches state from its peers; RPC stays closed until it is done.',
+    says: 'WARNING: the node fetches state from its peers; the RPC is unavailable until statesync completes.',
     exitCode: 1,
   },
   {
@@ -129,7 +129,7 @@ describe('findings', () => {
       env: { COLUMNS: '60', LANG: 'C' },
     })
     const { out } = await host.run(['monlog'])
-    expect(out).toContain('\nx No block was committed in the last 60 seconds.\n    > See whether')
+    expect(out).toContain('\nx No block was committed in the last 60 seconds.\n    > Check whether')
     expect(out).toMatch(/x \d\d local timeouts, and no block committed\./)
     const { out: raw } = await host.run(['monlog', '-r'])
     const [, ...shown] = raw.slice(raw.indexOf('The newest')).trimEnd().split('\n')

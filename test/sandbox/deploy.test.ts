@@ -78,10 +78,10 @@ describe('the install steps of the README', () => {
       expect(user.trim()).toBe('chain-agent')
     })
 
-    it('keeps its place in /var/lib/chain-agent', async () => {
+    it('saves its journal cursors in /var/lib/chain-agent', async () => {
       expect((await shell('ls /var/lib/chain-agent/')).split('\n')).toContain('ledger.json')
       expect(await shell('journalctl -u chain-agent.service -o cat --no-pager')).not.toContain(
-        'cannot be kept',
+        'Cannot save',
       )
     })
 

@@ -88,7 +88,7 @@ describe('the logs of a node, under a real journald', () => {
     await counted('bft', 'high_qc_too_far', 1)
     await counted('cruft', 'cleanup_completed', 1)
     expect(await total('bft', 'panic')).toBe(1)
-    await logged('execution log: no trouble → assertion: blocks diverge at the third one')
+    await logged('execution log: no failures → assertion: blocks diverge at the third one')
     await logged(`panic: ${TOO_FAR}; high_qc_too_far: ${TOO_FAR}`)
   })
 

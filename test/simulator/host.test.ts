@@ -1,3 +1,4 @@
+import { runHost } from '../collectors/run-host.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +7,6 @@ import { chapters } from '../../src/metrics.ts'
 import { createHostTree } from '../../src/simulator/host/host-tree.ts'
 import { pidOf } from '../../src/simulator/services/service.ts'
 import { createChronyc } from '../../src/simulator/host/host.ts'
-import { watchHost } from '../collectors/host-bench.ts'
 import { BEGIN, play, printed } from './play.ts'
 
 const cleanUp: (() => Promise<void>)[] = []
@@ -22,7 +22,7 @@ const simulate = async (scenario: string) => {
   const nodeDirectory = join(directory, 'node')
   const tree = await createHostTree(node, { clock, directory, nodeDirectory })
   const chronyc = createChronyc(node)
-  const { look, mainPids } = watchHost({
+  const { poll, mainPids } = runHost({
     clock,
     places: tree.places,
     directories: tree.places.directories,
@@ -42,8 +42,8 @@ const simulate = async (scenario: string) => {
       await to(second)
       await tree.settle()
       const { bft } = node.condition().services
-      mainPids.learn(new Map(bft.state === 'active' ? [['bft', pidOf(bft)]] : []))
-      return (await look()).values
+      mainPids.set(new Map(bft.state === 'active' ? [['bft', pidOf(bft)]] : []))
+      return (await poll()).values
     },
   }
 }
@@ -192,7 +192,7 @@ describe('the healthy host', () => {
     await at(5)
     const values = await at(10)
     const families = Object.keys(values).map((name) => `chain_${name.replace(/\{.*/, '')}`)
-    expect([...new Set(families)].toSorted()).toEqual(Object.keys(chapters.host).toSorted())
+    expect([...new Set(families)].toSorted()).toEqual(Object.keys(chapters.host.metrics).toSorted())
     expect(values).toMatchObject({
       'host_kernel_blocked{running}': 0,
       'host_kernel_blocked{pending}': 0,

@@ -1,100 +1,125 @@
-import { noticed } from './journal.ts'
-import { createConsensusCount, SERVICE } from './count.ts'
 import { FINDINGS } from './findings.ts'
-import type { ConsensusFound } from './count.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
 import { definition, CONSENSUS_KINDS } from './definition.ts'
 import { sampleIfKnown } from '../../core/metric.ts'
 import { CONSENSUS_LOG_PATTERN } from '../../parsers/consensus-log.ts'
+import type { JournalEntry } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
+import { type ConsensusLogReading, createConsensusCounters, SERVICE } from './counters.ts'
+import type { Journal } from '../../sources/journal.ts'
 import { createGrepSupport } from '../shared/grep-support.ts'
 import {
   createJournalFollower,
-  type Heard,
-  heardSamples,
+  type FollowerReading,
+  followerSamples,
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
-import type { Names } from '../shared/names.ts'
+import type { UnitNames } from '../shared/unit-names.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
-interface Parts {
-  readonly listening: JournalDependencies
+/** Called for events of the follower that change what the window covers. */
+interface JournalObserver {
+  /** journalctl was started: the first entries may be a backlog. */
+  opened(): void
+  /** Entries may be missing before the next batch. */
+  gap(): void
+}
+
+const withObserver = (
+  journal: Journal<JournalEntry>,
+  { opened, gap }: JournalObserver,
+): Journal<JournalEntry> => ({
+  async *follow(following, context) {
+    opened()
+    for await (const batch of journal.follow(following, context)) {
+      if (batch.gap) gap()
+      yield batch
+    }
+  },
+})
+
+interface ConsensusCollectorOptions {
+  readonly journalDependencies: JournalDependencies
   readonly exec: Exec
   readonly clock: Clock
-  readonly names: Names
-  /** The unit, with `{prefix}` for the maker's word. */
+  readonly unitNames: UnitNames
+  /** The systemd unit, with `{prefix}` for the name prefix. */
   readonly unit: string
   readonly timing: Timing
 }
 
-type Reading = Heard & ConsensusFound
+type Reading = FollowerReading & ConsensusLogReading
 
-/** The last 60 seconds of the consensus log, with what is to be found in them. */
-export const consensus = (parts: Parts): Collector<Reading> => {
-  const { listening, exec, clock, names, unit, timing } = parts
-  const count = createConsensusCount(listening.recorder)
+/** The last 60 seconds of the consensus log, and the findings in them. */
+export const consensus = (options: ConsensusCollectorOptions): Collector<Reading> => {
+  const { journalDependencies, exec, clock, unitNames, unit, timing } = options
+  const counters = createConsensusCounters(journalDependencies.recorder)
   const canGrep = createGrepSupport(exec)
-  /** Entries heard, and since when there were no more. */
-  let heardEntries = 0
+  let entries = 0
+  /** The number of entries, and since when it is the same. */
   let quiet: { readonly entries: number; readonly since: number } | undefined
 
-  const journal = noticed(listening.journal, {
+  const journal = withObserver(journalDependencies.journal, {
     opened: () => {
       quiet = undefined
     },
-    gap: count.forget,
+    gap: counters.resetWindow,
   })
 
   const open = createJournalFollower(
-    { ...listening, journal },
+    { ...journalDependencies, journal },
     {
       timing,
-      listener: {
+      consumer: {
         service: SERVICE,
         match: async (signal) => [
           '-u',
-          await names.one(unit, signal),
+          await unitNames.one(unit, signal),
           ...((await canGrep(signal)) ? [`--grep=${CONSENSUS_LOG_PATTERN}`] : []),
         ],
-        // journalctl takes these before it filters: a look back of some seconds under DEBUG.
+        // journalctl applies this limit before it filters: some seconds of a log with DEBUG lines.
         newest: 10_000,
         lookBack: 1.25 * minute,
-        begin: count.begin,
-        on: (entry, isOld) => {
-          heardEntries += 1
-          count.on(entry, isOld)
+        initialize: counters.initialize,
+        onEntry: (entry, isOld) => {
+          entries += 1
+          counters.on(entry, isOld)
         },
-        memory: count.memory,
-        restore: count.restore,
+        snapshot: counters.snapshot,
+        restore: counters.restore,
       },
     },
   )
 
-  /** The window ends with the newest entry, and goes on by the clock where no more come. */
-  const passTime = (): void => {
+  /** The window ends with the newest entry, and moves with the clock while there are no new entries. */
+  const moveWindow = (): void => {
     const now = clock.now()
-    count.keepTo(now)
-    if (quiet?.entries !== heardEntries) quiet = { entries: heardEntries, since: now }
-    else if (now - quiet.since >= timing.interval) count.silent(now)
+    counters.resetIfAheadOf(now)
+    if (quiet?.entries !== entries) quiet = { entries, since: now }
+    else if (now - quiet.since >= timing.interval) counters.advanceTo(now)
   }
 
   return {
     name: definition.name,
     help: definition.help,
     timing,
-    run: follow<Heard, Reading>(open, { lastEntryAt: null, ...count.read() }, (_, heard) => {
-      passTime()
-      return { ...heard, ...count.read() }
-    }),
+    run: follow<FollowerReading, Reading>(
+      open,
+      { lastEntryAt: null, ...counters.read() },
+      (_, following) => {
+        moveWindow()
+        return { ...following, ...counters.read() }
+      },
+    ),
     samples,
     states,
   }
 }
 
 const samples: Collector<Reading>['samples'] = (reading) => [
-  ...heardSamples(SERVICE, reading),
+  ...followerSamples(SERVICE, reading),
   ...sampleIfKnown('chain_consensus_round', reading.round),
   ...sampleIfKnown('chain_consensus_epoch', reading.epoch),
   ...sampleIfKnown('chain_consensus_block_number', reading.block),
@@ -110,7 +135,7 @@ const samples: Collector<Reading>['samples'] = (reading) => [
   ),
 ]
 
-/** What is not well, by name: figures would make a change of every reading. */
+/** Findings by name, without values: a value would make each reading a change of state. */
 const states: Collector<Reading>['states'] = (reading) => {
   const found = FINDINGS.filter(({ severity, when }) => severity !== 'info' && when(reading))
   return {
@@ -121,14 +146,14 @@ const states: Collector<Reading>['states'] = (reading) => {
   }
 }
 
-export const offer: OfferCollector = ({ config, exec, clock, names, follower }) => ({
-  uses: [names],
+export const offer: OfferCollector = ({ config, exec, clock, unitNames, journalFor }) => ({
+  uses: [unitNames],
   create: (timing) =>
     consensus({
-      listening: follower('consensus'),
+      journalDependencies: journalFor('consensus'),
       exec,
       clock,
-      names,
+      unitNames,
       unit: config.consensus.unit,
       timing,
     }),

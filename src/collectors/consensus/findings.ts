@@ -1,37 +1,59 @@
-import { type ConsensusFigures, HOUR, roundsClosed, timeoutShare } from './figures.ts'
-import type { Sign } from './kinds.ts'
+import { minute } from '../../core/units.ts'
+import type { Indicator } from './kinds.ts'
+import type { WindowReading } from './window.ts'
 
-/** Something that the analysis of the consensus log finds, and what an operator can do about it. */
+const HOUR = 60 * minute
+
+/** The values that the findings are evaluated on. */
+export interface ConsensusValues extends WindowReading {
+  /** End of the window, in milliseconds since the epoch. */
+  readonly at: number
+  /** The reason of the last panic; null if there was none. */
+  readonly panic: string | null
+}
+
+const roundsClosed = ({ messages }: ConsensusValues): number =>
+  (messages.round_advanced ?? 0) + (messages.round_timed_out ?? 0)
+
+/** The ratio of rounds that were closed by a timeout; null if the log is incomplete. */
+const timeoutRatio = (reading: ConsensusValues): number | null => {
+  const { round_advanced: advanced, round_timed_out: timedOut } = reading.messages
+  if (!reading.isWhole || advanced === null || timedOut === null) return null
+  const closed = roundsClosed(reading)
+  return closed === 0 ? 0 : timedOut / closed
+}
+
+/** A condition that the analysis of the consensus log detects, and what the operator can do about it. */
 export interface Finding {
-  /** Its name in metrics. */
+  /** The name in metrics. */
   readonly finding: string
   readonly severity: 'info' | 'warning' | 'critical'
-  /** Null where the log does not tell. */
-  readonly when: (reading: ConsensusFigures) => boolean | null
-  readonly text: (reading: ConsensusFigures) => string
+  /** Whether it applies; null if the log does not contain what decides it. */
+  readonly when: (reading: ConsensusValues) => boolean | null
+  readonly text: (reading: ConsensusValues) => string
   readonly suggestion: string
 }
 
-/** Of 200 leaders one with a wrong clock leads about once a minute; more than this is our own. */
+/** With 200 leaders, one with a wrong clock leads about once per minute; more failures than this are caused by the own clock. */
 const TIMESTAMP_FAILURES = 10
-/** A node that works gives up a round in fifty; the network's own target is below 3 %. */
-const TIMEOUT_SHARE = 0.05
-/** Below this many rounds in a minute a share says nothing. */
-const ENOUGH_ROUNDS = 20
+/** On a healthy node one round in fifty times out; the target of the network is below 3 %. */
+const TIMEOUT_RATIO = 0.05
+/** With fewer rounds per minute the ratio is not significant. */
+const MIN_ROUNDS = 20
 
-/** Whether more rounds of other leaders than usual were closed by a timeout. `own`: those of this node. */
-export const hasManyTimeouts = (reading: ConsensusFigures, own: number): boolean => {
+/** Whether more rounds of other leaders than usual were closed by a timeout. `own`: rounds led by this node. */
+export const hasManyTimeouts = (reading: ConsensusValues, own: number): boolean => {
   const timedOut = Math.max(0, (reading.messages.round_timed_out ?? 0) - own)
-  return timedOut > TIMEOUT_SHARE * (roundsClosed(reading) - own)
+  return timedOut > TIMEOUT_RATIO * (roundsClosed(reading) - own)
 }
 
-/** Whether something was seen so often; that it was not is only known where everything was heard. */
-const saw =
-  (sign: Sign, atLeast = 1): Finding['when'] =>
+/** Whether the indicator was counted at least N times; false only if the log is complete, else null. */
+const counted =
+  (indicator: Indicator, atLeast = 1): Finding['when'] =>
   ({ seen, isWhole }) =>
-    seen[sign] >= atLeast || (isWhole ? false : null)
+    seen[indicator] >= atLeast || (isWhole ? false : null)
 
-/** Every finding there is. */
+/** All findings. */
 export const FINDINGS: readonly Finding[] = [
   {
     finding: 'not_committing',
@@ -40,7 +62,7 @@ export const FINDINGS: readonly Finding[] = [
       committing === null ? null : !committing && statesyncActive !== true,
     text: () => 'No block was committed in the last 60 seconds.',
     suggestion:
-      'See whether the network itself advances (chain_block_difference). If it does: look at peers, clock and disk, then restart consensus and execution together. Beyond about 600 blocks behind, a restart needs statesync.',
+      'Check whether the network advances (chain_block_difference). If it does: check peers, clock and disk, then restart consensus and execution together. A node that is more than about 600 blocks behind needs statesync after a restart.',
   },
   {
     finding: 'timeout_deadlock',
@@ -49,19 +71,19 @@ export const FINDINGS: readonly Finding[] = [
       committing === null || timeouts === null ? null : !committing && timeouts > 0,
     text: ({ messages }) => `${messages.local_timeout} local timeouts, and no block committed.`,
     suggestion:
-      'The node runs and hears too little to close a round. Check that its ports are reachable and that it has upstream validators; then restart consensus and execution together.',
+      'The node runs, but receives too few messages to close a round. Check that its ports are reachable and that it has upstream validators; then restart consensus and execution together.',
   },
   {
     finding: 'rounds_closed_by_timeout',
     severity: 'warning',
     when: (reading) => {
-      const share = timeoutShare(reading)
-      return share === null ? null : roundsClosed(reading) >= ENOUGH_ROUNDS && share > TIMEOUT_SHARE
+      const ratio = timeoutRatio(reading)
+      return ratio === null ? null : roundsClosed(reading) >= MIN_ROUNDS && ratio > TIMEOUT_RATIO
     },
     text: (reading) =>
       `${reading.messages.round_timed_out} of ${roundsClosed(reading)} rounds were closed by a timeout.`,
     suggestion:
-      'Usually trouble of the network and not of this node: compare with other operators before you restart anything. If only this node sees it, check its connection and clock.',
+      'Usually a problem of the network, not of this node: compare with other operators before you restart anything. If only this node is affected, check its connection and clock.',
   },
   {
     finding: 'local_timeouts',
@@ -69,9 +91,9 @@ export const FINDINGS: readonly Finding[] = [
     when: ({ isWhole, messages: { local_timeout: local, round_timed_out: network } }) =>
       isWhole && local !== null && network !== null ? local >= network + 3 : null,
     text: ({ messages }) =>
-      `This node gave up ${messages.local_timeout} rounds; the network gave up ${messages.round_timed_out}.`,
+      `${messages.local_timeout} rounds timed out on this node, ${messages.round_timed_out} in the network.`,
     suggestion:
-      'Proposals reach this node late: check the connection (packet loss, bandwidth), processor load and the clock.',
+      'Proposals reach this node late: check the connection (packet loss, bandwidth), CPU load and the clock.',
   },
   {
     finding: 'not_voting',
@@ -79,10 +101,10 @@ export const FINDINGS: readonly Finding[] = [
     when: (reading) => {
       const { votedAt, isWhole, seen, messages, at } = reading
       const { vote_sent: votes } = messages
-      // A full node never votes: only who has voted can fall silent.
+      // A full node never votes: only a node that has voted before can stop voting.
       if (votedAt === null || at - votedAt > 24 * HOUR) return false
       if (!isWhole || seen.debug_line === 0 || votes === null) return null
-      return votes === 0 && (messages.round_advanced ?? 0) >= ENOUGH_ROUNDS
+      return votes === 0 && (messages.round_advanced ?? 0) >= MIN_ROUNDS
     },
     text: ({ messages }) =>
       `No vote in ${messages.round_advanced} rounds; the node has voted before.`,
@@ -93,32 +115,32 @@ export const FINDINGS: readonly Finding[] = [
     finding: 'statesync_active',
     severity: 'info',
     when: ({ statesyncActive }) => statesyncActive,
-    text: () => 'The node fetches state from its peers; RPC stays closed until it is done.',
+    text: () =>
+      'The node fetches state from its peers; the RPC is unavailable until statesync completes.',
     suggestion:
-      'Wait, and watch the progress; if it does not move for 30 minutes, restore a snapshot.',
+      'Wait, and monitor the progress; if there is none for 30 minutes, restore a snapshot.',
   },
   {
     finding: 'snapshot_advised',
     severity: 'warning',
-    when: saw('snapshot_advised'),
-    text: () =>
-      'The node itself advises a snapshot: it is empty, or more than 30,000 blocks behind.',
+    when: counted('snapshot_advised'),
+    text: () => 'The node recommends a snapshot: it is empty, or more than 30,000 blocks behind.',
     suggestion:
-      'While statesync moves, let it; see which way is the shorter: chain-agent recover. A snapshot is for a node whose statesync is stalled.',
+      'Do not interrupt a statesync that progresses; chain-agent recover shows which recovery path is shorter. Restore a snapshot if statesync is stalled.',
   },
   {
     finding: 'blocksync_active',
     severity: 'info',
     when: ({ blocksyncActive }) => blocksyncActive,
     text: ({ messages }) =>
-      `The node asks peers for blocks (${messages.blocksync ?? 'some'} messages).`,
-    suggestion: 'Normal after a restart and now and then; if it goes on, check the connection.',
+      `The node requests blocks from peers (${messages.blocksync ?? 'some'} messages).`,
+    suggestion: 'Normal after a restart and occasionally; if it continues, check the connection.',
   },
   {
     finding: 'blocksync_without_peers',
     severity: 'warning',
-    when: saw('blocksync_no_peers'),
-    text: () => 'The node needs blocks and has nobody to ask.',
+    when: counted('blocksync_no_peers'),
+    text: () => 'The node needs blocks and has no peers to request them from.',
     suggestion:
       'Check peers, firewall and the list of bootstrap peers in the configuration of the node.',
   },
@@ -130,45 +152,44 @@ export const FINDINGS: readonly Finding[] = [
     text: ({ networkErrors, networkErrorPeers }) =>
       `${networkErrors} errors of the network layer in five minutes, from ${networkErrorPeers} peers.`,
     suggestion:
-      'One peer alone is his trouble. From several: check the own address record, the clock, and whether a second node runs with the same keys.',
+      'Errors of a single peer are a problem of that peer. With several peers: check the address record of this node, the clock, and whether a second node runs with the same keys.',
   },
   {
     finding: 'clock_off',
     severity: 'warning',
-    when: saw('timestamp_failure', TIMESTAMP_FAILURES),
-    text: ({ seen }) => `${seen.timestamp_failure} proposals had times that this node refused.`,
+    when: counted('timestamp_failure', TIMESTAMP_FAILURES),
+    text: ({ seen }) => `This node rejected the timestamps of ${seen.timestamp_failure} proposals.`,
     suggestion:
       'Check the clock: `chronyc tracking` or `timedatectl`; more than 50 ms off is too much.',
   },
   {
     finding: 'execution_lagging',
     severity: 'warning',
-    when: saw('execution_lagging', 6),
+    when: counted('execution_lagging', 6),
     text: ({ seen }) => `Execution was not ready ${seen.execution_lagging} times.`,
-    suggestion:
-      'Look at the execution service: processor, disk latency, and how full its database is.',
+    suggestion: 'Check the execution service: CPU, disk latency and database usage.',
   },
   {
     finding: 'pacing_differs',
     severity: 'critical',
-    when: saw('pacing_differs'),
-    text: () => 'The network votes at another pace than this node is set to.',
-    suggestion: 'The version or the configuration is not that of the network: upgrade, or mend it.',
+    when: counted('pacing_differs'),
+    text: () => 'The network votes at a different pace than this node is configured for.',
+    suggestion:
+      'The version or the configuration does not match the network: upgrade, or fix the configuration.',
   },
   {
     finding: 'wal_stopped',
     severity: 'warning',
-    when: saw('wal_thread_stopped', 11),
+    when: counted('wal_thread_stopped', 11),
     text: () => 'The thread that writes the write-ahead log has stopped.',
-    suggestion:
-      'Check the space on the disk of the node and restart it; v0.15.0 mends a cause of this.',
+    suggestion: 'Check the space on the disk of the node and restart it; v0.15.0 fixes one cause.',
   },
   {
     finding: 'wal_not_written',
     severity: 'critical',
-    when: saw('wal_push_failed'),
+    when: counted('wal_push_failed'),
     text: () => 'The node cannot write its write-ahead log.',
-    suggestion: 'The disk is full or fails: make room, and look at the kernel log.',
+    suggestion: 'The disk is full or fails: free space, and check the kernel log.',
   },
   {
     finding: 'panic',
@@ -176,22 +197,22 @@ export const FINDINGS: readonly Finding[] = [
     when: ({ seen, isWhole }) => seen.panic + seen.crash > 0 || (isWhole ? false : null),
     text: ({ panic }) => `The node has crashed${panic === null ? '.' : `: ${panic}`}`,
     suggestion:
-      'Keep the log (journalctl) for the developers; start consensus and execution together. It does not restart by itself.',
+      'Save the log (journalctl) for the developers; start consensus and execution together. The node does not restart by itself.',
   },
   {
     finding: 'too_far_behind',
     severity: 'critical',
-    when: saw('too_far_behind'),
-    text: () => 'The node has ended itself: its blocks are too old to go on from.',
-    suggestion: 'Start it again and let it statesync, or restore a snapshot if it is far behind.',
+    when: counted('too_far_behind'),
+    text: () => 'The node exited: its blocks are too old to continue from.',
+    suggestion: 'Start it again and let statesync run, or restore a snapshot if it is far behind.',
   },
   {
     finding: 'suppressed_messages',
     severity: 'warning',
     when: ({ seen, isCovered }) => seen.suppressed > 0 || (isCovered ? false : null),
     text: ({ seen }) =>
-      `journald dropped ${seen.suppressed} messages: what is missing proves nothing.`,
-    suggestion: 'Set LogRateLimitIntervalSec=0 for the unit, or log less (RUST_LOG).',
+      `journald dropped ${seen.suppressed} messages: the absence of a message proves nothing.`,
+    suggestion: 'Set LogRateLimitIntervalSec=0 for the unit, or reduce its log level (RUST_LOG).',
   },
   {
     finding: 'info_only_log',
@@ -200,7 +221,7 @@ export const FINDINGS: readonly Finding[] = [
       if (seen.debug_line > 0) return false
       return isWhole ? seen.other_line > 0 : null
     },
-    text: () => 'The log has no DEBUG lines: rounds, timeouts, votes and blocksync are not told.',
-    suggestion: 'Put debug into RUST_LOG of the unit if you want them; it is the default.',
+    text: () => 'The log has no DEBUG lines: rounds, timeouts, votes and blocksync are unknown.',
+    suggestion: 'Add debug to RUST_LOG of the unit to log them; it is the default.',
   },
 ]

@@ -3,8 +3,8 @@ import type { ConsensusEvent } from '../../parsers/consensus-log-events.ts'
 
 export type ConsensusKind = (typeof CONSENSUS_KINDS)[number]
 
-/** What is counted beside the kinds of messages, for the findings. */
-export const SIGNS = [
+/** Lines that are counted for the findings, in addition to the kinds of messages. */
+export const INDICATORS = [
   'panic',
   'crash',
   'too_far_behind',
@@ -20,58 +20,59 @@ export const SIGNS = [
   'other_line',
   'suppressed',
 ] as const
-export type Sign = (typeof SIGNS)[number]
-export type Counted = ConsensusKind | Sign
+export type Indicator = (typeof INDICATORS)[number]
+export type CountedKey = ConsensusKind | Indicator
 
-/** What an event counts as: kinds of messages, and signs for the findings. */
-export const countsOf = (event: ConsensusEvent): readonly Counted[] => [
+/** The kinds and indicators of an event. */
+export const countedKeysOf = (event: ConsensusEvent): readonly CountedKey[] => [
   ...kindsOf(event),
-  ...signsOf(event),
+  ...indicatorsOf(event),
 ]
 
-/** The kinds of the catalogue. What serves others is none; a warning about statesync is two. */
+/** The kinds of an event: none for serving other nodes, two for a warning about statesync. */
 export const kindsOf = (event: ConsensusEvent): readonly ConsensusKind[] => {
   const kind = kindOf(event)
   const level = levelOf(event)
   return [...(kind ? [kind] : []), ...(level ? [level] : [])]
 }
 
-/** Warning or error, by its level; a panic has none and is an error. */
+/** The level of an event; a panic has no level and is an error. */
 export const levelOf = ({ level, event }: ConsensusEvent): 'warning' | 'error' | undefined => {
   if (level === 'WARN') return 'warning'
   return level === 'ERROR' || event === 'panic' ? 'error' : undefined
 }
 
-const kindOf = (said: ConsensusEvent): ConsensusKind | undefined => {
-  if (said.event === 'round_closed') return said.by === 'qc' ? 'round_advanced' : 'round_timed_out'
-  if (said.event === 'statesync' || said.event === 'blocksync') {
-    return said.step === 'serving' ? undefined : said.event
+const kindOf = (event: ConsensusEvent): ConsensusKind | undefined => {
+  if (event.event === 'round_closed')
+    return event.by === 'qc' ? 'round_advanced' : 'round_timed_out'
+  if (event.event === 'statesync' || event.event === 'blocksync') {
+    return event.step === 'serving' ? undefined : event.event
   }
-  return CONSENSUS_KINDS.find((kind) => kind === said.event)
+  return CONSENSUS_KINDS.find((kind) => kind === event.event)
 }
 
-const signsOf = (said: ConsensusEvent): readonly Sign[] => {
-  const sign = signOf(said)
-  if (said.level === null) return sign ? [sign] : []
-  const line = said.level === 'DEBUG' ? 'debug_line' : 'other_line'
-  return sign ? [sign, line] : [line]
+const indicatorsOf = (event: ConsensusEvent): readonly Indicator[] => {
+  const indicator = indicatorOf(event)
+  if (event.level === null) return indicator ? [indicator] : []
+  const line = event.level === 'DEBUG' ? 'debug_line' : 'other_line'
+  return indicator ? [indicator, line] : [line]
 }
 
-const signOf = (said: ConsensusEvent): Sign | undefined => {
-  if (said.event === 'wal') return `wal_${said.trouble}`
-  if (said.event === 'network_error') {
-    return said.kind === 'timestamp' ? 'timestamp_failure' : undefined
+const indicatorOf = (event: ConsensusEvent): Indicator | undefined => {
+  if (event.event === 'wal') return `wal_${event.trouble}`
+  if (event.event === 'network_error') {
+    return event.kind === 'timestamp' ? 'timestamp_failure' : undefined
   }
-  if (said.event === 'statesync') {
-    return said.step === 'snapshot_advised' ? 'snapshot_advised' : undefined
+  if (event.event === 'statesync') {
+    return event.step === 'snapshot_advised' ? 'snapshot_advised' : undefined
   }
-  if (said.event === 'blocksync') {
-    return said.step === 'no_peers' ? 'blocksync_no_peers' : undefined
+  if (event.event === 'blocksync') {
+    return event.step === 'no_peers' ? 'blocksync_no_peers' : undefined
   }
-  return SIGNS.find((sign) => sign === said.event)
+  return INDICATORS.find((candidate) => candidate === event.event)
 }
 
-/** A record with each of the keys. */
+/** Builds a record with a value for each key. */
 export const recordOf = <Key extends string, Value>(
   keys: readonly Key[],
   valueOf: (key: Key) => Value,

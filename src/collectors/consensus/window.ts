@@ -1,30 +1,41 @@
 import { minute, second } from '../../core/units.ts'
 import { CONSENSUS_KINDS } from './definition.ts'
 import type { ConsensusEvent } from '../../parsers/consensus-log-events.ts'
-import { type ConsensusKind, type Counted, countsOf, recordOf, SIGNS, type Sign } from './kinds.ts'
-import { createSeenPeers } from './peers.ts'
-import { createNewest, createSlidingCounts, wholeSecond } from './slots.ts'
+import {
+  type ConsensusKind,
+  type CountedKey,
+  countedKeysOf,
+  INDICATORS,
+  type Indicator,
+  recordOf,
+} from './kinds.ts'
+import {
+  createNewest,
+  createRecentPeers,
+  createSlidingCounts,
+  wholeSecond,
+} from './sliding-window.ts'
 
-/** The last 60 seconds of the log. Null is unknown: what absence would tell, and cannot. */
-export interface ConsensusReading {
+/** The last 60 seconds of the log. Null is unknown: the absence of a message proves nothing. */
+export interface WindowReading {
   readonly round: bigint | null
   readonly epoch: bigint | null
   readonly block: bigint | null
   readonly committing: boolean | null
   readonly statesyncActive: boolean | null
   readonly blocksyncActive: boolean | null
-  /** Messages by kind; null where the log does not tell this kind, or not for the whole window. */
+  /** Messages by kind; null if the log does not contain this kind, or does not cover the window. */
   readonly messages: Readonly<Record<ConsensusKind, number | null>>
-  /** What was seen; 0 is not seen, whatever the reason. */
-  readonly seen: Readonly<Record<Sign, number>>
+  /** Number of lines by indicator; 0 if none was read, for whatever reason. */
+  readonly seen: Readonly<Record<Indicator, number>>
   readonly networkErrors: number
-  /** Distinct peers behind them; both in five minutes. */
+  /** Number of distinct peers with network errors; both over five minutes. */
   readonly networkErrorPeers: number | null
   /** Whether the log was read for the whole window. */
   readonly isCovered: boolean
-  /** Whether what is not in the window did not happen: covered, and nothing dropped. */
+  /** Whether a message that is not in the window was not logged: covered, and no message was dropped. */
   readonly isWhole: boolean
-  /** When the node last voted, in milliseconds since the epoch; null when it never did. */
+  /** Time of the last vote, in milliseconds since the epoch; null if there was none. */
   readonly votedAt: number | null
 }
 
@@ -34,19 +45,19 @@ const MAX_PEERS = 1024
 
 export interface ConsensusWindow {
   add(event: ConsensusEvent, at: number): void
-  /** A line that tells nothing still shows that the log was read up to here; so does silence. */
+  /** Extends the covered time, by a line without content or by time without lines. */
   advanceTo(at: number): void
-  /** What journald says that it has dropped. */
-  suppressed(messages: number, at: number): void
-  /** What is remembered from before. */
-  voted(at: number): void
-  read(): ConsensusReading
+  /** Adds messages that journald reports as dropped. */
+  addDropped(messages: number, at: number): void
+  /** Sets the time of a vote before the window. */
+  restoreVote(at: number): void
+  read(): WindowReading
   readonly votedAt: number | null
-  /** The newest moment that the window knows of; null before the first. */
+  /** The end of the window, in milliseconds since the epoch; null before the first line. */
   readonly end: number | null
 }
 
-/** What only DEBUG tells: on a node that logs INFO its absence means nothing. */
+/** Kinds that are logged at DEBUG only: if the node logs INFO, their absence means nothing. */
 const DEBUG_KINDS: ReadonlySet<ConsensusKind> = new Set([
   'round_advanced',
   'round_timed_out',
@@ -56,11 +67,11 @@ const DEBUG_KINDS: ReadonlySet<ConsensusKind> = new Set([
   'proposal',
 ])
 
-/** The analysis of the consensus log over a window that ends with the newest entry, by the times of entries. */
+/** The window of the consensus log that ends with the newest entry, by the timestamps of the entries. */
 export const createConsensusWindow = (): ConsensusWindow => {
-  const counts = createSlidingCounts<Counted>(SECONDS)
+  const counts = createSlidingCounts<CountedKey>(SECONDS)
   const network = createSlidingCounts<'error'>(NETWORK_SECONDS)
-  const peers = createSeenPeers(MAX_PEERS)
+  const peers = createRecentPeers(MAX_PEERS)
   const round = createNewest<bigint>()
   const epoch = createNewest<bigint>()
   const block = createNewest<bigint>()
@@ -82,35 +93,35 @@ export const createConsensusWindow = (): ConsensusWindow => {
     if (event.event === 'committed_block') {
       const before = block.since(0)
       if (before !== null && event.block > before) counts.add('advance', at)
-      block.see(event.block, at)
+      block.add(event.block, at)
     }
     if (event.event === 'round_closed' || event.event === 'qc_created') {
-      round.see(event.round, at)
-      if (event.epoch !== null) epoch.see(event.epoch, at)
+      round.add(event.round, at)
+      if (event.epoch !== null) epoch.add(event.epoch, at)
     }
-    if (event.event === 'local_timeout') round.see(event.round, at)
-    if (event.event === 'vote_sent') voted.see(true, at)
+    if (event.event === 'local_timeout') round.add(event.round, at)
+    if (event.event === 'vote_sent') voted.add(true, at)
     if (event.event === 'statesync' && event.step !== 'serving') {
-      if (event.step === 'done') done.see(true, at)
-      else needed.see(true, at)
+      if (event.step === 'done') done.add(true, at)
+      else needed.add(true, at)
     }
     if (event.event === 'network_error') {
       network.add('error', at)
-      if (event.peer !== null) peers.see(event.peer, at)
+      if (event.peer !== null) peers.add(event.peer, at)
     }
-    for (const key of countsOf(event)) counts.add(key, at)
+    for (const key of countedKeysOf(event)) counts.add(key, at)
   }
 
-  const read = (): ConsensusReading => {
+  const read = (): WindowReading => {
     const endSecond = end === null ? 0 : wholeSecond(end)
     const from = (endSecond - SECONDS + 1) * second
     const networkFrom = (endSecond - NETWORK_SECONDS + 1) * second
     const isCovered = coveredFrom !== null && coveredFrom <= from
     const isWhole = isCovered && counts.total('suppressed') === 0
     const isDebug = counts.total('debug_line') > 0
-    /** What is there is certain; that nothing is there only where everything was heard. */
-    const certain = (isThere: boolean, isToldThere: boolean): boolean | null =>
-      isThere || (isToldThere ? false : null)
+    /** A message in the window is certain; its absence is certain only if the log is complete. */
+    const certain = (isPresent: boolean, isComplete: boolean): boolean | null =>
+      isPresent || (isComplete ? false : null)
     const isSyncing =
       needed.since(from) !== null && (done.at === null || (needed.at ?? 0) > done.at)
     const isDone = done.since(from) !== null
@@ -128,7 +139,7 @@ export const createConsensusWindow = (): ConsensusWindow => {
           ? counts.total(kind)
           : null,
       ),
-      seen: recordOf(SIGNS, (sign) => counts.total(sign)),
+      seen: recordOf(INDICATORS, (indicator) => counts.total(indicator)),
       networkErrors: network.total('error'),
       networkErrorPeers: networkPeers > 0 || isNetworkCovered ? networkPeers : null,
       isCovered,
@@ -140,12 +151,12 @@ export const createConsensusWindow = (): ConsensusWindow => {
   return {
     add,
     advanceTo,
-    suppressed: (messages: number, at: number): void => {
+    addDropped: (messages: number, at: number): void => {
       advanceTo(at)
       counts.add('suppressed', at, messages)
     },
-    voted: (at: number): void => {
-      voted.see(true, at)
+    restoreVote: (at: number): void => {
+      voted.add(true, at)
     },
     read,
     get votedAt(): number | null {

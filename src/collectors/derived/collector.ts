@@ -1,31 +1,36 @@
 import { databaseUsedRatio, isSyncing, networkHead } from '../../core/agreement.ts'
-import * as views from './views.ts'
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { createSampleIndex, type SampleIndex } from '../../core/sample-index.ts'
 import { minute, second } from '../../core/units.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
-import { COMPACTION_THRESHOLD } from '../shared/compaction.ts'
-import { createBlockRate } from './block-rate.ts'
-import { createLag } from './lag.ts'
-import type { Duties, DutiesReading } from './duties.ts'
-import { createGrowth } from './growth.ts'
-import { createIdentity } from './identity.ts'
-import type { OwnKey } from '../shared/own-key.ts'
-import type { SlotCount } from './slots.ts'
-import { STALE_BLOCK_S } from './verdict.ts'
-import { createStatesyncPace, type Pace } from './statesync-pace.ts'
+import { COMPACTION_THRESHOLD } from '../storage/definition.ts'
+import { createBlockRate, createLag, newestBlock, ownHeight } from './blocks.ts'
+import {
+  createSigningMonitor,
+  type Duties,
+  type DutiesReading,
+  type RoundCounter,
+} from './duties.ts'
+import { createStorageGrowth } from './storage-growth.ts'
+import type { OwnKey } from '../shared/node-state.ts'
+import { STALE_BLOCK_S } from './health-verdict.ts'
+import {
+  createStatesyncEstimator,
+  type StatesyncEstimate,
+  statesyncProgress,
+} from './statesync-progress.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
-interface Parts {
-  /** What the other collectors have published. */
+interface DerivedCollectorOptions {
+  /** Returns the samples of the other collectors. */
   readonly published: () => Iterable<Sample>
-  readonly slots: SlotCount
-  /** Duties by these slots: it outlives the collector, as the count of slots does. */
+  readonly rounds: RoundCounter
+  /** The duties from these rounds; like them, they are kept when the collector is replaced. */
   readonly duties: Duties
   readonly ownKey: OwnKey
-  /** So far behind, in blocks, peers still serve a node block by block. */
+  /** Number of recent blocks that peers serve by blocksync. */
   readonly blocksyncWindow: number
   readonly checkpoint: Checkpoint
   readonly timing: Timing
@@ -33,13 +38,13 @@ interface Parts {
 
 interface Reading {
   readonly blocksPerSecond: number | null
-  /** Since the time of the newest block; null while statesync runs. */
+  /** Age of the newest block; null while statesync is running. */
   readonly blockAgeSeconds: number | null
   readonly blocksBehind: number | null
   readonly storageUsedRatio: number | null
   readonly windowBlocks: number | null
   readonly windowSeconds: number | null
-  readonly statesync: Pace
+  readonly statesync: StatesyncEstimate
   readonly secondsUntilCompaction: number | null
   readonly zombie: boolean | null
   readonly duties: DutiesReading | null
@@ -47,29 +52,29 @@ interface Reading {
 }
 
 const SAVE_EVERY_MS = minute
-/** Ten seconds at the usual three blocks a second. */
+/** Ten seconds at three blocks per second. */
 const BEHIND_BLOCKS = 30
-/** As in the alert ChainStorageFull: the database shortens its history from 80 % on, and has failed to. */
+/** As in the alert ChainStorageFull: from 80 % the database expires history, and at this ratio that has failed. */
 const FULL_RATIO = 0.85
 
-/** What follows from the others: the figures that decide an incident. It asks nobody but the board. */
-export const derived = (parts: Parts): Collector<Reading> => {
-  const { published, slots, duties, ownKey, blocksyncWindow, checkpoint, timing } = parts
+/** Values derived from the samples of the other collectors: those that decide during an incident. */
+export const derived = (options: DerivedCollectorOptions): Collector<Reading> => {
+  const { published, rounds, duties, ownKey, blocksyncWindow, checkpoint, timing } = options
   const rateOf = createBlockRate()
   const lagOf = createLag()
-  const paceOf = createStatesyncPace()
-  const growth = createGrowth()
-  const isActive = createIdentity()
+  const estimateOf = createStatesyncEstimator()
+  const growth = createStorageGrowth()
+  const isSigning = createSigningMonitor()
   let savedAt: number | undefined
 
-  /** What was learnt in hours must not be lost with a restart. */
+  /** Growth and duties need hours of data, which must survive a restart of the agent. */
   const restore = async (): Promise<void> => {
     const found = await checkpoint.read()
     if (found.state !== 'saved' || typeof found.value !== 'object' || found.value === null) return
     if ('growth' in found.value) growth.restore(found.value.growth)
     if ('duties' in found.value) duties.restore(found.value.duties)
-    // Who we are was told by a report that comes every few minutes; the journal is read at once.
-    if ('key' in found.value && typeof found.value.key === 'string') ownKey.learn(found.value.key)
+    // The status report with the own key is read every few minutes; the journal is read at once.
+    if ('key' in found.value && typeof found.value.key === 'string') ownKey.set(found.value.key)
   }
 
   const save = (elapsed: number): void => {
@@ -79,17 +84,17 @@ export const derived = (parts: Parts): Collector<Reading> => {
   }
 
   const saveNow = (): void => {
-    checkpoint.save({ growth: growth.memory(), duties: duties.memory(), key: ownKey.get() })
+    checkpoint.save({ growth: growth.snapshot(), duties: duties.snapshot(), key: ownKey.get() })
   }
 
-  const think = (known: SampleIndex, { clock }: Context): Reading => {
+  const evaluate = (known: SampleIndex, { clock }: Context): Reading => {
     const [now, elapsed] = [clock.now(), clock.elapsed()]
-    const newest = views.newestBlock(known)
+    const newest = newestBlock(known)
     const rate = rateOf(newest, elapsed)
     const lag = lagOf({
       now,
       elapsed,
-      own: views.ownHeight(known),
+      own: ownHeight(known),
       blockAt: newest && newest.time * second,
       head: networkHead(known),
       difference: known.value('chain_block_difference'),
@@ -99,10 +104,10 @@ export const derived = (parts: Parts): Collector<Reading> => {
       lag === null || isSyncing(known) ? null : Math.max(0, blocksyncWindow - lag)
     const used = databaseUsedRatio(known)
     if (used !== undefined) growth.add({ at: now, ratio: used })
-    const counted = slots.read()
-    if (counted) duties.add(counted, known.value('chain_native_stake_ratio'), now)
+    const counts = rounds.read()
+    if (counts) duties.add(counts, known.value('chain_native_stake_ratio'), now)
     const key = ownKey.get()
-    const signs = key === null ? null : isActive(known, counted, elapsed)
+    const signs = key === null ? null : isSigning(known, counts, elapsed)
     save(elapsed)
     return {
       blocksPerSecond: rate,
@@ -111,9 +116,9 @@ export const derived = (parts: Parts): Collector<Reading> => {
       storageUsedRatio: used ?? null,
       windowBlocks,
       windowSeconds: windowBlocks === null || rate === null ? null : windowBlocks / rate,
-      statesync: paceOf(views.statesyncProgress(known), { elapsed, now }),
-      secondsUntilCompaction: used === undefined ? null : growth.until(COMPACTION_THRESHOLD),
-      zombie: views.isZombie(known, now),
+      statesync: estimateOf(statesyncProgress(known), { elapsed, now }),
+      secondsUntilCompaction: used === undefined ? null : growth.secondsUntil(COMPACTION_THRESHOLD),
+      zombie: isZombie(known, now),
       duties: duties.read(),
       identity: key === null || signs === null ? null : { key, isActive: signs },
     }
@@ -125,10 +130,9 @@ export const derived = (parts: Parts): Collector<Reading> => {
     timing,
     run: async (context, report) => {
       await restore()
-      await poll(timing, (inner) => Promise.resolve(think(createSampleIndex(published()), inner)))(
-        context,
-        report,
-      )
+      await poll(timing, (inner) =>
+        Promise.resolve(evaluate(createSampleIndex(published()), inner)),
+      )(context, report)
       saveNow()
     },
     samples,
@@ -136,7 +140,7 @@ export const derived = (parts: Parts): Collector<Reading> => {
   }
 }
 
-type StateFigures = Pick<
+type StateValues = Pick<
   Reading,
   'windowBlocks' | 'zombie' | 'blockAgeSeconds' | 'blocksBehind' | 'storageUsedRatio'
 >
@@ -147,7 +151,7 @@ export const derivedStates = ({
   blockAgeSeconds,
   blocksBehind,
   storageUsedRatio,
-}: StateFigures): Readonly<Record<string, string>> => ({
+}: StateValues): Readonly<Record<string, string>> => ({
   ...(blockAgeSeconds !== null && {
     'new blocks': blockAgeSeconds > STALE_BLOCK_S ? `none for ${STALE_BLOCK_S} s` : 'arriving',
   }),
@@ -160,10 +164,10 @@ export const derivedStates = ({
   ...(windowBlocks === null ? {} : { 'blocksync window': windowState(windowBlocks) }),
   ...(zombie === null
     ? {}
-    : { "the node's own metrics": zombie ? 'unchanged while the node moves on' : 'move' }),
+    : { "the node's own metrics": zombie ? 'unchanged while the node progresses' : 'changing' }),
 })
 
-/** In words, not in figures: a line in the log for each step down. */
+/** Steps, not values: each change of the state is one log line. */
 const windowState = (blocks: number): string =>
   blocks === 0
     ? 'passed: expect statesync'
@@ -172,6 +176,16 @@ const windowState = (blocks: number): string =>
       : blocks < 450
         ? 'below 450 blocks'
         : 'open'
+
+const ADVANCED_WITHIN_MS = minute / 2
+
+/** Whether the metrics of consensus do not change while blocks advance. Null while either is unknown. */
+const isZombie = (known: SampleIndex, now: number): boolean | null => {
+  const frozen = known.value('chain_native_frozen')
+  const advancedAt = known.value('chain_rpc_last_advance_timestamp_seconds')
+  if (frozen === undefined || advancedAt === undefined) return null
+  return frozen === 1 && now - advancedAt * second < ADVANCED_WITHIN_MS
+}
 
 const samples = (reading: Reading): readonly Sample[] => {
   const { statesync, duties, identity } = reading
@@ -193,7 +207,7 @@ const samples = (reading: Reading): readonly Sample[] => {
   ]
 }
 
-/** A share of nothing is unknown; and who the node is must be known to tell its own turns. */
+/** A ratio of 0 rounds is unknown; the own rounds are unknown without the own key. */
 const dutySamples = (duties: DutiesReading, knowsOwn: boolean): readonly Sample[] => {
   const { rounds, timeouts, ownBlocks, ownTimeouts, expected, shortfallProbability } = duties
   const own = ownBlocks + ownTimeouts
@@ -218,7 +232,7 @@ const dutySamples = (duties: DutiesReading, knowsOwn: boolean): readonly Sample[
 export const offer: OfferCollector = ({
   config,
   published,
-  slots,
+  roundCounter,
   duties,
   ownKey,
   checkpoints,
@@ -228,7 +242,7 @@ export const offer: OfferCollector = ({
   create: (timing) =>
     derived({
       published,
-      slots,
+      rounds: roundCounter,
       duties,
       ownKey,
       blocksyncWindow: config.derived.blocksyncWindow,

@@ -1,66 +1,109 @@
 import { z } from 'zod'
+import type { SampleIndex } from '../../core/sample-index.ts'
 import { minute } from '../../core/units.ts'
-import type { Slots } from './slots.ts'
 
-/** What the node had to do as a validator, and did, in the window. */
+/** Rounds whose end the agent read since it was started. */
+export interface RoundCounts {
+  readonly rounds: number
+  readonly timeouts: number
+  /** Rounds that ended while the own key was known. */
+  readonly attributed: number
+  readonly ownBlocks: number
+  readonly ownTimeouts: number
+}
+
+interface Round {
+  readonly isTimeout: boolean
+  /** Whether this node led it; null while the own key is unknown. */
+  readonly isOwn: boolean | null
+}
+
+/** Counts the rounds of the ledger stream. */
+export interface RoundCounter {
+  add(round: Round): void
+  /** Undefined until the first round. */
+  read(): RoundCounts | undefined
+}
+
+const NONE: RoundCounts = { rounds: 0, timeouts: 0, attributed: 0, ownBlocks: 0, ownTimeouts: 0 }
+
+export const createRoundCounter = (): RoundCounter => {
+  let counts: RoundCounts | undefined
+  return {
+    add: ({ isTimeout, isOwn }) => {
+      const before = counts ?? NONE
+      counts = {
+        rounds: before.rounds + 1,
+        timeouts: before.timeouts + (isTimeout ? 1 : 0),
+        attributed: before.attributed + (isOwn === null ? 0 : 1),
+        ownBlocks: before.ownBlocks + (isOwn === true && !isTimeout ? 1 : 0),
+        ownTimeouts: before.ownTimeouts + (isOwn === true && isTimeout ? 1 : 0),
+      }
+    },
+    read: () => counts,
+  }
+}
+
+/** The rounds of the window, and the expectation for those that this node leads as a validator. */
 export interface DutiesReading {
   readonly rounds: number
   readonly timeouts: number
   readonly ownBlocks: number
   readonly ownTimeouts: number
-  /** Rounds that it should have led by its share of the stake; null while the share is not known. */
+  /** Expected number of rounds led, by the share of the stake; null while the share is unknown. */
   readonly expected: number | null
-  /** How likely so few own blocks, or fewer, would be by chance alone; null without an expectation. */
+  /** Probability of at most the observed number of own blocks, by chance; null without an expectation. */
   readonly shortfallProbability: number | null
 }
 
-interface Stretch {
-  /** Milliseconds since the epoch, by ten minutes. */
+/** The counts of ten minutes. */
+interface Bucket {
+  /** Start, in milliseconds since the epoch. */
   readonly from: number
   readonly rounds: number
   readonly timeouts: number
   readonly ownBlocks: number
   readonly ownTimeouts: number
-  /** Of the rounds of which both were known: whether they were our own, and our share of the stake. */
+  /** Rounds that ended while both the own key and the share of the stake were known. */
   readonly measured: number
   readonly expected: number
   readonly measuredBlocks: number
 }
 
-const STRETCH_MS = 10 * minute
+const BUCKET_MS = 10 * minute
 const WINDOW_MS = 6 * 60 * minute
 
 export type Duties = ReturnType<typeof createDuties>
 
-/** The duties of the last six hours, from counts that only grow. */
+/** The duties of the last six hours, from cumulative counts. */
 export const createDuties = () => {
-  let stretches: readonly Stretch[] = []
-  let before: Slots = { rounds: 0, timeouts: 0, judged: 0, ownBlocks: 0, ownTimeouts: 0 }
+  let buckets: readonly Bucket[] = []
+  let before: RoundCounts = { rounds: 0, timeouts: 0, attributed: 0, ownBlocks: 0, ownTimeouts: 0 }
   return {
-    /** `share` of the stake of the network at this moment; undefined is unknown. */
-    add: (slots: Slots, share: number | undefined, now: number): void => {
-      const judged = share === undefined ? 0 : slots.judged - before.judged
-      const ownBlocks = slots.ownBlocks - before.ownBlocks
-      const seen: Stretch = {
-        from: now - (now % STRETCH_MS),
-        rounds: slots.rounds - before.rounds,
-        timeouts: slots.timeouts - before.timeouts,
+    /** `share`: current share of the stake of the network; undefined is unknown. */
+    add: (counts: RoundCounts, share: number | undefined, now: number): void => {
+      const attributed = share === undefined ? 0 : counts.attributed - before.attributed
+      const ownBlocks = counts.ownBlocks - before.ownBlocks
+      const added: Bucket = {
+        from: now - (now % BUCKET_MS),
+        rounds: counts.rounds - before.rounds,
+        timeouts: counts.timeouts - before.timeouts,
         ownBlocks,
-        ownTimeouts: slots.ownTimeouts - before.ownTimeouts,
-        measured: judged,
-        expected: (share ?? 0) * judged,
+        ownTimeouts: counts.ownTimeouts - before.ownTimeouts,
+        measured: attributed,
+        expected: (share ?? 0) * attributed,
         measuredBlocks: share === undefined ? 0 : ownBlocks,
       }
-      before = slots
-      // A clock that was set back leaves stretches of the future: they say nothing of these hours.
-      const kept = stretches.filter(({ from }) => from <= now && now - from <= WINDOW_MS)
+      before = counts
+      // After the clock was set back, remove the buckets of the future.
+      const kept = buckets.filter(({ from }) => from <= now && now - from <= WINDOW_MS)
       const last = kept.at(-1)
-      stretches =
-        last?.from === seen.from ? [...kept.slice(0, -1), plus(last, seen)] : [...kept, seen]
+      buckets =
+        last?.from === added.from ? [...kept.slice(0, -1), plus(last, added)] : [...kept, added]
     },
     read: (): DutiesReading | null => {
-      if (stretches.length === 0) return null
-      const total = stretches.reduce(plus)
+      if (buckets.length === 0) return null
+      const total = buckets.reduce(plus)
       const { rounds, timeouts, ownBlocks, ownTimeouts, measured, expected, measuredBlocks } = total
       const blockShare = rounds === 0 ? 1 : 1 - timeouts / rounds
       return {
@@ -69,17 +112,18 @@ export const createDuties = () => {
         ownBlocks,
         ownTimeouts,
         expected: measured === 0 ? null : expected,
-        shortfallProbability: expected === 0 ? null : atMost(measuredBlocks, expected * blockShare),
+        shortfallProbability:
+          expected === 0 ? null : poissonAtMost(measuredBlocks, expected * blockShare),
       }
     },
-    memory: (): readonly Stretch[] => stretches,
-    restore: (memory: unknown): void => {
-      stretches = memorySchema.safeParse(memory).data ?? []
+    snapshot: (): readonly Bucket[] => buckets,
+    restore: (snapshot: unknown): void => {
+      buckets = bucketsSchema.safeParse(snapshot).data ?? []
     },
   }
 }
 
-const memorySchema = z.array(
+const bucketsSchema = z.array(
   z.object({
     from: z.number(),
     rounds: z.number(),
@@ -92,7 +136,7 @@ const memorySchema = z.array(
   }),
 )
 
-const plus = (a: Stretch, b: Stretch): Stretch => ({
+const plus = (a: Bucket, b: Bucket): Bucket => ({
   from: a.from,
   rounds: a.rounds + b.rounds,
   timeouts: a.timeouts + b.timeouts,
@@ -104,10 +148,10 @@ const plus = (a: Stretch, b: Stretch): Stretch => ({
 })
 
 /**
- * P(X ≤ count) for a Poisson distribution of that mean: turns are rare and independent draws.
- * By logarithms, so that a mean of thousands does not underflow.
+ * P(X ≤ count) for a Poisson distribution with that mean: the leaders of rounds are drawn independently.
+ * Computed with logarithms, so that a mean of thousands does not underflow.
  */
-export const atMost = (count: number, mean: number): number => {
+export const poissonAtMost = (count: number, mean: number): number => {
   let total = 0
   let logTerm = -mean
   for (let k = 0; k <= count; k += 1) {
@@ -116,3 +160,33 @@ export const atMost = (count: number, mean: number): number => {
   }
   return Math.min(1, total)
 }
+
+/** A validator votes in every round; without a vote for this time it does not sign. */
+const QUIET_MS = 2 * minute
+
+/**
+ * Whether the node signs with its key: it has voted, or led a round with a block. A key that is active on two
+ * hosts can sign twice. Null until a source is available.
+ */
+export const createSigningMonitor = () => {
+  let votes: number | undefined
+  let blocks: number | undefined
+  let signedAt: number | undefined
+  let availableSince: number | undefined
+  return (known: SampleIndex, rounds: RoundCounts | undefined, elapsed: number): boolean | null => {
+    const counted = known.value('chain_native_events_total', { event: 'vote_sent' })
+    const inLog = known.value('chain_consensus_window_messages', { kind: 'vote_sent' })
+    const isAvailable = counted !== undefined || inLog !== undefined
+    availableSince = isAvailable ? (availableSince ?? elapsed) : undefined
+    const hasSigned =
+      (inLog ?? 0) > 0 || increased(votes, counted) || increased(blocks, rounds?.ownBlocks)
+    votes = counted ?? votes
+    blocks = rounds?.ownBlocks ?? blocks
+    if (hasSigned) signedAt = elapsed
+    if (signedAt !== undefined && elapsed - signedAt <= QUIET_MS) return true
+    return availableSince !== undefined && elapsed - availableSince > QUIET_MS ? false : null
+  }
+}
+
+const increased = (before: number | undefined, now: number | undefined): boolean =>
+  before !== undefined && now !== undefined && now > before

@@ -6,78 +6,80 @@ import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { EXECUTION_LOG_PATTERN } from '../../parsers/execution-log.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { createGrepSupport } from '../shared/grep-support.ts'
-import { createExecutionCount, type ExecutionFound } from './count.ts'
+import { createExecutionCounters, type ExecutionLogReading } from './counters.ts'
 import {
   createJournalFollower,
-  type Heard,
-  heardSamples,
+  type FollowerReading,
+  followerSamples,
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
-import type { Names } from '../shared/names.ts'
+import type { UnitNames } from '../shared/unit-names.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
-interface Parts {
-  readonly listening: JournalDependencies
+interface ExecutionCollectorOptions {
+  readonly journalDependencies: JournalDependencies
   readonly exec: Exec
   readonly clock: Clock
-  readonly names: Names
-  /** The unit, with `{prefix}` for the maker's word. */
+  readonly unitNames: UnitNames
+  /** The systemd unit, with `{prefix}` for the name prefix. */
   readonly unit: string
   readonly timing: Timing
 }
 
-type Reading = Heard & ExecutionFound
+type Reading = FollowerReading & ExecutionLogReading
 
 const SERVICE = 'execution'
 
-const UNKNOWN: Partial<ExecutionFound> = {
+const UNKNOWN: Partial<ExecutionLogReading> = {
   usedRatio: null,
   chunks: null,
   history: { primary: null, secondary: null },
   residentBytes: null,
 }
 
-/** Each block that the node executes, as the log of execution tells it in the journal. */
-export const execution = (parts: Parts): Collector<Reading> => {
-  const { listening, exec, clock, names, unit, timing } = parts
-  const count = createExecutionCount(listening.recorder)
+/** The blocks that the node executes, from the execution log in the journal. */
+export const execution = (options: ExecutionCollectorOptions): Collector<Reading> => {
+  const { journalDependencies, exec, clock, unitNames, unit, timing } = options
+  const counters = createExecutionCounters(journalDependencies.recorder)
   const canGrep = createGrepSupport(exec)
 
-  const open = createJournalFollower(listening, {
+  const open = createJournalFollower(journalDependencies, {
     timing,
-    listener: {
+    consumer: {
       service: SERVICE,
       match: async (signal) => [
         '-u',
-        await names.one(unit, signal),
+        await unitNames.one(unit, signal),
         ...((await canGrep(signal)) ? [`--grep=${EXECUTION_LOG_PATTERN}`] : []),
       ],
       newest: 1000,
-      begin: count.begin,
-      on: count.on,
-      memory: count.memory,
-      restore: count.restore,
+      initialize: counters.initialize,
+      onEntry: counters.on,
+      snapshot: counters.snapshot,
+      restore: counters.restore,
     },
   })
 
   /**
-   * Heights stay where they were while nothing is executed. The memory is another then, and the database
-   * may be: it is rewritten by statesync, a snapshot or a reset while execution is down.
+   * While nothing is executed, the heights stay valid. The memory usage does not, and the database may
+   * have been rewritten by statesync, a snapshot or a reset while execution was down.
    */
-  const isCurrent = ({ lastEntryAt }: Heard): boolean =>
+  const isCurrent = ({ lastEntryAt }: FollowerReading): boolean =>
     lastEntryAt !== null && clock.now() - lastEntryAt <= minute
 
-  const read = (heard: Heard): Reading => {
-    const found = count.read()
-    return { ...heard, ...found, ...(isCurrent(heard) ? {} : UNKNOWN) }
+  const read = (following: FollowerReading): Reading => {
+    const values = counters.read()
+    return { ...following, ...values, ...(isCurrent(following) ? {} : UNKNOWN) }
   }
 
   return {
     name: definition.name,
     help: definition.help,
     timing,
-    run: follow<Heard, Reading>(open, read({ lastEntryAt: null }), (_, heard) => read(heard)),
+    run: follow<FollowerReading, Reading>(open, read({ lastEntryAt: null }), (_, following) =>
+      read(following),
+    ),
     samples,
     states: ({ unparsed }) => (unparsed === null ? {} : { 'execution log, unparsed': unparsed }),
   }
@@ -86,7 +88,7 @@ export const execution = (parts: Parts): Collector<Reading> => {
 const samples: Collector<Reading>['samples'] = (reading) => {
   const { block, chunks, history } = reading
   return [
-    ...heardSamples(SERVICE, reading),
+    ...followerSamples(SERVICE, reading),
     ...sampleIfKnown('chain_execution_block_number', block?.number),
     ...sampleIfKnown('chain_execution_block_timestamp_seconds', block && block.at / 1000),
     ...sampleIfKnown('chain_execution_finalized_block_number', reading.finalized),
@@ -103,14 +105,14 @@ const samples: Collector<Reading>['samples'] = (reading) => {
   ]
 }
 
-export const offer: OfferCollector = ({ config, exec, clock, names, follower }) => ({
-  uses: [names],
+export const offer: OfferCollector = ({ config, exec, clock, unitNames, journalFor }) => ({
+  uses: [unitNames],
   create: (timing) =>
     execution({
-      listening: follower('execution'),
+      journalDependencies: journalFor('execution'),
       exec,
       clock,
-      names,
+      unitNames,
       unit: config.execution.unit,
       timing,
     }),

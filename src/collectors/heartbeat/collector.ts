@@ -8,15 +8,15 @@ import { second } from '../../core/units.ts'
 import { MAINTENANCE_REASONS } from '../../core/maintenance.ts'
 import { type Sample, sampleIfKnown } from '../../core/metric.ts'
 import type { SendHeartbeat } from '../../sources/endpoints.ts'
-import { newestBlock, ownHeight } from '../derived/views.ts'
-import { judge, type Verdict } from '../derived/verdict.ts'
+import { newestBlock, ownHeight } from '../derived/blocks.ts'
+import { type HealthVerdict, healthVerdict } from '../derived/health-verdict.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 import { requestTimeout } from '../shared/request.ts'
 
-interface Parts {
+interface HeartbeatCollectorOptions {
   readonly send: SendHeartbeat
-  /** What the other collectors have published. */
+  /** Returns the samples of the other collectors. */
   readonly published: () => Iterable<Sample>
   readonly recorder: Recorder
   readonly clock: Clock
@@ -24,30 +24,30 @@ interface Parts {
 }
 
 interface Reading {
-  readonly verdict: Verdict['verdict']
-  /** `accepted`, or why not. */
+  readonly verdict: HealthVerdict['verdict']
+  /** `accepted`, or the reason of the failure. */
   readonly state: string
-  /** When it was last accepted, in milliseconds since the epoch. */
+  /** When a heartbeat was last accepted, in milliseconds since the epoch; null if never. */
   readonly lastSuccessAt: number | null
 }
 
 const FIRST_AFTER_MS = 15 * second
 
 /**
- * A sign of life to somebody outside, with height and verdict. Where Prometheus shares the host with
- * the node, this alone speaks when the host is gone: by its silence.
+ * Heartbeat to an outside receiver, with height and health verdict. If Prometheus runs on the host of the
+ * node, only the missing heartbeat reveals that the host is down.
  */
-export const heartbeat = (parts: Parts): Collector<Reading> => {
-  const { send, published, recorder, clock, timing } = parts
+export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading> => {
+  const { send, published, recorder, clock, timing } = options
   let lastSuccessAt: number | null = null
   const count = (result: 'accepted' | 'failed', by: number): void => {
     recorder.count('chain_agent_heartbeats_total', by, { result })
   }
 
-  const beat = async ({ signal }: Context): Promise<Reading> => {
+  const sendOne = async ({ signal }: Context): Promise<Reading> => {
     const samples = [...published()]
     const known = createSampleIndex(samples)
-    const { verdict, reasons } = judge(known, clock.now())
+    const { verdict, reasons } = healthVerdict(known, clock.now())
     const height = ownHeight(known) ?? null
     const maintenance =
       MAINTENANCE_REASONS.find(
@@ -62,7 +62,7 @@ export const heartbeat = (parts: Parts): Collector<Reading> => {
       blockTime: isoTime(newestBlock(known)?.time),
       blocksBehind: known.value('chain_block_difference') ?? null,
     }
-    const state = await sent(send(document, signal))
+    const state = await outcomeOf(send(document, signal))
     if (state === 'accepted') lastSuccessAt = clock.now()
     count('accepted', state === 'accepted' ? 1 : 0)
     count('failed', state === 'accepted' ? 0 : 1)
@@ -74,9 +74,9 @@ export const heartbeat = (parts: Parts): Collector<Reading> => {
     help: definition.help,
     timing,
     run: async (context, report) => {
-      // A first word before anybody was asked would be an alarm at every start of the agent.
+      // Before the first readings the verdict is blind: every start of the agent would cause an alarm.
       await context.clock.sleep(Math.min(FIRST_AFTER_MS, timing.interval), context.signal)
-      await poll(timing, beat)(context, report)
+      await poll(timing, sendOne)(context, report)
     },
     samples: (reading) =>
       sampleIfKnown(
@@ -87,10 +87,10 @@ export const heartbeat = (parts: Parts): Collector<Reading> => {
   }
 }
 
-/** That nobody takes it is a reading: the last success must go on to be told. */
-const sent = async (answer: ReturnType<SendHeartbeat>): Promise<string> => {
+/** A failure is a reading, not an error: the time of the last success must still be exported. */
+const outcomeOf = async (response: ReturnType<SendHeartbeat>): Promise<string> => {
   try {
-    const { status } = await answer
+    const { status } = await response
     return status >= 200 && status < 300 ? 'accepted' : `refused: HTTP status ${status}`
   } catch (error) {
     if (error instanceof SourceError) return summaryOf(asError(error))

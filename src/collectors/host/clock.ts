@@ -9,68 +9,71 @@ import {
   parseTimesyncOffset,
 } from '../../parsers/time-sync.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { type Aspect, createAspect, type Sight } from './aspect.ts'
+import { type HostCheck, createHostCheck, type CheckResult } from './host-check.ts'
 
-interface Parts {
+interface ClockCheckOptions {
   readonly exec: Exec
   readonly timeout: number
 }
 
-/** The clock: chrony tells most; without it systemd is asked, less often, for it starts a service to answer. */
-export const clockAspect = ({ exec, timeout }: Parts): Aspect => {
-  const systemd = createAspect({
+/** The clock, from chrony; without chrony from systemd, less often, because each read starts a service. */
+export const clockCheck = ({ exec, timeout }: ClockCheckOptions): HostCheck => {
+  const systemd = createHostCheck({
     name: 'clock',
     timeout,
     every: minute,
-    read: async ({ signal }) => sightOf(await askSystemd(exec, signal), 'systemd'),
+    read: async ({ signal }) => resultOf(await readSystemd(exec, signal), 'systemd'),
   })
-  return createAspect({
+  return createHostCheck({
     name: 'clock',
     timeout,
     read: async (context) => {
-      const tracked = await askChrony(exec, context)
-      return tracked === null ? systemd.look(context) : sightOf(tracked, 'chrony')
+      const tracked = await readChrony(exec, context)
+      return tracked === null ? systemd.run(context) : resultOf(tracked, 'chrony')
     },
   })
 }
 
-const sightOf = ({ synchronized, aheadSeconds, isSourceLost }: ClockState, by: string): Sight => ({
+const resultOf = (
+  { synchronized, aheadSeconds, isSourceLost }: ClockState,
+  source: string,
+): CheckResult => ({
   samples: [
     sample('chain_host_clock_synchronized', synchronized),
     ...sampleIfKnown('chain_host_clock_offset_seconds', aheadSeconds),
   ],
   state:
     isSourceLost === true
-      ? `not kept: ${by} has had no answer of its servers for hours`
-      : `${synchronized ? 'kept' : 'not kept'}, as ${by} tells${
-          synchronized && aheadSeconds === null ? ', though not how exactly' : ''
+      ? `not synchronized: ${source} has had no response from its servers for hours`
+      : `${synchronized ? 'synchronized' : 'not synchronized'} according to ${source}${
+          synchronized && aheadSeconds === null ? ', offset unknown' : ''
         }`,
 })
 
-/** Null where there is no chrony, or none that runs. */
-const askChrony = async (exec: Exec, { clock, signal }: Context): Promise<ClockState | null> => {
+/** Null if chrony is not installed or not running. */
+const readChrony = async (exec: Exec, { clock, signal }: Context): Promise<ClockState | null> => {
   const output = await exec
     .run({ command: 'chronyc', args: ['-c', 'tracking'], answers: [0, 1] }, signal)
-    .catch(nullIfSource)
+    .catch(nullOnSourceError)
   return output === null || output.exitCode !== 0 ? null : parseTracking(output.stdout, clock.now())
 }
 
-const askSystemd = async (exec: Exec, signal: AbortSignal): Promise<ClockState> => {
+const readSystemd = async (exec: Exec, signal: AbortSignal): Promise<ClockState> => {
   const args = ['show', '--property=NTPSynchronized']
   const synchronized = parseNtpSynchronized(
     (await exec.run({ command: 'timedatectl', args }, signal)).stdout,
   )
-  // Only where systemd-timesyncd is the service that keeps the clock is there an offset to be had.
-  const told = await exec
+  // The offset is available only if systemd-timesyncd is the active time service.
+  const status = await exec
     .run({ command: 'timedatectl', args: ['timesync-status'] }, signal)
-    .catch(nullIfSource)
+    .catch(nullOnSourceError)
   return {
     synchronized,
-    aheadSeconds: told === null || !synchronized ? null : parseTimesyncOffset(told.stdout),
+    aheadSeconds: status === null || !synchronized ? null : parseTimesyncOffset(status.stdout),
   }
 }
 
-const nullIfSource = (error: unknown): null => {
+const nullOnSourceError = (error: unknown): null => {
   if (error instanceof SourceError && !error.timeout) return null
   throw error
 }

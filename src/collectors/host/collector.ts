@@ -2,25 +2,22 @@ import type { Clock } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { HostSources } from '../../sources/host.ts'
-import { type Aspect, KNOWN, lookAtAll, NOT_TOLD, type Sight } from './aspect.ts'
-import { clockAspect } from './clock.ts'
-import { directoryAspects } from './directories.ts'
-import { driveAspects } from './drives.ts'
-import { kernelAspects } from './kernel.ts'
-import { memoryAspects } from './memory.ts'
-import { portsAspect } from './ports.ts'
-import { processAspects } from './processes.ts'
-import { processorAspects } from './processors.ts'
-import type { MainPids } from '../shared/main-pids.ts'
-import type { ReadPath } from '../shared/names.ts'
+import { type HostCheck, KNOWN, runAll, NOT_AVAILABLE, type CheckResult } from './host-check.ts'
+import { clockCheck } from './clock.ts'
+import { createReadPath, directoryChecks, type ReadPath } from './directories.ts'
+import { driveChecks } from './drives.ts'
+import { kernelChecks } from './kernel.ts'
+import { memoryChecks } from './memory.ts'
+import { portsCheck, processChecks } from './processes.ts'
+import { cpuChecks } from './cpu.ts'
+import type { MainPids } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
-import { createReadPath } from '../shared/names.ts'
 
-/** What was seen, by aspect. */
-export type HostReading = ReadonlyMap<string, Sight>
+/** Results by the name of the check. */
+export type HostReading = ReadonlyMap<string, CheckResult>
 
-interface Parts extends HostSources {
+interface HostCollectorOptions extends HostSources {
   readonly exec: Exec
   readonly clock: Clock
   readonly readPath: ReadPath
@@ -31,46 +28,46 @@ interface Parts extends HostSources {
   readonly timing: Timing
 }
 
-/** What the node needs from its host: each aspect by itself, so that none takes the others along. */
-export const host = (parts: Parts): Collector<HostReading> => {
-  const { timing } = parts
-  // Before the collector's own deadline: an aspect that hangs must not cost the reading.
-  const common = { ...parts, timeout: timing.timeout * 0.8 }
-  const aspects: readonly Aspect[] = [
-    ...kernelAspects(common),
-    ...processorAspects(common),
-    ...memoryAspects(common),
-    clockAspect(common),
-    portsAspect(common),
-    ...directoryAspects(common),
-    ...driveAspects(common),
-    ...processAspects(common),
+/** Properties of the host that the node depends on. The checks are independent of each other. */
+export const host = (options: HostCollectorOptions): Collector<HostReading> => {
+  const { timing } = options
+  // Less than the timeout of the collector: a check that hangs must not fail the reading.
+  const common = { ...options, timeout: timing.timeout * 0.8 }
+  const checks: readonly HostCheck[] = [
+    ...kernelChecks(common),
+    ...cpuChecks(common),
+    ...memoryChecks(common),
+    clockCheck(common),
+    portsCheck(common),
+    ...directoryChecks(common),
+    ...driveChecks(common),
+    ...processChecks(common),
   ]
   return {
     name: definition.name,
     help: definition.help,
     timing,
-    run: poll(timing, (context) => lookAtAll(aspects, context)),
+    run: poll(timing, (context) => runAll(checks, context)),
     samples: (reading) => [...reading.values()].flatMap(({ samples }) => samples),
     states: describe,
   }
 }
 
-const WITH_REASON = `${NOT_TOLD}: `
+const WITH_REASON = `${NOT_AVAILABLE}: `
 
-/** What is simply known, or not told here, is one line each: the log of a start should not be a page. */
+/** Checks without a state of their own are listed in one line, to keep the log at the start short. */
 const describe = (reading: HostReading): Readonly<Record<string, string>> => {
   const known = [...reading].filter(([, { state }]) => state === KNOWN).map(([name]) => name)
-  const notTold = [...reading].flatMap(([name, { state }]) => {
-    if (state === NOT_TOLD) return [name]
+  const notAvailable = [...reading].flatMap(([name, { state }]) => {
+    if (state === NOT_AVAILABLE) return [name]
     return state.startsWith(WITH_REASON) ? [`${name} (${state.slice(WITH_REASON.length)})`] : []
   })
   const others = [...reading].filter(
-    ([, { state }]) => state !== KNOWN && !state.startsWith(NOT_TOLD),
+    ([, { state }]) => state !== KNOWN && !state.startsWith(NOT_AVAILABLE),
   )
   return {
     'host, known': known.join(', ') || 'none',
-    'host, not told here': notTold.join(', ') || 'none',
+    'host, not available': notAvailable.join(', ') || 'none',
     ...Object.fromEntries(others.map(([name, { state }]) => [`host, ${name}`, state])),
   }
 }

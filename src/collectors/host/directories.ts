@@ -1,74 +1,90 @@
+import { resolvePath } from '../../core/key-paths.ts'
 import { minute } from '../../core/units.ts'
 import { sample } from '../../core/metric.ts'
+import type { KeyFiles } from '../../sources/key-files.ts'
+import type { ReadPrefix } from '../../sources/prefix.ts'
 import type { DiskUsage } from '../../sources/disk-usage.ts'
-import { type Aspect, createAspect, KNOWN, NOT_TOLD, type Sight } from './aspect.ts'
-import type { ReadPath } from '../shared/names.ts'
+import {
+  type HostCheck,
+  createHostCheck,
+  KNOWN,
+  NOT_AVAILABLE,
+  type CheckResult,
+} from './host-check.ts'
 
-interface Parts {
+/** Replaces `{prefix}` in a path of the node. */
+export type ReadPath = (template: string, signal: AbortSignal) => Promise<string>
+
+export const createReadPath =
+  (readPrefix: ReadPrefix, files: Pick<KeyFiles, 'look'>): ReadPath =>
+  async (template, signal) =>
+    resolvePath(template, { prefix: (await readPrefix(signal)).word, files })
+
+interface DirectoryCheckOptions {
   readonly space: DiskUsage
   readonly readPath: ReadPath
   /** Label → path, with `{prefix}`. */
   readonly directories: Readonly<Record<string, string>>
-  /** The node's own directory, with `{prefix}`. */
+  /** The directory of the node, with `{prefix}`. */
   readonly nodeDirectory: string
   readonly timeout: number
 }
 
-/** What the node keeps writing anew while it is well, and what somebody edits. */
+/** Files that a healthy node rewrites, and the configuration that the operator edits. */
 const FILES = {
   node: 'config/node.toml',
   forkpoint: 'config/forkpoint/forkpoint.toml',
   validators: 'config/validators/validators.toml',
 } as const
 
-const MISSING: Sight = {
+const MISSING: CheckResult = {
   samples: [],
-  state: 'not found; correct the path, or the rights (docs/host.md)',
+  state: 'not found; correct the path or the permissions (docs/host.md)',
 }
 
-/** Seen behind a bind mount, as the drop-in of `deploy/` makes them. */
-const REMOVED: Sight = {
+/** Happens with a bind mount, as in the drop-in of `deploy/`. */
+const REMOVED: CheckResult = {
   samples: [],
   state:
-    'not known: it was removed, and maybe made anew; restart the agent to see it (docs/host.md)',
+    'not known: it was removed, and possibly created again; restart the agent to read it (docs/host.md)',
 }
 
-/** The ledger of a node at work has five times as many as are looked at: that is no trouble. */
-const TOO_MANY: Sight = { samples: [], state: `${NOT_TOLD}: too many files to sum` }
+/** The ledger of a running node has five times the maximum number of files: that is not a failure. */
+const TOO_MANY: CheckResult = { samples: [], state: `${NOT_AVAILABLE}: too many files to sum` }
 
 /** As in the alert ChainDiskFull. */
 const FULL_BELOW = 0.05
 
-/** The places on disk that the node fills, and the files that it lives by. */
-export const directoryAspects = (parts: Parts): readonly Aspect[] => [
-  ...Object.entries(parts.directories).flatMap(([directory, path]) =>
-    spaceAspects(parts, directory, path),
+/** Directories that grow, and files that the node depends on. */
+export const directoryChecks = (options: DirectoryCheckOptions): readonly HostCheck[] => [
+  ...Object.entries(options.directories).flatMap(([directory, path]) =>
+    spaceChecks(options, directory, path),
   ),
-  ...Object.entries(FILES).map(([file, path]) => fileAspect(parts, file, path)),
+  ...Object.entries(FILES).map(([file, path]) => fileCheck(options, file, path)),
 ]
 
-const spaceAspects = (
-  { space, readPath, timeout }: Parts,
+const spaceChecks = (
+  { space, readPath, timeout }: DirectoryCheckOptions,
   directory: string,
   path: string,
-): readonly Aspect[] => [
-  createAspect({
+): readonly HostCheck[] => [
+  createHostCheck({
     name: `file system of ${directory}`,
     timeout,
     read: async ({ signal }) => {
-      const found = await space.fileSystem(await readPath(path, signal))
-      if (found === null) return MISSING
-      const isFull = Number(found.availableBytes) < Number(found.sizeBytes) * FULL_BELOW
+      const fileSystem = await space.fileSystem(await readPath(path, signal))
+      if (fileSystem === null) return MISSING
+      const isFull = Number(fileSystem.availableBytes) < Number(fileSystem.sizeBytes) * FULL_BELOW
       return {
         samples: [
-          sample('chain_host_filesystem_size_bytes', found.sizeBytes, { directory }),
-          sample('chain_host_filesystem_available_bytes', found.availableBytes, { directory }),
+          sample('chain_host_filesystem_size_bytes', fileSystem.sizeBytes, { directory }),
+          sample('chain_host_filesystem_available_bytes', fileSystem.availableBytes, { directory }),
         ],
         state: isFull ? `less than ${FULL_BELOW * 100} % free` : KNOWN,
       }
     },
   }),
-  createAspect({
+  createHostCheck({
     name: `directory ${directory}`,
     timeout,
     every: minute,
@@ -82,12 +98,12 @@ const spaceAspects = (
   }),
 ]
 
-const fileAspect = (
-  { space, readPath, nodeDirectory, timeout }: Parts,
+const fileCheck = (
+  { space, readPath, nodeDirectory, timeout }: DirectoryCheckOptions,
   file: string,
   path: string,
-): Aspect =>
-  createAspect({
+): HostCheck =>
+  createHostCheck({
     name: `file ${file}`,
     timeout,
     read: async ({ signal }) => {

@@ -6,50 +6,56 @@ import { parseTemperature, parseWord } from '../../parsers/kernel-files.ts'
 import { type DriveHealth, parseDriveHealth } from '../../parsers/smartctl.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import type { DiskUsage } from '../../sources/disk-usage.ts'
-import { type Aspect, createAspect, KNOWN, NOT_TOLD, type Sight } from './aspect.ts'
+import {
+  type HostCheck,
+  createHostCheck,
+  KNOWN,
+  NOT_AVAILABLE,
+  type CheckResult,
+} from './host-check.ts'
 
-interface Parts {
+interface DriveCheckOptions {
   readonly sysfs: FileTree
   readonly space: DiskUsage
   readonly clock: Clock
-  /** Where a privileged unit leaves what the drives say of their health. */
+  /** The reports of smartctl, written by a privileged unit. */
   readonly health: { readonly directory: string; readonly tree: FileTree } | null
   readonly timeout: number
 }
 
-/** The unit writes every minute; a report older than this, in milliseconds, tells nothing of now. */
+/** The unit writes every minute; a report older than this is ignored. In milliseconds. */
 const MAX_AGE = 5 * minute
 const REPORT_BYTES = 1024 * 1024
 const NVME = 'class/nvme'
 
 /** The NVMe drives: identity and temperature from the kernel, health from the reports of smartctl. */
-export const driveAspects = (parts: Parts): readonly Aspect[] => {
-  const { sysfs, timeout } = parts
+export const driveChecks = (options: DriveCheckOptions): readonly HostCheck[] => {
+  const { sysfs, timeout } = options
   return [
-    createAspect({
+    createHostCheck({
       name: 'drives',
       timeout,
-      read: () => ofEach(sysfs, 'cannot be read', (device) => identity(sysfs, device)),
+      read: () => forEachDrive(sysfs, 'cannot be read', (device) => identity(sysfs, device)),
     }),
-    createAspect({
+    createHostCheck({
       name: 'temperature of drives',
       timeout,
       read: async () =>
-        named(
-          await ofEach(sysfs, 'not told', (device) => temperature(sysfs, device)),
+        withDevices(
+          await forEachDrive(sysfs, 'not available', (device) => temperature(sysfs, device)),
           'hot',
           ({ name, value }) =>
             name === 'chain_host_nvme_temperature_celsius' && value >= HOT_CELSIUS,
         ),
     }),
-    createAspect({
+    createHostCheck({
       name: 'health of drives',
       timeout,
       read: async () =>
-        parts.health === null
+        options.health === null
           ? { samples: [], state: NOT_SET }
-          : named(
-              await ofEach(sysfs, NO_REPORT, (device) => healthOf(parts, device)),
+          : withDevices(
+              await forEachDrive(sysfs, NO_REPORT, (device) => healthOf(options, device)),
               'failing',
               ({ name, value }) => name === 'chain_host_nvme_critical_warning' && value > 0,
             ),
@@ -60,34 +66,38 @@ export const driveAspects = (parts: Parts): readonly Aspect[] => {
 /** As in the alert ChainDriveHot. */
 const HOT_CELSIUS = 70
 
-/** With a state that names the drives that are in trouble, if there are any. */
-const named = (sight: Sight, trouble: string, isTrouble: (one: Sample) => boolean): Sight => {
-  const devices = sight.samples.filter(isTrouble).map(({ labels }) => labels['device'])
-  return devices.length === 0 ? sight : { ...sight, state: `${trouble}: ${devices.join(', ')}` }
+/** If a sample of any drive is a problem, the state lists these drives. */
+const withDevices = (
+  result: CheckResult,
+  problem: string,
+  isProblem: (one: Sample) => boolean,
+): CheckResult => {
+  const devices = result.samples.filter(isProblem).map(({ labels }) => labels['device'])
+  return devices.length === 0 ? result : { ...result, state: `${problem}: ${devices.join(', ')}` }
 }
 
-/** Drive by drive: one that fails says nothing of the others. Null is a drive that does not tell, a text one that tells why. */
-const ofEach = async (
+/** Reads each drive independently. `read` returns null if the drive has no value, or the reason as a text. */
+const forEachDrive = async (
   sysfs: FileTree,
-  complaint: string,
+  missing: string,
   read: (device: string) => Promise<readonly Sample[] | string | null>,
-): Promise<Sight> => {
+): Promise<CheckResult> => {
   const devices = ((await sysfs.list(NVME)) ?? []).filter((name) => /^nvme\d+$/.test(name))
   const samples: Sample[] = []
-  const lacking = new Map<string, readonly string[]>()
+  const withoutValue = new Map<string, readonly string[]>()
   for (const device of devices.toSorted()) {
-    const found = await read(device).catch(nullIfOurs)
+    const found = await read(device).catch(nullOnReadError)
     if (found === null || typeof found === 'string') {
-      const why = found ?? complaint
-      lacking.set(why, [...(lacking.get(why) ?? []), device])
+      const reason = found ?? missing
+      withoutValue.set(reason, [...(withoutValue.get(reason) ?? []), device])
     } else samples.push(...found)
   }
-  const told = [...lacking].map(([why, which]) => `${which.join(', ')}: ${why}`)
-  if (told.length > 0) return { samples, state: told.join('; ') }
-  return { samples, state: samples.length === 0 ? NOT_TOLD : KNOWN }
+  const reasons = [...withoutValue].map(([reason, drives]) => `${drives.join(', ')}: ${reason}`)
+  if (reasons.length > 0) return { samples, state: reasons.join('; ') }
+  return { samples, state: samples.length === 0 ? NOT_AVAILABLE : KNOWN }
 }
 
-const nullIfOurs = (error: unknown): null => {
+const nullOnReadError = (error: unknown): null => {
   if (error instanceof SourceError || error instanceof ParseError) return null
   throw error
 }
@@ -96,17 +106,17 @@ const NOT_SET = 'not known: host.smartDirectory is not set (docs/host.md)'
 const NO_REPORT =
   'no fresh report; see `systemctl status chain-agent-smart.timer chain-agent-smart.service`'
 
-/** As of a drive on another bus, or of one that did not answer smartctl. */
-const NO_HEALTH = 'no report with health in it'
+/** For example a drive on another bus, or one that did not respond to smartctl. */
+const NO_HEALTH = 'the report contains no health data'
 
 const identity = async (sysfs: FileTree, device: string): Promise<readonly Sample[]> => {
-  const word = async (file: string): Promise<string> =>
+  const readWord = async (file: string): Promise<string> =>
     parseWord(`${file} of ${device}`, (await sysfs.read(`${NVME}/${device}/${file}`)) ?? '')
-  const [model, firmware] = [await word('model'), await word('firmware_rev')]
+  const [model, firmware] = [await readWord('model'), await readWord('firmware_rev')]
   return [sample('chain_host_nvme_info', 1, { device, model, firmware })]
 }
 
-/** Where the sensor hangs has changed with the years: below the drive, or below its place on the bus. */
+/** The directory of the sensor depends on the kernel version: below the drive, or below its bus device. */
 const temperature = async (sysfs: FileTree, device: string): Promise<readonly Sample[] | null> => {
   for (const directory of ['', '/hwmon', '/device/hwmon']) {
     const at = `${NVME}/${device}${directory}`
@@ -123,7 +133,7 @@ const temperature = async (sysfs: FileTree, device: string): Promise<readonly Sa
 }
 
 const healthOf = async (
-  { health, space, clock }: Parts,
+  { health, space, clock }: DriveCheckOptions,
   device: string,
 ): Promise<readonly Sample[] | string | null> => {
   if (health === null) return null

@@ -2,9 +2,9 @@ import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseCount } from '../../parsers/kernel-files.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import type { ReadMemory } from '../../sources/host.ts'
-import { type Aspect, createAspect } from './aspect.ts'
+import { type HostCheck, createHostCheck } from './host-check.ts'
 
-interface Parts {
+interface MemoryCheckOptions {
   readonly sysfs: FileTree
   readonly readMemory: ReadMemory
   readonly timeout: number
@@ -15,8 +15,12 @@ const SIZES = [
   ['1Gi', 'hugepages-1048576kB'],
 ] as const
 
-export const memoryAspects = ({ sysfs, readMemory, timeout }: Parts): readonly Aspect[] => [
-  createAspect({
+export const memoryChecks = ({
+  sysfs,
+  readMemory,
+  timeout,
+}: MemoryCheckOptions): readonly HostCheck[] => [
+  createHostCheck({
     name: 'memory',
     timeout,
     read: async () => {
@@ -27,15 +31,15 @@ export const memoryAspects = ({ sysfs, readMemory, timeout }: Parts): readonly A
       ]
     },
   }),
-  createAspect({
+  createHostCheck({
     name: 'huge pages',
     timeout,
     read: async () => {
       const read = async (directory: string, file: string): Promise<bigint | null> => {
         const text = await sysfs.read(`kernel/mm/hugepages/${directory}/${file}`)
-        return text === null ? null : parseCount('the count of huge pages', text)
+        return text === null ? null : parseCount('the number of huge pages', text)
       }
-      const found = SIZES.map(async ([size, directory]) => [
+      const counts = SIZES.map(async ([size, directory]) => [
         ...sampleIfKnown('chain_host_hugepages', await read(directory, 'nr_hugepages'), {
           size,
           state: 'total',
@@ -45,7 +49,7 @@ export const memoryAspects = ({ sysfs, readMemory, timeout }: Parts): readonly A
           state: 'free',
         }),
       ])
-      return (await Promise.all(found)).flat()
+      return (await Promise.all(counts)).flat()
     },
   }),
 ]

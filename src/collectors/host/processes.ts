@@ -1,19 +1,25 @@
 import { SourceError } from '../../core/errors.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseOpenFilesLimit } from '../../parsers/kernel-files.ts'
+import { parseListeners } from '../../parsers/sockets.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
-import type { MainPids } from '../shared/main-pids.ts'
-import { type Aspect, createAspect } from './aspect.ts'
+import { type HostCheck, createHostCheck } from './host-check.ts'
+import type { MainPids } from '../shared/node-state.ts'
 
-interface Parts {
+interface ProcessCheckOptions {
   readonly procfs: FileTree
   readonly mainPids: MainPids
+  readonly ports: readonly number[]
   readonly timeout: number
 }
 
-/** How many files the node's processes have open, and may have. */
-export const processAspects = ({ procfs, mainPids, timeout }: Parts): readonly Aspect[] => [
-  createAspect({
+/** Limit and number of open files of the main processes of the node. */
+export const processChecks = ({
+  procfs,
+  mainPids,
+  timeout,
+}: ProcessCheckOptions): readonly HostCheck[] => [
+  createHostCheck({
     name: 'limits of services',
     timeout,
     read: async () => {
@@ -26,7 +32,7 @@ export const processAspects = ({ procfs, mainPids, timeout }: Parts): readonly A
       return found.length === 0 ? { samples: [], state: NONE } : found
     },
   }),
-  createAspect({
+  createHostCheck({
     name: 'open files of services',
     timeout,
     read: async () => {
@@ -51,3 +57,33 @@ export const processAspects = ({ procfs, mainPids, timeout }: Parts): readonly A
 
 const NONE = 'no running service is known'
 const HIDDEN = 'not counted for other users before Linux 6.2 (docs/host.md)'
+
+/** Bytes to read: 1700 listening sockets; connections follow after them. */
+const TABLE_BYTES = 256 * 1024
+
+/** Ports on which a process listens on an interface other than loopback. A firewall is not taken into account. */
+export const portsCheck = ({ procfs, ports, timeout }: ProcessCheckOptions): HostCheck =>
+  createHostCheck({
+    name: 'ports',
+    timeout,
+    read: async () => {
+      const tables = [
+        await procfs.read('net/tcp', TABLE_BYTES),
+        await procfs.read('net/tcp6', TABLE_BYTES), // absent if IPv6 is disabled
+      ].filter((table) => table !== null)
+      if (tables.length === 0) return []
+      const open = new Set(
+        tables
+          .flatMap(parseListeners)
+          .filter(({ isLoopback }) => !isLoopback)
+          .map(({ port }) => port),
+      )
+      const exposed = ports.filter((port) => open.has(port))
+      return {
+        samples: ports.map((port) =>
+          sample('chain_host_port_exposed', open.has(port), { port: String(port) }),
+        ),
+        state: exposed.length === 0 ? 'none exposed' : `exposed: ${exposed.join(', ')}`,
+      }
+    },
+  })

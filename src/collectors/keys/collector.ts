@@ -6,17 +6,17 @@ import type { ExamineKeys, KeyFile } from './files.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { chooseExaminer } from './report.ts'
 
-interface Parts {
-  /** Looks itself, or reads what a privileged unit has seen. */
+interface KeysCollectorOptions {
+  /** Checks the files, or reads the report of a privileged unit. */
   readonly examine: ExamineKeys
   readonly timing: Timing
 }
 
 const ADVICE =
-  'let chain-agent-keys.timer of deploy/ look, and set keys.reportFile; or set keys.enabled to false'
+  'install chain-agent-keys.timer from deploy/ and set keys.reportFile; or set keys.enabled to false'
 
-/** The node's keystores, its password, and the backups of all three: whether they are there, whole and private. */
-export const keys = ({ examine, timing }: Parts): Collector<readonly KeyFile[]> => ({
+/** The node's keystores, their password, and the backups of all three: present, intact, readable only by their owner. */
+export const keys = ({ examine, timing }: KeysCollectorOptions): Collector<readonly KeyFile[]> => ({
   name: definition.name,
   help: definition.help,
   timing,
@@ -24,25 +24,25 @@ export const keys = ({ examine, timing }: Parts): Collector<readonly KeyFile[]> 
     const files = await examine(signal)
     if (files.some(({ state }) => state !== null)) return files
     throw new SourceError({
-      doing: "look at the node's key files",
-      happened: `of none it can be seen whether it is there: ${files[0]?.why ?? 'none is known'}`,
+      doing: "check the node's key files",
+      happened: `none can be accessed: ${files[0]?.why ?? 'unknown'}`,
       advice: ADVICE,
     })
   }),
   samples: (files) => files.flatMap(samplesOf),
   states: (files) => ({
     'key files': files.every(({ state }) => state !== null)
-      ? 'all can be looked at'
-      : `not all can be looked at; ${ADVICE}`,
-    ...Object.fromEntries(files.map((file) => [subjectOf(file), stateInWords(file)])),
+      ? 'all are accessible'
+      : `not all are accessible; ${ADVICE}`,
+    ...Object.fromEntries(files.map((file) => [subjectOf(file), stateText(file)])),
   }),
 })
 
 const samplesOf = ({ key, kind, state, writtenAt, copies }: KeyFile): readonly Sample[] => [
   ...(state === null
     ? []
-    : KEY_STATES.map((one) =>
-        sample('chain_key_file_state', Number(one === state), { key, kind, state: one }),
+    : KEY_STATES.map((value) =>
+        sample('chain_key_file_state', Number(value === state), { key, kind, state: value }),
       )),
   ...sampleIfKnown(
     'chain_key_backup_timestamp_seconds',
@@ -55,15 +55,16 @@ const samplesOf = ({ key, kind, state, writtenAt, copies }: KeyFile): readonly S
 const subjectOf = ({ key, kind }: KeyFile): string =>
   key === 'password' && kind === 'keystore' ? 'environment file' : `${key} ${kind}`
 
-const stateInWords = ({ state, why }: KeyFile): string => {
-  const word = state ?? 'unknown'
-  return why === null ? word : `${word}: ${why}`
+const stateText = ({ state, why }: KeyFile): string => {
+  const name = state ?? 'unknown'
+  return why === null ? name : `${name}: ${why}`
 }
 
 export const offer: OfferCollector = (dependencies) => {
-  const { publicKey: _, ...places } = dependencies.config.node
+  const { publicKey: _, ...folders } = dependencies.config.node
   return {
-    uses: [dependencies.readPrefix, places],
-    create: (timing) => keys({ examine: chooseExaminer({ ...dependencies, places }), timing }),
+    uses: [dependencies.readPrefix, folders],
+    create: (timing) =>
+      keys({ examine: chooseExaminer({ ...dependencies, places: folders }), timing }),
   }
 }

@@ -11,64 +11,63 @@ import { findBackupProblem, findKeystoreProblem } from '../../parsers/keystore.t
 import { findEnvironmentProblem, findPasswordProblem } from '../../parsers/keystore-password.ts'
 import type { FileFacts, KeyFiles } from '../../sources/key-files.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
-import { onceAtATime } from './once-at-a-time.ts'
 
-/** How it stands with one secret file. No path and nothing of the content: this is shown to everybody. */
+/** The state of one secret file, without its path and content: it is exported. */
 export interface KeyFile {
   readonly key: (typeof KEYS)[number]
   readonly kind: (typeof KEY_KINDS)[number]
-  /** Null where this user cannot even see whether it is there. */
+  /** Null if the agent has no permission to check whether the file exists. */
   readonly state: (typeof KEY_STATES)[number] | null
-  /** What is wrong, or why the state is unknown. */
+  /** The problem, or why the state is unknown. */
   readonly why: string | null
-  /** Of a backup that is there, in milliseconds since the epoch. */
+  /** Modification time of an existing backup, in milliseconds since the epoch. */
   readonly writtenAt: number | null
-  /** How many earlier ones lie beside a backup. */
+  /** Number of rotated copies next to a backup. */
   readonly copies: number | null
 }
 
-export interface ExaminerParts {
+export interface KeyExaminerOptions {
   readonly files: KeyFiles
   readonly readPrefix: ReadPrefix
   readonly places: KeyFolders
 }
 
-/** Throws a SourceError where nothing could even be asked. */
+/** Throws a SourceError if no file can be checked. */
 export type ExamineKeys = (signal: AbortSignal) => Promise<readonly KeyFile[]>
 
-interface Place extends Pick<KeyFile, 'key' | 'kind'> {
+interface SecretFile extends Pick<KeyFile, 'key' | 'kind'> {
   readonly path: string
   readonly findProblem: (text: string) => string | null
 }
 
-type State = Pick<KeyFile, 'state' | 'why'>
+type FileState = Pick<KeyFile, 'state' | 'why'>
 
-/** Looks at every secret of the node and every backup of one, with the rights of whoever calls it. */
-export const createKeyExaminer = (parts: ExaminerParts): ExamineKeys => {
-  const { readPrefix, places } = parts
-  const files = onceAtATime(parts.files)
+/** Checks all secrets of the node and their backups, with the permissions of the process. */
+export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
+  const { readPrefix, places } = options
+  const files = oneCallPerPath(options.files)
 
   const stateOf = async (
-    { path, findProblem }: Place,
+    { path, findProblem }: SecretFile,
     nodeUser: number | null,
-  ): Promise<State & { readonly facts: FileFacts | null }> => {
+  ): Promise<FileState & { readonly facts: FileFacts | null }> => {
     const facts = await files.look(path)
-    if (typeof facts === 'string') return { ...WHERE[facts], facts: null }
+    if (typeof facts === 'string') return { ...STATE_OF[facts], facts: null }
     if (!facts.isFile) return { state: 'invalid', why: 'not a file', facts }
     if (facts.bytes === 0) return { state: 'invalid', why: 'empty', facts }
-    if (facts.bytes > files.maxBytes) return { state: 'invalid', why: 'far too long', facts }
+    if (facts.bytes > files.maxBytes) return { state: 'invalid', why: 'too large', facts }
     const read = await files.read(path, findProblem)
-    if (read === 'none') return { ...WHERE.none, facts: null }
+    if (read === 'none') return { ...STATE_OF.none, facts: null }
     const problem = typeof read === 'string' ? null : read.verdict
     if (problem !== null) return { state: 'invalid', why: problem, facts }
     const exposure = exposureOf(facts, nodeUser)
     if (exposure !== null) return { state: 'exposed', why: exposure, facts }
     if (typeof read === 'object') return { state: 'ok', why: null, facts }
-    if (read === 'barred') return { state: 'unverified', why: 'this user may not read it', facts }
-    return { ...WHERE[read], facts }
+    if (read === 'barred') return { state: 'unverified', why: 'no permission to read it', facts }
+    return { ...STATE_OF[read], facts }
   }
 
-  /** What is wrong with any of the copies that were rotated away. */
+  /** The problem of the first rotated copy that is exposed. */
   const exposedCopy = async (
     paths: readonly string[],
     nodeUser: number | null,
@@ -89,21 +88,21 @@ export const createKeyExaminer = (parts: ExaminerParts): ExamineKeys => {
     const nodeUser = typeof node === 'string' ? null : node.uid
     const listed = await files.list(backupDirectory)
     const entries = listed === 'none' ? [] : typeof listed === 'string' ? null : listed
-    // What was waited for may come when nobody waits any more.
+    // The reads may complete after the timeout of the poll.
     signal.throwIfAborted()
-    const keystores = keystoresIn(folders).map(async (place) => {
-      const { state, why } = await stateOf(place, nodeUser)
-      return { key: place.key, kind: place.kind, state, why, writtenAt: null, copies: null }
+    const keystores = keystoresIn(folders).map(async (secret) => {
+      const { state, why } = await stateOf(secret, nodeUser)
+      return { key: secret.key, kind: secret.kind, state, why, writtenAt: null, copies: null }
     })
-    const backups = backupsIn(folders).map(async (place) => {
-      const { key, kind, path } = place
-      const { facts, ...found } = await stateOf(place, nodeUser)
+    const backups = backupsIn(folders).map(async (secret) => {
+      const { key, kind, path } = secret
+      const { facts, ...checked } = await stateOf(secret, nodeUser)
       const copies = entries
         ?.map((name) => `${backupDirectory}/${name}`)
         .filter(isReplacedCopyOf(path))
-      const isSound = found.state === 'ok' || found.state === 'unverified'
-      const exposure = isSound ? await exposedCopy(copies ?? [], nodeUser) : null
-      const state: State = exposure === null ? found : { state: 'exposed', why: exposure }
+      const isIntact = checked.state === 'ok' || checked.state === 'unverified'
+      const exposure = isIntact ? await exposedCopy(copies ?? [], nodeUser) : null
+      const state: FileState = exposure === null ? checked : { state: 'exposed', why: exposure }
       const writtenAt = facts?.modifiedAt ?? null
       return { key, kind, ...state, writtenAt, copies: copies?.length ?? null }
     })
@@ -111,14 +110,14 @@ export const createKeyExaminer = (parts: ExaminerParts): ExamineKeys => {
   }
 }
 
-const WHERE = {
+const STATE_OF = {
   none: { state: 'missing', why: null },
-  barred: { state: null, why: 'this user may not go where it lies' },
-  broken: { state: null, why: 'the file system fails there' },
-  waiting: { state: null, why: 'the file system there has not answered yet' },
+  barred: { state: null, why: 'no permission to access its directory' },
+  broken: { state: null, why: 'the file system returns errors' },
+  waiting: { state: null, why: 'the file system has not responded yet' },
 } as const
 
-const keystoresIn = (folders: KeyFolders): readonly Place[] => {
+const keystoresIn = (folders: KeyFolders): readonly SecretFile[] => {
   const [kind, findProblem] = ['keystore' as const, findKeystoreProblem]
   const path = folders.environmentFile
   return [
@@ -128,7 +127,7 @@ const keystoresIn = (folders: KeyFolders): readonly Place[] => {
   ]
 }
 
-const backupsIn = (folders: KeyFolders): readonly Place[] => {
+const backupsIn = (folders: KeyFolders): readonly SecretFile[] => {
   const [kind, findProblem] = ['backup' as const, findBackupProblem]
   return [
     { key: 'secp', kind, path: backupOf(folders, 'secp'), findProblem },
@@ -140,4 +139,27 @@ const backupsIn = (folders: KeyFolders): readonly Place[] => {
       findProblem: findPasswordProblem,
     },
   ]
+}
+
+/**
+ * Allows one pending call per path: on a file system that hangs, each call blocks a thread of the pool that
+ * all file access of the agent shares.
+ */
+const oneCallPerPath = (files: KeyFiles): KeyFiles => {
+  const pending = new Set<string>()
+  const call = async <T>(path: string, run: () => Promise<T>): Promise<T | 'waiting'> => {
+    if (pending.has(path)) return 'waiting'
+    pending.add(path)
+    try {
+      return await run()
+    } finally {
+      pending.delete(path)
+    }
+  }
+  return {
+    maxBytes: files.maxBytes,
+    look: (path) => call(path, () => files.look(path)),
+    read: (path, judge) => call(path, () => files.read(path, judge)),
+    list: (path) => call(path, () => files.list(path)),
+  }
 }

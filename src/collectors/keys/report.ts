@@ -2,9 +2,14 @@ import { z } from 'zod'
 import { ParseError } from '../../core/errors.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
 import type { ReadReport } from '../../sources/report-file.ts'
-import { createKeyExaminer, type ExamineKeys, type ExaminerParts, type KeyFile } from './files.ts'
+import {
+  createKeyExaminer,
+  type ExamineKeys,
+  type KeyExaminerOptions,
+  type KeyFile,
+} from './files.ts'
 
-/** What `chain-agent keys-report` prints, and the agent without rights reads. */
+/** Printed by `chain-agent keys-report`, and read by the agent, which has no permissions on the files. */
 const schema = z.object({
   version: z.literal(1),
   files: z.array(
@@ -19,13 +24,17 @@ const schema = z.object({
   ),
 })
 
-interface Choice extends Omit<ExaminerParts, 'files'> {
-  readonly keyFiles: ExaminerParts['files']
+interface ExaminerOptions extends Omit<KeyExaminerOptions, 'files'> {
+  readonly keyFiles: KeyExaminerOptions['files']
   readonly readKeyReport: ReadReport | null
 }
 
-/** By the report of a privileged unit, where there is one; else with the agent's own eyes. */
-export const chooseExaminer = ({ keyFiles, readKeyReport, ...others }: Choice): ExamineKeys =>
+/** Uses the report of a privileged unit if one is configured; else the agent checks the files itself. */
+export const chooseExaminer = ({
+  keyFiles,
+  readKeyReport,
+  ...others
+}: ExaminerOptions): ExamineKeys =>
   readKeyReport === null
     ? createKeyExaminer({ files: keyFiles, ...others })
     : async (signal) => parseKeyReport(await readKeyReport(signal))
@@ -33,11 +42,11 @@ export const chooseExaminer = ({ keyFiles, readKeyReport, ...others }: Choice): 
 export const renderKeyReport = (files: readonly KeyFile[]): string =>
   `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`
 
-/** Throws a ParseError that quotes nothing: whoever names the wrong file in the settings may have named a key. */
+/** Throws a ParseError without a quote: the configured file may be a key by mistake. */
 const parseKeyReport = (text: string): readonly KeyFile[] => {
   const report = schema.safeParse(readJson(text)).data
   if (report) return report.files
-  throw new ParseError('the report on key files', 'what chain-agent keys-report prints', '')
+  throw new ParseError('the report on key files', 'the output of chain-agent keys-report', '')
 }
 
 const readJson = (text: string): unknown => {

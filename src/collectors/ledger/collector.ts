@@ -5,73 +5,71 @@ import type { JournalEntry } from '../../parsers/journal.ts'
 import { parseLedgerLine } from '../../parsers/ledger-tail.ts'
 import {
   createJournalFollower,
-  type Heard,
-  heardSamples,
+  type FollowerReading,
+  followerSamples,
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
-import { createLedgerCount, type LedgerReading } from './count.ts'
-import { createReader } from '../shared/reader.ts'
-import type { Names } from '../shared/names.ts'
-import type { OwnKey } from '../shared/own-key.ts'
-import type { SlotCount } from '../derived/slots.ts'
+import { createLedgerCounters, type LedgerReading } from './counters.ts'
+import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
+import type { UnitNames } from '../shared/unit-names.ts'
+import type { OwnKey } from '../shared/node-state.ts'
+import type { RoundCounter } from '../derived/duties.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
-interface Parts {
-  readonly listening: JournalDependencies
-  readonly names: Names
-  /** The unit, with `{prefix}` for the maker's word. */
+interface LedgerCollectorOptions {
+  readonly journalDependencies: JournalDependencies
+  readonly unitNames: UnitNames
+  /** The systemd unit, with `{prefix}` for the name prefix. */
   readonly unit: string
   readonly ownKey: OwnKey
-  /** Where rounds and own turns are counted. */
-  readonly slots: SlotCount
+  readonly roundCounter: RoundCounter
   readonly timing: Timing
 }
 
-/** And, where a line was not understood, such a line. */
-type Reading = Heard & LedgerReading & { readonly unparsed: string | null }
+/** With an unparsed line if there is one. */
+type Reading = FollowerReading & LedgerReading & { readonly unparsed: string | null }
 
 const SERVICE = 'ledger-tail'
 
-/** Blocks, timeouts and skipped rounds as the ledger stream tells them in the journal. */
+/** Blocks, timeouts and skipped rounds, from the ledger stream in the journal. */
 export const ledger = ({
-  listening,
-  names,
+  journalDependencies,
+  unitNames,
   unit,
   ownKey,
-  slots,
+  roundCounter,
   timing,
-}: Parts): Collector<Reading> => {
-  const { recorder } = listening
-  const count = createLedgerCount(recorder, ownKey)
-  const reader = createReader(recorder, 'ledger-tail', parseLedgerLine)
+}: LedgerCollectorOptions): Collector<Reading> => {
+  const { recorder } = journalDependencies
+  const counters = createLedgerCounters(recorder, ownKey)
+  const reader = createLineReader(recorder, 'ledger-tail', parseLedgerLine)
 
-  const on = ({ message, fields, at }: JournalEntry, isOld: boolean): void => {
-    // What systemd and journald say of the unit comes along with what the unit says.
-    if (message === null || fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields) return
+  const onEntry = ({ message, fields, at }: JournalEntry, isOld: boolean): void => {
+    if (message === null || isAboutUnit(fields)) return
     const event = reader.read(message, { by: isOld ? 0 : 1, at })
     if (!event) return
-    const isNew = count.add({ event, isOld, process: fields['_PID'] ?? '' })
+    const isNew = counters.add({ event, isOld, process: fields['_PID'] ?? '' })
     if (isNew && !isOld && event.event !== 'finalized') {
       const key = ownKey.get()
       const isOwn = key === null ? null : event.author === key
-      slots.saw({ isTimeout: event.event === 'timeout', isOwn })
+      roundCounter.add({ isTimeout: event.event === 'timeout', isOwn })
     }
   }
 
-  const open = createJournalFollower(listening, {
+  const open = createJournalFollower(journalDependencies, {
     timing,
-    listener: {
+    consumer: {
       service: SERVICE,
-      match: async (signal) => ['-u', await names.one(unit, signal)],
+      match: async (signal) => ['-u', await unitNames.one(unit, signal)],
       newest: 1000,
-      begin: () => {
-        count.begin()
-        reader.begin()
+      initialize: () => {
+        counters.initialize()
+        reader.initialize()
       },
-      on,
-      memory: () => count.memory(),
-      restore: (memory) => {
-        count.restore(memory)
+      onEntry,
+      snapshot: () => counters.snapshot(),
+      restore: (snapshot) => {
+        counters.restore(snapshot)
       },
     },
   })
@@ -80,12 +78,12 @@ export const ledger = ({
     name: definition.name,
     help: definition.help,
     timing,
-    run: follow<Heard, Reading>(
+    run: follow<FollowerReading, Reading>(
       open,
-      { lastEntryAt: null, ...count.reading(), unparsed: null },
-      (_, heard) => ({
-        ...heard,
-        ...count.reading(),
+      { lastEntryAt: null, ...counters.reading(), unparsed: null },
+      (_, following) => ({
+        ...following,
+        ...counters.reading(),
         unparsed: reader.unparsed(),
       }),
     ),
@@ -95,29 +93,29 @@ export const ledger = ({
 }
 
 const samples: Collector<Reading>['samples'] = (reading) => [
-  ...heardSamples(SERVICE, reading),
+  ...followerSamples(SERVICE, reading),
   ...LEDGER_EVENTS.flatMap((event) => {
-    const seen = reading[event]
-    if (!seen) return []
+    const block = reading[event]
+    if (!block) return []
     return [
-      sample('chain_ledger_round', seen.round, { event }),
-      ...sampleIfKnown('chain_ledger_epoch', seen.epoch, { event }),
-      sample('chain_ledger_seq_num', seen.seqNum, { event }),
-      sample('chain_ledger_block_timestamp_seconds', seen.blockAt / 1000, { event }),
+      sample('chain_ledger_round', block.round, { event }),
+      ...sampleIfKnown('chain_ledger_epoch', block.epoch, { event }),
+      sample('chain_ledger_seq_num', block.seqNum, { event }),
+      sample('chain_ledger_block_timestamp_seconds', block.blockAt / 1000, { event }),
     ]
   }),
   ...sampleIfKnown('chain_ledger_own_consecutive_timeouts', reading.ownConsecutiveTimeouts),
 ]
 
-export const offer: OfferCollector = ({ config, names, ownKey, slots, follower }) => ({
-  uses: [names, ownKey],
+export const offer: OfferCollector = ({ config, unitNames, ownKey, roundCounter, journalFor }) => ({
+  uses: [unitNames, ownKey],
   create: (timing) =>
     ledger({
-      listening: follower('ledger'),
-      names,
+      journalDependencies: journalFor('ledger'),
+      unitNames,
       unit: config.ledger.unit,
       ownKey,
-      slots,
+      roundCounter,
       timing,
     }),
 })

@@ -1,20 +1,20 @@
 import { type Collector, follow, type Timing } from '../../core/collector.ts'
 import {
   createJournalFollower,
-  type Heard,
-  heardSamples,
+  type FollowerReading,
+  followerSamples,
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
-import type { Lifecycle } from './count.ts'
-import type { Names } from '../shared/names.ts'
+import type { LifecycleCounters } from './restarts.ts'
+import type { UnitNames } from '../shared/unit-names.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
-interface Parts {
-  readonly listening: JournalDependencies
-  readonly names: Names
+interface LifecycleCollectorOptions {
+  readonly journalDependencies: JournalDependencies
+  readonly unitNames: UnitNames
   readonly units: Readonly<Record<string, string>>
-  readonly lifecycle: Lifecycle
+  readonly lifecycle: LifecycleCounters
   readonly timing: Timing
 }
 
@@ -23,20 +23,20 @@ const STARTED = '39f53479d3a045ac8e11786248231fbf'
 const SUCCEEDED = '7ad2d189f7e94e70a38c781354912448'
 const FAILED = 'd9b373ed55a64feb8242e02dbe79a49c'
 
-/** systemd writes of all units under its own. */
+/** systemd writes the entries of all units under its own unit. */
 const SERVICE = 'init'
 
-/** Starts and ends of the node's units as systemd itself writes them, those between two polls too. */
-export const lifecycle = (parts: Parts): Collector<Heard> => {
-  const { listening, names, units, lifecycle: count, timing } = parts
+/** Starts and exits of the node's units, from the journal entries of systemd; includes those between two polls. */
+export const lifecycle = (options: LifecycleCollectorOptions): Collector<FollowerReading> => {
+  const { journalDependencies, unitNames, units, lifecycle: counters, timing } = options
   let services: ReadonlyMap<string, string> = new Map()
-  const open = createJournalFollower(listening, {
+  const open = createJournalFollower(journalDependencies, {
     timing,
-    listener: {
+    consumer: {
       service: SERVICE,
       match: async (signal) => {
-        const unitNames = await names.all(units, signal)
-        services = new Map([...unitNames].map(([service, unit]) => [unit, service]))
+        const resolvedUnits = await unitNames.all(units, signal)
+        services = new Map([...resolvedUnits].map(([service, unit]) => [unit, service]))
         return [
           '_PID=1',
           ...[STARTED, SUCCEEDED, FAILED].map((id) => `MESSAGE_ID=${id}`),
@@ -44,23 +44,23 @@ export const lifecycle = (parts: Parts): Collector<Heard> => {
         ]
       },
       newest: 50,
-      begin: () => {
-        count.begin()
+      initialize: () => {
+        counters.initialize()
       },
-      on: ({ fields }, isOld) => {
+      onEntry: ({ fields }, isOld) => {
         const service = services.get(fields['UNIT'] ?? '')
         const invocation = fields['INVOCATION_ID']
         if (service === undefined || invocation === undefined) return
-        const told = { service, invocation, isOld }
-        if (fields['MESSAGE_ID'] === STARTED) count.started(told)
-        else if (fields['MESSAGE_ID'] === SUCCEEDED) count.ended({ ...told, result: 'success' })
+        const run = { service, invocation, isOld }
+        if (fields['MESSAGE_ID'] === STARTED) counters.started(run)
+        else if (fields['MESSAGE_ID'] === SUCCEEDED) counters.exited({ ...run, result: 'success' })
         else if (fields['MESSAGE_ID'] === FAILED) {
-          count.ended({ ...told, result: fields['UNIT_RESULT'] ?? 'other' })
+          counters.exited({ ...run, result: fields['UNIT_RESULT'] ?? 'other' })
         }
       },
-      memory: () => count.memory(),
-      restore: (memory) => {
-        count.restore(memory)
+      snapshot: () => counters.snapshot(),
+      restore: (snapshot) => {
+        counters.restore(snapshot)
       },
     },
   })
@@ -68,17 +68,27 @@ export const lifecycle = (parts: Parts): Collector<Heard> => {
     name: definition.name,
     help: definition.help,
     timing,
-    run: follow<Heard, Heard>(open, { lastEntryAt: null }, (_, heard) => heard),
-    samples: (heard) => heardSamples(SERVICE, heard),
+    run: follow<FollowerReading, FollowerReading>(
+      open,
+      { lastEntryAt: null },
+      (_, following) => following,
+    ),
+    samples: (reading) => followerSamples(SERVICE, reading),
     states: () => ({}),
   }
 }
 
-export const offer: OfferCollector = ({ config, names, lifecycle: shared, follower }) => {
+export const offer: OfferCollector = ({ config, unitNames, lifecycle: shared, journalFor }) => {
   const { units } = config.services
   return {
-    uses: [names, shared, units],
+    uses: [unitNames, shared, units],
     create: (timing) =>
-      lifecycle({ listening: follower('lifecycle'), names, units, lifecycle: shared, timing }),
+      lifecycle({
+        journalDependencies: journalFor('lifecycle'),
+        unitNames,
+        units,
+        lifecycle: shared,
+        timing,
+      }),
   }
 }

@@ -1,4 +1,10 @@
-import { type Collector, follow, type Timing } from '../../core/collector.ts'
+import {
+  type Collector,
+  type Context,
+  follow,
+  type Timing,
+  withDeadline,
+} from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
 import { type Sample, sample } from '../../core/metric.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
@@ -8,70 +14,69 @@ import type { ReadOldestEntry } from '../../sources/journal-query.ts'
 import { createGrepSupport } from '../shared/grep-support.ts'
 import {
   createJournalFollower,
-  type Heard,
-  heardSamples,
+  type FollowerReading,
+  followerSamples,
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
-import { createLogCount } from './count.ts'
-import type { Trouble } from './sightings.ts'
-import type { Names } from '../shared/names.ts'
-import { createOldestEntries } from './oldest-entries.ts'
+import { createLogCounters } from './counters.ts'
+import type { RecentFailures } from './recent-failures.ts'
+import type { UnitNames } from '../shared/unit-names.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
-interface Parts {
-  readonly listening: JournalDependencies
+interface LogsCollectorOptions {
+  readonly journalDependencies: JournalDependencies
   readonly exec: Exec
   readonly readOldest: ReadOldestEntry<JournalEntry>
-  readonly names: Names
-  /** Service → unit, with `{prefix}` for the maker's word. */
+  readonly unitNames: UnitNames
+  /** Service → unit, with `{prefix}` for the name prefix. */
   readonly units: Readonly<Record<string, string>>
   readonly timing: Timing
 }
 
-interface Reading extends Heard {
-  readonly trouble: Trouble
+interface Reading extends FollowerReading {
+  readonly trouble: RecentFailures
   /** Service → time of its oldest entry, in milliseconds since the epoch. */
   readonly oldestEntryAt: ReadonlyMap<string, number>
 }
 
-/** One follower for all of them. */
+/** One follower for all units. */
 const SERVICE = 'logs'
-/** Heartbeats between two looks at how far back the journal reaches: a minute. */
-const LOOK_EVERY = 12
+/** Intervals between two reads of the oldest entries: one minute by default. */
+const OLDEST_EVERY = 12
 
-/** Lines that mean trouble, in the logs of the node's programs. */
-export const logs = (parts: Parts): Collector<Reading> => {
-  const { listening, exec, readOldest, names, units, timing } = parts
-  const count = createLogCount(listening.recorder, Object.keys(units))
+/** Known failure messages in the logs of the node's programs. */
+export const logs = (options: LogsCollectorOptions): Collector<Reading> => {
+  const { journalDependencies, exec, readOldest, unitNames, units, timing } = options
+  const counters = createLogCounters(journalDependencies.recorder, Object.keys(units))
   const canGrep = createGrepSupport(exec)
-  const every = LOOK_EVERY * timing.interval
+  const every = OLDEST_EVERY * timing.interval
   const oldest = createOldestEntries({ read: readOldest, every, timeout: timing.timeout })
-  let whole: ReadonlyMap<string, string> = new Map()
+  let resolvedUnits: ReadonlyMap<string, string> = new Map()
   let services: ReadonlyMap<string, string> = new Map()
 
-  const open = createJournalFollower(listening, {
+  const open = createJournalFollower(journalDependencies, {
     timing,
-    listener: {
+    consumer: {
       service: SERVICE,
       match: async (signal) => {
-        whole = await names.all(units, signal)
-        services = new Map([...whole].map(([service, unit]) => [unit, service]))
+        resolvedUnits = await unitNames.all(units, signal)
+        services = new Map([...resolvedUnits].map(([service, unit]) => [unit, service]))
         return [
           ...[...services.keys()].flatMap((unit) => ['-u', unit]),
           ...((await canGrep(signal)) ? [`--grep=${LOG_PATTERN}`] : []),
         ]
       },
-      // journalctl takes these before it filters: a look back of some seconds under DEBUG.
+      // journalctl applies this limit before it filters: some seconds of a log with DEBUG lines.
       newest: 10_000,
       lookBack: 10 * minute,
-      begin: count.begin,
-      on: (entry, isOld) => {
+      initialize: counters.initialize,
+      onEntry: (entry, isOld) => {
         const service = services.get(entry.unit ?? '')
-        if (service !== undefined) count.on(service, entry, isOld)
+        if (service !== undefined) counters.on(service, entry, isOld)
       },
-      memory: count.memory,
-      restore: count.restore,
+      snapshot: counters.snapshot,
+      restore: counters.restore,
     },
   })
 
@@ -80,27 +85,78 @@ export const logs = (parts: Parts): Collector<Reading> => {
     help: definition.help,
     timing,
     run: async (context, report) => {
-      const listen = follow<Heard, Reading>(
+      const run = follow<FollowerReading, Reading>(
         open,
         { lastEntryAt: null, trouble: {}, oldestEntryAt: new Map() },
-        (_, heard) => {
-          oldest.refresh(whole, context)
+        (_, following) => {
+          oldest.refresh(resolvedUnits, context)
           return {
-            ...heard,
-            trouble: count.trouble(context.clock.now()),
+            ...following,
+            trouble: counters.trouble(context.clock.now()),
             oldestEntryAt: oldest.read(),
           }
         },
       )
-      await listen(context, report)
+      await run(context, report)
     },
     samples,
     states,
   }
 }
 
-const samples = ({ oldestEntryAt, ...heard }: Reading): readonly Sample[] => [
-  ...heardSamples(SERVICE, heard),
+interface OldestEntriesOptions {
+  readonly read: ReadOldestEntry<JournalEntry>
+  /** Interval, and timeout for reading all services: milliseconds. */
+  readonly every: number
+  readonly timeout: number
+}
+
+/**
+ * The time of the oldest entry of each service in the journal. It is read independently of the follower,
+ * so that a read that hangs does not block it.
+ */
+const createOldestEntries = ({ read, every, timeout }: OldestEntriesOptions) => {
+  let oldest: ReadonlyMap<string, number> = new Map()
+  let isReading = false
+  let dueAt = -Infinity
+
+  const readAll = async (
+    units: ReadonlyMap<string, string>,
+    context: Context,
+  ): Promise<ReadonlyMap<string, number>> => {
+    const found = new Map<string, number>()
+    const readEach = async ({ signal }: Context): Promise<void> => {
+      for (const [service, unit] of units) {
+        // An error is a journal that cannot be read, which the follower reports.
+        // Not `-u`: it also selects the entries of systemd about the unit, which may be in another file
+        // of the journal, and outlive the entries of the unit itself.
+        const entry = await read([`_SYSTEMD_UNIT=${unit}`], signal).catch(() => undefined)
+        if (entry) found.set(service, entry.at)
+      }
+    }
+    await withDeadline(context, timeout, readEach).catch(() => undefined)
+    return new Map(found)
+  }
+
+  return {
+    /** Reads the entries if the interval has passed; `units`: service → unit. */
+    refresh: (units: ReadonlyMap<string, string>, context: Context): void => {
+      const now = context.clock.elapsed()
+      if (isReading || now < dueAt) return
+      isReading = true
+      dueAt = now + every
+      void readAll(units, context).then((found) => {
+        oldest = found
+        isReading = false
+      })
+    },
+    /** Service → time of its oldest entry, in milliseconds since the epoch. */
+    read: (): ReadonlyMap<string, number> => oldest,
+  }
+}
+
+const samples = ({ oldestEntryAt, ...following }: Reading): readonly Sample[] => [
+  ...followerSamples(SERVICE, following),
   ...[...oldestEntryAt].map(([service, at]) =>
     sample('chain_log_oldest_entry_timestamp_seconds', at / 1000, { service }),
   ),
@@ -108,19 +164,20 @@ const samples = ({ oldestEntryAt, ...heard }: Reading): readonly Sample[] => [
 
 const states = ({ trouble }: Reading): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(trouble).map(([service, told]) => [
+    Object.entries(trouble).map(([service, failures]) => [
       `${service} log`,
-      told.join('; ') || 'no trouble',
+      failures.join('; ') || 'no failures',
     ]),
   )
 
 export const offer: OfferCollector = (dependencies) => {
-  const { config, names, follower } = dependencies
+  const { config, unitNames, journalFor } = dependencies
   const { units } = config.logs
   return {
-    uses: [names],
-    // Without units, journalctl would follow those of the whole host.
+    uses: [unitNames],
+    // Without a unit, journalctl would follow all units of the host.
     hasWork: Object.keys(units).length > 0,
-    create: (timing) => logs({ ...dependencies, units, listening: follower('logs'), timing }),
+    create: (timing) =>
+      logs({ ...dependencies, units, journalDependencies: journalFor('logs'), timing }),
   }
 }

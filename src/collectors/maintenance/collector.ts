@@ -1,45 +1,48 @@
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
-import { readMaintenance, isActive, MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { MAINTENANCE_REASONS, readMaintenance, isActive } from '../../core/maintenance.ts'
 import { sample } from '../../core/metric.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
-interface Parts {
-  /** Where `chain-agent maintenance` leaves what the operator announced. */
+interface MaintenanceCollectorOptions {
+  /** Written by `chain-agent maintenance`. */
   readonly checkpoint: Checkpoint
   readonly timing: Timing
 }
 
 interface Reading {
   readonly reason: (typeof MAINTENANCE_REASONS)[number] | null
-  /** ISO 8601. */
+  /** RFC 3339. */
   readonly until: string | null
-  /** The operator's own words: for the API, in no label. */
+  /** The note of the operator: exported by the API only, not as a label. */
   readonly note: string | null
 }
 
 const NONE: Reading = { reason: null, until: null, note: null }
 
-/** Maintenance as the operator announced it. It ends by itself, and outlives the agent. */
-export const maintenance = ({ checkpoint, timing }: Parts): Collector<Reading> => ({
+/** The maintenance window that the operator has set. It ends by itself, and survives a restart of the agent. */
+export const maintenance = ({
+  checkpoint,
+  timing,
+}: MaintenanceCollectorOptions): Collector<Reading> => ({
   name: definition.name,
   help: definition.help,
   timing,
   run: poll(timing, async ({ clock }: Context) => {
     const found = await checkpoint.read()
     if (found.state === 'none') return NONE
-    const announced = found.state === 'saved' ? readMaintenance(found.value) : undefined
-    if (!announced) throw unreadable()
-    const { reason, until, note } = announced
-    return !isActive(announced, clock.now())
+    const window = found.state === 'saved' ? readMaintenance(found.value) : undefined
+    if (!window) throw unreadable()
+    const { reason, until, note } = window
+    return !isActive(window, clock.now())
       ? NONE
       : { reason, until: new Date(until).toISOString(), note }
   }),
-  samples: ({ reason: announced }) =>
+  samples: ({ reason: active }) =>
     MAINTENANCE_REASONS.map((reason) =>
-      sample('chain_agent_maintenance', reason === announced, { reason }),
+      sample('chain_agent_maintenance', reason === active, { reason }),
     ),
   states: ({ reason, until }) => ({
     maintenance: reason === null ? 'none' : `${reason}, until ${until}`,

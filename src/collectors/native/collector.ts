@@ -7,37 +7,41 @@ import { sample } from '../../core/metric.ts'
 import { type Exposition, parsePrometheusText } from '../../parsers/prometheus-text.ts'
 import type { MetricsEndpoint } from '../../sources/endpoints.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
-import { createDrift } from '../shared/drift.ts'
-import { createPace, type Pace } from './pace.ts'
+import { createUnparsedLine } from '../shared/log-lines.ts'
 import { nativeSamples } from './samples.ts'
-import { type NativeSeries, readNativeSeries } from './series.ts'
-import { request, stateOf, requestTimeout } from '../shared/request.ts'
+import {
+  createMovementDetector,
+  type Movement,
+  type NativeSeries,
+  readNativeSeries,
+} from './series.ts'
+import { request, failureState, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
 type NativeSource = (typeof NATIVE_SOURCES)[number]
 
 export interface NativeReading {
-  /** Whether each endpoint that was asked gave metrics of consensus; and in words. */
+  /** The endpoints that were read, whether each returned metrics of consensus, and its state. */
   readonly asked: readonly {
     readonly source: NativeSource
     readonly up: boolean
     readonly state: string
   }[]
-  /** What was given, and by whom; null where nobody gave any. */
+  /** The metrics and the endpoint that returned them; null if none did. */
   readonly given: {
     readonly source: NativeSource
-    readonly pace: Pace
+    readonly pace: Movement
     readonly series: NativeSeries
   } | null
   readonly unparsed: string | null
 }
 
-interface Parts {
+interface NativeCollectorOptions {
   readonly at: (url: string) => MetricsEndpoint
   readonly url: string
-  /** Asked where the first gives no metrics of consensus. */
+  /** Read if the first endpoint returns no metrics of consensus. */
   readonly fallbackUrl: string | null
-  /** The first word of the metrics' names; null where it is the maker's. */
+  /** Prefix of the metric names; null: the name prefix. */
   readonly namePrefix: string | null
   readonly readPrefix: ReadPrefix
   readonly recorder: Recorder
@@ -46,50 +50,53 @@ interface Parts {
 }
 
 const FORMAT = 'prometheus'
-const PACES = { moving: 'moving', standing: 'standing still' } as const
+const MOVEMENT_STATES = { moving: 'changing', standing: 'not changing' } as const
 
-/** Consensus' own metrics, at its own endpoint or at that of an OpenTelemetry collector. */
-export const native = (parts: Parts): Collector<NativeReading> => {
-  const { recorder, clock, timing } = parts
-  const endpoints = endpointsOf(parts)
-  const paces = { native: createPace(clock), otel: createPace(clock) }
-  const drift = createDrift()
+/** Metrics of consensus, from its own endpoint or from that of an OpenTelemetry collector. */
+export const native = (options: NativeCollectorOptions): Collector<NativeReading> => {
+  const { recorder, clock, timing } = options
+  const endpoints = endpointsOf(options)
+  const movements = {
+    native: createMovementDetector(clock),
+    otel: createMovementDetector(clock),
+  }
+  const unparsedLine = createUnparsedLine()
 
   const count = ({ unknownLines, firstUnknown }: Exposition): void => {
     recorder.count('chain_agent_lines_total', unknownLines, { format: FORMAT, result: 'unparsed' })
     if (firstUnknown === null) return
-    drift.saw(
+    unparsedLine.add(
       new ParseError("the node's metrics", 'a name, labels, a value', firstUnknown),
       clock.now(),
     )
   }
 
-  const ask = async (
+  const readEndpoint = async (
     endpoint: MetricsEndpoint,
     prefix: string,
     signal: AbortSignal,
   ): Promise<{ readonly state: string; readonly series?: NativeSeries }> => {
     const reply = await request(endpoint.metrics(signal), parsePrometheusText)
-    if (!reply.ok) return { state: stateOf(reply) }
+    if (!reply.ok) return { state: failureState(reply) }
     count(reply.value)
     const series = readNativeSeries(reply.value.samples, prefix)
-    return series ? { state: 'answering', series } : { state: nothingFrom(reply.value, prefix) }
+    return series ? { state: 'answering', series } : { state: noMetricsState(reply.value, prefix) }
   }
 
   const read = async ({ signal }: Context): Promise<NativeReading> => {
-    const prefix = parts.namePrefix ?? (await parts.readPrefix(signal)).word
+    const prefix = options.namePrefix ?? (await options.readPrefix(signal)).word
     const asked: NativeReading['asked'][number][] = []
     let given: NativeReading['given'] = null
     for (const { source, endpoint } of endpoints) {
-      const { state, series } = await ask(endpoint, prefix, signal)
+      const { state, series } = await readEndpoint(endpoint, prefix, signal)
       asked.push({ source, up: series !== undefined, state })
       if (!series) continue
-      given = { source, pace: paces[source].judge(series), series }
+      given = { source, pace: movements[source].update(series), series }
       break
     }
-    // What an endpoint said before it was silent, or before it was not asked, proves no movement.
-    for (const source of NATIVE_SOURCES) if (given?.source !== source) paces[source].forget()
-    return { asked, given, unparsed: drift.said() }
+    // Values from before a failed or omitted read do not prove that the current ones change.
+    for (const source of NATIVE_SOURCES) if (given?.source !== source) movements[source].reset()
+    return { asked, given, unparsed: unparsedLine.get() }
   }
 
   return {
@@ -106,27 +113,28 @@ export const native = (parts: Parts): Collector<NativeReading> => {
     ],
     states: ({ asked, given, unparsed }) => ({
       ...Object.fromEntries(asked.map(({ source, state }) => [`metrics at ${source}`, state])),
-      ...(given && given.pace !== 'unknown' && { 'metrics of consensus': PACES[given.pace] }),
+      ...(given &&
+        given.pace !== 'unknown' && { 'metrics of consensus': MOVEMENT_STATES[given.pace] }),
       ...(unparsed === null ? {} : { 'metrics, unparsed': unparsed }),
     }),
   }
 }
 
-const endpointsOf = ({ at, url, fallbackUrl }: Parts) => [
+const endpointsOf = ({ at, url, fallbackUrl }: NativeCollectorOptions) => [
   { source: 'native' as const, endpoint: at(url) },
   ...(fallbackUrl === null ? [] : [{ source: 'otel' as const, endpoint: at(fallbackUrl) }]),
 ]
 
-/** At its own endpoint a process answers itself; what a collector serves must be seen to be of now. */
+/** At its own endpoint the process itself responds; values of a collector must be known to be current. */
 const isLive = ({ source, pace }: NonNullable<NativeReading['given']>): boolean =>
   pace === 'moving' || (pace === 'unknown' && source === 'native')
 
-/** The maker's word may be another in the metrics than in the units: the name of the uptime tells it. */
-const nothingFrom = ({ samples }: Exposition, prefix: string): string => {
+/** The prefix may differ between metrics and units: the metric of the uptime shows it. */
+const noMetricsState = ({ samples }: Exposition, prefix: string): string => {
   for (const { name } of samples) {
-    const [, word] = /^([a-z][a-z0-9]*)_total_uptime_us$/.exec(name) ?? []
-    if (word !== undefined) {
-      return `no names that begin with ${prefix}, but with ${word}: set native.namePrefix`
+    const [, found] = /^([a-z][a-z0-9]*)_total_uptime_us$/.exec(name) ?? []
+    if (found !== undefined) {
+      return `no metric names with the prefix ${prefix}, but with ${found}: set native.namePrefix`
     }
   }
   return 'answering, with no metrics of consensus'

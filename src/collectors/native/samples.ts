@@ -6,16 +6,16 @@ import {
   NATIVE_NAMES,
   SESSION_NAMES,
   VOTE_DELAY_NAMES,
-} from './names.ts'
+} from './metric-names.ts'
 import type { NativeSeries } from './series.ts'
 
-/** What consensus says of itself; its `service_name` is left out, for it holds the operator's name of the node. */
+/** Network and version. `service_name` is omitted: it contains the name that the operator gave the node. */
 const infoOf = ({ label }: NativeSeries) => ({
   network: label('network')?.slice(0, 100) ?? null,
   version: label('service_version')?.slice(0, 100) ?? null,
 })
 
-/** Those of the node's own metrics that nothing else tells, in base units. */
+/** The metrics of the node that no other source provides, in base units. */
 export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
   const { value } = series
   const { network, version } = infoOf(series)
@@ -52,7 +52,7 @@ const PERCENTILES = ['p50', 'p90', 'p99'] as const
 const divided = (value: number | undefined, by: number): number | undefined =>
   value === undefined ? undefined : value / by
 
-/** 0 of 0 is a process that never needed statesync. */
+/** A progress of 0 of 0 is a process that never needed statesync. */
 const statesyncSamples = ({ value }: NativeSeries): readonly Sample[] => {
   const target = value(NATIVE_NAMES.statesyncTarget)
   return [
@@ -69,7 +69,7 @@ const statesyncSamples = ({ value }: NativeSeries): readonly Sample[] => {
   ]
 }
 
-/** A phase that nobody has seen is unknown. */
+/** An unknown value of the phase is not exported. */
 const phaseSamples = (value: number | undefined): readonly Sample[] =>
   MIGRATION_PHASES.some((phase) => MIGRATION_VALUES[phase] === value)
     ? MIGRATION_PHASES.map((phase) =>

@@ -1,24 +1,25 @@
-import { minute } from '../../core/units.ts'
+import type { Clock } from '../../core/clock.ts'
+import { minute, second } from '../../core/units.ts'
 import type { PrometheusSample } from '../../parsers/prometheus-text.ts'
-import { isOfConsensus } from './names.ts'
+import { isOfConsensus, NATIVE_NAMES } from './metric-names.ts'
 
-/** What an endpoint tells of consensus, and nothing else that it tells. */
+/** The metrics of consensus that an endpoint returned. */
 export interface NativeSeries {
-  /** A value by the node's name for it, without the maker's word; undefined where it is unknown. */
+  /** The value of a metric by its name without the name prefix; undefined if it is unknown. */
   value(name: string): number | undefined
-  /** A label that any of the series carries. */
+  /** The value of a label of any of the series. */
   label(name: string): string | undefined
-  /** When the newest of them was taken, in milliseconds since the epoch, where they tell. */
+  /** The newest timestamp, in milliseconds since the epoch; null without timestamps. */
   readonly newestAt: number | null
 }
 
-/** Consensus tells its values anew each second; older than this they are of a process that is gone. */
-export const OLD_AFTER = minute / 2
+/** Consensus updates its values every second; older ones are from a process that has exited. In milliseconds. */
+const STALE_AFTER = minute / 2
 
 /**
- * Undefined where none is there. Series are found by their name alone: labels differ between
- * versions, and operators add some. An OpenTelemetry collector may serve two of one name for a while
- * after an upgrade, of the version that was and of the one that is: the newest counts.
+ * Returns undefined if there are no metrics of consensus. Series are selected by name only: labels differ
+ * between versions, and operators add labels. After an upgrade an OpenTelemetry collector may serve two series
+ * of one name for a while, of the old and of the new version: the newest is used.
  */
 export const readNativeSeries = (
   samples: readonly PrometheusSample[],
@@ -32,7 +33,7 @@ export const readNativeSeries = (
   const newestAt = times.length === 0 ? null : Math.max(...times)
   const fresh = own.filter(
     ({ timestampMs }) =>
-      timestampMs === null || newestAt === null || newestAt - timestampMs <= OLD_AFTER,
+      timestampMs === null || newestAt === null || newestAt - timestampMs <= STALE_AFTER,
   )
   const byName = new Map<string, PrometheusSample[]>()
   for (const sample of fresh) {
@@ -51,7 +52,7 @@ export const readNativeSeries = (
   }
 }
 
-/** Two that are equally new and differ say nothing: which of them is the node's, nobody knows. */
+/** Two different values with the same timestamp are unknown: either may be of this node. */
 const newestOf = (samples: readonly PrometheusSample[]): number | undefined => {
   const newest = Math.max(...samples.map(({ timestampMs }) => timestampMs ?? 0))
   const values = new Set(
@@ -61,6 +62,44 @@ const newestOf = (samples: readonly PrometheusSample[]): number | undefined => {
   return values.size === 1 ? value : undefined
 }
 
-/** "Never set" is 2^64 − 1 in the node, and 2^64 as a double. */
+/** The sentinel for "never set" is 2^64 − 1 in the node, and 2^64 as a double. */
 const known = (value: number | undefined): number | undefined =>
   value !== undefined && value >= 0 && value < 2 ** 64 ? value : undefined
+
+/** Whether the values change: `standing` means that they do not, `unknown` that they have no timestamps and were read once. */
+export type Movement = 'moving' | 'standing' | 'unknown'
+
+/** Consensus updates its uptime every second, and a poll may be faster than that. In milliseconds. */
+const STOPPED_AFTER = 3 * second
+
+/**
+ * Detects whether the values of one endpoint are from a running process: an OpenTelemetry collector serves the
+ * last values for a minute after the exit of consensus, or for hours, depending on its configuration. They have
+ * old timestamps or, without timestamps, an uptime that does not increase.
+ */
+export const createMovementDetector = (clock: Clock) => {
+  let last: { readonly uptime: number; readonly at: number } | undefined
+  let movement: Movement = 'unknown'
+  const byUptime = (uptime: number): Movement => {
+    const at = clock.elapsed()
+    if (last?.uptime === uptime) return at - last.at >= STOPPED_AFTER ? 'standing' : movement
+    const isFirst = last === undefined
+    last = { uptime, at }
+    return isFirst ? 'unknown' : 'moving'
+  }
+  return {
+    update: ({ newestAt, value }: NativeSeries): Movement => {
+      const uptime = value(NATIVE_NAMES.uptime)
+      // Without an uptime no value must increase.
+      movement = uptime === undefined ? 'unknown' : byUptime(uptime)
+      if (newestAt === null) return movement
+      if (clock.now() - newestAt > STALE_AFTER) return 'standing'
+      return movement === 'standing' ? movement : 'moving'
+    },
+    /** To be called when the endpoint was not read: the next values are the first ones. */
+    reset: (): void => {
+      last = undefined
+      movement = 'unknown'
+    },
+  } as const
+}

@@ -1,62 +1,62 @@
+import type { RpcEndpoint, QueryEndpoint } from '../../sources/endpoints.ts'
 import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseHeight } from '../../parsers/height.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity } from '../../parsers/rpc.ts'
-import type { QueryEndpoint, RpcEndpoint } from '../../sources/endpoints.ts'
 import { compareWithQuorum, type Agreement, AGREEMENT_WINDOW } from '../../core/agreement.ts'
-import { type Reply, request, stateOf, requestTimeout } from '../shared/request.ts'
+import { type Reply, request, failureState, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
-/** An RPC endpoint is compared on `latest`, a query service on `finalized`, which is what it has indexed. */
+/** An RPC endpoint is compared on `latest`, a query service on `finalized`, the height up to which it indexes. */
 export type Reference = { readonly name: string } & (
   | { readonly kind: 'rpc'; readonly source: RpcEndpoint }
   | { readonly kind: 'query'; readonly source: QueryEndpoint }
 )
 
-interface Seen {
+interface ReferenceResult {
   readonly name: string
   readonly up: boolean
-  /** Null when it did not answer, or is not of our chain. */
+  /** Null if the request failed, or the reference is of another chain. */
   readonly blockNumber: bigint | null
-  /** `answering`, `another chain`, or why not. */
+  /** `answering`, `another chain`, or the reason of the failure. */
   readonly state: string
 }
 
-export type ReferenceReading = Agreement & { readonly references: readonly Seen[] }
+export type ReferenceReading = Agreement & { readonly references: readonly ReferenceResult[] }
 
-interface Parts {
+interface ReferenceCollectorOptions {
   readonly node: RpcEndpoint
   readonly references: readonly Reference[]
-  /** Blocks within which heights count as the same. */
+  /** Heights within this number of blocks compareWithQuorum. */
   readonly window: bigint
   readonly timing: Timing
 }
 
-/** Other views of the same chain, and how far the node is behind what they compareWithQuorum on. */
+/** References for the height of the chain, and how far the node is behind the height that they compareWithQuorum on. */
 export const reference = ({
   node,
   references,
   window,
   timing,
-}: Parts): Collector<ReferenceReading> => {
+}: ReferenceCollectorOptions): Collector<ReferenceReading> => {
   const height = (source: RpcEndpoint, signal: AbortSignal): Promise<Reply<bigint>> =>
     request(source.call('eth_blockNumber', [], signal), parseRpcQuantity)
   const chainId = (source: RpcEndpoint, signal: AbortSignal): Promise<Reply<bigint>> =>
     request(source.call('eth_chainId', [], signal), parseRpcQuantity)
 
-  /** A node does not change its chain: while it is down, a reference of another is still of another. */
+  /** A node does not change its chain: the chain id is kept while the node is down. */
   let knownChain: bigint | undefined
 
-  const look = async (
+  const readReference = async (
     { name, kind, source }: Reference,
     {
       signal,
       ownChain,
     }: { readonly signal: AbortSignal; readonly ownChain: Promise<Reply<bigint>> },
-  ): Promise<Seen> => {
-    if (kind === 'query') return seen(name, await request(source.height(signal), parseHeight))
-    const [reached, chain, own] = await Promise.all([
+  ): Promise<ReferenceResult> => {
+    if (kind === 'query') return resultOf(name, await request(source.height(signal), parseHeight))
+    const [reply, chain, own] = await Promise.all([
       height(source, signal),
       chainId(source, signal),
       ownChain,
@@ -65,16 +65,16 @@ export const reference = ({
     if (chain.ok && knownChain !== undefined && chain.value !== knownChain) {
       return { name, up: false, blockNumber: null, state: 'another chain' }
     }
-    return seen(name, reached)
+    return resultOf(name, reply)
   }
 
   const read = async ({ signal }: Context): Promise<ReferenceReading> => {
     const ownChain = chainId(node, signal)
-    // All at the same moment: a height is compared with the node's own of that moment.
+    // All at the same time: a height is compared with that of the node at the same time.
     const [latest, finalized, ...all] = await Promise.all([
       height(node, signal),
       finalizedOf(node, signal),
-      ...references.map((one) => look(one, { signal, ownChain })),
+      ...references.map((one) => readReference(one, { signal, ownChain })),
     ])
     const own = { rpc: valueOf(latest), query: valueOf(finalized)?.number ?? null }
     const views = all.flatMap(({ blockNumber }, at) => {
@@ -107,10 +107,10 @@ export const reference = ({
   }
 }
 
-const seen = (name: string, reply: Reply<bigint>): Seen =>
+const resultOf = (name: string, reply: Reply<bigint>): ReferenceResult =>
   reply.ok
     ? { name, up: true, blockNumber: reply.value, state: 'answering' }
-    : { name, up: false, blockNumber: null, state: stateOf(reply) }
+    : { name, up: false, blockNumber: null, state: failureState(reply) }
 
 const finalizedOf = (node: RpcEndpoint, signal: AbortSignal): Promise<Reply<Block | null>> =>
   request(node.call('eth_getBlockByNumber', ['finalized', false], signal), parseRpcBlock)

@@ -2,14 +2,20 @@ import type { Clock } from '../../core/clock.ts'
 import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { minute, second } from '../../core/units.ts'
-import { definition, BLOCK_TAGS, REFUSALS } from './definition.ts'
+import { definition, BLOCK_TAGS, REQUEST_FAILURES } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../../parsers/rpc.ts'
+import {
+  type RequestFailure,
+  type Reply,
+  request,
+  failureState,
+  requestTimeout,
+} from '../shared/request.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
-import { type Refusal, type Reply, request, stateOf, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
-/** What is asked at every poll: the requests that tell how the RPC does. */
+/** The requests of every poll, whose duration and failures are exported. */
 const METHODS = ['eth_blockNumber', 'eth_getBlockByNumber'] as const
 
 interface Info {
@@ -20,35 +26,40 @@ interface Info {
 
 interface TimedBlock {
   readonly number: bigint
-  /** The block's own time, in milliseconds since the epoch. */
+  /** Timestamp of the block, in milliseconds since the epoch. */
   readonly at: number
 }
 
 export type RpcReading =
-  | { readonly up: false; readonly reason: Refusal; readonly detail: string }
+  | { readonly up: false; readonly reason: RequestFailure; readonly detail: string }
   | {
       readonly up: true
       readonly blockNumber: bigint
-      /** What the node has under each tag; null where it did not say. */
+      /** The block of each tag; null if the request failed. */
       readonly blocks: Readonly<Record<(typeof BLOCK_TAGS)[number], TimedBlock | null>>
-      /** Null until the height has grown before our eyes. */
+      /** Null until the height has increased between two polls. */
       readonly lastAdvanceAt: number | null
       readonly info: Info
     }
 
-interface Parts {
+interface RpcCollectorOptions {
   readonly node: RpcEndpoint
   readonly recorder: Recorder
   readonly clock: Clock
   readonly timing: Timing
 }
 
-/** A node's version and chain change only when it starts anew; what is missing is asked for sooner. */
-const againAfter = (info: Info): number => (isComplete(info) ? minute : minute / 6)
+/** Version and chain change only with a restart of the node; missing values are requested sooner. Milliseconds. */
+const infoInterval = (info: Info): number => (isComplete(info) ? minute : minute / 6)
 
-/** The node's own JSON-RPC. That the port refuses or is wrong is a reading: `chain_rpc_up` 0. */
-export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcReading> => {
-  const ask = async <T>(
+/** The node's JSON-RPC. A refused connection or an invalid response is a reading: `chain_rpc_up` 0. */
+export const rpc = ({
+  node,
+  recorder,
+  clock,
+  timing,
+}: RpcCollectorOptions): Collector<RpcReading> => {
+  const measuredRequest = async <T>(
     method: (typeof METHODS)[number],
     params: readonly unknown[],
     { parse, signal }: { readonly parse: (text: string) => T; readonly signal: AbortSignal },
@@ -80,29 +91,29 @@ export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcRead
   let highest: bigint | undefined
   let lastAdvanceAt: number | null = null
 
-  let hasBegun = false
+  let isInitialized = false
 
-  const begin = (): void => {
-    hasBegun = true
+  const initialize = (): void => {
+    isInitialized = true
     for (const method of METHODS) {
-      for (const reason of REFUSALS) {
+      for (const reason of REQUEST_FAILURES) {
         recorder.count('chain_rpc_errors_total', 0, { method, reason })
       }
     }
   }
 
   const read = async ({ signal }: { readonly signal: AbortSignal }): Promise<RpcReading> => {
-    if (!hasBegun) begin()
-    const height = await ask('eth_blockNumber', [], { parse: parseRpcQuantity, signal })
+    if (!isInitialized) initialize()
+    const height = await measuredRequest('eth_blockNumber', [], { parse: parseRpcQuantity, signal })
     if (!height.ok) {
-      info = undefined // what answers next may be another version
+      info = undefined // the next response may be from another version
       return { up: false, reason: height.reason, detail: height.detail }
     }
     if (highest !== undefined && height.value > highest) lastAdvanceAt = clock.now()
     highest = height.value
-    const isInfoDue = info === undefined || clock.now() - info.at >= againAfter(info.value)
+    const isInfoDue = info === undefined || clock.now() - info.at >= infoInterval(info.value)
     const block = (tag: (typeof BLOCK_TAGS)[number]): Promise<Reply<Block | null>> =>
-      ask('eth_getBlockByNumber', [tag, false], { parse: parseRpcBlock, signal })
+      measuredRequest('eth_getBlockByNumber', [tag, false], { parse: parseRpcBlock, signal })
     const [latest, safe, finalized, newInfo] = await Promise.all([
       block('latest'),
       block('safe'),
@@ -126,7 +137,7 @@ export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcRead
     run: poll(timing, read),
     samples,
     states: (reading) => ({
-      'node RPC': reading.up ? 'answering' : stateOf(reading),
+      'node RPC': reading.up ? 'answering' : failureState(reading),
     }),
   }
 }
@@ -134,7 +145,7 @@ export const rpc = ({ node, recorder, clock, timing }: Parts): Collector<RpcRead
 const samples: Collector<RpcReading>['samples'] = (reading) => {
   if (!reading.up) return [sample('chain_rpc_up', 0)]
   const { blockNumber, blocks, info, lastAdvanceAt } = reading
-  // eth_blockNumber is the word on the latest height; the block of that tag may already be the next.
+  // eth_blockNumber defines the latest height; the block of that tag may already be the next one.
   const numbers = { ...blocks, latest: { number: blockNumber } }
   return [
     sample('chain_rpc_up', 1),
@@ -162,14 +173,14 @@ const valueOf = <T>(reply: Reply<T>): T | null => (reply.ok ? reply.value : null
 
 const isComplete = (info: Info): boolean => Object.values(info).every((field) => field !== null)
 
-/** One request that failed must not take away what is known. */
+/** A failed request keeps the previous value. */
 const merge = (before: Info | undefined, now: Info): Info => ({
   clientVersion: now.clientVersion ?? before?.clientVersion ?? null,
   chainId: now.chainId ?? before?.chainId ?? null,
   netVersion: now.netVersion ?? before?.netVersion ?? null,
 })
 
-/** A label is kept for ever; what a server sends is cut. An empty label is the absent one. */
+/** Labels are stored permanently, so the length is limited. In Prometheus an empty label is an absent one. */
 const infoSamples = ({ clientVersion, chainId, netVersion }: Info): readonly Sample[] =>
   clientVersion === null && chainId === null && netVersion === null
     ? []

@@ -5,7 +5,7 @@ import { gauge, histogram, open, counter } from '../../core/metric.ts'
 /** Block tags of JSON-RPC: proposed, voted, finalized. */
 export const BLOCK_TAGS = ['latest', 'safe', 'finalized'] as const
 /** Why a request failed. */
-export const REFUSALS = ['refused', 'timeout', 'http', 'jsonrpc', 'invalid'] as const
+export const REQUEST_FAILURES = ['refused', 'timeout', 'http', 'jsonrpc', 'invalid'] as const
 
 export const definition = {
   name: 'rpc',
@@ -46,7 +46,7 @@ export const definition = {
     ),
     chain_rpc_errors_total: counter('Requests of the poll without a valid response, by reason.', {
       method: ['eth_blockNumber', 'eth_getBlockByNumber'],
-      reason: REFUSALS,
+      reason: REQUEST_FAILURES,
     }),
   },
 } as const

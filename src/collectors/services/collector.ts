@@ -4,68 +4,72 @@ import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { definition, SERVICE_STATES } from './definition.ts'
 import { parseUnits, type Unit, UNIT_PROPERTIES } from '../../parsers/systemctl.ts'
 import type { Exec } from '../../sources/exec.ts'
-import type { Lifecycle } from '../lifecycle/count.ts'
-import type { MainPids } from '../shared/main-pids.ts'
-import type { Names } from '../shared/names.ts'
-import { createPartialRestart } from '../lifecycle/partial-restart.ts'
+import type { MainPids } from '../shared/node-state.ts'
+import type { UnitNames } from '../shared/unit-names.ts'
+import { createPartialRestart, type LifecycleCounters } from '../lifecycle/restarts.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
 export interface ServicesReading {
   readonly services: readonly (Unit & { readonly service: string; readonly expected: boolean })[]
   readonly timers: readonly (Unit & { readonly timer: string })[]
-  /** Null until both consensus and execution have been seen running. */
+  /** Null until both consensus and execution have been running. */
   readonly partialRestart: boolean | null
 }
 
-interface Parts {
+interface ServicesCollectorOptions {
   readonly exec: Exec
-  readonly names: Names
-  /** Label → unit, with `{prefix}` for the maker's word. */
+  readonly unitNames: UnitNames
+  /** Label → unit, with `{prefix}` for the name prefix. */
   readonly units: Readonly<Record<string, string>>
   readonly timers: Readonly<Record<string, string>>
   readonly required: readonly string[]
-  readonly lifecycle: Lifecycle
+  readonly lifecycle: LifecycleCounters
   readonly mainPids: MainPids
   readonly timing: Timing
 }
 
 /** The node's systemd units and timers, by one `systemctl show`. */
-export const services = (parts: Parts): Collector<ServicesReading> => {
-  const { exec, names, units, timers, required, lifecycle, mainPids, timing } = parts
+export const services = (options: ServicesCollectorOptions): Collector<ServicesReading> => {
+  const { exec, unitNames, units, timers, required, lifecycle, mainPids, timing } = options
   const partialRestart = createPartialRestart()
-  /** systemd forgets how a unit ended when the unit starts again. */
+  /** The last exit of each service: systemd clears it when the unit is started again. */
   const exits = new Map<string, Unit['exit']>()
 
   const read = async (context: Context): Promise<ServicesReading> => {
     try {
-      const reading = await ask(context)
-      mainPids.learn(pidsOf(reading))
+      const reading = await readUnits(context)
+      mainPids.set(pidsOf(reading))
       return reading
     } catch (error) {
-      mainPids.learn(new Map())
+      mainPids.set(new Map())
       throw error
     }
   }
 
-  const ask = async ({ signal }: Context): Promise<ServicesReading> => {
-    const unitNames = await names.all(units, signal)
-    const timerNames = await names.all(timers, signal)
-    const asked = [...unitNames.values(), ...timerNames.values()]
-    // Properties by name: ExecStart and the environment carry the keystore's password.
-    const args = ['show', '--timestamp=us+utc', `--property=${UNIT_PROPERTIES.join(',')}`, ...asked]
+  const readUnits = async ({ signal }: Context): Promise<ServicesReading> => {
+    const resolvedUnits = await unitNames.all(units, signal)
+    const resolvedTimers = await unitNames.all(timers, signal)
+    const requested = [...resolvedUnits.values(), ...resolvedTimers.values()]
+    // Select properties by name: ExecStart and the environment contain the password of the keystores.
+    const args = [
+      'show',
+      '--timestamp=us+utc',
+      `--property=${UNIT_PROPERTIES.join(',')}`,
+      ...requested,
+    ]
     const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
     const shown = parseUnits(stdout)
-    if (shown.length !== asked.length) throw wrongNumber(asked.length, shown.length)
+    if (shown.length !== requested.length) throw unitCountError(requested.length, shown.length)
 
-    const found = [...unitNames.keys()].flatMap((service, at) => {
-      const unit = shown[at] // blocks come in the order in which we asked
+    const found = [...resolvedUnits.keys()].flatMap((service, at) => {
+      const unit = shown[at] // systemctl prints the units in the order of the arguments
       if (!unit) return []
       exits.set(service, unit.exit ?? exits.get(service) ?? null)
       const exit = exits.get(service) ?? null
       return [{ service, ...unit, exit, expected: isExpected(service, unit, required) }]
     })
     for (const { service, invocation, activeState, exitedAt, result } of found) {
-      lifecycle.saw({
+      lifecycle.polled({
         service,
         invocation,
         result: hasEnded(activeState) && exitedAt !== null ? result : null,
@@ -73,8 +77,8 @@ export const services = (parts: Parts): Collector<ServicesReading> => {
     }
     return {
       services: found,
-      timers: [...timerNames.keys()].flatMap((timer, at) => {
-        const unit = shown[unitNames.size + at]
+      timers: [...resolvedTimers.keys()].flatMap((timer, at) => {
+        const unit = shown[resolvedUnits.size + at]
         return unit ? [{ timer, ...unit }] : []
       }),
       partialRestart: partialRestart(
@@ -98,8 +102,11 @@ export const services = (parts: Parts): Collector<ServicesReading> => {
 const pidsOf = ({ services: found }: ServicesReading): ReadonlyMap<string, number> =>
   new Map(found.flatMap(({ service, mainPid }) => (mainPid === null ? [] : [[service, mainPid]])))
 
-const wrongNumber = (asked: number, shown: number): SourceError =>
-  new SourceError({ doing: 'read the units', happened: `systemctl showed ${shown} of ${asked}` })
+const unitCountError = (requested: number, shown: number): SourceError =>
+  new SourceError({
+    doing: 'read the units',
+    happened: `systemctl showed ${shown} of ${requested}`,
+  })
 
 const isExpected = (
   service: string,
@@ -112,12 +119,12 @@ const hasEnded = (state: Unit['activeState']): boolean => state === 'inactive' |
 
 type Service = ServicesReading['services'][number]
 
-/** A unit that is not expected to run is not in trouble when it does not. */
+/** A unit that is not expected to run is healthy when it does not. */
 const describe = ({ loadState, activeState, result, exit, expected }: Service): string => {
-  const unless = expected ? '' : ' (not enabled)'
-  if (loadState === 'not-found') return `not found${unless}`
-  if (loadState === 'masked') return `masked${unless}`
-  if (activeState === 'inactive') return `inactive${unless}`
+  const suffix = expected ? '' : ' (not enabled)'
+  if (loadState === 'not-found') return `not found${suffix}`
+  if (loadState === 'masked') return `masked${suffix}`
+  if (activeState === 'inactive') return `inactive${suffix}`
   if (activeState !== 'failed' || result === null) return activeState
   return `failed (${result}${exit === null ? '' : ` ${exit.status}`})`
 }
@@ -159,11 +166,11 @@ const samples: Collector<ServicesReading>['samples'] = ({
 const inSeconds = (milliseconds: number | null): number | null =>
   milliseconds === null ? null : milliseconds / 1000
 
-export const offer: OfferCollector = ({ config, exec, names, lifecycle, mainPids }) => {
+export const offer: OfferCollector = ({ config, exec, unitNames, lifecycle, mainPids }) => {
   const { units, timers, required } = config.services
   return {
-    uses: [names, lifecycle],
+    uses: [unitNames, lifecycle],
     create: (timing) =>
-      services({ exec, names, units, timers, required, lifecycle, mainPids, timing }),
+      services({ exec, unitNames, units, timers, required, lifecycle, mainPids, timing }),
   }
 }

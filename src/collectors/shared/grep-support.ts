@@ -1,6 +1,6 @@
 import type { Exec } from '../../sources/exec.ts'
 
-/** Whether journalctl can filter by pattern: it is built without PCRE2 on some systems. Asked once. */
+/** Whether journalctl can filter by pattern: on some systems it is built without PCRE2. Checked once. */
 export const createGrepSupport = (exec: Exec) => {
   let isSupported: boolean | undefined
   return async (signal: AbortSignal): Promise<boolean> => {

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { type Context, type Timing, withDeadline } from '../../core/collector.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { type Sample, sampleIfKnown } from '../../core/metric.ts'
@@ -5,58 +6,55 @@ import type { JournalEntry } from '../../parsers/journal.ts'
 import { createLineJoiner } from '../../parsers/journal.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { Journal, JournalBatch } from '../../sources/journal.ts'
-import { readPlace, sameMatch, savePlace } from './place.ts'
 
-/** What a collector that listens to the journal brings along; the rest is the same for all. */
-export interface Listener {
+/** What differs between the collectors that follow the journal. */
+export interface JournalConsumer {
   /** The `service` label of the follower's own metrics. */
   readonly service: string
-  /** Matches as journalctl takes them. */
+  /** Returns matches as arguments of journalctl. */
   match(signal: AbortSignal): Promise<readonly string[]>
-  /** Entries of the past to begin with where nothing is known yet. */
+  /** Number of past entries to start with if no cursor is saved. */
   readonly newest: number
-  /** Of a log too busy for that: how far who asks once looks back, in milliseconds. */
+  /** Used instead of `newest` by commands that read once, for logs with too many entries; in milliseconds. */
   readonly lookBack?: number
-  /** Once, when the journal is first at hand. */
-  begin(): void
-  /** `isOld`: from before the agent first began here: it explains the present, and is not counted. */
-  on(entry: JournalEntry, isOld: boolean): void
-  /** What must outlive the agent, saved together with the place in the journal. */
-  memory(): unknown
-  restore(memory: unknown): void
+  /** Called once, when the journal is available for the first time. */
+  initialize(): void
+  /** `isOld`: from before the agent was first started. Such an entry updates the state and is not counted. */
+  onEntry(entry: JournalEntry, isOld: boolean): void
+  /** State that must survive a restart of the agent; saved together with the journal cursor. */
+  snapshot(): unknown
+  restore(snapshot: unknown): void
 }
 
-/** Handed to a listening collector by whoever composes the agent. */
 export interface JournalDependencies {
   readonly journal: Journal<JournalEntry>
   readonly checkpoint: Checkpoint
   readonly recorder: Recorder
 }
 
-export interface Heard {
+export interface FollowerReading {
   /** Time of the newest entry, in milliseconds since the epoch; null before the first. */
   readonly lastEntryAt: number | null
 }
 
-/** Where this follower is: what it follows, and from which entry on. */
-interface Course {
+interface FollowState {
   readonly match: readonly string[]
   cursor: string | undefined
-  /** Entries from before this moment are old; none are where we go on from a place that we know. */
+  /** Entries from before this time are old, in milliseconds since the epoch; 0 after a saved cursor. */
   readonly countFrom: number
 }
 
 /**
- * Follows the journal for a listener, across ends of the follower and of the agent: place and memory
- * are saved together after every batch, so that an entry is counted once even when we are killed.
+ * Follows the journal for a consumer, across restarts of the follower and of the agent. Cursor and snapshot
+ * are saved together after every batch, so that each entry is counted once even if the agent is killed.
  */
 export const createJournalFollower = (
   { journal, checkpoint, recorder }: JournalDependencies,
-  { listener, timing }: { readonly listener: Listener; readonly timing: Timing },
+  { consumer, timing }: { readonly consumer: JournalConsumer; readonly timing: Timing },
 ) => {
-  const { service } = listener
+  const { service } = consumer
   const joiner = createLineJoiner()
-  let course: Course | undefined
+  let current: FollowState | undefined
   let lastEntryAt: number | null = null
   let hasRestored = false
   let isConnected = false
@@ -65,7 +63,7 @@ export const createJournalFollower = (
     isConnected = true
     recorder.count('chain_agent_journal_restarts_total', 0, { service })
     recorder.count('chain_agent_journal_gaps_total', 0, { service })
-    listener.begin()
+    consumer.initialize()
   }
 
   const countUnparsed = (lines: number): void => {
@@ -73,61 +71,100 @@ export const createJournalFollower = (
     recorder.count('chain_agent_lines_total', lines, { format: 'journal', result: 'unparsed' })
   }
 
-  /** The course for these matches: from the saved place where it was found under the same. */
-  const begin = async (match: readonly string[], { clock }: Context): Promise<Course> => {
-    const place = await readPlace(checkpoint)
-    if (place !== undefined && place !== 'lost' && !hasRestored) {
+  /** Starts at the saved cursor if it was saved under the same matches. */
+  const start = async (match: readonly string[], { clock }: Context): Promise<FollowState> => {
+    const saved = await readSavedCursor(checkpoint)
+    if (saved !== undefined && saved !== 'unusable' && !hasRestored) {
       hasRestored = true
-      listener.restore(place.memory)
-      lastEntryAt = place.at
+      consumer.restore(saved.memory)
+      lastEntryAt = saved.at
     }
-    if (place !== undefined && place !== 'lost' && sameMatch(place.match, match)) {
-      return { match, cursor: place.cursor, countFrom: 0 }
+    if (saved !== undefined && saved !== 'unusable' && sameMatch(saved.match, match)) {
+      return { match, cursor: saved.cursor, countFrom: 0 }
     }
-    if (place !== undefined) recorder.count('chain_agent_journal_gaps_total', 1, { service })
+    if (saved !== undefined) recorder.count('chain_agent_journal_gaps_total', 1, { service })
     return { match, cursor: undefined, countFrom: clock.now() }
   }
 
-  const take = (batch: JournalBatch<JournalEntry>, on: Course): Heard => {
+  const processBatch = (batch: JournalBatch<JournalEntry>, state: FollowState): FollowerReading => {
     if (!isConnected) connect()
     if (batch.gap) recorder.count('chain_agent_journal_gaps_total', 1, { service })
     for (const part of batch.entries) {
-      on.cursor = part.cursor
+      state.cursor = part.cursor
       lastEntryAt = part.at
       const entry = joiner.join(part)
-      if (entry) listener.on(entry, entry.at < on.countFrom)
+      if (entry) consumer.onEntry(entry, entry.at < state.countFrom)
     }
     countUnparsed(batch.unreadable + joiner.takeLostCount())
-    if (batch.entries.length > 0 && !joiner.isWaiting && on.cursor !== undefined) {
-      const { match, cursor } = on
-      savePlace(checkpoint, { match, cursor, at: lastEntryAt ?? 0, memory: listener.memory() })
+    if (batch.entries.length > 0 && !joiner.isWaiting && state.cursor !== undefined) {
+      const { match, cursor } = state
+      saveCursor(checkpoint, { match, cursor, at: lastEntryAt ?? 0, memory: consumer.snapshot() })
     }
     return { lastEntryAt }
   }
 
-  return async function* (context: Context): AsyncGenerator<Heard> {
+  return async function* (context: Context): AsyncGenerator<FollowerReading> {
     const readMatch = (): Promise<readonly string[]> =>
-      withDeadline(context, timing.timeout, ({ signal }) => listener.match(signal))
-    if (course) recorder.count('chain_agent_journal_restarts_total', 1, { service })
+      withDeadline(context, timing.timeout, ({ signal }) => consumer.match(signal))
+    if (current) recorder.count('chain_agent_journal_restarts_total', 1, { service })
     while (!context.signal.aborted) {
       const match = await readMatch()
-      if (!course || !sameMatch(course.match, match)) course = await begin(match, context)
-      const on = course
-      const { newest, lookBack } = listener
-      const start = on.cursor === undefined ? { newest, lookBack } : { after: on.cursor }
-      for await (const batch of journal.follow({ match, start, ...timing }, context)) {
-        yield take(batch, on)
-        // The node may be installed, under its maker's name, long after the agent has begun.
+      if (!current || !sameMatch(current.match, match)) current = await start(match, context)
+      const state = current
+      const { newest, lookBack } = consumer
+      const from = state.cursor === undefined ? { newest, lookBack } : { after: state.cursor }
+      for await (const batch of journal.follow({ match, start: from, ...timing }, context)) {
+        yield processBatch(batch, state)
+        // The node may be installed, and its name prefix become known, long after the agent was started.
         if (batch.entries.length === 0 && !sameMatch(await readMatch(), match)) break
       }
     }
   }
 }
 
-/** The series about the follower itself, the same for every listener. */
-export const heardSamples = (service: string, { lastEntryAt }: Heard): readonly Sample[] =>
+/** The metrics of the follower itself, the same for every consumer. */
+export const followerSamples = (
+  service: string,
+  { lastEntryAt }: FollowerReading,
+): readonly Sample[] =>
   sampleIfKnown(
     'chain_agent_journal_last_entry_timestamp_seconds',
     lastEntryAt === null ? null : lastEntryAt / 1000,
     { service },
   )
+
+/** The cursor of the last entry that was read, under which matches, and the snapshot of the consumer. */
+interface SavedCursor {
+  readonly match: readonly string[]
+  readonly cursor: string
+  /** Time of the entry at the cursor, in milliseconds since the epoch. */
+  readonly at: number
+  readonly memory: unknown
+}
+
+const schema = z.object({
+  version: z.literal(1),
+  match: z.array(z.string()),
+  // The cursor is an argument of journalctl: accept only the format that journald writes.
+  cursor: z.string().regex(/^[a-z]=[0-9a-zA-Z=;_-]{1,400}$/),
+  at: z.number(),
+  memory: z.unknown(),
+})
+
+/** Returns undefined if nothing was saved, and `unusable` if what was saved cannot be read or is invalid. */
+const readSavedCursor = async (
+  checkpoint: Checkpoint,
+): Promise<SavedCursor | 'unusable' | undefined> => {
+  const found = await checkpoint.read()
+  if (found.state === 'none') return undefined
+  if (found.state === 'unreadable') return 'unusable'
+  return schema.safeParse(found.value).data ?? 'unusable'
+}
+
+const saveCursor = (checkpoint: Checkpoint, saved: SavedCursor): void => {
+  checkpoint.save({ version: 1, ...saved })
+}
+
+/** A cursor that was saved under other matches may be at an entry that these matches do not select. */
+const sameMatch = (a: readonly string[], b: readonly string[]): boolean =>
+  a.join('\0') === b.join('\0')

@@ -1,34 +1,37 @@
 import type { Timing } from '../../core/collector.ts'
 import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { asError } from '../../core/outcome.ts'
-import type { REFUSALS } from '../rpc/definition.ts'
+import type { REQUEST_FAILURES } from '../rpc/definition.ts'
 import { RpcErrorResponse } from '../../parsers/rpc.ts'
 
-/** Why a request brought nothing: a reading in itself, since the agent did ask. */
-export type Refusal = (typeof REFUSALS)[number]
+/** Why a request failed. A failed request is a reading, not an error of the collector. */
+export type RequestFailure = (typeof REQUEST_FAILURES)[number]
 
 export type Reply<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly reason: Refusal; readonly detail: string }
+  | { readonly ok: false; readonly reason: RequestFailure; readonly detail: string }
 
-/** For the log: without what a server says in its own words, which may differ at each attempt. */
-export const stateOf = (refusal: { readonly reason: Refusal; readonly detail: string }): string =>
-  refusal.reason === 'refused' || refusal.reason === 'http'
-    ? `${refusal.reason}: ${refusal.detail}`
-    : refusal.reason
+/** The state of a failed request, without the message of the server, which may differ at each attempt. */
+export const failureState = (failure: {
+  readonly reason: RequestFailure
+  readonly detail: string
+}): string =>
+  failure.reason === 'refused' || failure.reason === 'http'
+    ? `${failure.reason}: ${failure.detail}`
+    : failure.reason
 
-interface Answer {
+interface Response {
   readonly status: number
   readonly text: string
 }
 
-/** Asks, and reads the answer; what goes wrong on the other side becomes a reply, what is our own bug is thrown. */
+/** Parses the response. A failure of the other side becomes a reply; other errors are thrown. */
 export const request = async <T>(
-  asking: Promise<Answer>,
+  response: Promise<Response>,
   parse: (text: string) => T,
 ): Promise<Reply<T>> => {
   try {
-    const { status, text } = await asking
+    const { status, text } = await response
     if (status !== 200) return { ok: false, reason: 'http', detail: `HTTP status ${status}` }
     return { ok: true, value: parse(text) }
   } catch (thrown) {
@@ -44,8 +47,8 @@ export const request = async <T>(
 }
 
 /**
- * The time for each request of a poll that asks in so many rounds, one after the other. A tenth is
- * left to make a reading of what did not come: an endpoint that hangs is a reading, too.
+ * The timeout of each request of a poll with N sequential rounds of requests, in milliseconds. A tenth of the
+ * time of the poll remains for a reading about an endpoint that hangs.
  */
 export const requestTimeout = ({ timeout }: Timing, rounds: number): number =>
   Math.floor((timeout * 0.9) / rounds)

@@ -3,35 +3,35 @@ import type { Recorder } from '../../core/recorder.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseStatusReport, type StatusReport } from '../../parsers/status.ts'
 import type { ReadStatus } from '../../sources/node-tools.ts'
-import type { OwnKey } from '../shared/own-key.ts'
+import type { OwnKey } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
-interface Parts {
+interface StatusCollectorOptions {
   readonly read: ReadStatus
   readonly recorder: Recorder
   readonly ownKey: OwnKey
-  /** Whether the report's own external height must serve, since no reference is configured. */
+  /** Whether to use the external height in the report, because no reference is configured. */
   readonly servesAsReference: boolean
   readonly timing: Timing
 }
 
-/** The node's own status report, asked gently: each run of that tool costs the node something. */
+/** The node's status report, read at a long interval: each run of the tool puts load on the node. */
 export const status = ({
   read,
   recorder,
   ownKey,
   servesAsReference,
   timing,
-}: Parts): Collector<StatusReport> => ({
+}: StatusCollectorOptions): Collector<StatusReport> => ({
   name: definition.name,
   help: definition.help,
   timing,
   run: poll(timing, async ({ signal }: Context) => {
     const report = parseStatusReport(await read(signal))
-    ownKey.learn(report.config.secpPublicKey)
-    const strange = report.unknownKeys.length + report.strayLines
-    recorder.count('chain_agent_lines_total', strange, {
+    ownKey.set(report.config.secpPublicKey)
+    const unknown = report.unknownKeys.length + report.strayLines
+    recorder.count('chain_agent_lines_total', unknown, {
       format: 'chain-status',
       result: 'unparsed',
     })
@@ -52,17 +52,17 @@ export const status = ({
   }),
 })
 
-/** Not the report's own difference, which is clamped in some versions. */
+/** Not the difference in the report, which is clamped in some versions. */
 const behind = ({ consensus }: StatusReport): bigint | null =>
   consensus.externalBlockNumber === null || consensus.blockNumber === null
     ? null
     : consensus.externalBlockNumber - consensus.blockNumber
 
-/** A missing or empty word is unknown; any other than the healthy one is not healthy. */
-const isWord = (word: string | null, healthy: string): boolean | null =>
-  word === null || word === '' ? null : word === healthy
+/** A missing or empty value is unknown; any value other than the healthy one is unhealthy. */
+const isValue = (value: string | null, healthy: string): boolean | null =>
+  value === null || value === '' ? null : value === healthy
 
-/** An empty label is the absent one. */
+/** In Prometheus an empty label is an absent one. */
 const label = (value: string | bigint | null): string => value?.toString().slice(0, 100) ?? ''
 
 const samples = (report: StatusReport): readonly Sample[] => {
@@ -79,14 +79,14 @@ const samples = (report: StatusReport): readonly Sample[] => {
       secp_public_key: label(config.secpPublicKey),
     }),
     ...sampleIfKnown('chain_status_uptime_seconds', header.uptimeSeconds),
-    ...Object.entries(report.services).flatMap(([service, word]) =>
-      sampleIfKnown('chain_status_service_running', isWord(word, 'running'), { service }),
+    ...Object.entries(report.services).flatMap(([service, value]) =>
+      sampleIfKnown('chain_status_service_running', isValue(value, 'running'), { service }),
     ),
     ...sampleIfKnown('chain_status_rpc_block_number', rpc.blockNumber),
     ...sampleIfKnown('chain_status_peers', report.peers),
-    ...sampleIfKnown('chain_status_in_sync', isWord(consensus.status, 'in-sync')),
-    ...sampleIfKnown('chain_status_live', isWord(consensus.mode, 'live')),
-    ...sampleIfKnown('chain_status_rpc_active', isWord(rpc.status, 'active')),
+    ...sampleIfKnown('chain_status_in_sync', isValue(consensus.status, 'in-sync')),
+    ...sampleIfKnown('chain_status_live', isValue(consensus.mode, 'live')),
+    ...sampleIfKnown('chain_status_rpc_active', isValue(rpc.status, 'active')),
     sample('chain_status_state_info', 1, {
       consensus: label(consensus.status),
       mode: label(consensus.mode),
@@ -97,7 +97,7 @@ const samples = (report: StatusReport): readonly Sample[] => {
     ...sampleIfKnown('chain_status_block_number', consensus.blockNumber),
     ...sampleIfKnown('chain_status_external_block_number', consensus.externalBlockNumber),
     ...sampleIfKnown('chain_status_block_difference', consensus.blockDifference),
-    // Without a target there is no progress to measure: 0 of 0 would look like a statesync that has not begun.
+    // Without a target there is no progress: 0 of 0 would look like a statesync that has not started.
     ...(statesync.targetBlock === 0n
       ? []
       : [

@@ -4,32 +4,42 @@ import { SourceError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { redact } from '../../core/redact.ts'
 import { second } from '../../core/units.ts'
-import { definition, BLOCK_STATES, CHUNK_LISTS, TIMELINES } from './definition.ts'
+import {
+  BLOCK_STATES,
+  CHUNK_LISTS,
+  COMPACTION_THRESHOLD,
+  definition,
+  TIMELINES,
+} from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseStorageReport, readStorageFailure, type StorageReport } from '../../parsers/mpt.ts'
-import { COMPACTION_THRESHOLD } from '../shared/compaction.ts'
 import type { ReadStorage } from '../../sources/node-tools.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
-interface Parts {
+interface StorageCollectorOptions {
   readonly read: ReadStorage
   readonly recorder: Recorder
   readonly clock: Clock
   readonly timing: Timing
 }
 
-/** What the node needs to write one copy of its metadata; then the other is whole again. */
-const againAfter = ({ timeout }: Timing): number => Math.min(2 * second, timeout / 4)
+/** Delay before the second read, in milliseconds: the node has then finished writing one copy of its metadata. */
+const retryDelay = ({ timeout }: Timing): number => Math.min(2 * second, timeout / 4)
 
-/** The node's database: capacity, use, history and blocks by state. */
-export const storage = ({ read, recorder, clock, timing }: Parts): Collector<StorageReport> => {
+/** The node's database: capacity, usage, history and blocks by state. */
+export const storage = ({
+  read,
+  recorder,
+  clock,
+  timing,
+}: StorageCollectorOptions): Collector<StorageReport> => {
   let before: StorageReport | undefined
 
   const report = async (signal: AbortSignal): Promise<StorageReport> => {
     try {
       return parseStorageReport(await read(signal))
     } catch (error) {
-      throw readable(error)
+      throw withToolMessage(error)
     }
   }
 
@@ -39,9 +49,9 @@ export const storage = ({ read, recorder, clock, timing }: Parts): Collector<Sto
     timing,
     run: poll(timing, async ({ signal }: Context) => {
       let now = await report(signal)
-      // "Never set" on a database that was well a moment ago is a copy being swapped: look once more.
+      // "Never set" after a report with values means that the metadata is being written: read it again.
       if (before !== undefined && !isUnset(before) && isUnset(now)) {
-        await clock.sleep(againAfter(timing), signal)
+        await clock.sleep(retryDelay(timing), signal)
         now = await report(signal)
       }
       before = now
@@ -53,15 +63,15 @@ export const storage = ({ read, recorder, clock, timing }: Parts): Collector<Sto
     }),
     samples,
     states: ({ layout, complete, unknownLines }) => ({
-      'storage report': `layout ${layout}${complete ? '' : ', not whole'}${
-        unknownLines === 0 ? '' : `, ${unknownLines} lines not understood`
+      'storage report': `layout ${layout}${complete ? '' : ', incomplete'}${
+        unknownLines === 0 ? '' : `, ${unknownLines} unparsed lines`
       }`,
     }),
   }
 }
 
-/** The tool dies by a signal, with a stack trace before the one line that matters. */
-const readable = (error: unknown): unknown => {
+/** The tool is killed by a signal and prints a stack trace: use the line that contains the reason. */
+const withToolMessage = (error: unknown): unknown => {
   const failure = error instanceof SourceError ? readStorageFailure(error.output) : null
   if (failure === null) return error
   return new SourceError(
@@ -75,7 +85,7 @@ const isUnset = ({ latestBlock: { finalized, verified } }: StorageReport): boole
 
 const samples = (report: StorageReport): readonly Sample[] => [
   ...report.devices.flatMap(({ path, capacityBytes, usedBytes, usedRatio }) => {
-    const device = redact(path) // a database in a file may lie in somebody's home
+    const device = redact(path) // the path of a database in a file may contain a home directory
     return [
       sample('chain_storage_capacity_bytes', capacityBytes, { device }),
       sample('chain_storage_used_bytes', usedBytes, { device }),

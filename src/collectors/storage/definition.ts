@@ -7,6 +7,9 @@ export const TIMELINES = ['primary', 'secondary'] as const
 export const CHUNK_LISTS = ['fast', 'slow', 'free'] as const
 export const BLOCK_STATES = ['proposed', 'voted', 'finalized', 'verified'] as const
 
+/** Used ratio from which the node expires history by itself: the same constant in every version of the node. */
+export const COMPACTION_THRESHOLD = 0.8
+
 export const definition = {
   name: 'storage',
   help: "the node's database: capacity, usage, history, blocks by state",

@@ -6,64 +6,71 @@ import type { Balances, TokenFeed, WatchedToken } from './feed.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
-interface Held {
+interface HolderBalance {
   readonly name: string
   readonly address: string
   readonly id: bigint | null
-  /** In the token's smallest unit; null where it is not known. */
+  /** In the smallest unit of the token; null if unknown. */
   readonly balance: bigint | null
 }
 
-interface Watched {
+interface TokenReading {
   readonly name: string
   readonly contract: string
   readonly standard: string
   readonly decimals: number
   readonly throughBlock: number | null
   readonly state: string
-  /** Whether there is more to read, and it is there. */
+  /** Whether more events are available. */
   readonly goesOn: boolean
-  readonly holders: readonly Held[]
+  readonly holders: readonly HolderBalance[]
 }
 
 export interface TokensReading {
-  readonly tokens: readonly Watched[]
+  readonly tokens: readonly TokenReading[]
 }
 
-interface Parts {
+interface TokensCollectorOptions {
   readonly watch: readonly WatchedToken[]
   readonly feedOf: (token: WatchedToken) => TokenFeed
   readonly timing: Timing
 }
 
 const READING = 'the history is being read'
-/** While there is history to read, one stretch follows the other. */
-const PAUSE_MS = second
-/** Of the time for all: the tokens share the first part; a page that takes longer has the second. */
-const SHARED = 0.8
-const FOR_ALL = 0.9
+/** Interval while the history is being read. */
+const HISTORY_INTERVAL_MS = second
+/** Parts of the timeout: the tokens share the first; a page that takes longer may use the second. */
+const SOFT_PART = 0.8
+const HARD_PART = 0.9
 
 /** Balances of configured holders, from the events of their tokens. */
-export const tokens = ({ watch, feedOf, timing }: Parts): Collector<TokensReading> => {
+export const tokens = ({
+  watch,
+  feedOf,
+  timing,
+}: TokensCollectorOptions): Collector<TokensReading> => {
   const feeds = watch.map((token) => ({ token, feed: feedOf(token), turn: 0 }))
-  const soft = (timing.timeout * SHARED) / Math.max(1, feeds.length)
+  const soft = (timing.timeout * SOFT_PART) / Math.max(1, feeds.length)
   let turns = 0
 
   const read = async ({ clock, signal }: Context): Promise<TokensReading> => {
-    const end = clock.elapsed() + timing.timeout * FOR_ALL
-    const came = new Map<string, Watched>()
-    // Who has waited longest comes first.
+    const end = clock.elapsed() + timing.timeout * HARD_PART
+    const readings = new Map<string, TokenReading>()
+    // The token that was read least recently comes first.
     for (const one of feeds.toSorted((first, other) => first.turn - other.turn)) {
       const hard = end - clock.elapsed()
       if (hard <= 0) {
-        came.set(one.token.name, watched(one.token, WAITS))
+        readings.set(one.token.name, readingOf(one.token, NO_TIME_LEFT))
         continue
       }
       turns += 1
       one.turn = turns
-      came.set(one.token.name, watched(one.token, await one.feed.advance({ soft, hard }, signal)))
+      readings.set(
+        one.token.name,
+        readingOf(one.token, await one.feed.advance({ soft, hard }, signal)),
+      )
     }
-    return { tokens: watch.flatMap(({ name }) => came.get(name) ?? []) }
+    return { tokens: watch.flatMap(({ name }) => readings.get(name) ?? []) }
   }
 
   return {
@@ -78,7 +85,7 @@ export const tokens = ({ watch, feedOf, timing }: Parts): Collector<TokensReadin
         if (context.signal.aborted) return
         report(outcome)
         const isBehind = outcome.ok && outcome.value.tokens.some(({ goesOn }) => goesOn)
-        await context.clock.sleep(isBehind ? PAUSE_MS : timing.interval, context.signal)
+        await context.clock.sleep(isBehind ? HISTORY_INTERVAL_MS : timing.interval, context.signal)
       }
     },
     samples: ({ tokens: all }) =>
@@ -101,17 +108,17 @@ export const tokens = ({ watch, feedOf, timing }: Parts): Collector<TokensReadin
   }
 }
 
-const WAITS: Balances = {
+const NO_TIME_LEFT: Balances = {
   through: null,
   result: null,
   hasMoved: false,
-  refusal: 'the others have taken all the time: next time it comes first',
+  refusal: 'no time left in this round: it is read first in the next one',
 }
 
-const watched = (
+const readingOf = (
   token: WatchedToken,
   { through, result, hasMoved, refusal }: Balances,
-): Watched => {
+): TokenReading => {
   const { name, contract, standard, decimals } = token
   return {
     name,
@@ -135,7 +142,7 @@ const stateOf = (result: Balances['result']): string => {
   return result.isExplained ? 'known' : 'its events do not explain its balances'
 }
 
-/** The nearest float: Number reads a decimal exactly rounded, where dividing floats rounds twice. */
+/** The nearest float: Number parses a decimal with one rounding, dividing floats rounds twice. */
 const inUnits = (balance: bigint, decimals: number): number => Number(`${balance}e-${decimals}`)
 
 export const offer: OfferCollector = ({ config, tokenFeed }) => ({

@@ -1,11 +1,11 @@
-/** A token whose holders are exported, as it is configured. */
+/** A token in the configuration, whose holders are exported. */
 export interface WatchedToken {
   readonly name: string
   /** In lower case. */
   readonly contract: string
   readonly standard: 'erc20' | 'erc721' | 'erc1155'
   readonly profile: 'weth' | 'punks' | null
-  /** A unit is 10 to this power of the smallest one. */
+  /** One unit is 10 to this power of the smallest unit. */
   readonly decimals: number
   readonly fromBlock: number
   readonly holders: readonly Holder[]
@@ -18,34 +18,34 @@ interface Holder {
   readonly id: bigint | null
 }
 
-/** How long one stretch of reading may take, in milliseconds. */
-export interface Time {
-  /** Then it ends with the piece that is under way. */
+/** Time limits of one read, in milliseconds. */
+export interface TimeLimits {
+  /** After this the read ends with the current page. */
   readonly soft: number
-  /** Then it ends as it is. */
+  /** After this the read is aborted. */
   readonly hard: number
 }
 
 export interface Balances {
-  /** The last block that is in them; null while there is none. */
+  /** The last block that is included; null if there is none. */
   readonly through: number | null
   /** Null while the history is still being read. */
-  readonly result: Known | null
-  /** Whether it has come further than it was before. */
+  readonly result: TokenResult | null
+  /** Whether this read made progress. */
   readonly hasMoved: boolean
-  /** Why the service gave nothing; null where it did. */
+  /** Why the service returned nothing; null if it did. */
   readonly refusal: string | null
 }
 
-interface Known {
+interface TokenResult {
   /** Whether the events explain the balances. */
   readonly isExplained: boolean
-  /** Of the holders that are configured, in their order. */
+  /** Balances in the order of the configured holders. */
   readonly held: readonly bigint[]
 }
 
-/** The balances of one token, as they follow the chain. */
+/** The balances of one token, updated from the events of the chain. */
 export interface TokenFeed {
-  /** Reads on for so long. Throws a SourceError where nobody could be asked. */
-  advance(time: Time, signal: AbortSignal): Promise<Balances>
+  /** Reads further events within these limits. Throws a SourceError if the API key cannot be read. */
+  advance(time: TimeLimits, signal: AbortSignal): Promise<Balances>
 }

@@ -10,65 +10,72 @@ import { isDifferentVersion, versionIn } from '../../parsers/version-number.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import { forkSamples, forkState, readinessFor, type Readiness } from './fork-readiness.ts'
-import { askPackage, askProgram, type Told } from './installed.ts'
-import { chainIdOf, hasPageTimeline, type Running, runningVersions } from './views.ts'
+import {
+  chainIdOf,
+  hasPageTimeline,
+  readPackageVersion,
+  readProgramVersion,
+  type RunningVersion,
+  runningVersions,
+  type VersionResult,
+} from './versions.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
 export interface VersionReading {
   /** By the name in the configuration. */
-  readonly programs: ReadonlyMap<string, Told<NodeVersion>>
-  /** Null within is a package that dpkg does not have. */
-  readonly package: Told<PackageVersion | null>
-  /** Null where neither the package nor a program tells it. */
+  readonly programs: ReadonlyMap<string, VersionResult<NodeVersion>>
+  /** The value is null if dpkg has not installed the package. */
+  readonly package: VersionResult<PackageVersion | null>
+  /** Null if neither the package nor a program reports it. */
   readonly installed: string | null
-  readonly running: readonly Running[]
-  /** Whether something else runs than is installed; null where that is unknown. */
+  readonly running: readonly RunningVersion[]
+  /** Whether a process runs a version other than the installed one; null if unknown. */
   readonly mismatch: boolean | null
   readonly forks: readonly Readiness[]
 }
 
-interface Parts {
+interface VersionCollectorOptions {
   readonly exec: Exec
   readonly recorder: Recorder
   readonly readPrefix: ReadPrefix
-  /** What the other collectors have published: what runs, on which chain, with which database. */
+  /** Returns the samples of the other collectors: running versions, chain, database. */
   readonly published: () => Iterable<Sample>
-  /** Programs without the maker's word. */
+  /** Programs without the name prefix. */
   readonly programs: readonly string[]
-  /** The package; null where it has the maker's word for its name. */
+  /** The package; null: the name prefix. */
   readonly package: string | null
   readonly forks: Forks
   readonly timing: Timing
 }
 
-/** What is installed, what runs, and whether that is enough for what the network will ask for. */
-export const version = (parts: Parts): Collector<VersionReading> => {
-  const { exec, recorder, published, timing } = parts
-  /** A node does not change its chain: what was told once holds while the RPC is down. */
+/** Installed and running versions, and whether they meet the requirements of the next forks. */
+export const version = (options: VersionCollectorOptions): Collector<VersionReading> => {
+  const { exec, recorder, published, timing } = options
+  /** A node does not change its chain: the chain id is kept while the RPC is down. */
   let chainId: string | null = null
 
   const read = async (context: Context): Promise<VersionReading> => {
-    const { word } = await parts.readPrefix(context.signal)
-    const asking = { exec, recorder, context, timeout: timing.timeout * 0.75 }
-    const [package_, ...answers] = await Promise.all([
-      askPackage(parts.package ?? word, asking),
-      ...parts.programs.map((name) => askProgram(`${word}-${name}`, asking)),
+    const { word } = await options.readPrefix(context.signal)
+    const versionContext = { exec, recorder, context, timeout: timing.timeout * 0.75 }
+    const [package_, ...results] = await Promise.all([
+      readPackageVersion(options.package ?? word, versionContext),
+      ...options.programs.map((name) => readProgramVersion(`${word}-${name}`, versionContext)),
     ])
     const programs = new Map(
-      answers.flatMap((answer, index) => {
-        const name = parts.programs[index]
-        return name === undefined ? [] : [[name, answer] as const]
+      results.flatMap((result, index) => {
+        const name = options.programs[index]
+        return name === undefined ? [] : [[name, result] as const]
       }),
     )
-    // After the programs, so that the first reading, too, finds what the others have read.
+    // After the programs, so that the first reading has the samples of the other collectors.
     const known = createSampleIndex(published())
     const running = runningVersions(known)
-    const installed = installedVersion(package_, answers)
+    const installed = installedVersion(package_, results)
     chainId = chainIdOf(known) ?? chainId
-    const failure = answers.find((answer) => !answer.ok)
+    const failure = results.find((result) => !result.ok)
     if (installed === null && running.length === 0 && failure) throw failure.error
-    const equipment = {
+    const node = {
       installed,
       running,
       hasPageTimeline: hasPageTimeline(known, word),
@@ -79,7 +86,7 @@ export const version = (parts: Parts): Collector<VersionReading> => {
       installed,
       running,
       mismatch: mismatchOf(installed, running),
-      forks: readinessFor(parts.forks.get(chainId ?? '') ?? [], equipment, context.clock.now()),
+      forks: readinessFor(options.forks.get(chainId ?? '') ?? [], node, context.clock.now()),
     }
   }
 
@@ -93,10 +100,10 @@ export const version = (parts: Parts): Collector<VersionReading> => {
   }
 }
 
-/** By the package, which names each release once; else by the first program that says it. */
+/** From the package, which is unique for a release; else from the first program that reports it. */
 const installedVersion = (
   package_: VersionReading['package'],
-  programs: readonly Told<NodeVersion>[],
+  programs: readonly VersionResult<NodeVersion>[],
 ): string | null => {
   const texts = [
     package_.ok && package_.value ? package_.value.version : null,
@@ -105,30 +112,33 @@ const installedVersion = (
   return texts.map(versionIn).find((text) => text !== null) ?? null
 }
 
-const mismatchOf = (installed: string | null, running: readonly Running[]): boolean | null => {
+const mismatchOf = (
+  installed: string | null,
+  running: readonly RunningVersion[],
+): boolean | null => {
   const others = running.map((one) => isDifferentVersion(installed, one.version))
   if (others.includes(true)) return true
-  // The RPC comes back by itself: that it is the installed one says nothing of consensus.
+  // The RPC restarts by itself: its version does not prove the version of consensus.
   const isConsensusKnown = running.some(({ source }) => source === 'native')
   return isConsensusKnown && others.includes(false) ? false : null
 }
 
-/** A label is kept for ever, and everybody may read it. */
+/** Labels are stored permanently and are public. */
 const label = (value: string | boolean | null): string =>
   value === null ? '' : excerpt(String(value)).slice(0, 100)
 
 const COMMIT = /^[0-9a-f]{7,40}$/i
 
 const samples = (reading: VersionReading): readonly Sample[] => [
-  ...[...reading.programs].flatMap(([program, told]) => {
-    if (!told.ok) return []
-    const { tag, branch, commit, modified } = told.value
+  ...[...reading.programs].flatMap(([program, result]) => {
+    if (!result.ok) return []
+    const { tag, branch, commit, modified } = result.value
     const labels = { tag: label(tag), branch: label(branch), modified: label(modified) }
     return [
       sample('chain_node_build_info', 1, {
         program,
-        version: label(told.value.version),
-        // Forty digits look like a secret, and are none.
+        version: label(result.value.version),
+        // A commit of 40 hex digits would be redacted as a secret.
         commit: commit !== null && COMMIT.test(commit) ? commit : '',
         ...labels,
       }),
@@ -158,9 +168,9 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
     ...(mismatch === null ? {} : { restart: mismatch ? 'pending: see both versions' : 'not due' }),
     ...(reading.package.ok ? {} : { package: `unknown: ${summaryOf(reading.package.error)}` }),
     ...Object.fromEntries(
-      [...reading.programs].map(([name, told]) => [
+      [...reading.programs].map(([name, result]) => [
         `program ${name}`,
-        told.ok ? 'tells its version' : summaryOf(told.error),
+        result.ok ? 'reports its version' : summaryOf(result.error),
       ]),
     ),
     ...Object.fromEntries(

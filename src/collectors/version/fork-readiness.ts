@@ -3,13 +3,13 @@ import { second } from '../../core/units.ts'
 import type { FORK_CHECKS } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { compareVersions } from '../../parsers/version-number.ts'
-import type { Running } from './views.ts'
+import type { RunningVersion } from './versions.ts'
 
-/** What a node has of all that a fork may ask for; null is unknown. */
-export interface Equipment {
+/** The properties of a node that forks may require; null is unknown. */
+export interface NodeProperties {
   readonly installed: string | null
-  /** Every process whose version is known. */
-  readonly running: readonly Running[]
+  /** Processes with a known version. */
+  readonly running: readonly RunningVersion[]
   readonly hasPageTimeline: boolean | null
 }
 
@@ -20,65 +20,63 @@ interface Check {
 
 export interface Readiness {
   readonly fork: Fork
-  /** What the fork asks for, and nothing else. */
+  /** The requirements of the fork. */
   readonly checks: readonly Check[]
 }
 
 const DAY = 86_400 * second
 /**
- * From so long before the activation a node is ready only with what runs: an alert that comes with the
- * fork itself, because nobody restarted what was installed in time, would come too late.
+ * From this time before the activation the running version must meet the requirement: if the node was upgraded
+ * and not restarted, an alert at the activation would be too late.
  */
 const RESTARTED_BEFORE = DAY
-const FORGOTTEN_AFTER = 30 * DAY
+const OMITTED_AFTER = 30 * DAY
 
-/** How a node stands to each fork. What is long past, and was no trouble, is left out. */
+/** The readiness for each fork. Forks from long ago whose requirements are met are omitted. */
 export const readinessFor = (
   forks: readonly Fork[],
-  equipment: Equipment,
+  node: NodeProperties,
   now: number,
 ): readonly Readiness[] =>
   forks
-    .map((fork) => ({ fork, checks: checksOf(fork, equipment, now) }))
+    .map((fork) => ({ fork, checks: checksOf(fork, node, now) }))
     .filter(
       ({ fork, checks }) =>
-        now - fork.activationAt <= FORGOTTEN_AFTER || checks.some(({ ready }) => ready !== true),
+        now - fork.activationAt <= OMITTED_AFTER || checks.some(({ ready }) => ready !== true),
     )
 
-const checksOf = (fork: Fork, equipment: Equipment, now: number): readonly Check[] => [
+const checksOf = (fork: Fork, node: NodeProperties, now: number): readonly Check[] => [
   ...(fork.minimumVersion === null
     ? []
     : [
         {
           check: 'version' as const,
-          ready: hasVersion(fork.minimumVersion, equipment, {
+          ready: hasVersion(fork.minimumVersion, node, {
             mustRun: now >= fork.activationAt - RESTARTED_BEFORE,
           }),
         },
       ]),
-  ...(fork.timeline === null
-    ? []
-    : [{ check: 'timeline' as const, ready: equipment.hasPageTimeline }]),
+  ...(fork.timeline === null ? [] : [{ check: 'timeline' as const, ready: node.hasPageTimeline }]),
 ]
 
 /**
- * While there is time, what is installed decides: `chain_version_mismatch` tells that it has still to be
- * started. Later what runs must do, too, and what is installed alone proves nothing.
+ * First the installed version decides: `chain_version_mismatch` reports that a restart is pending. Later the
+ * running version must be new enough, too.
  */
 const hasVersion = (
   minimum: string,
-  { installed, running }: Equipment,
+  { installed, running }: NodeProperties,
   { mustRun }: { readonly mustRun: boolean },
 ): boolean | null => {
-  const there = isEnough(installed, minimum)
-  const runs = running.map(({ version }) => isEnough(version, minimum))
-  // The RPC comes back by itself: that it is new says nothing of consensus, which does not.
+  const isInstalled = isEnough(installed, minimum)
+  const perProcess = running.map(({ version }) => isEnough(version, minimum))
+  // The RPC restarts by itself: its version does not prove the version of consensus, which does not.
   const isConsensusNew = running.some(
     ({ source, version }) => source === 'native' && isEnough(version, minimum) === true,
   )
-  const runsAll = runs.includes(false) ? false : isConsensusNew ? true : null
-  if (!mustRun) return there ?? runsAll
-  return there === false ? false : runsAll
+  const runsAll = perProcess.includes(false) ? false : isConsensusNew ? true : null
+  if (!mustRun) return isInstalled ?? runsAll
+  return isInstalled === false ? false : runsAll
 }
 
 const isEnough = (version: string | null, minimum: string): boolean | null => {
@@ -95,17 +93,17 @@ export const forkSamples = ({ fork, checks }: Readiness): readonly Sample[] => [
   ),
 ]
 
-const LACKS = {
+const ADVICE = {
   version: ({ minimumVersion }: Fork) => `upgrade to ${minimumVersion ?? ''} or newer, and restart`,
   timeline: () => 'the database has no page-encoded timeline: execution will not start; migrate it',
 }
 
-/** For the log: what is missing, and by when. */
+/** The missing requirements and the activation time, for the log. */
 export const forkState = ({ fork, checks }: Readiness): string => {
   const by = new Date(fork.activationAt).toISOString().replace(/:\d\d\.\d{3}Z$/, 'Z')
-  const lacking = checks.filter(({ ready }) => ready === false)
-  if (lacking.length > 0) {
-    return `not ready for ${by}: ${lacking.map(({ check }) => LACKS[check](fork)).join('; ')}`
+  const missing = checks.filter(({ ready }) => ready === false)
+  if (missing.length > 0) {
+    return `not ready for ${by}: ${missing.map(({ check }) => ADVICE[check](fork)).join('; ')}`
   }
   const unknown = checks.filter(({ ready }) => ready === null).map(({ check }) => check)
   return unknown.length === 0 ? `ready for ${by}` : `${by}; unknown: ${unknown.join(', ')}`

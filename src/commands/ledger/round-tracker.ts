@@ -1,4 +1,4 @@
-import { createRecent } from '../../collectors/shared/recent.ts'
+import { createRecentSet } from '../../collectors/shared/recent-set.ts'
 import type {
   FinalizedBlock,
   LedgerEvent,
@@ -46,7 +46,7 @@ const MAX_REMEMBERED = 512
 
 /** Folds the stream into rows. Repeated events are dropped. */
 export const createRounds = (ownKey: string | null) => {
-  const known = createRecent(MAX_REMEMBERED)
+  const known = createRecentSet(MAX_REMEMBERED)
   /** Timeouts of rounds after the newest block. */
   const timeouts = new Set<bigint>()
   let settled: bigint | null = null

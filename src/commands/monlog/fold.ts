@@ -1,6 +1,9 @@
-import { type ConsensusFound, createConsensusCount } from '../../collectors/consensus/count.ts'
+import {
+  type ConsensusLogReading,
+  createConsensusCounters,
+} from '../../collectors/consensus/counters.ts'
 import { recordOf } from '../../collectors/consensus/kinds.ts'
-import { wholeSecond } from '../../collectors/consensus/slots.ts'
+import { wholeSecond } from '../../collectors/consensus/sliding-window.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { minute, second } from '../../core/units.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
@@ -12,7 +15,7 @@ import type { TimeRange } from './time-range.ts'
 export interface Minute {
   /** End of the minute, exclusive, in milliseconds since the epoch. */
   readonly to: number
-  readonly found: ConsensusFound
+  readonly found: ConsensusLogReading
   /** The rounds of this minute that this node timed out, by their leader. */
   readonly gaveUpOn: ExtraFacts['gaveUpOn']
 }
@@ -33,10 +36,10 @@ const MINUTE_SECONDS = minute / second
  * is long: the end may be known only at the last line. Lines are not kept.
  */
 export const createFold = (minutes: number) => {
-  const count = createConsensusCount(NO_METRICS)
+  const count = createConsensusCounters(NO_METRICS)
   const extraFacts = createExtraFacts()
   const limit = (minutes - 1) * MINUTE_SECONDS + 1
-  const kept: ConsensusFound[] = []
+  const kept: ConsensusLogReading[] = []
   /** The second whose lines are being read. */
   let open: number | undefined
   let debugAt = Number.NaN
@@ -45,7 +48,7 @@ export const createFold = (minutes: number) => {
   const advanceTo = (whole: number): void => {
     const first = Math.max(open ?? whole, whole - limit)
     for (let at = first; at < whole; at += 1) {
-      count.silent((at + 1) * second - 1)
+      count.advanceTo((at + 1) * second - 1)
       kept.push(count.read())
       if (kept.length > limit) kept.shift()
     }
@@ -53,7 +56,7 @@ export const createFold = (minutes: number) => {
   }
 
   /** A DEBUG line of any content shows that the service logs at DEBUG, so absent lines did not happen. */
-  const withDebug = (to: number, found: ConsensusFound): ConsensusFound =>
+  const withDebug = (to: number, found: ConsensusLogReading): ConsensusLogReading =>
     debugAt >= to - minute && debugAt < to && found.seen.debug_line === 0
       ? withDebugLine(found)
       : found
@@ -62,7 +65,7 @@ export const createFold = (minutes: number) => {
     /** The log is read from this time on, in milliseconds since the epoch. */
     begin: (from: number, isCovered: boolean): void => {
       open = wholeSecond(from)
-      if (isCovered) count.silent(from)
+      if (isCovered) count.advanceTo(from)
     },
     on: (entry: JournalEntry): void => {
       advanceTo(wholeSecond(entry.at))
@@ -102,7 +105,7 @@ export const createFold = (minutes: number) => {
 
 export type Fold = ReturnType<typeof createFold>
 
-const withDebugLine = (found: ConsensusFound): ConsensusFound => ({
+const withDebugLine = (found: ConsensusLogReading): ConsensusLogReading => ({
   ...found,
   blocksyncActive: found.blocksyncActive ?? (found.isWhole ? false : null),
   messages: recordOf(

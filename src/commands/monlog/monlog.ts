@@ -1,4 +1,4 @@
-import { createNames } from '../../collectors/shared/names.ts'
+import { createUnitNames } from '../../collectors/shared/unit-names.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { type Context, withDeadline } from '../../core/collector.ts'
@@ -57,7 +57,7 @@ const analyseJournal = async (
   const fold = createFold(range.minutes)
   const readPrefix = createPrefix({ exec, path, configured: config.prefix })
   const { value: unit, problem } = await attempt(() =>
-    createNames(readPrefix).one(config.consensus.unit, signal),
+    createUnitNames(readPrefix).one(config.consensus.unit, signal),
   )
   const ownKey = config.node.publicKey
   const facts = { source: 'journal', unit: unit ?? null, ownKey } as const

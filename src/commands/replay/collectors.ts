@@ -4,11 +4,10 @@ import { execution } from '../../collectors/execution/collector.ts'
 import { ledger } from '../../collectors/ledger/collector.ts'
 import { lifecycle } from '../../collectors/lifecycle/collector.ts'
 import { logs } from '../../collectors/logs/collector.ts'
-import { createDuties } from '../../collectors/derived/duties.ts'
-import { createSlotCount } from '../../collectors/derived/slots.ts'
-import { createLifecycle } from '../../collectors/lifecycle/count.ts'
-import { createNames } from '../../collectors/shared/names.ts'
-import { createOwnKey } from '../../collectors/shared/own-key.ts'
+import { createDuties, createRoundCounter } from '../../collectors/derived/duties.ts'
+import { createLifecycleCounters } from '../../collectors/lifecycle/restarts.ts'
+import { createUnitNames } from '../../collectors/shared/unit-names.ts'
+import { createOwnKey } from '../../collectors/shared/node-state.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Board } from '../../core/board.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -48,18 +47,20 @@ export const createReplayCollectors = (
   parts: ReplayCollectorsOptions,
 ): readonly Collector<unknown>[] => {
   const { config, clock, journal, board, recorder, serviceRuns, services } = parts
-  const names = createNames(() => Promise.resolve({ word: parts.prefix, from: 'configuration' }))
-  const listening = { journal, recorder, checkpoint: NO_CHECKPOINT }
+  const unitNames = createUnitNames(() =>
+    Promise.resolve({ word: parts.prefix, from: 'configuration' }),
+  )
+  const journalDependencies = { journal, recorder, checkpoint: NO_CHECKPOINT }
   const exec = execWithStderr(parts.grepStderr)
   const ownKey = createOwnKey(parts.ownKey)
-  const slots = createSlotCount()
+  const roundCounter = createRoundCounter()
   const only = (units: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(units).filter(([service]) => services.has(service)))
   const units = only(config.services.units)
   const logged = only(config.logs.units)
   const unitOf = (name: 'ledger' | 'consensus' | 'execution') => ({
-    listening,
-    names,
+    journalDependencies,
+    unitNames,
     exec,
     clock,
     unit: config[name].unit,
@@ -67,21 +68,30 @@ export const createReplayCollectors = (
   })
   return [
     lifecycle({
-      listening,
-      names,
+      journalDependencies,
+      unitNames,
       units,
-      lifecycle: serviceRuns.wrap(createLifecycle(recorder, Object.keys(units))),
+      lifecycle: serviceRuns.wrap(createLifecycleCounters(recorder, Object.keys(units))),
       timing: config.lifecycle,
     }),
-    ...(services.has('ledger-tail') ? [ledger({ ...unitOf('ledger'), ownKey, slots })] : []),
+    ...(services.has('ledger-tail') ? [ledger({ ...unitOf('ledger'), ownKey, roundCounter })] : []),
     ...(services.has('bft') ? [consensus(unitOf('consensus'))] : []),
     ...(services.has('execution') ? [execution(unitOf('execution'))] : []),
     ...(Object.keys(logged).length > 0
-      ? [logs({ listening, exec, names, units: logged, readOldest: unknown, timing: config.logs })]
+      ? [
+          logs({
+            journalDependencies,
+            exec,
+            unitNames,
+            units: logged,
+            readOldest: unknown,
+            timing: config.logs,
+          }),
+        ]
       : []),
     derived({
       published: () => board.samples(),
-      slots,
+      rounds: roundCounter,
       duties: createDuties(),
       ownKey,
       blocksyncWindow: config.derived.blocksyncWindow,

@@ -1,5 +1,5 @@
-import { createPartialRestart } from '../../collectors/lifecycle/partial-restart.ts'
-import type { Lifecycle } from '../../collectors/lifecycle/count.ts'
+import { createPartialRestart } from '../../collectors/lifecycle/restarts.ts'
+import type { LifecycleCounters } from '../../collectors/lifecycle/restarts.ts'
 import type { Clock } from '../../core/clock.ts'
 
 interface Run {
@@ -12,7 +12,7 @@ interface Run {
 /** The current run of each service, from the start and stop entries of systemd and from its own entries. */
 export interface ServiceRuns {
   /** Wraps the collector's count of starts and ends, to see them as well. */
-  wrap(lifecycle: Lifecycle): Lifecycle
+  wrap(lifecycle: LifecycleCounters): LifecycleCounters
   /** An entry of a service: it runs, whether or not its start was recorded. */
   noteEntry(service: string, invocation: string): void
   /** The host was rebooted: all runs have ended. */
@@ -40,7 +40,7 @@ export const createServiceRuns = (clock: Clock): ServiceRuns => {
         start(event.service, event.invocation)
         lifecycle.started(event)
       },
-      ended: (event) => {
+      exited: (event) => {
         const { service, invocation, result } = event
         const run = runs.get(service)
         // The end of an earlier run may be recorded after the start of the next one.
@@ -48,7 +48,7 @@ export const createServiceRuns = (clock: Clock): ServiceRuns => {
           const ended = result === 'success' ? 'was stopped' : `ended: ${result}`
           runs.set(service, { invocation, startedAt: run?.startedAt ?? recordingStart, ended })
         }
-        lifecycle.ended(event)
+        lifecycle.exited(event)
       },
     }),
     noteEntry: (service, invocation) => {

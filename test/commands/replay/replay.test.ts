@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createLifecycle } from '../../../src/collectors/lifecycle/count.ts'
+import { createLifecycleCounters } from '../../../src/collectors/lifecycle/restarts.ts'
 import type { JournalEntry } from '../../../src/parsers/journal.ts'
 import { createJournalMatch } from '../../../src/commands/replay/past-source.ts'
 import { createServiceRuns } from '../../../src/commands/replay/service-runs.ts'
@@ -126,7 +126,7 @@ describe('service runs', () => {
     const runs = createServiceRuns(clock)
     const counters = createCounterHistory()
     const { recorder } = counters
-    const lifecycle = runs.wrap(createLifecycle(recorder, ['bft', 'execution']))
+    const lifecycle = runs.wrap(createLifecycleCounters(recorder, ['bft', 'execution']))
     const at = (seconds: number) => {
       clock.set(AT + seconds * 1000)
     }
@@ -139,11 +139,11 @@ describe('service runs', () => {
     runs.noteEntry('bft', 'a')
     expect([...runs.down()]).toEqual([])
     at(10)
-    lifecycle.ended({ ...eventOf('bft', 'a'), result: 'core-dump' })
+    lifecycle.exited({ ...eventOf('bft', 'a'), result: 'core-dump' })
     expect([...runs.down()]).toEqual([['bft', 'ended: core-dump']])
     lifecycle.started(eventOf('bft', 'b'))
     // A late entry about the previous run does not end this one.
-    lifecycle.ended({ ...eventOf('bft', 'a'), result: 'core-dump' })
+    lifecycle.exited({ ...eventOf('bft', 'a'), result: 'core-dump' })
     expect([...runs.down()]).toEqual([])
     runs.noteReboot()
     expect([...runs.down().keys()]).toEqual(['bft'])

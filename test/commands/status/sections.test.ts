@@ -161,7 +161,7 @@ test('host: what is not well stands out, and what nobody could look at says why'
   ]
   const host = {
     memory: { samples: [], state: 'not known: no /proc' },
-    throttling: { samples: [], state: 'not told on this host' },
+    throttling: { samples: [], state: 'not available on this host' },
   }
   const lines = shownIn(statusPage(['host'], { readings: { host }, samples }))
   expect(lines).toMatch(/^ {2}kernel +x 6.8.0-56: known to be bad for nodes$/m)
@@ -172,7 +172,7 @@ test('host: what is not well stands out, and what nobody could look at says why'
     /^ {2}drive nvme0 +x M, firmware F, critical warning unknown, media errors 2$/m,
   )
   expect(lines).toMatch(/^ {2}memory available +unknown \(not known: no \/proc\)$/m)
-  expect(lines).toMatch(/^ {2}throttling +not told on this host$/m)
+  expect(lines).toMatch(/^ {2}throttling +not available on this host$/m)
 })
 
 test('keys: the state of each, and in the overview how many are not well', () => {

@@ -1,4 +1,4 @@
-import { BLOCK_TAGS, REFUSALS } from '../../../src/collectors/rpc/definition.ts'
+import { BLOCK_TAGS, REQUEST_FAILURES } from '../../../src/collectors/rpc/definition.ts'
 import { LEDGER_EVENTS } from '../../../src/collectors/ledger/definition.ts'
 import { BLOCKS_PER_SECOND, type NodeState } from './node-states.ts'
 import type { Recorder } from './recorder.ts'
@@ -38,7 +38,7 @@ const recordRpc = (to: Recorder, moment: NodeState): void => {
       { perSecond: rpcAnswers ? perSecond : 0, median },
       { method },
     )
-    for (const reason of REFUSALS) {
+    for (const reason of REQUEST_FAILURES) {
       const fails = (!rpcAnswers && reason === 'refused') || (moment.isSlow && reason === 'timeout')
       const share = rpcAnswers ? 0.02 : 1
       to.total('chain_rpc_errors_total', fails ? perSecond * share : 0, { method, reason })

@@ -1,0 +1,95 @@
+import { type Context, withDeadline } from '../../core/collector.ts'
+import { SourceError, summaryOf } from '../../core/errors.ts'
+import { attempt } from '../../core/outcome.ts'
+import type { Sample } from '../../core/metric.ts'
+
+/** The result of one check of the host, independent of the other checks. */
+export interface CheckResult {
+  readonly samples: readonly Sample[]
+  /** A text that stays the same while nothing changes. */
+  readonly state: string
+}
+
+export interface HostCheck {
+  readonly name: string
+  run(context: Context): Promise<CheckResult>
+}
+
+export const KNOWN = 'known'
+/** May be followed by `: ` and the reason. */
+export const NOT_AVAILABLE = 'not available on this host'
+
+interface HostCheckOptions {
+  readonly name: string
+  /** In milliseconds. */
+  readonly timeout: number
+  /** Minimum interval for expensive checks, in milliseconds; the last result is returned in between. */
+  readonly every?: number
+  read(context: Context): Promise<CheckResult | readonly Sample[]>
+}
+
+/** One check. If it fails, the state is the error, and its samples are absent. */
+export const createHostCheck = ({
+  name,
+  timeout,
+  every = 0,
+  read,
+}: HostCheckOptions): HostCheck => {
+  let last: { readonly result: CheckResult; readonly at: number } | undefined
+  /** A read from a failing drive may block for minutes; a second one would block, too. */
+  let isWaiting = false
+  const readOnce = async (context: Context): Promise<CheckResult> => {
+    isWaiting = true
+    try {
+      return resultOf(await read(context))
+    } finally {
+      isWaiting = false
+    }
+  }
+  return {
+    name,
+    run: async (context) => {
+      const { clock } = context
+      if (isWaiting) return { samples: [], state: 'not known: the previous read has not completed' }
+      if (last && clock.elapsed() - last.at < every) return last.result
+      const at = clock.elapsed()
+      const outcome = await attempt(clock, () => withDeadline(context, timeout, readOnce))
+      last = outcome.ok ? { result: outcome.value, at } : undefined
+      return last
+        ? last.result
+        : { samples: [], state: `not known: ${outcome.ok ? '' : failureText(outcome.error)}` }
+    },
+  }
+}
+
+/** Runs the checks concurrently. Each has its own signal: Node.js warns about more than ten listeners on one. */
+export const runAll = async (
+  checks: readonly HostCheck[],
+  { clock, signal }: Context,
+): Promise<ReadonlyMap<string, CheckResult>> => {
+  const runs = checks.map((check) => ({ check, cancel: new AbortController() }))
+  const stop = (): void => {
+    for (const { cancel } of runs) cancel.abort(signal.reason)
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  try {
+    const results = runs.map(async ({ check, cancel }): Promise<readonly [string, CheckResult]> => [
+      check.name,
+      await check.run({ clock, signal: cancel.signal }),
+    ])
+    return new Map(await Promise.all(results))
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
+}
+
+const resultOf = (found: CheckResult | readonly Sample[]): CheckResult =>
+  'state' in found ? found : { samples: found, state: found.length === 0 ? NOT_AVAILABLE : KNOWN }
+
+const failureText = (error: Error): string => {
+  const [, advice] = /^ {2}what to do: (.+)$/m.exec(error.message) ?? []
+  return error instanceof SourceError && advice !== undefined
+    ? `${summaryOf(error)}; ${advice}`
+    : summaryOf(error)
+}

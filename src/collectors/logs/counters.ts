@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import type { Recorder } from '../../core/recorder.ts'
+import type { JournalEntry } from '../../parsers/journal.ts'
+import {
+  type ClassifiedLine,
+  mayMatchPattern,
+  patternsOf,
+  classifyLine,
+} from '../../parsers/log-patterns.ts'
+import { SERVICE as CONSENSUS } from '../consensus/counters.ts'
+import { createRecentFailures } from './recent-failures.ts'
+import { droppedMessages, isAboutUnit } from '../shared/log-lines.ts'
+
+/** A reason follows within this time of the line that it explains, in milliseconds. */
+const REASON_WITHIN_MS = 10_000
+/** Lines that Rust prints after the reason, or without one. */
+const NO_REASON = /^(?:note: run with|stack backtrace:)/
+
+const snapshotSchema = z.object({
+  waiting: z.array(
+    z.tuple([z.string(), z.object({ at: z.number(), patterns: z.array(z.string()) })]),
+  ),
+  seen: z.unknown(),
+})
+
+/** Counters of known failure messages in the logs of these services. */
+export const createLogCounters = (recorder: Recorder, services: readonly string[]) => {
+  const failures = createRecentFailures(services)
+  const expected = new Map(services.map((service) => [service, patternsOf(service)]))
+  /** Processes whose next line contains the reason. */
+  const waiting = new Map<string, { readonly at: number; readonly patterns: readonly string[] }>()
+
+  /** The consensus collector counts warnings, errors and dropped messages of consensus. */
+  const isCountedHere = (service: string): boolean => service !== CONSENSUS
+
+  const addReason = (
+    { isBare, text }: ClassifiedLine,
+    service: string,
+    { at, fields }: JournalEntry,
+  ): void => {
+    const process = processOf(service, fields)
+    const first = waiting.get(process)
+    // A complete log line in between is from another thread, and not the reason.
+    if (!first || !isBare) return
+    waiting.delete(process)
+    if (at - first.at <= REASON_WITHIN_MS && !NO_REASON.test(text)) {
+      failures.explain(service, first.patterns, text)
+    }
+  }
+
+  const addFailures = (
+    line: ClassifiedLine,
+    service: string,
+    { at, fields }: JournalEntry,
+  ): void => {
+    for (const pattern of line.patterns) failures.add(service, pattern, { at, text: line.text })
+    const patterns = line.patterns.flatMap(({ name, reasonOnNextLine }) =>
+      reasonOnNextLine ? [name] : [],
+    )
+    if (patterns.length === 0) return
+    for (const [process, { at: since }] of waiting) {
+      if (at - since > REASON_WITHIN_MS) waiting.delete(process)
+    }
+    waiting.set(processOf(service, fields), { at, patterns })
+  }
+
+  return {
+    /** Creates the counters with 0, once the journal is available. */
+    initialize: (): void => {
+      for (const service of services) {
+        for (const { name: pattern } of patternsOf(service)) {
+          recorder.count('chain_log_pattern_total', 0, { service, pattern })
+        }
+        if (!isCountedHere(service)) continue
+        for (const level of ['warning', 'error'] as const) {
+          recorder.count('chain_log_lines_total', 0, { service, level })
+        }
+        recorder.count('chain_log_suppressed_messages_total', 0, { service })
+      }
+    },
+    on: (service: string, entry: JournalEntry, isOld: boolean): void => {
+      const by = isOld ? 0 : 1
+      const { message, fields } = entry
+      if (message === null) return
+      if (isAboutUnit(fields)) {
+        const dropped = droppedMessages(message, fields)
+        if (dropped > 0 && isCountedHere(service)) {
+          recorder.count('chain_log_suppressed_messages_total', dropped * by, { service })
+        }
+        return
+      }
+      // journalctl is built without pattern matching on some systems.
+      if (!mayMatchPattern(message)) return
+      const line = classifyLine(expected.get(service) ?? [], message)
+      addReason(line, service, entry)
+      addFailures(line, service, entry)
+      for (const { name: pattern } of line.patterns) {
+        recorder.count('chain_log_pattern_total', by, { service, pattern })
+      }
+      const { level } = line
+      if (level && isCountedHere(service))
+        recorder.count('chain_log_lines_total', by, { service, level })
+    },
+    trouble: failures.read,
+    snapshot: () => ({ waiting: [...waiting], seen: failures.snapshot() }),
+    restore: (snapshot: unknown): void => {
+      const { data } = snapshotSchema.safeParse(snapshot)
+      for (const [process, first] of data?.waiting ?? []) waiting.set(process, first)
+      failures.restore(data?.seen)
+    },
+  }
+}
+
+/** journald assigns an id to each output stream of a process; entries written in other ways have none. */
+const processOf = (service: string, fields: JournalEntry['fields']): string =>
+  `${service} ${fields['_STREAM_ID'] ?? fields['_PID'] ?? ''}`

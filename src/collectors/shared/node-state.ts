@@ -1,0 +1,37 @@
+/** Values that one collector reads and others use. A reload of the configuration keeps them. */
+
+/** The main processes of the services, from the last poll of systemd. */
+export interface MainPids {
+  /** Service → PID; a service that is not running is absent. */
+  get(): ReadonlyMap<string, number>
+  /** After a failed poll, set an empty map: the kernel reuses PIDs. */
+  set(pids: ReadonlyMap<string, number>): void
+}
+
+export const createMainPids = (): MainPids => {
+  let current: ReadonlyMap<string, number> = new Map()
+  return {
+    get: () => current,
+    set: (pids) => {
+      current = pids
+    },
+  }
+}
+
+/** The node's secp public key, from the configuration or from the first collector that reads it. */
+export interface OwnKey {
+  /** 66 hex digits in lower case; null while it is unknown. */
+  get(): string | null
+  /** Sets a key that the node reported. A configured key is kept. */
+  set(reported: string | null): void
+}
+
+export const createOwnKey = (configured: string | null): OwnKey => {
+  let key = configured
+  return {
+    get: () => key,
+    set: (reported) => {
+      if (configured === null && reported !== null) key = reported.replace(/^0x/, '').toLowerCase()
+    },
+  }
+}

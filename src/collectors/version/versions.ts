@@ -1,0 +1,116 @@
+import { type Context, withDeadline } from '../../core/collector.ts'
+import { ParseError, SourceError } from '../../core/errors.ts'
+import type { SampleIndex } from '../../core/sample-index.ts'
+import { asError } from '../../core/outcome.ts'
+import type { Recorder } from '../../core/recorder.ts'
+import { type PackageVersion, parseInstalledPackage } from '../../parsers/dpkg.ts'
+import { type NodeVersion, parseNodeVersion } from '../../parsers/node-version.ts'
+import { versionIn } from '../../parsers/version-number.ts'
+import type { RUNNING_SOURCES } from './definition.ts'
+import type { Exec } from '../../sources/exec.ts'
+
+/** The version of a program or package, or the error. */
+export type VersionResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly error: Error }
+
+interface VersionContext {
+  readonly exec: Exec
+  readonly recorder: Recorder
+  readonly context: Context
+  /** Timeout of each program, in milliseconds: a program that hangs does not affect the others. */
+  readonly timeout: number
+}
+
+/** The version that a program prints for --version. */
+export const readProgramVersion = async (
+  command: string,
+  context: VersionContext,
+): Promise<VersionResult<NodeVersion>> =>
+  resultOf(context, 'node-version', async (signal) => {
+    const { stdout } = await context.exec.run({ command, args: ['--version'] }, signal)
+    return () => parseNodeVersion(stdout)
+  })
+
+const FORMAT = '${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\\n'
+
+/** The installed version of a package; null if dpkg has not installed it. */
+export const readPackageVersion = async (
+  name: string,
+  context: VersionContext,
+): Promise<VersionResult<PackageVersion | null>> =>
+  resultOf(context, 'dpkg', async (signal) => {
+    const { exitCode, stdout, stderr } = await context.exec.run(
+      // 1: the package is not installed, or an error.
+      { command: 'dpkg-query', args: ['-W', `-f=${FORMAT}`, name], answers: [0, 1] },
+      signal,
+    )
+    if (exitCode === 0) return () => parseInstalledPackage(stdout)
+    if (/no packages? found/i.test(stderr)) return () => null
+    throw new SourceError({
+      doing: 'read the installed version from dpkg',
+      happened: `exit code ${exitCode}`,
+      evidence: stderr,
+    })
+  })
+
+const resultOf = async <T>(
+  { context, timeout, recorder }: VersionContext,
+  format: 'node-version' | 'dpkg',
+  read: (signal: AbortSignal) => Promise<() => T>,
+): Promise<VersionResult<T>> => {
+  const count = (by: 0 | 1): void => {
+    recorder.count('chain_agent_lines_total', by, { format, result: 'unparsed' })
+  }
+  try {
+    const parse = await withDeadline(context, timeout, async ({ signal }) => await read(signal))
+    count(0)
+    return { ok: true, value: parse() }
+  } catch (thrown) {
+    const error = asError(thrown)
+    if (error instanceof ParseError) count(1)
+    else if (!(error instanceof SourceError)) throw error
+    return { ok: false, error }
+  }
+}
+
+/** The version of a running process, and its source. */
+export interface RunningVersion {
+  readonly source: (typeof RUNNING_SOURCES)[number]
+  readonly version: string
+}
+
+/** RPC and consensus are separate processes: after a partial restart their versions differ. */
+export const runningVersions = (known: SampleIndex): readonly RunningVersion[] => {
+  const rpc = versionIn(labelOf(known, 'chain_rpc_info', 'client_version'))
+  const native = versionIn(labelOf(known, 'chain_native_info', 'version'))
+  return [
+    ...(rpc === null ? [] : [{ source: 'rpc' as const, version: rpc }]),
+    ...(native === null ? [] : [{ source: 'native' as const, version: native }]),
+  ]
+}
+
+/** From the RPC, else from the status report, which has it also while the RPC is down. */
+export const chainIdOf = (known: SampleIndex): string | null =>
+  labelOf(known, 'chain_rpc_info', 'chain_id') ?? labelOf(known, 'chain_status_info', 'chain_id')
+
+/** The kind with one value per slot; all versions use this name. The page-encoded kind is named by the name prefix. */
+const SLOT_KIND = 'ethereum'
+
+/**
+ * Whether the database has a page-encoded timeline, primary or secondary: from the storage report, else from
+ * the metrics of consensus. Null for an unknown kind.
+ */
+export const hasPageTimeline = (known: SampleIndex, prefix: string): boolean | null => {
+  const kinds = known.series('chain_storage_timeline_info').map(({ labels }) => labels['kind'])
+  if (kinds.includes(prefix)) return true
+  if (kinds.length > 0 && kinds.every((kind) => kind === SLOT_KIND)) return false
+  const legacy = known.value('chain_native_migration_phase', { phase: 'legacy' })
+  return kinds.length > 0 || legacy === undefined ? null : legacy === 0
+}
+
+const labelOf = (
+  known: SampleIndex,
+  metric: 'chain_rpc_info' | 'chain_native_info' | 'chain_status_info',
+  label: string,
+): string | null => known.series(metric)[0]?.labels[label] || null

@@ -1,0 +1,270 @@
+import { describe, expect, test } from 'vitest'
+import { createConsensusCounters } from '../../src/collectors/consensus/counters.ts'
+import { FINDINGS } from '../../src/collectors/consensus/findings.ts'
+import type { JournalEntry } from '../../src/parsers/journal.ts'
+import {
+  closed,
+  committed,
+  entry,
+  line,
+  newQc,
+  suppressed,
+  T0,
+  timedOut,
+  undecryptable,
+  vote,
+} from './consensus-log.ts'
+import { recording } from './recording.ts'
+
+const start = () => {
+  const { recorder, total } = recording()
+  const counters = createConsensusCounters(recorder)
+  counters.initialize()
+  const read = (...entries: readonly JournalEntry[]): void => {
+    for (const one of entries) counters.on(one, false)
+  }
+  const findings = (): readonly string[] => {
+    const values = counters.read()
+    return FINDINGS.filter(({ when }) => when(values)).map(({ finding }) => finding)
+  }
+  const applies = (name: string): boolean | null | undefined =>
+    FINDINGS.find(({ finding }) => finding === name)?.when(counters.read())
+  return { counters, read, total, findings, applies, reading: counters.read }
+}
+
+/** A healthy minute and a little more: a round and a block each 400 ms, from `from` seconds on. */
+const healthy = (from = 0, seconds = 62, debug = true): readonly JournalEntry[] =>
+  Array.from({ length: (seconds * 1000) / 400 }, (_, at) => {
+    const time = T0 + from * 1000 + at * 400
+    return [
+      entry(time, debug ? closed(1000 + at) : newQc(1000 + at)),
+      entry(time + 1, committed(500 + at)),
+    ]
+  }).flat()
+
+test('a healthy node: blocks, rounds, epoch, and no findings', () => {
+  const { read, reading, findings, applies } = start()
+  read(...healthy())
+  expect(reading()).toMatchObject({
+    // 155 of each; the last 60 whole seconds are those from 2.0 on: five rounds of 400 ms are out.
+    block: 654n,
+    round: 1154n,
+    epoch: 7n,
+    committing: true,
+    statesyncActive: false,
+    blocksyncActive: false,
+    messages: { committed_block: 150, round_advanced: 150, round_timed_out: 0, vote_sent: 0 },
+    isWhole: true,
+  })
+  expect(findings()).toEqual([])
+  expect(applies('not_voting')).toBe(false) // a full node never votes
+})
+
+describe('with less than a minute of the log', () => {
+  test('messages in the window are certain; their absence and the counts are unknown', () => {
+    const { read, reading, findings, applies } = start()
+    read(...healthy(0, 20))
+    expect(reading()).toMatchObject({
+      committing: true,
+      block: 549n,
+      statesyncActive: null,
+      messages: { committed_block: null },
+    })
+    expect(findings()).toEqual([])
+    expect(applies('panic')).toBeNull()
+  })
+  test('without any line everything is unknown', () => {
+    const { reading, findings } = start()
+    expect(reading()).toMatchObject({ committing: null, block: null, networkErrorPeers: null })
+    expect(findings()).toEqual([])
+  })
+})
+
+test('without new lines the window moves on: the last block leaves it', () => {
+  const { counters, read, reading, findings } = start()
+  read(...healthy())
+  counters.advanceTo(T0 + 100_000)
+  expect(reading()).toMatchObject({ committing: true, block: 654n })
+  counters.advanceTo(T0 + 130_000)
+  expect(reading()).toMatchObject({
+    committing: false,
+    block: null,
+    messages: { committed_block: 0 },
+  })
+  expect(findings()).toEqual(['not_committing'])
+})
+
+test('a height that does not increase is no progress', () => {
+  const { read, reading } = start()
+  read(...Array.from({ length: 70 }, (_, at) => entry(T0 + at * 1000, committed(5))))
+  expect(reading()).toMatchObject({ committing: false, block: 5n })
+})
+
+test('local timeouts without a block are a deadlock', () => {
+  const { read, findings } = start()
+  read(...Array.from({ length: 70 }, (_, at) => entry(T0 + at * 1000, timedOut(9))))
+  expect(findings()).toEqual(['not_committing', 'timeout_deadlock', 'local_timeouts'])
+})
+
+test('rounds closed by timeouts: a ratio, with enough rounds only', () => {
+  const { read, findings } = start()
+  read(...healthy())
+  const timeouts = Array.from({ length: 8 }, (_, at) =>
+    entry(T0 + 62_000 + at, closed(2000 + at, 'Tc')),
+  )
+  read(...timeouts.slice(0, 7))
+  expect(findings()).toEqual([]) // 7 of 155 or so: 4.5 %
+  read(...timeouts.slice(7))
+  expect(findings()).toEqual(['rounds_closed_by_timeout']) // 8 of 156: 5.1 %
+})
+
+test('a node that has voted before and stops voting while rounds advance', () => {
+  const { counters, read, applies } = start()
+  read(entry(T0, vote(999)))
+  const snapshot: unknown = JSON.parse(JSON.stringify(counters.snapshot()))
+  expect(snapshot).toEqual({ votedAt: T0 })
+  read(...healthy())
+  expect(applies('not_voting')).toBe(true)
+  read(entry(T0 + 62_000, vote(1200)))
+  expect(applies('not_voting')).toBe(false)
+  const after = start()
+  after.counters.restore(snapshot)
+  after.counters.restore({ nonsense: true })
+  after.read(...healthy(10))
+  expect(after.applies('not_voting')).toBe(true)
+})
+
+test('a log at INFO: kinds that are logged at DEBUG are unknown, not 0', () => {
+  const { read, reading, findings, applies } = start()
+  read(entry(T0 - 10_000, vote(3)), ...healthy(0, 62, false))
+  expect(reading()).toMatchObject({
+    round: 1154n,
+    committing: true,
+    statesyncActive: false,
+    blocksyncActive: null,
+    messages: { committed_block: 150, round_advanced: null, local_timeout: null, warning: 0 },
+  })
+  expect(findings()).toEqual(['info_only_log'])
+  expect(applies('rounds_closed_by_timeout')).toBeNull()
+  expect(applies('not_voting')).toBeNull()
+})
+
+test('after dropped messages absence proves nothing; counts are exported', () => {
+  const { read, reading, findings, total } = start()
+  read(...Array.from({ length: 70 }, (_, at) => entry(T0 + at * 1000, closed(at))))
+  expect(findings()).toEqual(['not_committing'])
+  read(suppressed(T0 + 69_500, 1234))
+  expect(findings()).toEqual(['suppressed_messages'])
+  expect(reading()).toMatchObject({ committing: null, messages: { round_advanced: 60 } })
+  expect(total('chain_log_suppressed_messages_total{service=bft}')).toBe(1234)
+  read(...Array.from({ length: 70 }, (_, at) => entry(T0 + 70_000 + at * 1000, closed(70 + at))))
+  expect(findings()).toEqual(['not_committing']) // complete again after a minute
+})
+
+describe('synchronization', () => {
+  const client = (message: string): string =>
+    line(message, { target: 'a_statesync_executor::client' })
+  const state = (message: string): string => line(message, { level: 'INFO', target: 'a_state' })
+
+  test('serving other nodes is not a sync of this node', () => {
+    const { read, reading, findings, total } = start()
+    read(...healthy())
+    read(
+      entry(T0 + 62_000, client('received statesync request')),
+      entry(T0 + 62_001, client('sending response')),
+      entry(T0 + 62_002, line('blocksync: peer headers request', { target: 'a_blocksync' })),
+    )
+    expect(reading()).toMatchObject({ statesyncActive: false, blocksyncActive: false })
+    expect(findings()).toEqual([])
+    expect(total('chain_consensus_messages_total{kind=statesync}')).toBe(0)
+  })
+  test('statesync is active until the node reports that it is done', () => {
+    const { read, reading, findings } = start()
+    read(entry(T0, state('starting up, syncing')), entry(T0 + 500, client('sending request')))
+    expect(reading().statesyncActive).toBe(true)
+    read(
+      entry(T0 + 61_000, state('still syncing...')),
+      entry(T0 + 62_000, state('done db statesync')),
+    )
+    read(entry(T0 + 62_500, client('applying statesync response')))
+    expect(findings()).toEqual(['statesync_active']) // and not not_committing
+    read(entry(T0 + 63_000, state('done syncing, initializing consensus')))
+    expect(reading().statesyncActive).toBe(false)
+  })
+  test('blocksync without peers', () => {
+    const { read, findings } = start()
+    const text = 'blocksync: payload request timed out, but no peers - retrying later'
+    read(entry(T0, line(text, { level: 'WARN', target: 'a_blocksync::blocksync' })))
+    expect(findings()).toEqual(['blocksync_active', 'blocksync_without_peers'])
+  })
+})
+
+test('the next line of the same process is the reason of a panic', () => {
+  const { read, reading, findings, total } = start()
+  read(
+    entry(T0, "thread 'main' panicked at src/a.rs:1:2:"),
+    entry(T0 + 1, 'another program', { _PID: '41' }),
+    entry(
+      T0 + 2,
+      'high qc too far ahead of block tree root, restart client and statesync. highqc: 9',
+    ),
+    entry(T0 + 3, 'note: run with RUST_BACKTRACE=1'),
+  )
+  expect(reading().panic).toMatch(/^high qc too far ahead/)
+  expect(findings()).toEqual(['panic', 'too_far_behind'])
+  expect(total('chain_consensus_messages_total{kind=error}')).toBe(1)
+  expect(total('chain_log_lines_total{service=bft,level=error}')).toBe(1)
+})
+
+test('network errors of one peer are no finding, those of two peers are; five minutes', () => {
+  const { read, reading, findings, total } = start()
+  const errors = (from: number, peer: string): readonly JournalEntry[] =>
+    Array.from({ length: 30 }, (_, at) => entry(from + at, undecryptable(peer)))
+  read(...errors(T0, '192.0.2.1'))
+  expect(findings()).toEqual([])
+  read(...errors(T0 + 100_000, '192.0.2.2'))
+  expect(findings()).toContain('network_errors')
+  expect(reading()).toMatchObject({ networkErrors: 60, networkErrorPeers: 2 })
+  read(entry(T0 + 301_000, committed(1)))
+  expect(reading()).toMatchObject({ networkErrors: 30, networkErrorPeers: 1 })
+  expect(total('chain_consensus_network_errors_total{kind=decrypt}')).toBe(60)
+  expect(total('chain_log_lines_total{service=bft,level=warning}')).toBe(60)
+})
+
+test('entries from before the agent update the window and are not counted', () => {
+  const { counters, total, reading } = start()
+  for (const one of [entry(T0, committed(1)), suppressed(T0 + 1, 7)]) counters.on(one, true)
+  expect(reading().block).toBe(1n)
+  expect(total('chain_consensus_messages_total{kind=committed_block}')).toBe(0)
+  expect(total('chain_log_suppressed_messages_total{service=bft}')).toBe(0)
+})
+
+test('after the clock was set back the window accepts new entries', () => {
+  const { counters, read, reading } = start()
+  read(entry(T0 + 3_600_000, committed(1)))
+  counters.resetIfAheadOf(T0)
+  read(entry(T0, committed(2)), entry(T0 + 400, committed(3)))
+  expect(reading()).toMatchObject({ block: 3n, committing: true })
+})
+
+test('unparsed lines are counted; the first is kept, so that the log is not flooded', () => {
+  const { read, reading, total } = start()
+  read(entry(T0, line('advancing round', { certificate: 'Nc(1)' })))
+  const first = reading().unparsed
+  expect(first).toContain('Nc(1)')
+  read(entry(T0, line('advancing round', { certificate: 'Nc(2)' })), entry(T0, line('noise')))
+  expect(reading().unparsed).toBe(first)
+  expect(total('chain_agent_lines_total{format=consensus-log,result=unparsed}')).toBe(2)
+  expect(total('chain_agent_lines_total{format=consensus-log,result=ignored}')).toBe(1)
+  expect(total('chain_agent_lines_total{format=consensus-log,result=parsed}')).toBe(0)
+})
+
+test('each finding has a name that is a valid label value, a text and a suggestion', () => {
+  const values = start().reading()
+  for (const { finding, text, suggestion } of FINDINGS) {
+    expect(finding).toMatch(/^[a-z]+(?:_[a-z]+)*$/)
+    expect(text(values)).toMatch(/\.$|^The node has crashed/)
+    expect(suggestion.length).toBeGreaterThan(20)
+  }
+  expect(new Set(FINDINGS.map(({ finding }) => finding)).size).toBe(FINDINGS.length)
+})

@@ -1,0 +1,290 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createLedgerCounters } from '../../src/collectors/ledger/counters.ts'
+import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
+import { toJson } from '../../src/core/json.ts'
+import type { LedgerEvent } from '../../src/parsers/ledger-tail.ts'
+import { recording } from './recording.ts'
+
+const OWN = `02${'aa'.repeat(32)}`
+const OTHER = `03${'bb'.repeat(32)}`
+const T0 = 1_772_359_200_000
+
+interface Shape {
+  readonly round: number
+  readonly parent?: number | null
+  readonly seq: number
+  readonly author?: string
+  readonly blockAt?: number
+  readonly writtenAt?: number
+  readonly transactions?: number
+}
+
+const EXTRA = { timestamp: null, level: 'INFO', authorAddress: null } as const
+
+const proposed = ({
+  round,
+  parent,
+  seq,
+  author,
+  blockAt,
+  writtenAt,
+  transactions,
+}: Shape): LedgerEvent => ({
+  ...EXTRA,
+  event: 'proposed',
+  round: BigInt(round),
+  parentRound: parent === null ? null : BigInt(parent ?? round - 1),
+  epoch: 1n,
+  seqNum: BigInt(seq),
+  author: author ?? OTHER,
+  blockAt: blockAt ?? T0,
+  writtenAt: writtenAt ?? T0 + 50,
+  transactions: BigInt(transactions ?? 0),
+})
+const finalized = (shape: Shape): LedgerEvent => {
+  const { round, parentRound, epoch, seqNum, author, blockAt, writtenAt } = {
+    ...proposed(shape),
+    parentRound: null,
+    epoch: 1n,
+    seqNum: BigInt(shape.seq),
+    blockAt: shape.blockAt ?? T0,
+  }
+  return {
+    ...EXTRA,
+    event: 'finalized',
+    round,
+    parentRound,
+    epoch,
+    seqNum,
+    author,
+    blockAt,
+    writtenAt,
+  }
+}
+const timeout = (round: number, author = OTHER): LedgerEvent => ({
+  ...EXTRA,
+  event: 'timeout',
+  round: BigInt(round),
+  author,
+  writtenAt: T0,
+})
+
+const start = (ownKey: string | null = OWN) => {
+  const record = recording()
+  const ledger = createLedgerCounters(record.recorder, createOwnKey(ownKey))
+  ledger.initialize()
+  const read = (...events: readonly LedgerEvent[]): void => {
+    for (const event of events) ledger.add({ event, isOld: false, process: '1' })
+  }
+  return { ...record, ledger, read }
+}
+
+const BLOCKS = 'chain_ledger_blocks_total'
+
+describe('counting', () => {
+  test('network includes own', () => {
+    const { read, total } = start()
+    read(
+      proposed({ round: 1, seq: 1, author: OWN }),
+      proposed({ round: 2, seq: 2 }),
+      finalized({ round: 1, seq: 1, author: OWN }),
+    )
+    expect(total(`${BLOCKS}{event=proposed,scope=own}`)).toBe(1)
+    expect(total(`${BLOCKS}{event=proposed,scope=network}`)).toBe(2)
+    expect(total(`${BLOCKS}{event=finalized,scope=own}`)).toBe(1)
+    expect(total(`${BLOCKS}{event=finalized,scope=network}`)).toBe(1)
+  })
+
+  test('without a key the series of own are absent', () => {
+    const { read, totals } = start(null)
+    read(proposed({ round: 1, seq: 1, author: OWN }), timeout(2, OWN))
+    expect(Object.keys(totals()).filter((key) => key.includes('own'))).toEqual([])
+    expect(totals()[`${BLOCKS}{event=proposed,scope=network}`]).toBe(1)
+  })
+
+  test('a repeated line is not counted again; the same height in another round is another block', () => {
+    const { read, total } = start()
+    const first = proposed({ round: 5, seq: 9, transactions: 3 })
+    const again = proposed({ round: 6, parent: 4, seq: 9, transactions: 4 })
+    read(first, again, first, again, timeout(7), timeout(7))
+    expect(total(`${BLOCKS}{event=proposed,scope=network}`)).toBe(2)
+    expect(total('chain_ledger_transactions_total')).toBe(7)
+    expect(total('chain_ledger_timeouts_total{scope=network}')).toBe(1)
+  })
+
+  test('entries from before the agent update the gauges and are not counted', () => {
+    const { ledger, total } = start()
+    const old = proposed({ round: 5, seq: 9, transactions: 3 })
+    ledger.add({ event: old, isOld: true, process: '1' })
+    ledger.add({ event: old, isOld: false, process: '1' })
+    expect(total(`${BLOCKS}{event=proposed,scope=network}`)).toBe(0)
+    expect(total('chain_ledger_transactions_total')).toBe(0)
+    expect(ledger.reading().proposed).toMatchObject({ round: 5n, seqNum: 9n })
+  })
+})
+
+test('if the key becomes known later, own starts with 0', () => {
+  const record = recording()
+  const key = createOwnKey(null)
+  const ledger = createLedgerCounters(record.recorder, key)
+  ledger.initialize()
+  const add = (event: LedgerEvent): boolean => ledger.add({ event, isOld: false, process: '1' })
+  add(proposed({ round: 1, seq: 1, author: OWN }))
+  key.set(`0x${OWN.toUpperCase()}`)
+  add(proposed({ round: 2, seq: 2, author: OTHER }))
+  expect(record.total(`${BLOCKS}{event=proposed,scope=own}`)).toBe(0)
+  add(proposed({ round: 3, seq: 3, author: OWN }))
+  expect(record.total(`${BLOCKS}{event=proposed,scope=own}`)).toBe(1)
+})
+
+describe('skipped rounds', () => {
+  const skipped = (...blocks: readonly Shape[]): number | undefined => {
+    const { read, total } = start()
+    read(...blocks.map(proposed))
+    return total('chain_ledger_skipped_rounds_total')
+  }
+  test('none between consecutive rounds', () => {
+    expect(skipped({ round: 10, seq: 1 }, { round: 11, seq: 2 })).toBe(0)
+  })
+  test('round − parent − 1', () => {
+    // 11, 12 and 13 had no block.
+    expect(skipped({ round: 10, seq: 1 }, { round: 14, parent: 10, seq: 2 })).toBe(3)
+  })
+  test('each is counted once if a height is proposed again with the same parent', () => {
+    // 10 is the parent of both; 11 and 12 were skipped, then 13, too: its block was abandoned.
+    expect(
+      skipped(
+        { round: 10, seq: 1 },
+        { round: 13, parent: 10, seq: 2 },
+        { round: 14, parent: 10, seq: 2 },
+      ),
+    ).toBe(3)
+  })
+  test('a gap in the stream is not a skipped round', () => {
+    expect(skipped({ round: 10, seq: 1 }, { round: 50, parent: 49, seq: 38 })).toBe(0)
+  })
+  test('absent if the version does not log the parent', () => {
+    expect(
+      skipped({ round: 10, parent: null, seq: 1 }, { round: 14, parent: null, seq: 2 }),
+    ).toBeUndefined()
+  })
+})
+
+describe('consecutive own timeouts', () => {
+  test('unknown until the node was leader once, reset by an own block', () => {
+    const { ledger, read } = start()
+    const consecutive = (): number | null => ledger.reading().ownConsecutiveTimeouts
+    read(timeout(1), proposed({ round: 2, seq: 1 }))
+    expect(consecutive()).toBeNull()
+    read(timeout(3, OWN))
+    read(proposed({ round: 4, parent: 2, seq: 2 }))
+    read(timeout(5, OWN))
+    expect(consecutive()).toBe(2)
+    read(proposed({ round: 6, parent: 4, seq: 3, author: OWN }))
+    expect(consecutive()).toBe(0)
+  })
+})
+
+describe('durations', () => {
+  test('propagation, interval and finality, from the times in the lines', () => {
+    const { read, observed } = start()
+    read(
+      proposed({ round: 1, seq: 1, blockAt: T0, writtenAt: T0 + 1000 }), // the first line of the process
+      proposed({ round: 2, seq: 2, blockAt: T0 + 1300, writtenAt: T0 + 1360 }),
+      proposed({ round: 3, seq: 3, blockAt: T0 + 1700, writtenAt: T0 + 1780 }),
+      finalized({ round: 2, seq: 2, blockAt: T0 + 1300, writtenAt: T0 + 2100 }),
+    )
+    expect(observed('chain_ledger_propagation_seconds')).toEqual([0.06, 0.08])
+    expect(observed('chain_ledger_block_interval_seconds')).toEqual([1.3, 0.4])
+    expect(observed('chain_ledger_finality_seconds')).toEqual([0.8])
+  })
+
+  test('the first lines of a new process are repeated ones', () => {
+    const { ledger, observed } = start()
+    const replay = Array.from({ length: 100 }, (_, at) =>
+      proposed({ round: at + 1, seq: at + 1, blockAt: T0 + at * 350, writtenAt: T0 + 40_000 + at }),
+    )
+    for (const event of replay) ledger.add({ event, isOld: false, process: '77' })
+    const live = proposed({ round: 101, seq: 101, blockAt: T0 + 40_300, writtenAt: T0 + 40_350 })
+    ledger.add({ event: live, isOld: false, process: '77' })
+    expect(observed('chain_ledger_propagation_seconds')).toEqual([0.05])
+  })
+
+  test('a block from the future is counted, and not observed', () => {
+    const { read, observed, total } = start()
+    read(
+      proposed({ round: 1, seq: 1, blockAt: T0, writtenAt: T0 + 1000 }),
+      proposed({ round: 2, seq: 2, blockAt: T0 + 2900, writtenAt: T0 + 2000 }),
+      proposed({ round: 3, seq: 3, blockAt: T0 + 2300, writtenAt: T0 + 2400 }),
+    )
+    expect(observed('chain_ledger_propagation_seconds')).toEqual([0.1])
+    expect(observed('chain_ledger_block_interval_seconds')).toEqual([2.9])
+    expect(total('chain_ledger_future_blocks_total')).toBe(1)
+  })
+
+  test('no interval across a missing height', () => {
+    const { read, observed } = start()
+    read(
+      proposed({ round: 1, seq: 1, writtenAt: T0 }),
+      proposed({ round: 9, seq: 9, writtenAt: T0 + 3000 }),
+    )
+    expect(observed('chain_ledger_block_interval_seconds')).toEqual([])
+  })
+})
+
+test('after a restore nothing is counted again, and the gauges are known at once', () => {
+  const before = start()
+  before.read(proposed({ round: 7, seq: 3 }), timeout(8, OWN), finalized({ round: 6, seq: 2 }))
+  const after = start()
+  const saved: unknown = JSON.parse(JSON.stringify(toJson(before.ledger.snapshot())))
+  after.ledger.restore(saved)
+  expect(after.ledger.reading()).toEqual(before.ledger.reading())
+  after.read(proposed({ round: 7, seq: 3 }), proposed({ round: 10, parent: 7, seq: 4 }))
+  expect(after.total(`${BLOCKS}{event=proposed,scope=network}`)).toBe(1)
+  expect(after.total('chain_ledger_skipped_rounds_total')).toBe(2)
+  after.ledger.restore({ nonsense: true }) // an invalid snapshot changes nothing
+  expect(after.ledger.reading().proposed?.round).toBe(10n)
+})
+
+test('matches a count by brute force for any lines in any order', () => {
+  const event = fc.tuple(
+    fc.integer({ min: 1, max: 40 }),
+    fc.integer({ min: 0, max: 4 }),
+    fc.constantFrom(OWN, OTHER),
+  )
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 80 }), (shapes) => {
+      const { read, total } = start()
+      const events = shapes.map(([round, back, author]) =>
+        back === 0
+          ? timeout(round, author)
+          : proposed({
+              round,
+              parent: Math.max(0, round - back),
+              seq: round,
+              author,
+              transactions: back,
+            }),
+      )
+      read(...events)
+      const rounds = (kind: string, author?: string): number =>
+        new Set(
+          events
+            .filter(
+              (one, at) =>
+                one.event === kind &&
+                events.findIndex((other) => other.event === kind && other.round === one.round) ===
+                  at,
+            )
+            .filter((one) => author === undefined || one.author === author)
+            .map((one) => one.round),
+        ).size
+      expect(total(`${BLOCKS}{event=proposed,scope=network}`)).toBe(rounds('proposed'))
+      expect(total(`${BLOCKS}{event=proposed,scope=own}`)).toBe(rounds('proposed', OWN))
+      expect(total('chain_ledger_timeouts_total{scope=network}')).toBe(rounds('timeout'))
+      expect(total('chain_ledger_timeouts_total{scope=own}')).toBe(rounds('timeout', OWN))
+    }),
+    { numRuns: 200, seed: 2 },
+  )
+})

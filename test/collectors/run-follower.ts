@@ -1,0 +1,90 @@
+import { createUnitNames } from '../../src/collectors/shared/unit-names.ts'
+import type { Collector } from '../../src/core/collector.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import type { JournalEntry } from '../../src/parsers/journal.ts'
+import type { Exec } from '../../src/sources/exec.ts'
+import type { FollowOptions, Journal, JournalBatch } from '../../src/sources/journal.ts'
+import { manualClock, type ManualClock } from '../support/manual-clock.ts'
+import { recording } from './recording.ts'
+
+/** The entries of one batch, an empty batch after N seconds, or an empty batch after a gap. */
+export type Step = readonly JournalEntry[] | { readonly seconds: number } | 'gap'
+
+interface FollowerRun {
+  readonly beginsAt: number
+  readonly steps: readonly Step[]
+  /** What a failing journalctl prints. */
+  readonly stderr?: string
+  /** Whether the clock advances with the entries. */
+  readonly isTimed?: boolean
+}
+
+const dependenciesOf = (clock: ManualClock, journal: Journal<JournalEntry>, stderr: string) => {
+  const { recorder, total } = recording()
+  const exec: Exec = {
+    run: () => Promise.resolve({ exitCode: stderr === '' ? 0 : 1, stdout: '', stderr }),
+    async *stream() {},
+    killAll: () => undefined,
+  }
+  const dependencies = {
+    journalDependencies: {
+      journal,
+      recorder,
+      checkpoint: {
+        read: () => Promise.resolve({ state: 'none' } as const),
+        save: () => undefined,
+      },
+    },
+    exec,
+    clock,
+    unitNames: createUnitNames(() => Promise.resolve({ word: 'chain', from: 'configuration' })),
+    timing: { interval: 5000, timeout: 10_000 },
+  }
+  return { dependencies, total }
+}
+
+/** Runs a collector that follows the journal over these batches, and returns its last reading as samples and states. */
+export const runFollower = async <Reading>(
+  create: (dependencies: ReturnType<typeof dependenciesOf>['dependencies']) => Collector<Reading>,
+  { beginsAt, steps, stderr = '', isTimed = false }: FollowerRun,
+) => {
+  const clock = manualClock(beginsAt)
+  const stop = new AbortController()
+  const requests: FollowOptions[] = []
+  const remaining = [...steps]
+  const batch: JournalBatch<JournalEntry> = { entries: [], unreadable: 0, gap: false }
+  const journal: Journal<JournalEntry> = {
+    async *follow(following) {
+      requests.push(following)
+      yield batch
+      for (let step = remaining.shift(); step !== undefined; step = remaining.shift()) {
+        if (step === 'gap') yield { ...batch, gap: true }
+        else if ('seconds' in step) {
+          await clock.advance(step.seconds * 1000)
+          yield batch
+        } else {
+          if (isTimed) await clock.advance(Math.max(0, (step.at(-1)?.at ?? 0) - clock.now()))
+          yield { ...batch, entries: step }
+        }
+      }
+      stop.abort()
+    },
+  }
+  const { dependencies, total } = dependenciesOf(clock, journal, stderr)
+  const collector = create(dependencies)
+  let last: Outcome<Reading> | undefined
+  await collector.run({ clock, signal: stop.signal }, (outcome) => {
+    last = outcome
+  })
+  if (last?.ok !== true) throw new Error('no reading')
+  const { value } = last
+  const samples = Object.fromEntries(
+    collector
+      .samples(value)
+      .map(({ name, labels, value: exported }) => [
+        [name, ...Object.values(labels)].join(' '),
+        exported,
+      ]),
+  )
+  return { requests, samples, states: collector.states(value), total }
+}

@@ -1,0 +1,122 @@
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createReadPath } from '../../src/collectors/host/directories.ts'
+import { host } from '../../src/collectors/host/collector.ts'
+import { createMainPids } from '../../src/collectors/shared/node-state.ts'
+import type { Clock } from '../../src/core/clock.ts'
+import { SourceError } from '../../src/core/errors.ts'
+import type { Exec, Output, Program } from '../../src/sources/exec.ts'
+import { createHostSources } from '../../src/sources/host.ts'
+import { keyFiles } from '../../src/sources/key-files.ts'
+import type { DiskUsage } from '../../src/sources/disk-usage.ts'
+
+/** Creates a directory with files. */
+export const createTree = async (files: Readonly<Record<string, string>>) => {
+  const root = await mkdtemp(join(tmpdir(), 'host-tree-'))
+  const put = async (path: string, text: string, at?: number): Promise<void> => {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), text)
+    if (at !== undefined) await utimes(join(root, path), at / 1000, at / 1000)
+  }
+  for (const [path, text] of Object.entries(files)) await put(path, text)
+  return {
+    root,
+    put,
+    remove: (path: string) => rm(join(root, path), { recursive: true, force: true }),
+    clear: () => rm(root, { recursive: true, force: true }),
+  }
+}
+
+/** Programs by their command line; others are not installed. */
+export const programs = (answers: Readonly<Record<string, string | Partial<Output>>>) => {
+  const commands: string[] = []
+  const exec: Pick<Exec, 'run'> = {
+    run: ({ command, args, answers: codes = [0] }: Program) => {
+      const line = [command, ...args].join(' ')
+      commands.push(line)
+      const answer = answers[line]
+      if (answer === undefined) {
+        return Promise.reject(
+          new SourceError({ doing: `run ${command}`, happened: `there is no ${command} on PATH` }),
+        )
+      }
+      const output = { exitCode: 0, stdout: '', stderr: '' }
+      const result =
+        typeof answer === 'string' ? { ...output, stdout: answer } : { ...output, ...answer }
+      if (codes.includes(result.exitCode)) return Promise.resolve(result)
+      return Promise.reject(new SourceError({ doing: `run ${command}`, happened: 'it failed' }))
+    },
+  }
+  return { commands, exec }
+}
+
+interface HostRun {
+  readonly clock: Clock
+  readonly places: {
+    readonly procfs: string
+    readonly sysfs: string
+    readonly bootDirectory: string
+    readonly smartDirectory: string | null
+  }
+  readonly directories?: Readonly<Record<string, string>>
+  readonly nodeDirectory?: string
+  readonly ports?: readonly number[]
+  readonly exec?: Pick<Exec, 'run'>
+  readonly interval?: number
+  /** Replaces the real one. */
+  readonly space?: DiskUsage
+}
+
+/** The host collector on real directories. */
+export const runHost = (run: HostRun) => {
+  const { clock, interval = 15_000 } = run
+  const mainPids = createMainPids()
+  const unused = () => {
+    throw new Error('no stream is read here')
+  }
+  const sources = createHostSources(run.places)
+  const collector = host({
+    ...sources,
+    space: run.space ?? sources.space,
+    clock,
+    mainPids,
+    exec: { ...(run.exec ?? programs({}).exec), stream: unused, killAll: () => undefined },
+    readPath: createReadPath(
+      () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
+      keyFiles,
+    ),
+    ports: run.ports ?? [8080, 9143],
+    directories: run.directories ?? {},
+    nodeDirectory: run.nodeDirectory ?? '/nonexistent',
+    timing: { interval, timeout: 10_000 },
+  })
+  return {
+    mainPids,
+    /** One poll: values by `name{labels}` without the common prefix, and the states. */
+    poll: async () => {
+      const stop = new AbortController()
+      return new Promise<{ values: Record<string, number>; states: Record<string, string> }>(
+        (resolve, reject) => {
+          void collector.run({ clock, signal: stop.signal }, (outcome) => {
+            stop.abort()
+            if (!outcome.ok) {
+              reject(outcome.error)
+              return
+            }
+            const values = collector
+              .samples(outcome.value)
+              .map(({ name, labels, value }): [string, number] => {
+                const text = Object.values(labels).join(',')
+                return [`${name.replace(/^chain_/, '')}${text === '' ? '' : `{${text}}`}`, value]
+              })
+            resolve({
+              values: Object.fromEntries<number>(values),
+              states: collector.states(outcome.value),
+            })
+          })
+        },
+      )
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach } from 'vitest'
+import { version, type VersionReading } from '../../src/collectors/version/collector.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import type { Fork } from '../../src/core/fork.ts'
+import type { Outcome } from '../../src/core/outcome.ts'
+import { type Sample, sample } from '../../src/core/metric.ts'
+import type { TIMELINES } from '../../src/collectors/storage/definition.ts'
+import { createExec } from '../../src/sources/exec.ts'
+import { recording } from './recording.ts'
+
+export const COMMIT = '1e5c'.repeat(10)
+
+let bin = ''
+beforeEach(async () => {
+  bin = await mkdtemp(join(tmpdir(), 'chain-agent-version-'))
+})
+afterEach(async () => {
+  await rm(bin, { recursive: true })
+})
+
+/** Creates a program on PATH from a shell script. */
+export const program = async (name: string, script: string): Promise<void> => {
+  await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`)
+  await chmod(join(bin, name), 0o755)
+}
+export const prints = (text: string): string => `cat <<'END'\n${text}\nEND`
+export const build = (tag: string, name = 'zephyr-node'): string =>
+  prints(`${name} {"commit":"${COMMIT}","tag":"${tag}","branch":"","modified":true}`)
+export const dpkg = (row: string): string =>
+  `[ "$1" = -W ] && [ "$3" = zephyr ] || exit 2\n${prints(row)}`
+export const NOT_INSTALLED = 'echo "dpkg-query: no packages found matching $3" >&2; exit 1'
+
+export const rpcInfo = (clientVersion: string, chainId = '77'): Sample =>
+  sample('chain_rpc_info', 1, { client_version: clientVersion, chain_id: chainId, net_version: '' })
+export const nativeInfo = (text: string): Sample =>
+  sample('chain_native_info', 1, { network: 'devnet', version: text })
+export const timeline = (kind: string, name: (typeof TIMELINES)[number] = 'primary'): Sample =>
+  sample('chain_storage_timeline_info', 1, { timeline: name, kind })
+
+const borealis: Fork = {
+  name: 'borealis',
+  kind: 'fork',
+  activationAt: 4_000_000_000_000,
+  minimumVersion: '0.16.1',
+  timeline: 'page',
+}
+
+interface VersionRun {
+  readonly published?: readonly Sample[]
+  readonly programs?: readonly string[]
+  readonly package?: string | null
+  readonly timeout?: number
+}
+
+export const create = (run: VersionRun) => {
+  const record = recording()
+  const board = { samples: run.published ?? [] }
+  const collector = version({
+    exec: createExec({ clock: systemClock, path: `${bin}:/usr/bin:/bin` }),
+    recorder: record.recorder,
+    readPrefix: () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
+    published: () => board.samples,
+    programs: run.programs ?? ['node'],
+    package: run.package ?? null,
+    forks: new Map([['77', [borealis]]]),
+    timing: { interval: 10, timeout: run.timeout ?? 20_000 },
+  })
+  const pollOnce = async (): Promise<Outcome<VersionReading>> => {
+    const stop = new AbortController()
+    return new Promise((resolve) => {
+      void collector.run({ clock: systemClock, signal: stop.signal }, (outcome) => {
+        stop.abort()
+        resolve(outcome)
+      })
+    })
+  }
+  return { collector, board, pollOnce, total: record.total }
+}
+
+/** One poll: the values by `name{labels}`, and the states. */
+export const pollVersion = async (
+  run: VersionRun = {},
+  { collector, pollOnce, total } = create(run),
+) => {
+  const outcome = await pollOnce()
+  if (!outcome.ok) throw outcome.error
+  const shown = Object.fromEntries(
+    collector
+      .samples(outcome.value)
+      .map(({ name, labels, value }) => [
+        `${name.replace('chain_', '')}${Object.keys(labels).length === 0 ? '' : `{${Object.values(labels).join(',')}}`}`,
+        value,
+      ]),
+  )
+  return { shown, states: collector.states(outcome.value), total }
+}
