@@ -30,7 +30,7 @@ const LAYERS: Readonly<Record<string, string>> = {
     'src/core src/query/log-fields.ts src/query/store/store.ts src/query/store/errors.ts node @noble/hashes zod',
   'src/simulator': 'src/core node @noble/hashes',
   'src/cli':
-    'src/collectors/index.ts src/commands src/config src/core src/health src/simulator/scenario/scenario.ts src/sources/runbooks.ts node commander pino',
+    'src/collectors/index.ts src/commands src/config src/core src/health type src/sources src/simulator/scenario/scenario.ts src/sources/runbooks.ts node commander pino',
   'src/commands':
     'src/agent src/cli src/collectors src/config src/core src/exporter src/health src/keys src/metrics.ts src/parsers src/query src/simulator src/sources src/tokens node node:child_process commander pino yaml zod',
   'dashboards/build':

@@ -141,8 +141,8 @@ describe('parse', () => {
     )
     expect(err).toMatchInlineSnapshot(`
       "line 3: not in this format, skipped
-      line 4: Could not understand a line of the ledger stream: expected a whole JSON object
-        it said: {"cut
+      line 4: Could not parse a line of the ledger stream: expected a whole JSON object
+        input: {"cut
       "
     `)
   })

@@ -216,7 +216,7 @@ describe.skipIf(process.getuid?.() !== 0)('the owner', () => {
     await chown(node.paths['secp backup'], OTHER, NODE)
     expect(await states()).toEqual({
       ...HEALTHY,
-      'secp backup': 'exposed: it belongs neither to root nor to the user of the node',
+      'secp backup': 'exposed: its owner is neither root nor the user of the node',
     })
   })
   test('if the user of the node is unknown, only the mode is checked', async () => {

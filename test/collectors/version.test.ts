@@ -99,7 +99,7 @@ describe('the output of --version', () => {
     expect(states['package']).toContain('none within 750ms')
     expect(states).toMatchObject({
       'installed version': '0.15.0',
-      'program node': 'could not get an answer in time: none within 750ms',
+      'program node': 'could not get a response in time: none within 750ms',
       'program rpc': 'reports its version',
     })
   })

@@ -198,9 +198,9 @@ test('-r shows the newest lines, and -n names instead of keys', async () => {
 })
 
 test.each([
-  [['--since', 'then'], 'expected a moment'],
+  [['--since', 'then'], 'expected a time'],
   [['--since', '2h'], 'more than 1 h before --until'],
-  [['--since', '10m', '--until', 'never'], 'expected a moment'],
+  [['--since', '10m', '--until', 'never'], 'expected a time'],
   [['--since', '2026-05-02T08:10', '--until', '2026-05-02 08:00'], '--since is not before --until'],
   [['--rww'], 'Did you mean --raw'],
   [['--watch', '0'], 'expected a number of seconds'],

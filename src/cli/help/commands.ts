@@ -7,7 +7,7 @@ import { renderZsh } from './zsh-completion.ts'
 import { renderManual } from './manual.ts'
 import { keys } from '../../config/keys.ts'
 import { schema } from '../../config/schema.ts'
-import { chapters } from '../../metrics.ts'
+import { COLLECTORS } from '../../collectors/index.ts'
 import { listScenarios } from '../../simulator/scenario/scenario.ts'
 import { createRunbooks } from '../../sources/runbooks.ts'
 import { ALL, SECTIONS } from '../../commands/status/sections.ts'
@@ -96,7 +96,7 @@ const readCompletionLists = async (program: CommandModel): Promise<CompletionLis
     key: keys.map(({ path }) => `${path}=`),
     service: services,
     command: program.commands.map(({ name }) => name),
-    collector: Object.keys(chapters).filter((name) => name !== 'agent' && name !== 'queryService'),
+    collector: Object.keys(COLLECTORS),
     level: schema.shape.log.def.innerType.shape.level.def.innerType.options,
   }
 }
