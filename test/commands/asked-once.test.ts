@@ -23,7 +23,7 @@ test('that blocks come is seen by asking the RPC twice, where no ledger stream t
 test('what the logs said minutes ago is found', async () => {
   // Execution ended at the 30th second, and said why.
   const says = await found({ scenario: 'database-old', second: 220 })
-  expect(says.find((one) => one.startsWith('the log of execution shows of'))).toContain(
+  expect(says.find((one) => one.startsWith('the log of execution shows'))).toContain(
     'db old format',
   )
 })
