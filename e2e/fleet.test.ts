@@ -41,8 +41,8 @@ const query = async (expression: string): Promise<readonly Series[]> =>
 
 const expressionOf = async (asked: Asked): Promise<string> => panelExpression(asked, seconds)
 
-const namesOf = (...fates: readonly string[]): readonly string[] =>
-  fleetNodes.filter(({ fate }) => fates.includes(fate)).map(({ name }) => name)
+const namesOf = (...profiles: readonly string[]): readonly string[] =>
+  fleetNodes.filter(({ fate }) => profiles.includes(fate)).map(({ name }) => name)
 
 const isWell = (name: string): boolean => namesOf('healthy').includes(name)
 
@@ -78,13 +78,13 @@ test('only scrapes of stopped agents failed', async () => {
 const valueOf = async (expression: string): Promise<number> =>
   (await query(expression))[0]?.value ?? Number.NaN
 
-describe('the fleet dashboard tells the fates', () => {
+describe('the fleet dashboard shows the profiles', () => {
   test('state of each node', async () => {
     const told = (await query(await expressionOf({ panel: 'Every node' }))).map(
       ({ labels, value }) => [labels['instance'], value],
     )
-    const fates = fleetNodes.map(({ name, fate }) => [name, STATES[fate] ?? 1])
-    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(fates))
+    const expected = fleetNodes.map(({ name, fate }) => [name, STATES[fate] ?? 1])
+    expect(Object.fromEntries(told)).toEqual(Object.fromEntries(expected))
   })
 
   test.each(QUESTIONS)('$panel: $names', async ({ panel, target, where, names }) => {

@@ -69,12 +69,12 @@ for (const file of FILES) {
   const addressed = Object.values(lock.packages).filter(({ resolved }) => resolved).length
   if (addressed > 0) {
     process.exitCode = 1
-    console.error(`${file} names a registry's host ${addressed} times: delete it and install anew`)
+    console.error(`${file} names a registry's host ${addressed} times: delete it and install again`)
   }
   if (named.length === 0) continue
   if (check) {
     process.exitCode = 1
-    console.error(`${file} lacks optional packages; mend it: node scripts/complete-lock.mjs`)
+    console.error(`${file} lacks optional packages; fix it: node scripts/complete-lock.mjs`)
     console.error(named.join('\n'))
   } else {
     complete(file, lock, missing)

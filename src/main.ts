@@ -32,7 +32,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   }
 })
 
-// Of a terminal that was closed nothing can be said any more, and to nobody.
+// Ignore write errors after the terminal has closed.
 process.stderr.on('error', () => undefined)
 
 const code = await runCli(process.argv.slice(2), {

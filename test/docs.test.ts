@@ -94,15 +94,15 @@ test("the README's sed line replaces every placeholder host in the alert rules",
   }
 })
 
-test('forty failures, each seen by a metric or said to be out of reach, and rehearsed as it says', async () => {
+test('forty failures, each seen by a metric or said to be out of reach, and simulated as it says', async () => {
   const rows = [...read('docs/failures.md').matchAll(/^\| *(F\d+) *\|[^|]+\|([^|]+)\|([^|]*)\|$/gm)]
   expect(rows.map(([, number]) => number)).toEqual(
     Array.from({ length: 40 }, (_, index) => `F${index + 1}`),
   )
   const scenarios = await listScenarios()
-  for (const [, number = '', seen = '', rehearsed = ''] of rows) {
+  for (const [, number = '', seen = '', simulated = ''] of rows) {
     expect(seen, number).toMatch(/`chain_|out of reach/)
-    const named = rehearsed.trim() === '' ? [] : rehearsed.trim().split(', ')
+    const named = simulated.trim() === '' ? [] : simulated.trim().split(', ')
     const those = scenarios.filter(({ failures }) => failures.includes(number))
     expect(those.map((scenario) => scenario.name).toSorted(), number).toEqual(named.toSorted())
   }

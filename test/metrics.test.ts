@@ -52,7 +52,7 @@ test('types: the catalogue decides the labels and their values', () => {
   sample('chain_rpc_block_number', 1, { tag: 'newest' })
   // @ts-expect-error no such metric
   sample('chain_rpc_blok_number', 1)
-  // @ts-expect-error a tally is recorded, not read
+  // @ts-expect-error a counter of the agent is recorded, not read
   sample('chain_rpc_errors_total', 1, { method: 'eth_chainId', reason: 'http' })
   expect(sample('chain_rpc_block_number', 1, { tag: 'latest' }).value).toBe(1)
 })

@@ -35,7 +35,7 @@ const nameOf = (holder) =>
 /** A few addresses have most of the transfers. */
 const anyone = () => Math.floor(HOLDERS * chance() ** 3)
 
-const NOBODY = '0'.repeat(64)
+const ZERO_ADDRESS = '0'.repeat(64)
 const units = new Float64Array(HOLDERS)
 
 /** A holder with a balance. */
@@ -55,7 +55,7 @@ const draw = (index) => {
   const value = Math.floor(chance() * most) + 1
   if (!isMint) units[sender] -= value
   units[recipient] += value
-  return { from: isMint ? NOBODY : nameOf(sender), to: nameOf(recipient), value }
+  return { from: isMint ? ZERO_ADDRESS : nameOf(sender), to: nameOf(recipient), value }
 }
 
 const json = openSync(join(folder, 'logs.json'), 'w')

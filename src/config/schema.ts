@@ -17,10 +17,10 @@ export const schema = z.strictObject({
     .string()
     .regex(
       /^[a-z][a-z0-9]*$/,
-      "expected auto, or the maker's word in lower case, like chain or monad",
+      'expected auto, or the name prefix in lower case, like chain or monad',
     )
     .default('auto')
-    .describe("the maker's word before every unit and tool; auto finds it from systemd, then PATH"),
+    .describe('the name prefix of every unit and tool; auto finds it from systemd, then PATH'),
   listen,
   log: z
     .strictObject({

@@ -1,17 +1,17 @@
 import type { HistogramName, LabelArgument, CounterName } from './metric.ts'
 
 /**
- * Where a collector puts what it observes event by event. Readings go to the board and vanish when
- * they are stale; what is recorded here is a fact about what the agent saw, and stays.
+ * Records what a collector observes event by event. Readings go to the board and disappear when they are
+ * stale; recorded counters and histograms stay.
  */
 export interface Recorder {
-  /** Adds `by` to a tally. Counting 0 brings the series into being, so that `increase()` sees the first event. */
+  /** Adds `by` to a counter of the agent. Counting 0 creates the series, so that `increase()` sees the first event. */
   count<Name extends CounterName>(
     name: Name,
     by: number | bigint,
     ...labels: LabelArgument<Name>
   ): void
-  /** Puts a duration in seconds into a histogram. */
+  /** Observes a duration, in seconds, in a histogram. */
   observe<Name extends HistogramName>(
     name: Name,
     seconds: number,

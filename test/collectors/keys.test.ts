@@ -149,8 +149,8 @@ describe('problems of a file', () => {
       'invalid: not a file',
     ],
   ]
-  test.each(wrong)('%s: %s', async (...[, place, befall, state]) => {
-    await befall(node.paths[place])
+  test.each(wrong)('%s: %s', async (...[, place, change, state]) => {
+    await change(node.paths[place])
     expect(await states()).toEqual({ ...HEALTHY, [place]: state })
   })
 })

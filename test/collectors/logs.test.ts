@@ -42,7 +42,7 @@ const run = async ({ batches, stderr = '', oldest }: World) => {
       for (const entries of batches) {
         if (entries.length === 0) await clock.advance(60_000)
         yield { entries, unreadable: 0, gap: false }
-        // What was begun beside the follower may end.
+        // Requests that were started next to the follower may end.
         await clock.advance(0)
       }
       stop.abort()

@@ -209,7 +209,7 @@ describe('the forks', () => {
     ['an unknown kind, and consensus', [timeline('quantum'), phase(0)], undefined],
     ['consensus alone, moved', [phase(0)], 1],
     ['consensus alone, not moved', [phase(1)], 0],
-    ['the report is the nearer witness', [timeline('zephyr'), phase(1)], 1],
+    ['the report takes precedence', [timeline('zephyr'), phase(1)], 1],
     ['no source', [], undefined],
   ])('timeline: %s', async (_, published, expected) => {
     expect(await ready(...published)).toBe(expected)

@@ -52,7 +52,7 @@ describe.each([true, false])('of a node with an agent: %s', (agent) => {
     await host.close()
   })
 
-  test('holds what somebody who helps needs', () => {
+  test('contains what a helper needs', () => {
     expect(told).toMatchObject({ code: 0, err: '' })
     // The clean-up speaks at full hours, and only then.
     const names = [...members.keys()].filter((name) => name !== 'logs/cruft.log')

@@ -50,7 +50,7 @@ describe('while the agent runs', () => {
     })
   })
 
-  test('-f goes on with what comes, and Ctrl-C ends it in good order', async () => {
+  test('-f follows new events, and Ctrl-C ends it cleanly', async () => {
     const { run } = await start({ scenario: '63s otelcol stops', second: 60 })
     const { code, out } = await run(['events', '-f', '--json', '--all'], {
       until: (text) => /"subject":"otelcol","from":"active[^"]*","to":"inactive/.test(text),

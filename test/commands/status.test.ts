@@ -177,7 +177,7 @@ describe('a healthy node, with an agent', () => {
   })
 })
 
-describe('what befell the node', () => {
+describe('scenarios of the node', () => {
   const within = async (scenario: string, second: number, look: (host: Host) => Promise<void>) => {
     const host = await startHost({ scenario, second })
     try {

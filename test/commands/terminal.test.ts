@@ -10,7 +10,7 @@ interface Report {
   readonly isSteady?: true
   /** Has something to colour even where all is well. */
   readonly isColored?: true
-  /** Lines of others, which are not broken: whoever greps in them wants them whole. */
+  /** Lines of other programs, which are not wrapped, so that grep finds them. */
   readonly isVerbatim?: true
 }
 
@@ -40,7 +40,7 @@ const REPORTS: readonly Report[] = [
   { argv: ['simulate', '--list'], isSteady: true, isVerbatim: true },
 ]
 
-/** What is no report: data, scripts, files, what goes on until it is stopped. */
+/** Output that is not a report: data, scripts, files, and commands that run until they are stopped. */
 const NO_REPORTS = [
   'run',
   'config',

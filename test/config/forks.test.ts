@@ -125,7 +125,7 @@ describe("the operator's own file", () => {
       'own.yaml:5: 143.0.minimumVersion: expected a version; quote one of two numbers, got 0.17',
     ],
     [
-      'a kind and a timeline of nobody',
+      'an unknown kind and an unknown timeline',
       ['143:', '  - {name: x, kind: split, activation: 2026-09-02, timeline: slot}'],
       'own.yaml:2: 143.0.kind: expected fork or release, got "split"\n' +
         'own.yaml:2: 143.0.timeline: expected page or null, got "slot"',

@@ -114,7 +114,7 @@ describe('an address of 20 bytes', () => {
   })
 })
 
-/** Secrets of each kind, as they are written where somebody writes them. */
+/** Secrets of each kind, in the forms in which they occur. */
 const word = fc.stringMatching(/^[A-Za-z0-9!#$%&*+,./;<>?@^_|~-]{6,24}$/)
 const hex = (bytes: number) =>
   fc

@@ -6,9 +6,9 @@ import {
 } from '../../dashboards/build/line-styles.ts'
 
 /** As Grafana would: every pattern that matches the name, the later ones over the earlier. */
-const lookOfName = (name: string, beside: AvoidedColours): string => {
+const lookOfName = (name: string, neighbours: AvoidedColours): string => {
   const properties = new Map<string, unknown>()
-  for (const override of lineStylesByName(beside)) {
+  for (const override of lineStylesByName(neighbours)) {
     const [, pattern = '', flags] = /^\/(.*)\/(\w*)$/.exec(override.name) ?? []
     if (!new RegExp(pattern, flags).test(name)) continue
     for (const { id, value } of override.properties) {
@@ -24,10 +24,10 @@ const lookOfName = (name: string, beside: AvoidedColours): string => {
 const row = (from: number, name: (index: number) => string): readonly string[] =>
   Array.from({ length: 10 }, (_, index) => name(from + index))
 
-describe.each(['nothing', 'limits'] as const)('lines beside %s', (beside) => {
+describe.each(['nothing', 'limits'] as const)('lines next to %s', (neighbours) => {
   it('the first 16 all differ', () => {
     const looks = Array.from({ length: 16 }, (_, index) =>
-      JSON.stringify(lineStyleOf(index, beside)),
+      JSON.stringify(lineStyleOf(index, neighbours)),
     )
     expect(new Set(looks).size).toBe(16)
   })
@@ -37,7 +37,7 @@ describe.each(['nothing', 'limits'] as const)('lines beside %s', (beside) => {
     ['node1', (index: number) => `node1${index}`],
     ['node-03…', (index: number) => `node-03${index}.example.com:9100`],
   ])('ten nodes numbered in a row all differ: %s', (_title, name) => {
-    const looks = row(0, name).map((one) => lookOfName(one, beside))
+    const looks = row(0, name).map((one) => lookOfName(one, neighbours))
     expect(new Set(looks).size).toBe(10)
   })
 
@@ -46,7 +46,7 @@ describe.each(['nothing', 'limits'] as const)('lines beside %s', (beside) => {
     ['bft: exit-code', 'bft: oom-kill'],
     ['bft: exit-code', 'ledger-tail: exit-code'],
   ])('%s and %s differ', (one, other) => {
-    expect(lookOfName(one, beside)).not.toBe(lookOfName(other, beside))
+    expect(lookOfName(one, neighbours)).not.toBe(lookOfName(other, neighbours))
   })
 
   // A legend shows colours, and of dashes only that there are some.
@@ -54,19 +54,20 @@ describe.each(['nothing', 'limits'] as const)('lines beside %s', (beside) => {
     ['validator-1', 'fullnode-1'],
     ['other-rpc', 'query-service'],
   ])('%s and %s differ in colour', (one, other) => {
-    const colour = (name: string): string | undefined => /#\w+/.exec(lookOfName(name, beside))?.[0]
+    const colour = (name: string): string | undefined =>
+      /#\w+/.exec(lookOfName(name, neighbours))?.[0]
     expect(colour(one)).toMatch(/^#/)
     expect(colour(one)).not.toBe(colour(other))
   })
 
   it('neither a domain, nor a port, nor capitals change the look', () => {
-    const look = lookOfName('node-7', beside)
+    const look = lookOfName('node-7', neighbours)
     for (const name of ['node-7.example.com', 'node-7:9100', 'node-7.example.com:9100', 'NODE-7'])
-      expect(lookOfName(name, beside)).toBe(look)
+      expect(lookOfName(name, neighbours)).toBe(look)
   })
 })
 
-it('lines beside limits have not the colours of limits', () => {
+it('lines next to limits have not the colours of limits', () => {
   const text = JSON.stringify(lineStylesByName('limits'))
   expect(text).not.toMatch(/#E69F00|#D55E00/)
 })

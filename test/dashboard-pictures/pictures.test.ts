@@ -84,7 +84,7 @@ describe('a picture is of its dashboard as it is', () => {
     { type: 'table' },
     { gridPos: { x: 4, y: 0, w: 4, h: 4 } },
     { gridPos: { x: 0, y: 0, w: 4, h: 8 } },
-  ])('others than %j are drawn anew', (change) => {
+  ])('others than %j are drawn again', (change) => {
     expect(mark(change)).not.toBe(mark({}))
   })
 })

@@ -111,7 +111,7 @@ describe('causes and consequences', () => {
   test.each<readonly [string, readonly Series[], string]>([
     ['the RPC grew', [['chain_rpc_last_advance_timestamp_seconds', S - 2]], isBehind],
     [
-      'the ledger goes on, and blocks are committed',
+      'the ledger continues, and blocks are committed',
       [heard, ['chain_consensus_committing', 1]],
       isBehind,
     ],

@@ -5,11 +5,11 @@ import { run } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { type Bench, createBench, KEY_TYPES, MAIN, secretOf, temporaryFilesIn } from './bench.ts'
 
-const NOBODY = ['--reuid=65534', '--regid=65534', '--clear-groups']
+const UNPRIVILEGED = ['--reuid=65534', '--regid=65534', '--clear-groups']
 
 const probe = async (): Promise<Probe> => {
   try {
-    const bare = await run('setpriv', [...NOBODY, process.execPath, MAIN, '-V'])
+    const bare = await run('setpriv', [...UNPRIVILEGED, process.execPath, MAIN, '-V'])
     const own = await run('unshare', ['-m', 'true'])
     const said = `${bare.stderr}${own.stderr}`.trim()
     return bare.code + own.code === 0 ? { version: '' } : { missing: said }
@@ -55,7 +55,7 @@ describe('another user', () => {
   it.each(COMMANDS)('$command: fails with the reason, and changes nothing', async ({ argv }) => {
     await chmod(bench.folder, 0o755)
     const before = await bench.look()
-    const { code, stdout, stderr } = await run('setpriv', [...NOBODY, ...argvOf(argv)], {
+    const { code, stdout, stderr } = await run('setpriv', [...UNPRIVILEGED, ...argvOf(argv)], {
       env: bench.env,
       extendEnv: false,
     })
@@ -69,7 +69,7 @@ describe('another user', () => {
     await chmod(bench.environmentFile, 0o644)
     await chmod(join(bench.folder, 'backup'), 0o777)
     const before = await bench.look()
-    const { code, stderr } = await run('setpriv', [...NOBODY, ...argvOf(['backup'])], {
+    const { code, stderr } = await run('setpriv', [...UNPRIVILEGED, ...argvOf(['backup'])], {
       env: bench.env,
       extendEnv: false,
     })

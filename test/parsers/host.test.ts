@@ -85,7 +85,7 @@ describe('limits of a process', () => {
 })
 
 test('the processors: guests are part of user, waiting for a drive is idle', () => {
-  // 4000 + 100 + 900 + 30 + 70 + 900; and 90000 + 2000 beside it
+  // 4000 + 100 + 900 + 30 + 70 + 900; and 90000 + 2000 in addition
   expect(parseKernelStat(read('stat.txt'))).toEqual({
     busy: 6000n,
     total: 98_000n,
@@ -160,7 +160,7 @@ describe('the clock', () => {
     const rarely = read('chrony-tracking.txt').replace(',64.4,', ',2048.0,')
     expect(after(20_480_000, rarely).synchronized).toBe(true)
     expect(after(20_481_000, rarely)).toEqual(forsaken)
-    // A clock that was behind, until somebody set it.
+    // A clock that was behind until it was set.
     expect(after(-9 * hour).synchronized).toBe(true)
   })
   test.each([

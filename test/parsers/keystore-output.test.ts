@@ -11,7 +11,7 @@ const SECRET = 'a1'.repeat(32)
 const OTHER = 'b2'.repeat(32)
 
 describe('the secret in what the keystore tool prints', () => {
-  it('is the last word of the labelled line of recover, and the public key beside it', async () => {
+  it('is the last word of the labelled line of recover, and the public key next to it', async () => {
     expect(readKeyMaterial(await fixture('recover-v2.txt'))).toStrictEqual({
       material: {
         secret: '2af8a9104b3f64ed640d8c7e298d2d480f03a3610cbc2b33474321ec59024a48',

@@ -28,7 +28,7 @@ const namesIn = (service: string, line: string): readonly string[] =>
 describe('the table', () => {
   test.each(rows)('$service, $note: $patterns', ({ service, line, patterns }) => {
     expect(namesIn(service, line)).toEqual(patterns)
-    // What journalctl drops, nobody can recognise.
+    // A line that journalctl drops cannot be recognised.
     if (patterns.length > 0) expect(mayMatchPattern(line)).toBe(true)
   })
 

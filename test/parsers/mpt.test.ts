@@ -54,7 +54,7 @@ describe.each(names)('%s has no other metrics', (name) => {
   const expectLess = (report: StorageReport): void => {
     for (const [path, value] of leaves(report)) {
       if (value === null || ABOUT_THE_REPORT.includes(path)) continue
-      // The last number of a whole report may have lost digits, and nobody can tell.
+      // The last number of a whole report may have lost digits, which cannot be detected.
       if (report.complete && path.endsWith('/autoExpireBlock')) continue
       expect([path, value]).toEqual([path, whole.get(path)])
     }

@@ -243,7 +243,7 @@ describe('a real Prometheus with fleet.yml', () => {
       { targets: [agents.other.address], labels: { node: 'node-a', cluster: 'mainnet' } },
     ])
     expect(await eventually(missing, (seen) => seen === 1)).toBe(1)
-    // 100 and 300 in turn, and nobody complains: this is why there must be a number.
+    // 100 and 300 in turn, without an error: this is why there must be a number.
     const jumps = async () => (await byNode('changes(chain_rpc_block_number[10s])'))['node-a']
     expect(await eventually(jumps, (seen) => (seen ?? 0) > 2)).toBeGreaterThan(2)
     expect(await byNode('up{instance="node-a"}')).toEqual({ 'node-a': 1 })

@@ -10,10 +10,10 @@ const describe = await requireRealPart('sandbox', probeSandbox)
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const ROOT = ['env', 'PATH=/usr/bin:/bin']
-const NOBODY = ['setpriv', '--reuid=nobody', '--regid=nogroup']
+const UNPRIVILEGED = ['setpriv', '--reuid=nobody', '--regid=nogroup']
 /** A session that began with no group but its first, and one that begins now. */
-const OLD_SESSION = [...NOBODY, '--clear-groups', ...ROOT]
-const NEW_SESSION = [...NOBODY, '--init-groups', ...ROOT]
+const OLD_SESSION = [...UNPRIVILEGED, '--clear-groups', ...ROOT]
+const NEW_SESSION = [...UNPRIVILEGED, '--init-groups', ...ROOT]
 const SECRET = 'Hunter2Hunter2Hunter2'
 
 /** Without how long something has lasted: it grows between two commands. */
@@ -84,7 +84,7 @@ describe('check, status and recover on real systemd and journald', () => {
     expect(status.code).toBe(0)
   })
 
-  it('with an agent nobody misses one, and it is asked', async () => {
+  it('with an agent, its absence is not reported, and it is read', async () => {
     await node.startAgent()
     expect((await run(ROOT, 'check')).stdout).not.toContain('No agent watches this node.')
     const { stdout } = await run(ROOT, 'status', '--json')
@@ -92,7 +92,7 @@ describe('check, status and recover on real systemd and journald', () => {
     expect(stdout).not.toContain('Read from the node')
   })
 
-  it('consensus that was stopped: said first, with the way out and never consensus alone', async () => {
+  it('a stopped consensus service is reported first, with the recovery path and never a restart of consensus alone', async () => {
     await node.systemctl('stop', node.unit('bft'))
     const check = await run(ROOT, 'check')
     expect(check.first).toMatch(/^CRITICAL: chain-bft does not run/)

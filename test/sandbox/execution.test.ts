@@ -29,7 +29,7 @@ describe('the log of execution in a real journal', () => {
   const counted = async (): Promise<ExecutionTotals> =>
     addExecution(ended, executionTotals(await node.look()))
 
-  /** Lets the node go on, and waits until every line is counted: no more, no less. */
+  /** Resumes the node, and waits until every line is counted: no more, no less. */
   const expectCounted = async (further: number): Promise<void> => {
     block += further
     await control.goTo(block)
@@ -147,7 +147,7 @@ describe('the log of execution in a real journal', () => {
     expect(await unparsed()).toBe(before + 50)
   })
 
-  it('is followed anew when the follower has gone deaf', async () => {
+  it('is followed again when the follower no longer receives entries', async () => {
     const restarts = async (): Promise<number | undefined> =>
       (await node.look()).value('chain_agent_journal_restarts_total', SERVICE)
     const earlier = await restarts()

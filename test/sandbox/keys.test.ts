@@ -125,7 +125,7 @@ describe('the unit for key files in deploy/', () => {
     expect(states).toEqual(['exposed', 'invalid', 'exposed', 'ok'])
   })
 
-  it('writes no secret and no path, for nobody but the agent', async () => {
+  it('writes no secret and no path, readable only by the agent', async () => {
     const report = await shell(`cat ${REPORT}`)
     const status = await fetch(`http://127.0.0.1:${node.port}/api/v1/status`)
     const log = await shell("journalctl -u 'chain-agent*' -o cat --no-pager")
@@ -170,10 +170,10 @@ describe('the unit for key files in deploy/', () => {
 
   it('leaves unknown what a stranger who calls the command may not see', async () => {
     await shell('chmod 755 /opt/monad/backup')
-    const nobody = 'setpriv --reuid=nobody --regid=nogroup --clear-groups'
+    const asNobody = 'setpriv --reuid=nobody --regid=nogroup --clear-groups'
     const empty = '--config /opt/empty.yaml'
     await shell('touch /opt/empty.yaml')
-    const stdout = await shell(`${nobody} chain-agent keys-report --prefix monad ${empty}`)
+    const stdout = await shell(`${asNobody} chain-agent keys-report --prefix monad ${empty}`)
     expect(stdout.match(/"state": .*/g)).toEqual([
       ...['null', 'null', 'null'].map((state) => `"state": ${state},`),
       ...['exposed', 'unverified', 'unverified'].map((state) => `"state": "${state}",`),

@@ -156,7 +156,7 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
     expect(await told()).toBe(earlier + lines)
   })
 
-  it('is followed anew when the follower has gone deaf', async () => {
+  it('is followed again when the follower no longer receives entries', async () => {
     const restarts = async (): Promise<number | undefined> =>
       (await node.look()).value('chain_agent_journal_restarts_total', { service: 'ledger-tail' })
     const earlier = await restarts()

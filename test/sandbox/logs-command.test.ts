@@ -90,8 +90,8 @@ describe('the logs command, under a real journald', () => {
   })
 
   it('say so where the journal may not be read', async () => {
-    const nobody = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath]
-    const { code, stdout, stderr } = await node.exec('setpriv', [...nobody, ...argvOf(['bft'])])
+    const identity = ['--reuid=65534', '--regid=65534', '--clear-groups', process.execPath]
+    const { code, stdout, stderr } = await node.exec('setpriv', [...identity, ...argvOf(['bft'])])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain('this user may not read it')
     expect(stderr).toContain('group systemd-journal')

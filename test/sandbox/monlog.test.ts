@@ -94,13 +94,13 @@ describe('monlog, on real journald', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
-  it('says to nobody what to do, and to a member of the group what root hears', async () => {
-    const nobody = await as(['--clear-groups'])
-    expect({ first: first(nobody), code: nobody.code }).toEqual({
+  it('prints advice for an unprivileged user, and the log for a member of the group', async () => {
+    const outsider = await as(['--clear-groups'])
+    expect({ first: first(outsider), code: outsider.code }).toEqual({
       first: 'UNKNOWN: this user may not read the journal.',
       code: 2,
     })
-    expect(nobody.stdout).toContain('log in anew')
+    expect(outsider.stdout).toContain('log in again')
     const until = new Date().toISOString()
     const member = await as(['--groups=systemd-journal'], '--until', until)
     expect(member.code).toBe(0)

@@ -49,7 +49,7 @@ describe('an agent that is not root', () => {
 
   beforeAll(async () => {
     node = await createNode('chain')
-    // A home and a folder of backups that are nobody else's, as they should be.
+    // A home and a folder of backups that only their owner can read.
     for (const folder of ['home/config', 'backup']) {
       await mkdir(join(node.directory, folder), { recursive: true })
     }

@@ -74,7 +74,7 @@ describe('the unit of the query service in deploy/', () => {
     expect(await shell(`find ${place} -perm /077 -o ! -user chain-query`)).toBe('')
   })
 
-  it('goes on where it was after kill -9', async () => {
+  it('resumes where it was after kill -9', async () => {
     node.chain.setHeight(15)
     await heightIs(15)
     await sandbox.systemctl('kill', '--kill-whom=main', '--signal=KILL', NAME)

@@ -86,7 +86,7 @@ describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
     expect(await exits('rpc', 'exit-code')).toBe(1)
   })
 
-  it('are started anew, and each start is counted once', async () => {
+  it('are restarted, and each start is counted once', async () => {
     const starts = ({ value }: Awaited<ReturnType<typeof node.look>>) =>
       value('chain_service_starts_total', { service: 'execution' })
     expect(starts(await node.look())).toBe(0)
@@ -95,7 +95,7 @@ describe.each(['chain', 'monad'])('the units of a node named %s', (prefix) => {
     // A restart too short for a poll to see the unit down.
     await node.systemctl('restart', node.unit('execution'))
     expect(await node.see(starts, (count) => count !== 1)).toBe(2)
-    // Both witnesses have spoken by now: the poll and the journal.
+    // Both sources have been read by now: the poll and the journal.
     await node.systemctl('restart', node.unit('ledger-tail'))
     await node.see(
       ({ value }) => value('chain_service_starts_total', { service: 'ledger-tail' }),

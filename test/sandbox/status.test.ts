@@ -50,7 +50,7 @@ describe('status on real systemd and journald', () => {
     const [, origin = '', ...lines] = (await status()).split('\n')
     expect(origin).toMatch(new RegExp(`^From the agent at 127.0.0.1:${node.port}, .* old$`))
     expect(lines).toContain('  services     running: bft, execution, rpc, ledger-tail')
-    // No tool of the node is there, and nobody listens where its RPC should.
+    // No tool of the node exists, and its RPC port is closed.
     expect(lines).toContain('  storage      unknown')
     expect(lines).toContain('  rpc          x does not answer: refused')
   })

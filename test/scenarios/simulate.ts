@@ -54,7 +54,7 @@ interface SimulateOptions {
 
 /**
  * Plays the scenarios: the whole agent with the configuration of the demo on a simulated host with secrets planted
- * in it. `part` of `parts` runs in one worker, the others beside it; the part that ends last holds the coverage of
+ * in it. `part` of `parts` runs in one worker, the others next to it; the part that ends last holds the coverage of
  * all against the catalogue.
  */
 export const simulate = (

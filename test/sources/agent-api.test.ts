@@ -16,6 +16,6 @@ test.each([
   ['a connection that is cut', silence('refused', 'ECONNRESET')],
   ['a host that cannot be reached', silence('refused', 'EHOSTUNREACH')],
   ['no answer in time', silence('timeout', 'ECONNREFUSED')],
-])('%s is an error, and not "nobody"', async (_, error) => {
+])('%s is an error, and not "no agent"', async (_, error) => {
   await expect(get(error)).rejects.toBe(error)
 })

@@ -19,7 +19,7 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true })
 })
 
-/** Runs as nobody, who may do what everybody may. */
+/** Runs as an unprivileged user. */
 const asNobody = async <T>(run: () => Promise<T>): Promise<T> => {
   process.seteuid?.(65_534)
   try {
@@ -75,7 +75,7 @@ describe('a real socket', () => {
   })
 })
 
-describe.runIf(isRoot)('as nobody', () => {
+describe.runIf(isRoot)('as an unprivileged user', () => {
   test('limits of a process of root are told; its open files by a new kernel alone', async () => {
     const [major = 0, minor = 0] = release().split('.').map(Number)
     const isNew = major > 6 || (major === 6 && minor >= 2)

@@ -26,12 +26,12 @@ const get = async (url: string): Promise<string> =>
 
 test('/metrics is asked where the address names no path', async () => {
   const host = await serve(({ url, headers }, response) =>
-    response.end(`${url} ${headers.authorization ?? 'nobody'} ${headers.accept}`),
+    response.end(`${url} ${headers.authorization ?? 'none'} ${headers.accept}`),
   )
   const accept = 'text/plain;version=0.0.4, text/plain;q=0.5, */*;q=0.1'
-  expect(await get(`http://${host}`)).toBe(`/metrics nobody ${accept}`)
-  expect(await get(`http://${host}/?match=a`)).toBe(`/metrics?match=a nobody ${accept}`)
-  expect(await get(`http://${host}/node/1/`)).toBe(`/node/1/ nobody ${accept}`)
+  expect(await get(`http://${host}`)).toBe(`/metrics none ${accept}`)
+  expect(await get(`http://${host}/?match=a`)).toBe(`/metrics?match=a none ${accept}`)
+  expect(await get(`http://${host}/node/1/`)).toBe(`/node/1/ none ${accept}`)
   expect(await get(`http://me:pw@${host}`)).toBe(`/metrics Basic bWU6cHc= ${accept}`)
 })
 

@@ -89,7 +89,7 @@ strace('a process one of whose file calls fails', () => {
   )
 
   it.for([1, 3])(
-    'goes on by itself when there is room again: pwrite64 %i',
+    'resumes by itself when there is space again: pwrite64 %i',
     async (nth, { directory }) => {
       expect(await expectWhole(directory, chain)).toBeNull()
       const file = join(directory, 'duckdb', 'logs.duckdb')

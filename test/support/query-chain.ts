@@ -61,7 +61,7 @@ export type Answer = Record<string, unknown>
 /** How the service speaks. */
 export interface Speech {
   /**
-   * `spec`: to_block inclusive, next_block absent when done, nothing but data beside it.
+   * `spec`: to_block inclusive, next_block absent when done, nothing but data next to it.
    * `hosted`: to_block exclusive, next_block, archive_height and rollback_guard always there.
    */
   readonly dialect: 'spec' | 'hosted'

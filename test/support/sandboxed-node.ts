@@ -110,7 +110,7 @@ const units = (
 const service = (command: string, more = ''): string =>
   `[Service]\nExecStart=${command}\n${more}\n\n[Install]\nWantedBy=multi-user.target\n`
 
-/** Nobody listens where the RPC should be: these suites are about units and the journal. */
+/** The RPC port is closed: these suites are about units and the journal. */
 const oftenConfig = async () => {
   const often = { interval: INTERVAL }
   const url = `http://127.0.0.1:${await freePort()}`

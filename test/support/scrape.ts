@@ -2,7 +2,7 @@
 export interface Exposition {
   readonly text: string
   /**
-   * The value of the one series that carries these labels (others may stand beside them);
+   * The value of the one series that carries these labels (it may have others);
    * undefined where there is none. Two that fit are a mistake of the test: it throws.
    */
   value(name: string, labels?: Readonly<Record<string, string>>): number | undefined

@@ -22,7 +22,7 @@ const ALIKE = [0, 4, 8, 12, 16].map(
   (byte) => `0x${'0'.repeat(2 * byte)}01${'0'.repeat(36 - 2 * byte)}07`,
 )
 
-const somebody = fc.constantFrom(ZERO, ...[1, 2, 7].map(person), ...ALIKE, `0x${'ab'.repeat(20)}`)
+const account = fc.constantFrom(ZERO, ...[1, 2, 7].map(person), ...ALIKE, `0x${'ab'.repeat(20)}`)
 const amount = fc.oneof(
   { weight: 5, arbitrary: fc.bigInt(0n, 2n ** 90n) },
   { weight: 1, arbitrary: fc.constantFrom(0n, 1n, 2n ** 32n, 2n ** 128n - 1n, MOST) },
@@ -33,18 +33,18 @@ const id = fc.oneof(
 )
 
 const PLAIN: Readonly<Record<Standard, fc.Arbitrary<WireLog>>> = {
-  erc20: fc.tuple(somebody, somebody, amount).map((given) => transfer(...given)),
-  erc721: fc.tuple(somebody, somebody, id).map((given) => handover(...given)),
+  erc20: fc.tuple(account, account, amount).map((given) => transfer(...given)),
+  erc721: fc.tuple(account, account, id).map((given) => handover(...given)),
   erc1155: fc.oneof(
-    fc.tuple(somebody, somebody, fc.tuple(id, amount)).map((given) => single(...given)),
+    fc.tuple(account, account, fc.tuple(id, amount)).map((given) => single(...given)),
     fc
-      .tuple(somebody, somebody, fc.array(fc.tuple(id, amount), { maxLength: 4 }))
+      .tuple(account, account, fc.array(fc.tuple(id, amount), { maxLength: 4 }))
       .map((given) => batch(...given)),
   ),
 }
 
 const range = fc
-  .tuple(fc.bigInt(0n, 12n), fc.bigInt(0n, 5n), somebody, somebody)
+  .tuple(fc.bigInt(0n, 12n), fc.bigInt(0n, 5n), account, account)
   .map(([first, more, from, to]) => logOf(TOPIC.consecutive, [first, from, to], word(first + more)))
 
 const bytes = (most: number) =>
@@ -63,7 +63,7 @@ const words = fc
 const odd = fc
   .tuple(
     fc.constantFrom(...Object.values(TOPIC)),
-    fc.array(fc.oneof(somebody, id, fc.constant(`0x${'f'.repeat(64)}`)), { maxLength: 3 }),
+    fc.array(fc.oneof(account, id, fc.constant(`0x${'f'.repeat(64)}`)), { maxLength: 3 }),
     fc.oneof(words, bytes(100)),
   )
   // Ranges are short because the oracle iterates over them.

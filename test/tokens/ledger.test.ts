@@ -213,8 +213,8 @@ describe('the fast path', () => {
       removed: false,
     }))
     expect(isFast(JSON.stringify({ data: [{ logs: withMore }] }))).toBe(true)
-    const unsaid = logs.map((log) => ({ ...log, removed: null }))
-    expect(isFast(JSON.stringify({ data: [{ logs: unsaid }] }))).toBe(true)
+    const withoutFlag = logs.map((log) => ({ ...log, removed: null }))
+    expect(isFast(JSON.stringify({ data: [{ logs: withoutFlag }] }))).toBe(true)
   })
 
   test.each([

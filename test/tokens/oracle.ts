@@ -113,7 +113,7 @@ const isDirty = (bytes: readonly number[]): boolean => bytes.slice(0, 12).some((
 
 const wordOf = (data: readonly number[], at: number): readonly number[] => data.slice(at, at + 32)
 
-const NOBODY: readonly number[] = Array.from({ length: 32 }, () => 0)
+const ZERO_ADDRESS: readonly number[] = Array.from({ length: 32 }, () => 0)
 
 const apply = (log: Settled, state: State): void => {
   const applyOne = { erc20: applyErc20, erc721: applyErc721, erc1155: applyErc1155 }
@@ -143,11 +143,12 @@ const move = (
 }
 
 const applyErc20 = ({ topic0, topics, data }: Settled, state: State): string | null => {
-  const [first = NOBODY, second = NOBODY] = topics
+  const [first = ZERO_ADDRESS, second = ZERO_ADDRESS] = topics
   const shape = `${topics.length}/${data.length}`
   if (topic0 !== TOPIC.transfer) {
     if (topics.length !== 1 || data.length < 32) return 'malformed'
-    const parties: Parties = topic0 === TOPIC.deposit ? [NOBODY, first] : [first, NOBODY]
+    const parties: Parties =
+      topic0 === TOPIC.deposit ? [ZERO_ADDRESS, first] : [first, ZERO_ADDRESS]
     move(state, begin(state, parties), ['', bigOf(wordOf(data, 0))])
     return data.length > 32 ? 'oversizeData' : null
   }
@@ -193,7 +194,7 @@ const listOf = (data: readonly number[], offset: bigint): readonly bigint[] | nu
 }
 
 const applyErc721 = ({ topic0, topics, data }: Settled, state: State): string | null => {
-  const [first = NOBODY, second = NOBODY, third = NOBODY] = topics
+  const [first = ZERO_ADDRESS, second = ZERO_ADDRESS, third = ZERO_ADDRESS] = topics
   if (topic0 === TOPIC.consecutive) {
     if (topics.length !== 3 || data.length < 32) return 'malformed'
     if (bigOf(wordOf(data, 0)) < bigOf(first)) return 'malformed'

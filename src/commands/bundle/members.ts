@@ -34,13 +34,13 @@ export const createMembers = (createdAt: number): Members => {
     redacted: RedactionCounts,
     apply: (count: (kind: RedactionKind) => void) => string,
   ): void => {
-    const tally = { ...redacted }
+    const counts = { ...redacted }
     const text = redact(
       apply((kind) => {
-        tally[kind] = (tally[kind] ?? 0) + 1
+        counts[kind] = (counts[kind] ?? 0) + 1
       }),
     )
-    members.push({ name, text, redacted: tally })
+    members.push({ name, text, redacted: counts })
   }
   return {
     createdAt,

@@ -19,7 +19,7 @@ const event = (id: number, to: string): Event => ({
   severity: 'warning',
 })
 
-test('events that begin anew are followed from their beginning, and that is said', async () => {
+test('after the events have restarted they are followed from the start, with a note', async () => {
   let kept = [event(7, 'old')]
   const clock = manualClock(AT)
   const stopping = new AbortController()
@@ -53,7 +53,7 @@ test('events that begin anew are followed from their beginning, and that is said
     (text) => text !== '',
   )
   await clock.advance(1000)
-  // The state directory was emptied, and the agent started anew.
+  // The state directory was emptied, and the agent restarted.
   kept = [event(1, 'new')]
   for (let turn = 0; turn < 4; turn += 1) await clock.advance(1000)
   stopping.abort()

@@ -156,7 +156,7 @@ describe('the running agent is asked whether the window is in force', () => {
   })
 })
 
-test('it follows no link that somebody has laid, and half a file is replaced', async () => {
+test('it follows no symbolic link, and half a file is replaced', async () => {
   const victim = join(directory, 'victim')
   await writeFile(victim, 'precious')
   await symlink(victim, join(directory, 'maintenance.json.new'))
@@ -218,7 +218,7 @@ describe('what the agent makes of it', () => {
     restarted.stop()
   })
 
-  test('a file that nobody wrote is told, not taken for none', async () => {
+  test('a file of unknown origin is reported, not treated as absent', async () => {
     await writeFile(join(directory, 'maintenance.json'), '{"reason":"nap"}')
     const { at, stop } = watch()
     expect(await at(1)).toContain('set the window again, or run `chain-agent maintenance end`')

@@ -11,7 +11,7 @@ import {
 } from '../../support/query-server.ts'
 import { ADA, BOB, history, TOKEN, TRANSFER } from '../../support/token-logs.ts'
 
-const KEY = 'key-that-nobody-may-see-4711'
+const KEY = 'key-that-must-stay-secret-4711'
 let directory = ''
 const servers: QueryServer[] = []
 beforeEach(async () => {

@@ -56,7 +56,7 @@ describe('the storage plan', () => {
   })
 
   it.each([
-    ['a retention beside unbounded', { unbounded: true, retentionBlocks: 5 }, /without retention/],
+    ['a retention with unbounded', { unbounded: true, retentionBlocks: 5 }, /without retention/],
     ['a size without a unit', { retentionBytes: '500' }, /500GB or 2TiB/],
     ['a store that is no place', { store: 'logs' }, /directory that begins with \//],
     [

@@ -96,8 +96,8 @@ describe('duties', () => {
     })
   })
   test('who the node is must be known to tell its own turns: they are counted as 0 until then', () => {
-    const nobody = { ...duties, ownBlocks: 0, ownTimeouts: 0, expected: null }
-    const derived = { duties: nobody, identity: null }
+    const unassigned = { ...duties, ownBlocks: 0, ownTimeouts: 0, expected: null }
+    const derived = { duties: unassigned, identity: null }
     const lines = shownIn(statusPage(['duties'], { readings: { derived } }))
     expect(lines).toMatch(/^ {2}rounds +54,000$/m)
     expect(lines).toMatch(/^ {2}own blocks +unknown \(the key of this node is not known yet\)$/m)
@@ -146,7 +146,7 @@ test('versions: what runs, and what is lacking for a fork', () => {
   })
 })
 
-test('host: what is not well stands out, and what nobody could look at says why', () => {
+test('host: what is not healthy is marked, and unknown values have a reason', () => {
   const samples = [
     sample('chain_host_kernel_info', 1, { kernel: 'running', release: '6.8.0-56' }),
     sample('chain_host_kernel_blocked', 1, { kernel: 'running' }),

@@ -95,7 +95,7 @@ describe('an ingest', () => {
         { node: from, store: slow, clock: late, ...share },
         has(250),
       )
-      // Steps of 8, 16, 32, 64 and 128 blocks; the last three are no more back-fill, and followed at once.
+      // Steps of 8, 16, 32, 64 and 128 blocks; the last three are no longer backfill, and followed at once.
       expect(waits).toEqual(row.rests.filter((ms) => ms > 0))
     },
   )
