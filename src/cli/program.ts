@@ -7,45 +7,184 @@ import { applyHelpFormat } from './help/help-format.ts'
 
 type CreateCommand = (io: Io, exit: (code: ExitCode) => void) => Command
 
-/** Each command is loaded when it is used: loading all modules takes a second of CPU time. */
-const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
-  run: async () => (await import('../commands/run/command.ts')).runCommand,
-  check: async () => (await import('../commands/check/command.ts')).checkCommand,
-  runbook: async () => (await import('../commands/runbook/command.ts')).runbookCommand,
-  status: async () => (await import('../commands/status/command.ts')).statusCommand,
-  monlog: async () => (await import('../commands/monlog/command.ts')).monlogCommand,
-  recover: async () => (await import('../commands/recover/command.ts')).recoverCommand,
-  events: async () => (await import('../commands/events/command.ts')).eventsCommand,
-  replay: async () => (await import('../commands/replay/command.ts')).replayCommand,
-  ledger: async () => (await import('../commands/ledger/command.ts')).ledgerCommand,
-  logs: async () => (await import('../commands/logs/command.ts')).logsCommand,
-  bundle: async () => (await import('../commands/bundle/command.ts')).bundleCommand,
-  config: async () => (await import('../commands/config/command.ts')).configCommand,
-  parse: async () => (await import('../commands/parse/command.ts')).parseCommand,
-  balances: async () => (await import('../commands/balances/command.ts')).balancesCommand,
-  query: async () => (await import('../commands/query/command.ts')).queryCommand,
-  height: async () => (await import('../commands/height/command.ts')).heightCommand,
-  'serve-query': async () => (await import('../commands/serve-query/command.ts')).serveQueryCommand,
-  maintenance: async () => (await import('../commands/maintenance/command.ts')).maintenanceCommand,
-  keys: async () => (await import('../commands/keys/command.ts')).keysCommand,
-  'keys-report': async () => (await import('../commands/keys-report/command.ts')).keysReportCommand,
-  demo: async () => (await import('../commands/demo/command.ts')).demoCommand,
-  simulate: async () => (await import('../commands/simulate/command.ts')).simulateCommand,
-  help: async () => (await import('./help/commands.ts')).helpCommand,
-  completion: async () => (await import('./help/commands.ts')).completionCommand,
-  man: async () => (await import('./help/commands.ts')).manCommand,
+interface Row {
+  readonly name: string
+  /** As in its usage. */
+  readonly args?: string
+  /** Heading of the help. */
+  readonly group: string
+  readonly summary: string
+  /** A command is loaded when it is used: loading all modules takes a second of CPU time. */
+  readonly load: () => Promise<CreateCommand>
 }
+
+/** Every command, the most urgent first. */
+const COMMANDS: readonly Row[] = [
+  {
+    name: 'check',
+    group: 'Diagnose: current status and what to do',
+    summary: 'check the node and the host once: health verdict, evidence, what to do',
+    load: async () => (await import('../commands/check/command.ts')).checkCommand,
+  },
+  {
+    name: 'status',
+    args: '[section]',
+    group: 'Diagnose: current status and what to do',
+    summary: 'status of the node: from the running agent, or read from the node once',
+    load: async () => (await import('../commands/status/command.ts')).statusCommand,
+  },
+  {
+    name: 'monlog',
+    group: 'Diagnose: current status and what to do',
+    summary:
+      'analyse the last 60 seconds of the consensus log: health verdict, findings, what to do',
+    load: async () => (await import('../commands/monlog/command.ts')).monlogCommand,
+  },
+  {
+    name: 'recover',
+    group: 'Diagnose: current status and what to do',
+    summary: 'show which documented recovery procedure the node needs now, and why',
+    load: async () => (await import('../commands/recover/command.ts')).recoverCommand,
+  },
+  {
+    name: 'runbook',
+    args: '[alert]',
+    group: 'Diagnose: current status and what to do',
+    summary: 'print the runbook of an alert: meaning, diagnosis, what to do',
+    load: async () => (await import('../commands/runbook/command.ts')).runbookCommand,
+  },
+  {
+    name: 'ledger',
+    group: 'Inspect: logs and history',
+    summary: 'print the ledger, one line per block, with skipped rounds marked',
+    load: async () => (await import('../commands/ledger/command.ts')).ledgerCommand,
+  },
+  {
+    name: 'logs',
+    args: '<service>',
+    group: 'Inspect: logs and history',
+    summary: "print a service's log, with secrets redacted",
+    load: async () => (await import('../commands/logs/command.ts')).logsCommand,
+  },
+  {
+    name: 'events',
+    group: 'Inspect: logs and history',
+    summary: 'print the timeline of state changes that the agent has recorded',
+    load: async () => (await import('../commands/events/command.ts')).eventsCommand,
+  },
+  {
+    name: 'replay',
+    group: 'Inspect: logs and history',
+    summary: "show which alerts would have fired, from the node's journal or a recording",
+    load: async () => (await import('../commands/replay/command.ts')).replayCommand,
+  },
+  {
+    name: 'balances',
+    group: 'Query: contract events from a query service',
+    summary: 'compute the holders of a token from its events',
+    load: async () => (await import('../commands/balances/command.ts')).balancesCommand,
+  },
+  {
+    name: 'query',
+    group: 'Query: contract events from a query service',
+    summary: 'fetch event logs from a query service, one row per log',
+    load: async () => (await import('../commands/query/command.ts')).queryCommand,
+  },
+  {
+    name: 'height',
+    group: 'Query: contract events from a query service',
+    summary: 'print the newest block of a query service',
+    load: async () => (await import('../commands/height/command.ts')).heightCommand,
+  },
+  {
+    name: 'serve-query',
+    group: 'Query: contract events from a query service',
+    summary: "index the node's event logs and answer queries until stopped",
+    load: async () => (await import('../commands/serve-query/command.ts')).serveQueryCommand,
+  },
+  {
+    name: 'maintenance',
+    group: 'Operate: maintenance, support and keys',
+    summary: 'set a maintenance window, in which alerts about the node do not page',
+    load: async () => (await import('../commands/maintenance/command.ts')).maintenanceCommand,
+  },
+  {
+    name: 'bundle',
+    group: 'Operate: maintenance, support and keys',
+    summary: 'write an archive for support, with secrets redacted',
+    load: async () => (await import('../commands/bundle/command.ts')).bundleCommand,
+  },
+  {
+    name: 'keys',
+    group: 'Operate: maintenance, support and keys',
+    summary: "back up, check, restore and export the node's keys",
+    load: async () => (await import('../commands/keys/command.ts')).keysCommand,
+  },
+  {
+    name: 'keys-report',
+    group: 'Operate: maintenance, support and keys',
+    summary: "print the status of the node's key files and their backups as JSON",
+    load: async () => (await import('../commands/keys-report/command.ts')).keysReportCommand,
+  },
+  {
+    name: 'run',
+    group: 'Run: the agent',
+    summary: 'monitor the node and serve /metrics until stopped',
+    load: async () => (await import('../commands/run/command.ts')).runCommand,
+  },
+  {
+    name: 'config',
+    group: 'Run: the agent',
+    summary: 'print the effective configuration and where each value comes from',
+    load: async () => (await import('../commands/config/command.ts')).configCommand,
+  },
+  {
+    name: 'demo',
+    group: 'Simulate: without a node',
+    summary: 'start a simulated node and an agent that monitors it',
+    load: async () => (await import('../commands/demo/command.ts')).demoCommand,
+  },
+  {
+    name: 'simulate',
+    group: 'Simulate: without a node',
+    summary: 'run a simulated node: RPC, tools, services and journal',
+    load: async () => (await import('../commands/simulate/command.ts')).simulateCommand,
+  },
+  {
+    name: 'parse',
+    args: '<format> [file]',
+    group: 'Simulate: without a node',
+    summary: 'parse a file or standard input with a parser of the agent, and print JSON',
+    load: async () => (await import('../commands/parse/command.ts')).parseCommand,
+  },
+  {
+    name: 'help',
+    args: '[command...]',
+    group: 'Help',
+    summary: 'show the usage of a command',
+    load: async () => (await import('./help/commands.ts')).helpCommand,
+  },
+  {
+    name: 'completion',
+    args: '<shell>',
+    group: 'Help',
+    summary: 'print a completion script for the shell',
+    load: async () => (await import('./help/commands.ts')).completionCommand,
+  },
+  {
+    name: 'man',
+    group: 'Help',
+    summary: 'print the manual page',
+    load: async () => (await import('./help/commands.ts')).manCommand,
+  },
+]
 
 /** Commands that describe the whole program. */
 const DESCRIBE_ALL = new Set(['help', 'completion', 'man'])
 
-/** The commands to load for a command line; all if the first word is not a command, so that help lists them. */
-const reachable = ([first = '']: readonly string[]): readonly string[] => {
-  if (first === '-V' || first === '--version') return []
-  return Object.hasOwn(COMMANDS, first) && !DESCRIBE_ALL.has(first)
-    ? [first]
-    : Object.keys(COMMANDS)
-}
+/** The commands to load for a command line. The others are listed in the help by name and summary. */
+const toLoad = ([first = '']: readonly string[]): readonly string[] =>
+  DESCRIBE_ALL.has(first) ? COMMANDS.map(({ name }) => name) : [first]
 
 /** Runs one command line; never throws. `argv` without the interpreter and the script. */
 export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode> => {
@@ -54,7 +193,7 @@ export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode>
     code = given
   }
   try {
-    const program = await loadProgram(io, exit, reachable(argv))
+    const program = await loadProgram(io, exit, toLoad(argv))
     await program.parseAsync([...argv], { from: 'user' })
     return code
   } catch (thrown) {
@@ -62,13 +201,12 @@ export const runCli = async (argv: readonly string[], io: Io): Promise<ExitCode>
   }
 }
 
-/** The program with these commands, or with all: help, manual and completion are rendered from it. */
+/** The program, with the named commands loaded: help, manual and completion are rendered from it. */
 export const loadProgram = async (
   io: Io,
   exit: (code: ExitCode) => void,
-  names: readonly string[] = Object.keys(COMMANDS),
+  names: readonly string[] = COMMANDS.map(({ name }) => name),
 ): Promise<Command> => {
-  const creates = await Promise.all(names.flatMap((name) => COMMANDS[name]?.() ?? []))
   const program = new Command('chain-agent')
     .description(
       'Monitoring agent for blockchain nodes: runs on the host of the node and exports Prometheus metrics, with an operator CLI.',
@@ -76,11 +214,18 @@ export const loadProgram = async (
     .version(version, '-V, --version', 'print the version')
     .helpCommand(false)
     .addHelpText('after', NOTES)
-  for (const command of inGroups(creates.map((create) => create(io, exit)))) {
-    program.addCommand(command)
+  for (const row of COMMANDS) {
+    const command = names.includes(row.name) ? (await row.load())(io, exit) : listed(row)
+    program.addCommand(command.description(row.summary).helpGroup(`${row.group}:`))
   }
   applyHelpFormat(program, io)
   return program
+}
+
+/** A command that is not loaded, as the help lists it. */
+const listed = ({ name, args }: Row): Command => {
+  const command = new Command(name)
+  return args === undefined ? command : command.arguments(args)
 }
 
 const NOTES = `
@@ -114,32 +259,4 @@ const printError = (error: Error, io: Io): ExitCode => {
       : `This is a bug of chain-agent: ${error.stack ?? error.message}\n`,
   )
   return 1
-}
-
-/** The commands by heading, the most urgent first. */
-const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'Diagnose: current status and what to do': ['check', 'status', 'monlog', 'recover', 'runbook'],
-  'Inspect: logs and history': ['ledger', 'logs', 'events', 'replay'],
-  'Query: contract events from a query service': ['balances', 'query', 'height', 'serve-query'],
-  'Operate: maintenance, support and keys': ['maintenance', 'bundle', 'keys', 'keys-report'],
-  'Run: the agent': ['run', 'config'],
-  'Simulate: without a node': ['demo', 'simulate', 'parse'],
-  'Help:': ['help', 'completion', 'man'],
-}
-
-const ORDER = Object.values(GROUPS).flat()
-
-const rank = (command: Command): number => {
-  const at = ORDER.indexOf(command.name())
-  return at < 0 ? ORDER.length : at
-}
-
-const inGroups = (commands: readonly Command[]): readonly Command[] =>
-  commands
-    .toSorted((a, b) => rank(a) - rank(b))
-    .map((command) => command.helpGroup(headingOf(command.name())))
-
-const headingOf = (name: string): string => {
-  const [heading = 'More:'] = Object.entries(GROUPS).find(([, names]) => names.includes(name)) ?? []
-  return heading.endsWith(':') ? heading : `${heading}:`
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { PassThrough, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
-import type { Command } from 'commander'
+import type { Argument, Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { loadProgram } from '../../src/cli/program.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -24,17 +24,15 @@ const PAGES = [
         .map((file) => `${place}/${file}`),
 )
 
-const program = await loadProgram(
-  {
-    stdin: Readable.from([]),
-    stdout: new PassThrough(),
-    stderr: new PassThrough(),
-    env: {},
-    clock: systemClock,
-    signal: new AbortController().signal,
-  },
-  () => undefined,
-)
+const io = {
+  stdin: Readable.from([]),
+  stdout: new PassThrough(),
+  stderr: new PassThrough(),
+  env: {},
+  clock: systemClock,
+  signal: new AbortController().signal,
+}
+const program = await loadProgram(io, () => undefined)
 
 /** The `chain-agent` command lines of a page: at the start of a line, after another command, or in a code span. */
 const shownIn = (text: string): readonly (readonly string[])[] =>
@@ -77,3 +75,15 @@ describe.each(PAGES)('%s', (page) => {
     expect(lines.map(wrong).filter((problem) => problem !== undefined)).toEqual([])
   })
 })
+
+test('a command that is not loaded is listed as it is when loaded', async () => {
+  const listed = await loadProgram(io, () => undefined, [])
+  const termsOf = ({ commands }: Command) =>
+    commands.map((command) => [command.name(), command.registeredArguments.map(termOf)])
+  expect(termsOf(listed)).toEqual(termsOf(program))
+})
+
+const termOf = ({ required, variadic, name }: Argument): string => {
+  const shown = `${name()}${variadic ? '...' : ''}`
+  return required ? `<${shown}>` : `[${shown}]`
+}

@@ -15,7 +15,6 @@ import { ALL, SECTIONS } from '../../commands/status/sections.ts'
 /** `chain-agent help COMMAND`: the same as `chain-agent COMMAND --help`. */
 export const helpCommand = (): Command => {
   const help = new Command('help')
-    .description('show the usage of a command')
     .argument('[command...]', 'the command and its subcommand')
     .addHelpText(
       'after',
@@ -46,7 +45,6 @@ const SHELLS = { bash: renderBash, zsh: renderZsh } as const
 /** `chain-agent completion SHELL`: a completion script for the shell, generated from the commands. */
 export const completionCommand = (io: Io, exit: (code: ExitCode) => void): Command => {
   const completion = new Command('completion')
-    .description('print a completion script for the shell')
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SHELLS)))
     .addHelpText(
       'after',
@@ -70,7 +68,6 @@ Examples:
 /** `chain-agent man`: the manual page, in roff. */
 export const manCommand = (io: Io, exit: (code: ExitCode) => void): Command => {
   const man = new Command('man')
-    .description('print the manual page')
     .addHelpText(
       'after',
       `

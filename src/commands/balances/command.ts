@@ -21,7 +21,6 @@ type Exit = (code: ExitCode) => void
 /** `chain-agent balances`: computes the holders of a token from its events. */
 export const balancesCommand = (io: Io, exit: Exit): Command =>
   balancesOptions(new Command('balances'))
-    .description('compute the holders of a token from its events')
     .addHelpText(
       'after',
       `

@@ -25,7 +25,6 @@ interface Options extends ConfigOptions {
 /** `chain-agent bundle`: one archive for support, with secrets redacted. */
 export const bundleCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('bundle'))
-    .description('write an archive for support, with secrets redacted')
     .option(
       '-o, --output <file>',
       'the archive; default: chain-agent-bundle-TIME.tar.gz in the current directory',

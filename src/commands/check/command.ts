@@ -16,7 +16,6 @@ type CheckOptions = ConfigOptions & { readonly json?: true }
 /** `chain-agent check`: runs every collector once, evaluates the health of the node, and prints what to do. */
 export const checkCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('check'))
-    .description('check the node and the host once: health verdict, evidence, what to do')
     .option('--json', 'as JSON: health verdict, findings and facts')
     .addHelpText(
       'after',

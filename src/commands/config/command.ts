@@ -12,7 +12,6 @@ interface Options extends ConfigOptions {
 /** `chain-agent config`: the effective configuration and its origin. */
 export const configCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('config'))
-    .description('print the effective configuration and where each value comes from')
     .option('--json', 'as JSON: the file in use, and key → value and origin')
     .option('--example', 'print an example file with every key instead')
     .addHelpText(

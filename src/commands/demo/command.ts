@@ -33,7 +33,6 @@ interface Options {
 /** `chain-agent demo`: runs a simulated node and an agent that monitors it, until Ctrl-C. */
 export const demoCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('demo')
-    .description('start a simulated node and an agent that monitors it')
     .option('--scenario <name|file>', 'scenario of the simulated node', 'healthy')
     .addOption(
       new Option(

@@ -25,7 +25,6 @@ interface Options extends ConfigOptions {
 /** `chain-agent events`: the timeline of state changes. */
 export const eventsCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('events'))
-    .description('print the timeline of state changes that the agent has recorded')
     .option('-S, --since <moment>', 'start: 1d, 2026-03-01', readTime(io.clock))
     .option('-n, --lines <count>', 'the newest N changes', readCount, 100)
     .option('-f, --follow', 'print new changes until Ctrl-C')

@@ -12,7 +12,6 @@ interface HeightOptions extends ServiceOptions {
 /** `chain-agent height`: prints the newest block of a query service. */
 export const heightCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   serviceOptions(new Command('height'))
-    .description('print the newest block of a query service')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',

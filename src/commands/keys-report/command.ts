@@ -12,7 +12,6 @@ import { createPrefix } from '../../sources/prefix.ts'
 /** `chain-agent keys-report`: for a unit that can read files that the agent cannot. */
 export const keysReportCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('keys-report'))
-    .description("print the status of the node's key files and their backups as JSON")
     .addHelpText(
       'after',
       `

@@ -9,7 +9,6 @@ import { verifyCommand } from './verify.ts'
 /** `chain-agent keys`: protects the node's identity against loss and theft. */
 export const keysCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('keys')
-    .description("back up, check, restore and export the node's keys")
     .addCommand(backupCommand(io, exit))
     .addCommand(verifyCommand(io, exit))
     .addCommand(exportCommand(io, exit))

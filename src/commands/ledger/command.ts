@@ -30,7 +30,6 @@ export const ledgerCommand = (io: Io, exit: (code: ExitCode) => void): Command =
   const moment = readTime(io.clock)
   const command = configOptions(new Command('ledger'))
   return command
-    .description('print the ledger, one line per block, with skipped rounds marked')
     .option('-f, --follow', 'print new blocks until Ctrl-C')
     .option(
       '-n, --lines <number>',

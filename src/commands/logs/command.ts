@@ -24,7 +24,6 @@ export const logsCommand = (io: Io, exit: (code: ExitCode) => void): Command => 
   const moment = readTime(io.clock)
   const command = configOptions(new Command('logs'))
   return command
-    .description("print a service's log, with secrets redacted")
     .addArgument(
       new Argument(
         '<service>',

@@ -22,7 +22,6 @@ type Exit = (code: ExitCode) => void
 /** `chain-agent maintenance`: suppresses alerts about the node while its operator works on it. */
 export const maintenanceCommand = (io: Io, exit: Exit): Command =>
   new Command('maintenance')
-    .description('set a maintenance window, in which alerts about the node do not page')
     .addCommand(startCommand(io, exit))
     .addCommand(endCommand(io, exit))
     .addCommand(showCommand(io, exit))

@@ -33,9 +33,6 @@ const DEFAULT_WATCH_SECONDS = 10
 /** `chain-agent monlog`: analyses the last 60 seconds of the consensus log. */
 export const monlogCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('monlog'))
-    .description(
-      'analyse the last 60 seconds of the consensus log: health verdict, findings, what to do',
-    )
     .option('-r, --raw', 'also print the newest 10 log lines in full, with secrets redacted')
     .option('-n, --names', 'print names instead of keys, from the file set by names.file')
     .option('--no-color', 'without colour')

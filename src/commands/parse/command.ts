@@ -11,7 +11,6 @@ import type { ExitCode, Io } from '../../cli/io.ts'
 /** `chain-agent parse`: prints the parsed content of a file. */
 export const parseCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('parse')
-    .description('parse a file or standard input with a parser of the agent, and print JSON')
     .addArgument(new Argument('<format>', 'the format').choices(formats.map(({ name }) => name)))
     .argument('[file]', 'the file; default: standard input')
     .addHelpText(

@@ -52,7 +52,6 @@ const NO_TOPICS: Topics = []
 /** `chain-agent query`: prints event logs, one row per log. */
 export const queryCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   serviceOptions(new Command('query'))
-    .description('fetch event logs from a query service, one row per log')
     .option(
       '--address <address>',
       'logs of this contract; repeatable; default: all contracts',

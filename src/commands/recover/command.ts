@@ -13,7 +13,6 @@ type RecoverOptions = ConfigOptions & { readonly json?: true; readonly color: bo
 /** `chain-agent recover`: the recovery procedure that the node needs now. It advises and never acts. */
 export const recoverCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('recover'))
-    .description('show which documented recovery procedure the node needs now, and why')
     .option('--json', 'as JSON')
     .option('--no-color', 'without colours')
     .addHelpText(

@@ -22,7 +22,6 @@ interface ReplayCommandOptions extends ConfigOptions {
 /** `chain-agent replay`: which alerts would have fired, and when. */
 export const replayCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('replay'))
-    .description("show which alerts would have fired, from the node's journal or a recording")
     .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 1d)', readTime(io.clock))
     .option('-U, --until <moment>', 'end (default: now)', readTime(io.clock))
     .addOption(

@@ -7,7 +7,6 @@ import { createLog } from '../../cli/logger.ts'
 /** `chain-agent run`: monitor the node until stopped. */
 export const runCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('run'))
-    .description('monitor the node and serve /metrics until stopped')
     .addHelpText(
       'after',
       `

@@ -7,7 +7,6 @@ import { createStyle } from '../../cli/terminal/style.ts'
 /** `chain-agent runbook`: the runbook of an alert, without a browser. */
 export const runbookCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('runbook')
-    .description('print the runbook of an alert: meaning, diagnosis, what to do')
     .argument('[alert]', 'the name of the alert; default: list all names')
     .addHelpText(
       'after',

@@ -16,7 +16,6 @@ import { serveQuery } from './serve-query.ts'
 /** `chain-agent serve-query`: a self-hosted query service. */
 export const serveQueryCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   serveQueryOptions(new Command('serve-query'))
-    .description("index the node's event logs and answer queries until stopped")
     .addHelpText(
       'after',
       `

@@ -26,7 +26,6 @@ interface Options {
 /** `chain-agent simulate`: runs a complete simulated node until it is interrupted. */
 export const simulateCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('simulate')
-    .description('run a simulated node: RPC, tools, services and journal')
     .option('--scenario <name|file>', 'scenario of the simulated node', 'healthy')
     .option('--at <duration>', 'start this far into the scenario: 90s, 5m', readSpan, 0)
     .option('--list', 'list the scenarios and exit')

@@ -23,7 +23,6 @@ const DEFAULT_SECONDS = 2
 /** `chain-agent status`: the current status of the node. */
 export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('status'))
-    .description('status of the node: from the running agent, or read from the node once')
     .argument('[section]', 'a section, a service such as bft, or all; default: an overview')
     .option('--json', 'as JSON; all sections, unless a section is given')
     .option(
