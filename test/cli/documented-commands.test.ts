@@ -83,7 +83,7 @@ test('a command that is not loaded is listed as it is when loaded', async () => 
   expect(termsOf(listed)).toEqual(termsOf(program))
 })
 
-const termOf = ({ required, variadic, name }: Argument): string => {
-  const shown = `${name()}${variadic ? '...' : ''}`
-  return required ? `<${shown}>` : `[${shown}]`
+const termOf = (argument: Argument): string => {
+  const shown = `${argument.name()}${argument.variadic ? '...' : ''}`
+  return argument.required ? `<${shown}>` : `[${shown}]`
 }
