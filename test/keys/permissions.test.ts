@@ -112,7 +112,7 @@ describe('a full disk', () => {
     )
     const { code, stdout, stderr, after } = await onFullDisk('backup', free, ['backup'])
     expect(code, stdout + stderr).toBe(1)
-    expectError(stderr, /the disk is full.*what to do: make room/s)
+    expectError(stderr, /the disk is full.*what to do: free space/s)
     const left = await Promise.all(
       KEY_TYPES.map(async (type) => readFile(join(after, `${type}-backup`), 'utf8')),
     )
@@ -132,7 +132,7 @@ describe('a full disk', () => {
       '--while-running',
     ])
     expect(code, stdout + stderr).toBe(1)
-    expectError(stderr, /the disk is full.*what to do: make room/s)
+    expectError(stderr, /the disk is full.*what to do: free space/s)
     for (const type of KEY_TYPES) {
       const left = await readFile(join(after, `id-${type}`), 'utf8')
       expect(left).toBe(before[`node/config/id-${type}`]?.content)

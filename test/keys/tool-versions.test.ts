@@ -128,7 +128,7 @@ it.each(VERSIONS_AND_TYPES.filter(({ version }) => isOld(version)))(
   'v$version, $type: the tool does not print the secret: nothing is changed, and the error has the reason',
   async ({ version, type }) => {
     bench = await createBench({ version })
-    const says = /v0\.1[01].*it holds the private key, and not the secret.*what to do: .*v0\.12/s
+    const says = /v0\.1[01].*it contains the private key, not the secret.*what to do: .*v0\.12/s
     await expectRefused({ command: 'backup', type }, says, bench)
     await bench.putKeystore(type, 'other')
     await expectRefused({ command: 'restore', type }, /what to do: /, bench)
@@ -144,7 +144,11 @@ const BEHAVIOURS = [
     restore: /has written no keystore/,
   },
   { behaviour: 'short-secret', backup: NOT_SECRET, restore: NOT_SECRET },
-  { behaviour: 'two-secrets', backup: /several secrets/, restore: /several secrets/ },
+  {
+    behaviour: 'two-secrets',
+    backup: /several different secrets/,
+    restore: /several different secrets/,
+  },
   { behaviour: 'other-secret', backup: null, restore: /contains another secret/ },
   { behaviour: 'disk-full', backup: null, restore: /the disk is full|could not be written/ },
   { behaviour: 'no-newline', backup: null, restore: null },
