@@ -203,22 +203,22 @@ native garbage    |                                       | metrics at native: a
 systemctl gone    | ${failures('services', 'source')}     | services: .*there is no systemctl on PATH
 systemctl hangs   | ${failures('services', 'timeout')}    | services: .*none within
 systemctl floods  | ${failures('services', 'source')}     | services: .*printed more than
-systemctl garbage | ${failures('services', 'parse')}      | services: .*ould not understand systemctl show
+systemctl garbage | ${failures('services', 'parse')}      | services: .*ould not parse systemctl show
 systemctl locked  | ${failures('services', 'source')}     | services: .*this user may not run systemctl
 journalctl gone   | ${failures('ledger', 'source')}       | ledger: .*there is no journalctl on PATH
 journalctl hangs  | ${failures('ledger', 'timeout')}      | ledger: .*none within
 journalctl floods | ${failures('ledger', 'source')}       | ledger: .*printed more than
-journalctl garbage| ${failures('ledger', 'parse')}        | ledger: .*ould not understand an entry of the journal
+journalctl garbage| ${failures('ledger', 'parse')}        | ledger: .*ould not parse an entry of the journal
 mpt gone          | ${failures('storage', 'source')}      | storage: .*there is no chain-mpt on PATH
 mpt hangs         | ${failures('storage', 'timeout')}     | storage: .*none within
 mpt floods        | ${failures('storage', 'source')}      | storage: .*printed more than
-mpt garbage       | ${failures('storage', 'parse')}       | storage: .*ould not understand the report on the storage
+mpt garbage       | ${failures('storage', 'parse')}       | storage: .*ould not parse the report on the storage
 mpt aborts        | ${failures('storage', 'source')}      | storage: .*ould not read the storage report: Neither copy
 mpt locked        | ${failures('storage', 'source')}      | storage: .*this user may not run chain-mpt
 status gone       | ${failures('status', 'source')}       | status: .*there is no chain-status on PATH
 status hangs      | ${failures('status', 'timeout')}      | status: .*none within
 status floods     | ${failures('status', 'source')}       | status: .*printed more than
-status garbage    | ${failures('status', 'parse')}        | status: .*ould not understand
+status garbage    | ${failures('status', 'parse')}        | status: .*ould not parse
 status aborts     | ${failures('status', 'source')}       | status: .*killed by SIGABRT
 status locked     | ${failures('status', 'source')}       | status: .*this user may not run chain-status
 node gone         |                                       | program node: [^→]*→ .*there is no chain-node on PATH

@@ -47,7 +47,7 @@ it('a second command on the same node fails and does not disturb the first', asy
   const { finish } = await begin(one)
   const second = await one.keys('backup', '--type', 'secp')
   expect(second.code).toBe(1)
-  expect(second.stderr).toContain('another `chain-agent keys` is at work')
+  expect(second.stderr).toContain('another `chain-agent keys` process is using them')
   const first = await finish()
   expect(first, first.stderr).toMatchObject({ code: 0 })
   expect(await one.opens('secp')).toBe(secretOf('secp'))

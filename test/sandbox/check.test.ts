@@ -70,7 +70,7 @@ describe('check, status and recover on real systemd and journald', () => {
     expect((await node.exec('usermod', ['-aG', 'systemd-journal', 'nobody'])).code).toBe(0)
     const before = await run(OLD_SESSION, 'check')
     expect(before.stdout).toContain(
-      'This session has not got the group systemd-journal yet, although nobody is in it.',
+      'This session does not have the group systemd-journal yet, although nobody is in it.',
     )
     const after = await run(NEW_SESSION, 'check')
     expect(after.stdout).not.toMatch(/may not read the journal|has not got the group/)

@@ -82,7 +82,7 @@ describe('the unit for key files in deploy/', () => {
     )
     expect([up, await shown('secp', 'keystore')]).toEqual([0, undefined])
     const log = await shell('journalctl -u chain-agent.service -o cat --no-pager')
-    expect(log).toContain('let chain-agent-keys.timer of deploy/ look, and set keys.reportFile')
+    expect(log).toContain('install chain-agent-keys.timer')
   })
 
   it('tells the agent without rights what it sees', async () => {
@@ -130,7 +130,7 @@ describe('the unit for key files in deploy/', () => {
     const status = await fetch(`http://127.0.0.1:${node.port}/api/v1/status`)
     const log = await shell("journalctl -u 'chain-agent*' -o cat --no-pager")
     const emitted = [report, log, await status.text(), (await node.look()).text].join('\n')
-    expect(emitted).toContain('what a failed recover leaves')
+    expect(emitted).toContain('the output of a failed recover: no secret')
     for (const text of [HEX, WORD, 'id-secp', 'id-bls', '.env', '-backup"', '/opt/monad'])
       expect(emitted.split(text), text).toHaveLength(1)
     const modes = await shell(`stat -c '%a %U' ${REPORT} /run/chain-agent-keys`)

@@ -103,6 +103,6 @@ describe('the ledger command, under a real journald', () => {
   it('has nothing to show of a stretch without blocks, and says what to do', async () => {
     const { code, stderr } = await ledger('--until', '2020-01-01')
     expect(code).toBe(1)
-    expect(stderr).toContain('see that the service ledger-tail runs')
+    expect(stderr).toContain('check that the service ledger-tail is running')
   })
 })

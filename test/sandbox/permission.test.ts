@@ -73,7 +73,7 @@ describe('an agent that is not root', () => {
     expect(told).toHaveLength(1)
     expect(told[0]).toContain('only after a new login')
     // The other four refer to the one that told it.
-    expect(await saying('this user may not read it (like ')).toHaveLength(JOURNAL.length - 1)
+    expect(await saying('this user may not read it (same as ')).toHaveLength(JOURNAL.length - 1)
   })
 
   it('says once of the key files what to do, and claims nothing about them', async () => {

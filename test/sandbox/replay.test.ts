@@ -59,7 +59,7 @@ describe('looking back, under a real systemd and journald', () => {
     expect(before.stdout).toMatch(/bft: active\n[^]*bft: active -> failed \(signal 9\)/)
     await node.systemctl('kill', '--kill-whom=main', '--signal=KILL', 'chain-agent.service')
     const file = await run('events', '--collector', 'services', '--all')
-    expect(file.stdout).toContain(': no agent runs here\n')
+    expect(file.stdout).toContain(': no agent is running\n')
     const changes = (text: string): readonly string[] => text.split('\n').slice(1)
     expect(changes(file.stdout)).toEqual(changes(before.stdout))
     await node.startAgent()

@@ -61,7 +61,7 @@ describe('status on real systemd and journald', () => {
     expect(lines).toMatch(/^ {2}state +running$/m)
     expect(lines).toMatch(/^ {2}enabled +enabled$/m)
     expect(lines).toMatch(new RegExp(`^  pid +${await show('bft', 'MainPID')}$`, 'm'))
-    expect(lines).toMatch(/^ {2}last exit +none, as far as systemd tells$/m)
+    expect(lines).toMatch(/^ {2}last exit +none, according to systemd$/m)
   })
 
   it("the newest line of a service's log, as journald has it", async () => {
