@@ -12,7 +12,7 @@ const WORDS = [
   [/whole and private/, 'complete; readable only by its owner'],
   [/how it stands with/, 'status of'],
   [/maintenance is announced|announced maintenance/, 'a maintenance window is set'],
-  [/\bmend(?:s|ed|ing)?\b(?! host)/, 'fix, fixed'],
+  [/\bmend(?:s|ed|ing)?\b/, 'fix, fixed'],
   [/\banew\b/, 'again, restarts'],
   [/\bbeside\b/, 'next to; in addition to'],
   [/\bbefall(?:s|en)?\b|\bbefell\b|\bfates\b/, 'scenario, happens; profiles'],

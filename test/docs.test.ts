@@ -61,6 +61,14 @@ describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s',
     expect(all(/npm run ([\w:]+)/g).filter((script) => !(script in scripts))).toEqual([])
   })
 
+  test('names only source files that exist', () => {
+    const named = all(
+      /`((?:src\/)?(?:agent|cli|collectors|commands|config|core|exporter|health|parsers|sources)\/[a-z0-9/-]+\.ts|(?:test|scripts)\/[a-z0-9/-]+\.(?:ts|mjs))`/g,
+    )
+    const exists = (path: string) => [path, `src/${path}`].some((at) => existsSync(join(ROOT, at)))
+    expect(named.filter((path) => !exists(path))).toEqual([])
+  })
+
   test('links only to what there is', () => {
     const links = all(/\]\(([^)#]+)(?:#[^)]*)?\)/g).filter((link) => !link.startsWith('http'))
     expect(links.filter((link) => !existsSync(join(ROOT, dirname(file), link)))).toEqual([])

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, normalize, resolve } from 'node:path'
@@ -94,6 +95,19 @@ test('every import is in the table of layers', async () => {
     }
   }
   expect(found).toEqual([])
+})
+
+test('scripts import only files that the build writes', async () => {
+  const missing: string[] = []
+  for (const folder of ['scripts', 'bench', 'test/fixtures/bin']) {
+    for (const name of await readdir(folder, { recursive: true })) {
+      if (!name.endsWith('.mjs') || name.includes('node_modules')) continue
+      const text = await readFile(join(folder, name), 'utf8')
+      for (const [, built = ''] of text.matchAll(/'(?:\.\.\/)+dist\/([^']+)\.js'/g))
+        if (!existsSync(`src/${built}.ts`)) missing.push(`${folder}/${name}: ${built}`)
+    }
+  }
+  expect(missing).toEqual([])
 })
 
 test.each([

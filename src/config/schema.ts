@@ -59,7 +59,7 @@ export const schema = z.strictObject({
         .transform((key) => key.replace(/^0x/, '').toLowerCase())
         .nullable()
         .default(null)
-        .describe("the node's secp public key; tells its own blocks and timeouts from the others'"),
+        .describe("the node's secp public key; identifies its own blocks and timeouts"),
       directory: file(
         "the node's directory: configuration, keys, ledger. {prefix} in paths: see docs/keys.md",
       ).default('/home/{prefix}/{prefix}-bft'),

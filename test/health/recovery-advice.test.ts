@@ -163,8 +163,8 @@ describe('problems that make a start fail come before the start', () => {
   test.each([
     ['db_old_format: DB is on older format', 'migrate'],
     ['disk_full: No space left on device', 'make room'],
-    ['io_uring: io_uring_queue_init_params failed', 'mend host'],
-    ['event_ring: event library error', 'mend host'],
+    ['io_uring: io_uring_queue_init_params failed', 'fix host'],
+    ['event_ring: event library error', 'fix host'],
     ['result_mismatch: Delayed execution result mismatch', 'hard reset'],
   ])('execution logged %s: %s', (line, path) => {
     const advice = advise({ down: ['execution'], age: 30, behind: 90, execution: [line] })

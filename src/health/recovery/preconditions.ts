@@ -98,7 +98,7 @@ export const hostNotReady: RecoveryRule = (situation) => {
   const name = ['event_ring', 'io_uring'].find((one) => trouble.has(one))
   if (name === undefined || !execution.isDown) return undefined
   return {
-    path: 'mend host',
+    path: 'fix host',
     says:
       name === 'event_ring'
         ? 'fix the huge pages of the host first: execution cannot start without them'

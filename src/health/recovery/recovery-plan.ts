@@ -12,7 +12,7 @@ export type Path =
   | 'upgrade'
   | 'migrate'
   | 'make room'
-  | 'mend host'
+  | 'fix host'
   | 'restore keys'
   | 'unknown'
 
