@@ -61,13 +61,10 @@ test('5,500 lines a second through journald: the agent against a follower that p
   try {
     await writeFile(
       join(node.directory, 'writer.mjs'),
-      writer(
-        line('vote message', { vote: `Vote { ${'signature: 8e01c5b0141d3e66, '.repeat(12)} }` }),
-      ),
+      writer(line('vote message', { vote: `Vote { ${'signature: 8e01c5b0141d3e66, '.repeat(12)} }` })),
     )
     await writeFile(join(node.directory, 'follower.mjs'), FOLLOWER)
-    const run = (script: string): string =>
-      `[Service]\nExecStart=${process.execPath} ${node.directory}/${script}\n`
+    const run = (script: string): string => `[Service]\nExecStart=${process.execPath} ${node.directory}/${script}\n`
     await node.writeUnit('chain-bft.service', run('writer.mjs'))
     await node.writeUnit('follower.service', run('follower.mjs chain-bft.service'))
     await node.systemctl('start', 'chain-bft.service', 'chain-agent.service', 'follower.service')

@@ -55,9 +55,7 @@ test('lines a second: parser and window, against JSON.parse of every line', () =
   }
   console.log({
     lines: LINES,
-    averageLength: Math.round(
-      entries.reduce((sum, { message }) => sum + (message?.length ?? 0), 0) / LINES,
-    ),
+    averageLength: Math.round(entries.reduce((sum, { message }) => sum + (message?.length ?? 0), 0) / LINES),
     oursPerSecond: Math.round(median(ours)),
     jsonParsePerSecond: Math.round(median(plain)),
     ratio: median(ours) / median(plain),

@@ -32,8 +32,7 @@ const scrape = async (url: string) => {
 
 /** Resident kilobytes of the agent and of its children, as `ps` tells. */
 const memory = async (node: SandboxedNode): Promise<string> => {
-  const script =
-    'main=$(systemctl show -P MainPID chain-agent.service); ps -o rss=,comm= -p $main --ppid $main'
+  const script = 'main=$(systemctl show -P MainPID chain-agent.service); ps -o rss=,comm= -p $main --ppid $main'
   return (await node.exec('sh', ['-c', script])).stdout
 }
 
@@ -61,10 +60,7 @@ test('the footprint of the agent', async () => {
   })
   const peerPort = await freePort()
   const peerUrl = `http://127.0.0.1:${peerPort}/metrics`
-  const program = join(
-    await debianPackage('prometheus-node-exporter'),
-    'usr/bin/prometheus-node-exporter',
-  )
+  const program = join(await debianPackage('prometheus-node-exporter'), 'usr/bin/prometheus-node-exporter')
   const peer = start(program, [`--web.listen-address=127.0.0.1:${peerPort}`])
   try {
     for (const service of ['bft', 'execution', 'rpc', 'ledger-tail']) {

@@ -65,9 +65,7 @@ const shortenRules = (text: string): string => {
     groups: groups.map((group) => ({
       ...group,
       interval: '1s',
-      rules: group.rules.map((rule) =>
-        rule.for === undefined ? rule : { ...rule, for: shorter(rule.for) },
-      ),
+      rules: group.rules.map((rule) => (rule.for === undefined ? rule : { ...rule, for: shorter(rule.for) })),
     })),
   })
 }
@@ -103,10 +101,7 @@ export const startAlerting = async (targets: readonly string[]): Promise<Alertin
     join(directory, 'alertmanager.yaml'),
     shortenRoutes(await readFile(join(ALERTS, 'alertmanager.yaml'), 'utf8'), webhook.url),
   )
-  const manager = await startAlertmanager(
-    join(directory, 'alertmanager.yaml'),
-    join(directory, 'am'),
-  )
+  const manager = await startAlertmanager(join(directory, 'alertmanager.yaml'), join(directory, 'am'))
   for (const file of await readdir(ALERTS)) {
     if (!file.endsWith('.rules.yaml')) continue
     const text = await readFile(join(ALERTS, file), 'utf8')
@@ -154,11 +149,7 @@ const listen = async () => {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       response.end()
-      const {
-        alerts,
-        receiver,
-        groupKey: group,
-      } = noticeSchema.parse(JSON.parse(Buffer.concat(chunks).toString()))
+      const { alerts, receiver, groupKey: group } = noticeSchema.parse(JSON.parse(Buffer.concat(chunks).toString()))
       for (const { status, labels } of alerts) {
         notices.push({
           alert: labels['alertname'] ?? '',

@@ -24,23 +24,15 @@ test('each critical alert, from the fault to the webhook and back', async () => 
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, work))
   console.log(
-    [
-      '| fault | alert | s to webhook | s to resolved |',
-      '|---|---|---|---|',
-      ...rows.map(show).toSorted(),
-    ].join('\n'),
+    ['| fault | alert | s to webhook | s to resolved |', '|---|---|---|---|', ...rows.map(show).toSorted()].join('\n'),
   )
   expect(rows.filter(({ fired }) => fired === undefined).map(({ fault }) => fault)).toEqual([])
-  expect(rows.filter(({ resolved }) => resolved === undefined).map(({ fault }) => fault)).toEqual(
-    [],
-  )
+  expect(rows.filter(({ resolved }) => resolved === undefined).map(({ fault }) => fault)).toEqual([])
 })
 
 /** The pages, by alert; the dead man's switch is not a page. */
 const pages = (alerting: Alerting): readonly Notice[] =>
-  alerting
-    .notices()
-    .filter(({ status, severity }) => status === 'firing' && severity === 'critical')
+  alerting.notices().filter(({ status, severity }) => status === 'firing' && severity === 'critical')
 
 test('the agent is killed: only ChainAgentDown pages', async () => {
   const node = await startNode(parseScenario('healthy', ''))
@@ -57,9 +49,7 @@ test('the agent is killed: only ChainAgentDown pages', async () => {
 })
 
 test("the host's services are killed: a single page", async () => {
-  const lines = ['bft', 'execution', 'rpc', 'ledger-tail'].map(
-    (service) => `${FAULT_S}s ${service} crashes SIGKILL`,
-  )
+  const lines = ['bft', 'execution', 'rpc', 'ledger-tail'].map((service) => `${FAULT_S}s ${service} crashes SIGKILL`)
   const node = await startNode(parseScenario('services', lines.join('\n')))
   const alerting = await startAlerting([`127.0.0.1:${node.agent.port}`])
   await waitFor(alerting, ({ alert }) => alert === 'ChainServiceDown')
@@ -97,8 +87,7 @@ test('one identity validates on two nodes: the alert has both instances', async 
   await waitFor(alerting, () => new Set(named()).size === 2)
   expect([...new Set(named())].toSorted()).toEqual(addresses.toSorted())
   await nodes[1]?.close()
-  const end = (notice: Notice) =>
-    notice.alert === 'ChainIdentityTwice' && notice.status === 'resolved'
+  const end = (notice: Notice) => notice.alert === 'ChainIdentityTwice' && notice.status === 'resolved'
   expect(await waitFor(alerting, end)).toBeDefined()
   await alerting.close()
   await nodes[0]?.close()

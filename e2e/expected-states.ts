@@ -28,8 +28,8 @@ export const SILENT = ['agent-gone', 'crashed', 'node-down', 'maintenance', 'zom
 export const STAKELESS = ['left-active-set']
 
 /**
- * Alerts that depend on a few own rounds, and the share of healthy nodes on which they may be active: six in ten thousand
- * have more timeouts than chance explains, and one in a thousand leads too few rounds.
+ * Alerts that depend on a few own rounds, and the share of healthy nodes on which they may be active: six in ten
+ * thousand have more timeouts than chance explains, and one in a thousand leads too few rounds.
  */
 export const BY_CHANCE: Readonly<Record<string, number>> = {
   ChainLeaderTimeouts: 0.03,
@@ -57,15 +57,7 @@ export const QUESTIONS: readonly Question[] = [
   {
     panel: 'Oldest newest block',
     where: '> 30',
-    names: [
-      'stalled',
-      'deadlock',
-      'far-behind',
-      'crashed',
-      'node-down',
-      'maintenance',
-      'statesync',
-    ],
+    names: ['stalled', 'deadlock', 'far-behind', 'crashed', 'node-down', 'maintenance', 'statesync'],
   },
   { panel: 'Fewest votes', where: '< 0.5', names: ['behind', 'far-behind', 'not-voting'] },
   { panel: 'Fewest sessions', where: '< 5', names: ['isolated'] },

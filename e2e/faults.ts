@@ -59,9 +59,7 @@ const phrases = (cell: string): string[] => cell.split(';').map((line) => line.t
 export const FAULTS: readonly Fault[] = TABLE.trim()
   .split('\n')
   .map((row) => {
-    const [fault = '', alert = '', lines = '', fixes = '', lasts = '60'] = row
-      .split('|')
-      .map((cell) => cell.trim())
+    const [fault = '', alert = '', lines = '', fixes = '', lasts = '60'] = row.split('|').map((cell) => cell.trim())
     return {
       fault,
       alert,
@@ -78,10 +76,7 @@ export const WITHOUT_ROW: ReadonlyMap<string, string> = new Map([
   ['ChainAgentDown', 'has its own test: the agent is killed'],
   ['ChainAgentAbsent', 'has its own test: the target is removed from the discovery'],
   ['ChainIdentityTwice', 'has its own test: it needs two nodes'],
-  [
-    'ChainStatesyncFrozen',
-    'half an hour without progress, by the clock: only promtool can wait for it',
-  ],
+  ['ChainStatesyncFrozen', 'half an hour without progress, by the clock: only promtool can wait for it'],
   [
     'ChainQueryServiceStopped',
     'is told by another process; its own tests take it that far: a fork below what was final',

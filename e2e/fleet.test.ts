@@ -1,14 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Series } from '../test/support/instant-query.ts'
-import {
-  BY_CHANCE,
-  QUESTIONS,
-  SILENT,
-  STAKELESS,
-  STATES,
-  type FleetNodes,
-} from './expected-states.ts'
+import { BY_CHANCE, QUESTIONS, SILENT, STAKELESS, STATES, type FleetNodes } from './expected-states.ts'
 import { type Asked, panelExpression } from './panel-expression.ts'
 import { type Watched, monitorFleet } from './monitored-fleet.ts'
 
@@ -36,8 +29,7 @@ beforeAll(
 
 afterAll(async () => watched?.stop())
 
-const query = async (expression: string): Promise<readonly Series[]> =>
-  (await watched?.query(expression)) ?? []
+const query = async (expression: string): Promise<readonly Series[]> => (await watched?.query(expression)) ?? []
 
 const expressionOf = async (asked: Asked): Promise<string> => panelExpression(asked, seconds)
 
@@ -75,14 +67,14 @@ test('only scrapes of stopped agents failed', async () => {
   )
 })
 
-const valueOf = async (expression: string): Promise<number> =>
-  (await query(expression))[0]?.value ?? Number.NaN
+const valueOf = async (expression: string): Promise<number> => (await query(expression))[0]?.value ?? Number.NaN
 
 describe('the fleet dashboard shows the profiles', () => {
   test('state of each node', async () => {
-    const told = (await query(await expressionOf({ panel: 'Every node' }))).map(
-      ({ labels, value }) => [labels['instance'], value],
-    )
+    const told = (await query(await expressionOf({ panel: 'Every node' }))).map(({ labels, value }) => [
+      labels['instance'],
+      value,
+    ])
     const expected = fleetNodes.map(({ name, fate }) => [name, STATES[fate] ?? 1])
     expect(Object.fromEntries(told)).toEqual(Object.fromEntries(expected))
   })
@@ -95,25 +87,17 @@ describe('the fleet dashboard shows the profiles', () => {
   test('the node whose own rounds time out has most of all timeouts', async () => {
     const [worst] = await query('topk(1, chain_ledger_timeouts_total{scope="own"})')
     expect([worst?.labels['instance']]).toEqual(namesOf('own-timeouts'))
-    const shown = await query(
-      `(${await expressionOf({ panel: 'Most own rounds timed out' })}) > 0.25`,
-    )
-    // A share of own rounds is exported from twenty on. All timeouts of the network are a third of the rounds of one
-    // in twenty, and more in a larger network; by chance no other node reaches a quarter.
+    const shown = await query(`(${await expressionOf({ panel: 'Most own rounds timed out' })}) > 0.25`)
+    // A share of own rounds is exported from twenty on. All timeouts of the network are a third of the rounds of one in
+    // twenty, and more in a larger network; by chance no other node reaches a quarter.
     const judged = instances(await query('sum by (instance) (chain_duty_slots) >= 20'))
-    expect(instances(shown)).toEqual(
-      namesOf('own-timeouts').filter((name) => judged.includes(name)),
-    )
+    expect(instances(shown)).toEqual(namesOf('own-timeouts').filter((name) => judged.includes(name)))
   })
 
   test('running versions', async () => {
-    const found = await query(
-      await expressionOf({ panel: 'Nodes by the version that consensus runs' }),
-    )
+    const found = await query(await expressionOf({ panel: 'Nodes by the version that consensus runs' }))
     const told = found.map(({ labels, value }) => `${value} run ${labels['version']}`)
-    const others = fleetNodes.filter(
-      ({ fate }) => ![...SILENT, 'upgraded', 'fork-unready'].includes(fate),
-    )
+    const others = fleetNodes.filter(({ fate }) => ![...SILENT, 'upgraded', 'fork-unready'].includes(fate))
     const runs = {
       '0.16.0': namesOf('fork-unready'),
       '0.16.1': others,
@@ -136,8 +120,7 @@ describe('the fleet dashboard shows the profiles', () => {
 describe('who is well', () => {
   test('has no alert, except by chance', async () => {
     const named = (await standing()).filter(({ alert }) => !(alert in BY_CHANCE))
-    const isTwin = ({ node, alert }: Standing): boolean =>
-      alert === 'ChainIdentityTwice' && twins().includes(node)
+    const isTwin = ({ node, alert }: Standing): boolean => alert === 'ChainIdentityTwice' && twins().includes(node)
     expect(named.filter((one) => !isTwin(one))).toEqual([])
   })
 
@@ -174,9 +157,7 @@ describe('who is well', () => {
 
   test('leads as often as its stake implies', async () => {
     // The table of duties shows it after six hours.
-    const lucks = await ofWell(
-      'sum by (instance) (chain_duty_slots) / on (instance) chain_duty_expected_slots',
-    )
+    const lucks = await ofWell('sum by (instance) (chain_duty_slots) / on (instance) chain_duty_expected_slots')
     expect(lucks).toHaveLength(namesOf('healthy').length)
     const median = lucks[Math.floor(lucks.length / 2)] ?? Number.NaN
     const expected = await ofWell('chain_duty_expected_slots')

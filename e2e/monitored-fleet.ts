@@ -27,8 +27,7 @@ export const monitorFleet = async (nodes: number): Promise<Watched> => {
     const front = `http://127.0.0.1:${fleet.port}`
     const fleetNodes = fleetSchema.parse(await (await fetch(`${front}/fleet.json`)).json())
     const address = await startPrometheus(fleet.config, ends)
-    const query = async (expression: string): Promise<readonly Series[]> =>
-      instantQuery(address, expression)
+    const query = async (expression: string): Promise<readonly Series[]> => instantQuery(address, expression)
     await eventually(
       async () => (await query('up{job="chain-agent"}')).length,
       (found) => found === nodes,

@@ -66,9 +66,9 @@ const A_DAY = `
 const LOST: readonly [number, number] = [82_800, 83_400]
 
 /**
- * According to the rules (test/commands/replay.test.ts computes the same in full). While it idles, its own rounds
- * are the four a minute that time out: the third comes after three quarters of one. The three restarts
- * within an hour are more than two until the first of them is an hour past.
+ * According to the rules (test/commands/replay.test.ts computes the same in full). While it idles, its own rounds are
+ * the four a minute that time out: the third comes after three quarters of one. The three restarts within an hour are
+ * more than two until the first of them is an hour past.
  */
 const PLANTED: readonly Planted[] = [
   [
@@ -113,13 +113,9 @@ test('replay finds exactly the planted incidents in a recorded day', async () =>
     const argv = ['replay', '--file', file, '--json', '--set', `node.publicKey=${publicKey}`]
     const startedAt = performance.now()
     // Exit code 1: there were incidents.
-    const told = await promisify(execFile)(
-      process.execPath,
-      ['--import', PRINT_USAGE, MAIN, ...argv],
-      {
-        maxBuffer: 64 * 1024 * 1024,
-      },
-    ).catch((error: unknown) => ended.parse(error))
+    const told = await promisify(execFile)(process.execPath, ['--import', PRINT_USAGE, MAIN, ...argv], {
+      maxBuffer: 64 * 1024 * 1024,
+    }).catch((error: unknown) => ended.parse(error))
     const seconds = (performance.now() - startedAt) / 1000
     process.stdout.write(
       `${lines} lines of a day in ${seconds.toFixed(1)} s: ${Math.round(lines / seconds)} a second\n${told.stderr}`,

@@ -34,10 +34,7 @@ export const waitFor = async (
 export const runFault = async (of: (typeof FAULTS)[number]): Promise<Row> => {
   const { fault, alert, severity, lines, fixes, lastsS, disk } = of
   const endS = FAULT_S + lastsS
-  const text = [
-    ...lines.map((line) => `${FAULT_S}s ${line}`),
-    ...fixes.map((line) => `${endS}s ${line}`),
-  ].join('\n')
+  const text = [...lines.map((line) => `${FAULT_S}s ${line}`), ...fixes.map((line) => `${endS}s ${line}`)].join('\n')
   const node = await startNode(parseScenario(fault, text), disk)
   const alerting = await startAlerting([`127.0.0.1:${node.agent.port}`])
   const is = (status: Notice['status']) => (notice: Notice) =>
@@ -47,8 +44,7 @@ export const runFault = async (of: (typeof FAULTS)[number]): Promise<Row> => {
     const early = alerting.notices().filter(is('firing'))
     const fired = await waitFor(alerting, is('firing'))
     // Under load a scrape may miss a reading in between: only a resolved notice after the end of the fault counts.
-    const isOver = (notice: Notice): boolean =>
-      is('resolved')(notice) && notice.at >= node.beganAt + endS * 1000
+    const isOver = (notice: Notice): boolean => is('resolved')(notice) && notice.at >= node.beganAt + endS * 1000
     const resolved = fired && (await waitFor(alerting, isOver, WINDOW_MS))
     const since = (notice: Notice | undefined, second: number): number | undefined =>
       notice && notice.at / 1000 - node.beganAt / 1000 - second

@@ -66,14 +66,12 @@ const judge = async (
   }
 }
 
-const figure = (value: number): string =>
-  Number.isInteger(value) ? String(value) : value.toPrecision(4)
+const figure = (value: number): string => (Number.isInteger(value) ? String(value) : value.toPrecision(4))
 
 test('the signal of each failure, in a real Prometheus that scrapes every second', async () => {
   const asked = process.env['SCENARIO']
   const scenarios = (await listScenarios()).filter(
-    ({ name, signal }) =>
-      signal !== undefined && (asked === undefined || asked.split(',').includes(name)),
+    ({ name, signal }) => signal !== undefined && (asked === undefined || asked.split(',').includes(name)),
   )
   const found: SignalResult[] = []
   const queue = [...scenarios]
@@ -91,9 +89,7 @@ test('the signal of each failure, in a real Prometheus that scrapes every second
     .join('\n')
   console.log(`${HEAD}\n${table}`)
   expect(
-    found
-      .filter(({ seconds, isEarly }) => seconds === undefined || isEarly)
-      .map(({ scenario }) => scenario.name),
+    found.filter(({ seconds, isEarly }) => seconds === undefined || isEarly).map(({ scenario }) => scenario.name),
   ).toEqual([])
 })
 

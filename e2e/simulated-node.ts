@@ -18,8 +18,8 @@ export interface SimulatedNodeRun {
 }
 
 /**
- * Starts a simulated node, and an agent with the configuration of the demo; with `disk` on a file
- * system of its own of that number of megabytes, which only root can create.
+ * Starts a simulated node, and an agent with the configuration of the demo; with `disk` on a file system of its own of
+ * that number of megabytes, which only root can create.
  */
 export const startNode = async (scenario: Scenario, disk?: number): Promise<SimulatedNodeRun> => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-e2e-'))

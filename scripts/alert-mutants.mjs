@@ -1,5 +1,4 @@
-// The possible mutations of a rule: every comparator, number, duration, matcher, join,
-// function, label and annotation.
+// The possible mutations of a rule: every comparator, number, duration, matcher, join, function, label and annotation.
 
 /** The parts of a PromQL expression that can be mutated, with their positions. */
 const TOKEN =
@@ -40,8 +39,7 @@ const seconds = (duration) =>
     0,
   )
 /** Twice as long, and half as long. */
-const otherDurations = (duration) =>
-  [2, 0.5].map((factor) => `${Math.max(1, Math.round(seconds(duration) * factor))}s`)
+const otherDurations = (duration) => [2, 0.5].map((factor) => `${Math.max(1, Math.round(seconds(duration) * factor))}s`)
 
 const otherNumbers = (text) => {
   const value = Number(text)
@@ -54,10 +52,7 @@ const mutateExpression = (expression) => {
   const mutants = []
   let inBraces = false
   const put = (token, replacement) => {
-    const text =
-      expression.slice(0, token.index) +
-      replacement +
-      expression.slice(token.index + token[0].length)
+    const text = expression.slice(0, token.index) + replacement + expression.slice(token.index + token[0].length)
     mutants.push([`${token[0]} → ${replacement} at ${token.index}`, text])
   }
   for (const token of expression.matchAll(TOKEN)) {
@@ -86,10 +81,7 @@ const mutateExpression = (expression) => {
 
 /** Every rule that differs from this one in one property; undefined is a removed rule. */
 export const mutateRule = (rule) => {
-  const mutants = mutateExpression(rule.expr).map(([what, expr]) => [
-    `expr: ${what}`,
-    { ...rule, expr },
-  ])
+  const mutants = mutateExpression(rule.expr).map(([what, expr]) => [`expr: ${what}`, { ...rule, expr }])
   if (rule.for !== undefined) {
     for (const duration of otherDurations(rule.for)) {
       mutants.push([`for: ${rule.for} → ${duration}`, { ...rule, for: duration }])

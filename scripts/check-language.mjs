@@ -1,5 +1,5 @@
-// Rejects words that this project does not use, in code, comments, texts and documentation.
-// EXCEPTIONS are files in which such a word is data; the patterns leave out words of other software.
+// Rejects words that this project does not use, in code, comments, texts and documentation. EXCEPTIONS are files in
+// which such a word is data; the patterns leave out words of other software.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 

@@ -1,7 +1,7 @@
-// `npm ci` rejects a lock file without the optional packages of every platform, but `npm install` omits
-// those entries if the registry does not serve the binaries of other platforms. This script adds them
-// (without integrity, since nothing was fetched). With --check it only reports them. It also reports
-// registry URLs: a lock file with the host of a registry works only with that host.
+// `npm ci` rejects a lock file without the optional packages of every platform, but `npm install` omits those entries
+// if the registry does not serve the binaries of other platforms. This script adds them (without integrity, since
+// nothing was fetched). With --check it only reports them. It also reports registry URLs: a lock file with the host of
+// a registry works only with that host.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const FILES = [
@@ -12,8 +12,7 @@ const FILES = [
   'test/evm/package-lock.json',
   'test/nodes/package-lock.json',
 ]
-const SYSTEMS =
-  'aix android darwin freebsd linux netbsd openbsd openharmony sunos win32 windows'.split(' ')
+const SYSTEMS = 'aix android darwin freebsd linux netbsd openbsd openharmony sunos win32 windows'.split(' ')
 const PROCESSORS = 'amd64 arm arm64 ia32 loong64 mips64el ppc64 riscv64 s390x x64'.split(' ')
 const LIBRARIES = 'glibc gnu gnueabihf musl musleabihf'.split(' ')
 const OTHER_NAMES = {
@@ -39,8 +38,7 @@ const missingFrom = (packages) => {
 
 const optionalEntry = (name, version, dev) => {
   const words = name.split(/[-/]/)
-  const among = (known) =>
-    words.filter((word) => known.includes(word)).map((word) => OTHER_NAMES[word] ?? word)
+  const among = (known) => words.filter((word) => known.includes(word)).map((word) => OTHER_NAMES[word] ?? word)
   const cpu = among(PROCESSORS)
   const libc = among(LIBRARIES)
   const os = among(SYSTEMS)

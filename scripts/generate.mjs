@@ -1,5 +1,5 @@
-// Writes the generated files. With --check it writes nothing and fails if a committed file differs.
-// An argument limits it to files whose path begins with it.
+// Writes the generated files. With --check it writes nothing and fails if a committed file differs. An argument limits
+// it to files whose path begins with it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderCliPage, renderManualPage } from '../dist/cli/help/cli-page.js'

@@ -1,5 +1,5 @@
-// Mutates one property of a rules file at a time, and runs its unit tests: a mutant that no test detects
-// survives, and shows that a test is missing.
+// Mutates one property of a rules file at a time, and runs its unit tests: a mutant that no test detects survives, and
+// shows that a test is missing.
 //
 //   node scripts/mutate-alerts.mjs [consensus …] [--promtool FILE] [--directory DIR] [--json]
 //
@@ -43,8 +43,7 @@ const judge = async (name, text, tests) => {
     return /no file match/i.test(stderr) ? 'untested' : 'survived'
   } catch (error) {
     const output = `${error.stdout}${error.stderr}`
-    return /could not parse expression|parse error|group ".*", rule \d+/.test(output) &&
-      !/FAILED:/.test(output)
+    return /could not parse expression|parse error|group ".*", rule \d+/.test(output) && !/FAILED:/.test(output)
       ? 'invalid'
       : 'killed'
   } finally {
@@ -60,9 +59,7 @@ const testsOf = (tests, { alert }) =>
         ...tests,
         tests: tests.tests.flatMap((test) => {
           const cases = (test.alert_rule_test ?? []).filter(({ alertname }) => alertname === alert)
-          return cases.length === 0
-            ? []
-            : [{ ...test, alert_rule_test: cases, promql_expr_test: [] }]
+          return cases.length === 0 ? [] : [{ ...test, alert_rule_test: cases, promql_expr_test: [] }]
         }),
       }
 
@@ -103,11 +100,8 @@ const examine = async (name) => {
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   const valid = results.filter(({ verdict }) => verdict !== 'invalid')
   const survivors = valid.filter(({ verdict }) => verdict === 'survived')
-  const alerts = file.groups
-    .flatMap(({ rules }) => rules)
-    .filter(({ alert }) => alert !== undefined)
-  const label = ({ alert, record, labels }) =>
-    `${alert ?? record}${labels?.severity ? ` (${labels.severity})` : ''}`
+  const alerts = file.groups.flatMap(({ rules }) => rules).filter(({ alert }) => alert !== undefined)
+  const label = ({ alert, record, labels }) => `${alert ?? record}${labels?.severity ? ` (${labels.severity})` : ''}`
   const scarce = alerts
     .map((rule) => [label(rule), valid.filter((one) => one.rule === rule).length])
     .filter(([, count]) => count < LEAST_PER_ALERT)
@@ -135,9 +129,7 @@ for (const name of names) {
   if (values.json) continue
   for (const survivor of result.survivors) console.log(`SURVIVOR ${survivor}`)
   for (const one of result.scarce) console.log(`TOO FEW ${one}`)
-  console.log(
-    `${name}: ${result.alerts} alerts, ${result.mutants} mutants, ${result.survivors.length} survivors`,
-  )
+  console.log(`${name}: ${result.alerts} alerts, ${result.mutants} mutants, ${result.survivors.length} survivors`)
 }
 if (values.json) console.log(JSON.stringify(found))
 process.exitCode = isBad ? 1 : 0

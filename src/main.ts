@@ -8,8 +8,8 @@ import { second } from './core/units.ts'
 const stopping = new AbortController()
 let askedAt = Infinity
 const stop = (): void => {
-  // A second request ends the process at once. Signals within a second are one request: a terminal and npm
-  // both pass on one Ctrl-C, and timeout(1) signals its child and then the child's group.
+  // A second request ends the process at once. Signals within a second are one request: a terminal and npm both pass on
+  // one Ctrl-C, and timeout(1) signals its child and then the child's group.
   if (systemClock.elapsed() - askedAt > second) process.exit(130)
   askedAt = Math.min(askedAt, systemClock.elapsed())
   stopping.abort()

@@ -9,12 +9,7 @@ import { rules } from './alerts/files.ts'
 import { parseConfigFile } from '../src/config/file.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { metrics } from '../src/metrics.ts'
-import {
-  DISTRIBUTED_LOGS,
-  LEDGER,
-  LOCAL_LOGS,
-  STATE,
-} from '../src/query/store/clickhouse/schema.ts'
+import { DISTRIBUTED_LOGS, LEDGER, LOCAL_LOGS, STATE } from '../src/query/store/clickhouse/schema.ts'
 import { listScenarios } from '../src/simulator/scenario/scenario.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -27,9 +22,7 @@ const { name, version, scripts } = z
   .object({ name: z.string(), version: z.string(), scripts: z.record(z.string(), z.string()) })
   .parse(JSON.parse(read('package.json')))
 
-const PAGES = ['README.md', 'CONTRIBUTING.md', ...inFolder('docs')].filter((file) =>
-  file.endsWith('.md'),
-)
+const PAGES = ['README.md', 'CONTRIBUTING.md', ...inFolder('docs')].filter((file) => file.endsWith('.md'))
 
 /** Words that begin like a metric and are a label, or the beginning of several. */
 const OTHER_WORDS = ['chain_id', 'chain_rpc', 'chain_query_service']
@@ -44,8 +37,7 @@ const RECORDED = rules.flatMap(({ record = [] }) => record)
 
 describe.each([...PAGES, ...inFolder('scenarios'), ...inFolder('deploy')])('%s', (file) => {
   const text = read(file)
-  const all = (pattern: RegExp): readonly string[] =>
-    [...text.matchAll(pattern)].map(([, found = '']) => found)
+  const all = (pattern: RegExp): readonly string[] => [...text.matchAll(pattern)].map(([, found = '']) => found)
 
   test('names only metrics that there are', () => {
     const known = [...Object.keys(metrics), ...SERIES, ...OTHER_WORDS, ...TABLES]
@@ -104,9 +96,7 @@ test("the README's sed line replaces every placeholder host in the alert rules",
 
 test('forty failures, each seen by a metric or said to be out of reach, and simulated as it says', async () => {
   const rows = [...read('docs/failures.md').matchAll(/^\| *(F\d+) *\|[^|]+\|([^|]+)\|([^|]*)\|$/gm)]
-  expect(rows.map(([, number]) => number)).toEqual(
-    Array.from({ length: 40 }, (_, index) => `F${index + 1}`),
-  )
+  expect(rows.map(([, number]) => number)).toEqual(Array.from({ length: 40 }, (_, index) => `F${index + 1}`))
   const scenarios = await listScenarios()
   for (const [, number = '', seen = '', simulated = ''] of rows) {
     expect(seen, number).toMatch(/`chain_|out of reach/)

@@ -14,13 +14,11 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/core/clock.ts': 'node:timers/promises',
   'src/parsers': 'src/core zod',
   'src/sources': 'src/core execa modern-tar systeminformation node',
-  'src/collectors':
-    'src/core src/config/values.ts src/parsers type src/config type src/sources zod',
+  'src/collectors': 'src/core src/config/values.ts src/parsers type src/config type src/sources zod',
   'src/config': 'src/collectors/index.ts src/core node yaml zod',
   'src/exporter': 'src/core src/metrics.ts node express',
   'src/exporter/exposition.ts': 'src/core src/metrics.ts prom-client',
-  'src/agent':
-    'src/collectors src/config src/core src/exporter src/parsers src/query src/sources src/tokens node pino',
+  'src/agent': 'src/collectors src/config src/core src/exporter src/parsers src/query src/sources src/tokens node pino',
   'src/health': 'src/core src/metrics.ts src/collectors/consensus/findings.ts zod',
   'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
@@ -34,8 +32,7 @@ const LAYERS: Readonly<Record<string, string>> = {
     'src/collectors/index.ts src/commands src/config src/core src/health type src/sources src/simulator/scenario/scenario.ts src/sources/runbooks.ts node commander pino',
   'src/commands':
     'src/agent src/cli src/collectors src/config src/core src/exporter src/health src/keys src/metrics.ts src/parsers src/query src/simulator src/sources src/tokens node node:child_process commander pino yaml zod',
-  'dashboards/build':
-    'node:fs yaml zod @grafana/grafana-foundation-sdk @prometheus-io/lezer-promql',
+  'dashboards/build': 'node:fs yaml zod @grafana/grafana-foundation-sdk @prometheus-io/lezer-promql',
 }
 /** Not meant by `node`: programs start in sources/exec.ts, and time comes from core/clock.ts. */
 const NEVER_MEANT = ['node:child_process', 'node:timers', 'node:timers/promises']
@@ -62,8 +59,7 @@ const importsOf = (file: string, text: string): readonly Import[] =>
     }
   })
 
-const isWithin = (target: string, part: string): boolean =>
-  target === part || target.startsWith(`${part}/`)
+const isWithin = (target: string, part: string): boolean => target === part || target.startsWith(`${part}/`)
 
 /** The imports of a file that the table does not allow. */
 const violationsOf = (file: string, text: string): readonly string[] => {
@@ -118,11 +114,7 @@ test.each([
   ['src/collectors/x/a.ts', "import type { Exec } from '../../sources/exec.ts'", true],
   ['src/collectors/a.ts', "import { type Exec, type Command } from '../sources/exec.ts'", true],
   ['src/collectors/a.ts', "import { type Exec, createExec } from '../sources/exec.ts'", false],
-  [
-    'src/collectors/a.ts',
-    "import {\n  type Exec,\n  createExec,\n} from '../sources/exec.ts'",
-    false,
-  ],
+  ['src/collectors/a.ts', "import {\n  type Exec,\n  createExec,\n} from '../sources/exec.ts'", false],
   ['src/exporter/a.ts', "export { Registry } from 'prom-client'", false],
   ['src/exporter/exposition.ts', "export { Registry } from 'prom-client'", true],
   ['src/simulator/rpc/a.ts', "const late = async () => import('../../metrics.ts')", false],
@@ -136,19 +128,11 @@ test.each([
 /** A file that uses what the lint forbids in its folder, and the reason the lint gives. */
 const FORBIDDEN = [
   ['src/parsers/a.ts', 'export const at = (): number => Date.now()', 'time has one source'],
-  [
-    'src/core/a.ts',
-    'export const in5 = (f: () => void) => setTimeout(f, 5)',
-    'time has one source',
-  ],
+  ['src/core/a.ts', 'export const in5 = (f: () => void) => setTimeout(f, 5)', 'time has one source'],
   ['src/core/b.ts', 'export const stop = (): void => process.exit(1)', 'only main.ts ends'],
   ['src/collectors/a.ts', "export const get = async () => fetch('http://x/')", 'in sources/ only'],
   ['src/commands/a/a.ts', "export const home = process.env['HOME']", 'read in config/'],
-  [
-    'test/a.test.ts',
-    "import { vi } from 'vitest'\nvi.mock('../src/core/clock.ts')",
-    'No module mocks',
-  ],
+  ['test/a.test.ts', "import { vi } from 'vitest'\nvi.mock('../src/core/clock.ts')", 'No module mocks'],
   ['src/config/ok.ts', "export const home = process.env['HOME']", ''],
   ['test/ok.test.ts', "import { vi } from 'vitest'\nexport const spy = vi.fn()", ''],
 ] as const

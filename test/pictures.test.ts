@@ -27,13 +27,11 @@ interface Text extends Box {
   readonly y: number
 }
 
-const attribute = (tag: string, name: string): string =>
-  new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? ''
+const attribute = (tag: string, name: string): string => new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? ''
 
 const number = (tag: string, name: string): number => Number(attribute(tag, name))
 
-const tags = (svg: string, name: string): readonly string[] =>
-  svg.match(new RegExp(`<${name} [^>]*>`, 'g')) ?? []
+const tags = (svg: string, name: string): readonly string[] => svg.match(new RegExp(`<${name} [^>]*>`, 'g')) ?? []
 
 const boxesIn = (svg: string): readonly Box[] =>
   tags(svg, 'rect').map((tag) => {
@@ -46,10 +44,7 @@ const boxesIn = (svg: string): readonly Box[] =>
 const widthOf = (text: string, kind: string): number => {
   if (kind === '') return ([...text].length * font.mono * 14) / font.unitsPerEm
   const table = kind === 'name' ? font.bold : font.regular
-  const units = [...text].reduce(
-    (sum, sign) => sum + (table[(sign.codePointAt(0) ?? 0) - 32] ?? font.unitsPerEm),
-    0,
-  )
+  const units = [...text].reduce((sum, sign) => sum + (table[(sign.codePointAt(0) ?? 0) - 32] ?? font.unitsPerEm), 0)
   return (units * (kind === 'name' ? 14 : 12)) / font.unitsPerEm
 }
 
@@ -105,12 +100,7 @@ describe.each(['overview', 'query-service', 'terminal'])('docs/%s.svg', (name) =
 
   test('no label touches an arrow, a border or another text', () => {
     const arrows = tags(svg, 'line').map((tag) => {
-      const [x1, x2, y1, y2] = [
-        number(tag, 'x1'),
-        number(tag, 'x2'),
-        number(tag, 'y1'),
-        number(tag, 'y2'),
-      ]
+      const [x1, x2, y1, y2] = [number(tag, 'x1'), number(tag, 'x2'), number(tag, 'y1'), number(tag, 'y2')]
       // Arrows are horizontal or vertical; the line is 1.5 wide.
       const [left, right] = [Math.min(x1, x2) - 1, Math.max(x1, x2) + 1]
       return { left, right, top: Math.min(y1, y2) - 1, bottom: Math.max(y1, y2) + 1 }

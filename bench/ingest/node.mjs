@@ -69,8 +69,7 @@ const filled = ({ bytes, places }, block) => {
 /** Numbers have a digit before the eight, so that they have no leading zeros. */
 const FIRST = 0x1_0000_0000
 const started = Date.now()
-const height = () =>
-  FIRST + (ms > 0 ? Math.min(blocks, Math.floor((Date.now() - started) / ms)) : blocks) - 1
+const height = () => FIRST + (ms > 0 ? Math.min(blocks, Math.floor((Date.now() - started) / ms)) : blocks) - 1
 
 const resultOf = ({ method, params: [first] }) => {
   if (method === 'eth_chainId') return [Buffer.from('"0x8f"')]
@@ -85,12 +84,9 @@ const resultOf = ({ method, params: [first] }) => {
   }
   if (method === 'eth_getLogs') {
     const { blockHash, fromBlock, toBlock } = first
-    const from =
-      blockHash === undefined ? Number(fromBlock) - FIRST : Number(blockHash.slice(0, 10))
+    const from = blockHash === undefined ? Number(fromBlock) - FIRST : Number(blockHash.slice(0, 10))
     const to = blockHash === undefined ? Number(toBlock) - FIRST : from
-    const list = Array.from({ length: to - from + 1 }, (_, index) =>
-      filled(logsTemplate, from + index),
-    )
+    const list = Array.from({ length: to - from + 1 }, (_, index) => filled(logsTemplate, from + index))
     return [
       Buffer.from('['),
       ...list.flatMap((each, index) => (index === 0 ? [each] : [Buffer.from(','), each])),

@@ -54,11 +54,7 @@ export function* batches(logs) {
         transactionIndex,
         transactionHash,
         address: contracts[Math.floor(next() ** 4 * CONTRACTS)],
-        topics: [
-          next() < 0.75 ? topics[0] : topics[Math.floor(next() ** 3 * TOPICS)],
-          holder(),
-          holder(),
-        ],
+        topics: [next() < 0.75 ? topics[0] : topics[Math.floor(next() ** 3 * TOPICS)], holder(), holder()],
         data: `0x${hex(next, 9).padStart(64, '0')}`,
       })
     }

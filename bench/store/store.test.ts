@@ -56,11 +56,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const work = async (
-  { file, node }: Engine,
-  what: string,
-  place: readonly string[],
-): Promise<unknown> => {
+const work = async ({ file, node }: Engine, what: string, place: readonly string[]): Promise<unknown> => {
   const args = ['--expose-gc', join(HERE, 'worker.mjs'), file, what, ...place]
   return JSON.parse(await must(node ?? process.execPath, args, { timeout: 3_600_000 }))
 }
@@ -85,13 +81,7 @@ for (const logs of SIZES) {
     }
     console.log(
       [
-        row([
-          'filled',
-          'thousand logs/s',
-          'longest, ms a 100,000 logs',
-          'bytes a log',
-          'peak RSS, MB',
-        ]),
+        row(['filled', 'thousand logs/s', 'longest, ms a 100,000 logs', 'bytes a log', 'peak RSS, MB']),
         row(['---', '---', '---', '---', '---']),
         ...filled,
       ].join('\n'),

@@ -3,17 +3,7 @@
 //                          data @3 :QueryResponseData; rollbackGuard @4 :RollbackGuard; }
 //   struct QueryResponseData { blocks @0 :Data; transactions @1 :Data; logs @2 :Data; traces @3 :Data; }
 // with an Arrow file in each Data.
-import {
-  Binary,
-  Field,
-  makeData,
-  RecordBatch,
-  Schema,
-  Struct,
-  Table,
-  tableToIPC,
-  Uint64,
-} from 'apache-arrow'
+import { Binary, Field, makeData, RecordBatch, Schema, Struct, Table, tableToIPC, Uint64 } from 'apache-arrow'
 
 const COLUMNS = ['topic0', 'topic1', 'topic2', 'data']
 const schema = new Schema([
@@ -24,18 +14,13 @@ const empty = Buffer.from(tableToIPC(new Table(new Schema([])), 'file'))
 
 export const arrowPage = (logs, { height, next }) => {
   const length = logs.length
-  const numbers = (pick) =>
-    makeData({ type: new Uint64(), length, data: BigUint64Array.from(logs, pick) })
+  const numbers = (pick) => makeData({ type: new Uint64(), length, data: BigUint64Array.from(logs, pick) })
   const valueOffsets = Int32Array.from({ length: length + 1 }, (_, index) => index * 32)
   const words = COLUMNS.map((_, column) => {
     const data = new Uint8Array(Buffer.from(logs.map((log) => log.words[column]).join(''), 'hex'))
     return makeData({ type: new Binary(), length, valueOffsets, data })
   })
-  const children = [
-    numbers((log) => BigInt(log.block)),
-    numbers((log) => BigInt(log.logIndex)),
-    ...words,
-  ]
+  const children = [numbers((log) => BigInt(log.block)), numbers((log) => BigInt(log.logIndex)), ...words]
   const struct = makeData({ type: new Struct(schema.fields), length, children })
   const table = new Table(schema, [new RecordBatch(schema, struct)])
   return packed(

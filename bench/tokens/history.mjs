@@ -30,8 +30,7 @@ const mix = (number, salt) => {
 const SALTS = [0x9e3779b9, 0x7f4a7c15, 0xf39cc060, 0x5cedc834, 0x1082276b]
 const names = Array.from({ length: HOLDERS })
 const nameOf = (holder) =>
-  (names[holder] ??=
-    `000000000000000000000000${SALTS.map((salt) => mix(holder + 1, salt)).join('')}`)
+  (names[holder] ??= `000000000000000000000000${SALTS.map((salt) => mix(holder + 1, salt)).join('')}`)
 /** A few addresses have most of the transfers. */
 const anyone = () => Math.floor(HOLDERS * chance() ** 3)
 
@@ -90,7 +89,4 @@ for (let done = 0; done < count; done += perPage) {
 }
 closeSync(json)
 closeSync(arrow)
-writeFileSync(
-  join(folder, 'places.json'),
-  JSON.stringify({ count, json: jsonPlaces, arrow: arrowPlaces }),
-)
+writeFileSync(join(folder, 'places.json'), JSON.stringify({ count, json: jsonPlaces, arrow: arrowPlaces }))

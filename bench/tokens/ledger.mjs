@@ -12,8 +12,4 @@ export const ledgerOf = ({ contract }, path) => {
 
 /** Checks the coverage of a page like the client. */
 export const checked = ({ body, from, next }) =>
-  readPage(
-    body,
-    { from, end: next - 1 },
-    (kind, happened, evidence) => new Error(`${kind}: ${happened}: ${evidence}`),
-  )
+  readPage(body, { from, end: next - 1 }, (kind, happened, evidence) => new Error(`${kind}: ${happened}: ${evidence}`))

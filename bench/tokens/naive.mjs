@@ -7,8 +7,7 @@ export const naive = () => {
     rows,
     page: (body) => {
       for (const { logs } of JSON.parse(body).data) {
-        for (const log of logs)
-          transfer(addressOf(log.topic1), addressOf(log.topic2), BigInt(log.data))
+        for (const log of logs) transfer(addressOf(log.topic1), addressOf(log.topic2), BigInt(log.data))
       }
     },
   }

@@ -17,9 +17,7 @@ const server = createServer((request, response) => {
       send('application/json', `{"height":${history.height}}`)
       return
     }
-    const { from_block: from, to_block: end = history.height + 1 } = JSON.parse(
-      Buffer.concat(parts).toString(),
-    )
+    const { from_block: from, to_block: end = history.height + 1 } = JSON.parse(Buffer.concat(parts).toString())
     if (request.url === '/query') send('application/json', history.page(from, end).body)
     else send('application/octet-stream', history.arrowPage(from))
   })

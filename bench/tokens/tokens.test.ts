@@ -95,10 +95,7 @@ interface Measured {
 }
 
 /** Runs each candidate in its own process, one after another, and repeats the sequence. */
-const interleaved = async (
-  candidates: readonly Candidate[],
-  args: readonly string[],
-): Promise<readonly Measured[]> => {
+const interleaved = async (candidates: readonly Candidate[], args: readonly string[]): Promise<readonly Measured[]> => {
   const measured = candidates.map(({ name }): Measured => ({ name, takes: [] }))
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [index, { file, rounds = ROUNDS }] of candidates.entries()) {
@@ -136,9 +133,5 @@ const table = (measured: readonly Measured[], logs: number): string => {
     ].join(' | ')
   })
   const head = `| ${logs} logs, ${first?.takes[0]?.holders} holders | thousand logs/s | first ÷ this | CPU, ns per log | this ÷ first | sorted list, CPU s | peak RSS, MB | checksum |`
-  return [
-    head,
-    '| --- | --- | --- | --- | --- | --- | --- | --- |',
-    ...lines.map((line) => `| ${line} |`),
-  ].join('\n')
+  return [head, '| --- | --- | --- | --- | --- | --- | --- | --- |', ...lines.map((line) => `| ${line} |`)].join('\n')
 }

@@ -36,8 +36,7 @@ const { user, system } = process.cpuUsage(used)
 const peak = process.resourceUsage().maxRSS * 1024
 
 const hash = createHash('sha256')
-for (const row of rows.map(([address, balance]) => `${address} ${balance}\n`).sort())
-  hash.update(row)
+for (const row of rows.map(([address, balance]) => `${address} ${balance}\n`).sort()) hash.update(row)
 console.log(
   JSON.stringify({
     seconds: busy / 1000,

@@ -67,8 +67,7 @@ const checkLines = (row: string, panels: readonly Placed[]): void => {
   let x = 0
   let height = 0
   for (const panel of panels) {
-    if (x > 0 && panel.height !== height)
-      throw new Error(`${row}: ${panel.title} is not as high as its line`)
+    if (x > 0 && panel.height !== height) throw new Error(`${row}: ${panel.title} is not as high as its line`)
     height = panel.height
     x += panel.width
     if (x > 24) throw new Error(`${row}: ${panel.title} does not fit into its line`)
@@ -119,9 +118,7 @@ const job = (): QueryVariableBuilder =>
     .current({ selected: true, text: TAG, value: TAG })
 
 const instance = (many: boolean): QueryVariableBuilder => {
-  const variable = choice('instance', 'label_values(up{job=~"$job"}, instance)').label(
-    many ? 'Nodes' : 'Node',
-  )
+  const variable = choice('instance', 'label_values(up{job=~"$job"}, instance)').label(many ? 'Nodes' : 'Node')
   if (!many) return variable
   return (
     variable

@@ -36,13 +36,10 @@ export const limitsBy = (...sources: readonly LimitedBy[]): Limits => {
     .toSorted((a, b) => a.from - b.from)
   const [first] = limits
   if (!first || limits.some(({ bad }) => bad !== first.bad)) {
-    throw new Error(
-      `limits of ${sources.map(({ alert }) => alert).join(', ')} do not agree on what is bad`,
-    )
+    throw new Error(`limits of ${sources.map(({ alert }) => alert).join(', ')} do not agree on what is bad`)
   }
   const colours = limits.map(({ severity }) => COLOUR[severity === 'none' ? 'info' : severity])
-  const [least = COLOUR.good, ...rest] =
-    first.bad === 'above' ? [COLOUR.good, ...colours] : [...colours, COLOUR.good]
+  const [least = COLOUR.good, ...rest] = first.bad === 'above' ? [COLOUR.good, ...colours] : [...colours, COLOUR.good]
   return {
     steps: [
       { value: null, color: least },
@@ -54,10 +51,7 @@ export const limitsBy = (...sources: readonly LimitedBy[]): Limits => {
     ],
     words: (unit) =>
       limits
-        .map(
-          ({ severity, bad, value }) =>
-            `${severity} ${bad === 'above' ? '>' : '<'} ${inWords(value, unit)}`,
-        )
+        .map(({ severity, bad, value }) => `${severity} ${bad === 'above' ? '>' : '<'} ${inWords(value, unit)}`)
         .toSorted()
         .toReversed()
         .join(', '),

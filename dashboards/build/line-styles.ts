@@ -38,7 +38,8 @@ export const namedLineStyle = (index: number): LineStyle => ({
  * Styles of lines whose names are not known in advance, as overrides by patterns: by the last character of the name,
  * and by the digit before it or else the first letter. So a node has the same style in every graph, and ten
  * consecutively numbered nodes differ. Grafana's own palettes by name have red next to green, its accessible one is
- * behind a feature flag in release 13 and missing before, and some shades of one colour are invisible on black or white.
+ * behind a feature flag in release 13 and missing before, and some shades of one colour are invisible on black or
+ * white.
  */
 export const lineStylesByName = (beside: AvoidedColours): readonly ByName[] => {
   const { length } = PALETTES[beside]
@@ -48,9 +49,7 @@ export const lineStylesByName = (beside: AvoidedColours): readonly ByName[] => {
       properties: [{ id: 'color', value: { mode: 'fixed', fixedColor: colour } }],
     })),
     ...DASHES.map((dash, index) => ({
-      name: anyOf(
-        rounds(length).map((last, round) => [modulo(index - round, DASHES.length), last]),
-      ),
+      name: anyOf(rounds(length).map((last, round) => [modulo(index - round, DASHES.length), last])),
       properties: [lineStyle(dash)],
     })),
   ]

@@ -40,18 +40,17 @@ export const STATES: ValueLabels = {
 }
 
 /** Styles of the areas that show the number of nodes per state: each has its own colour and edge, and worse states are filled more. */
-export const AREAS: Readonly<Record<number, LineStyle & { readonly text: string }>> =
-  Object.fromEntries(
-    Object.entries(STATES).map(([state, [text]]) => [
-      state,
-      { text, colour: COLOUR.unknown, ...EDGES[Number(state) - 1] },
-    ]),
-  )
+export const AREAS: Readonly<Record<number, LineStyle & { readonly text: string }>> = Object.fromEntries(
+  Object.entries(STATES).map(([state, [text]]) => [
+    state,
+    { text, colour: COLOUR.unknown, ...EDGES[Number(state) - 1] },
+  ]),
+)
 
 /**
  * The state of each node as a number of STATES. The first condition that holds counts: maintenance comes before its
- * consequences, and causes before theirs. A node that was scraped in that time and is no longer a target has the
- * state NOT SCRAPED and stays in the list.
+ * consequences, and causes before theirs. A node that was scraped in that time and is no longer a target has the state
+ * NOT SCRAPED and stays in the list.
  */
 export const stateOf = (seenIn: string): string => `
   8 + 0 * (max by (job, instance) (up) == 0)

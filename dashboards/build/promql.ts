@@ -25,11 +25,7 @@ const insertions = (text: string): readonly { readonly at: number; readonly inse
       if (type.isError) throw new SyntaxError(`no PromQL at ${from}: ${text}`)
       if (name !== 'VectorSelector' || isOfAllNodes(text, from)) return
       const matchers = node.getChild('LabelMatchers')
-      found.push(
-        matchers
-          ? { at: matchers.from + 1, insert: `${FILTER}, ` }
-          : { at: node.to, insert: `{${FILTER}}` },
-      )
+      found.push(matchers ? { at: matchers.from + 1, insert: `${FILTER}, ` } : { at: node.to, insert: `{${FILTER}}` })
     },
   })
   return found
@@ -42,9 +38,7 @@ const isOfAllNodes = (text: string, selector: number): boolean => {
 
 /** Grafana's duration variables are not PromQL: durations of the same text length replace them. */
 const readable = (text: string): string =>
-  text.replaceAll(/\$__(?:rate_interval|interval|range)/g, (word) =>
-    '1m'.padStart(word.length, '0'),
-  )
+  text.replaceAll(/\$__(?:rate_interval|interval|range)/g, (word) => '1m'.padStart(word.length, '0'))
 
 /** A quantile of a histogram for each node, and for each value of the label `by`. */
 export const quantile = (q: number, metric: string, by?: string): string => {
@@ -57,8 +51,8 @@ export const quantile = (q: number, metric: string, by?: string): string => {
 const SHOWN = 10
 
 /**
- * The complete lines of the nodes with the highest (lowest) value in the range. topk at each step would give lines
- * that come and go. The nodes are chosen with the steps of the graph.
+ * The complete lines of the nodes with the highest (lowest) value in the range. topk at each step would give lines that
+ * come and go. The nodes are chosen with the steps of the graph.
  */
 export const highest = (expr: string): string => chosen(expr, 'topk', 'max')
 export const lowest = (expr: string): string => chosen(expr, 'bottomk', 'min')

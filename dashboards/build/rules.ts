@@ -76,8 +76,7 @@ export const troublePatterns = (): readonly string[] =>
 export const runbookIndex = (): string => runbookPage('index')
 
 /** The URL of a runbook. */
-const runbookPage = (name: string): string =>
-  runbookOf('ChainWatchdog').replace(/[^/]+$/, () => name)
+const runbookPage = (name: string): string => runbookOf('ChainWatchdog').replace(/[^/]+$/, () => name)
 
 const alertSchema = z.object({
   alert: z.string(),

@@ -1,8 +1,4 @@
-import {
-  MappingType,
-  SpecialValueMatch,
-  type ValueMapping,
-} from '@grafana/grafana-foundation-sdk/dashboard'
+import { MappingType, SpecialValueMatch, type ValueMapping } from '@grafana/grafana-foundation-sdk/dashboard'
 import { COLOUR, type Meaning } from './colours.ts'
 
 /** The label of each value of a series, and its meaning. */

@@ -37,8 +37,7 @@ const rules = (colors) => `
 
 const [PADDING_X, NAME_Y, LINE_Y] = [14, 24, 18]
 
-const escape = (text) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 const renderBox = ({ kind = 'box', at: [x, y], size: [width, height], name, lines = [] }) => [
   `<rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${height}" rx="8"/>`,

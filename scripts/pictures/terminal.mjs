@@ -1,5 +1,5 @@
-// docs/terminal.svg: the page of `chain-agent check` for a node whose consensus crashed half a minute ago.
-// The readings are fixed; the code derives health verdict, findings and facts from them.
+// docs/terminal.svg: the page of `chain-agent check` for a node whose consensus crashed half a minute ago. The readings
+// are fixed; the code derives health verdict, findings and facts from them.
 import { checkLines } from '../../dist/cli/terminal/verdict.js'
 import { createStyle } from '../../dist/cli/terminal/style.js'
 import { parsePrometheusText } from '../../dist/parsers/prometheus-text.js'
@@ -98,8 +98,7 @@ const readReport = () => {
   }
 }
 
-const escape = (text) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const escape = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 // oxlint-disable-next-line no-control-regex -- escape sequences of the terminal
 const CODE = /(\u001b\[[\d;]*m)/

@@ -38,8 +38,8 @@ interface AgentOptions {
 export interface Agent {
   readonly address: Address
   /**
-   * Reads the configuration and applies it. Collectors whose settings are the same keep running; the others are
-   * started again. An invalid configuration is logged and changes nothing. Never rejects.
+   * Reads the configuration and applies it. Collectors whose settings are the same keep running; the others are started
+   * again. An invalid configuration is logged and changes nothing. Never rejects.
    */
   reload(read: () => Config): Promise<void>
   /** Stops collectors, child processes and server, and saves the state that must survive a restart. */
@@ -55,11 +55,7 @@ const STALENESS_INTERVAL = 5000
 /** Creates and starts the agent. Throws a SourceError if it cannot listen. */
 export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   const { config, clock, log, path } = options
-  const {
-    exec = createExec({ clock, path }),
-    ask = createHttpClient(clock),
-    ownsProcess = true,
-  } = options
+  const { exec = createExec({ clock, path }), ask = createHttpClient(clock), ownsProcess = true } = options
   const stopping = new AbortController()
   const startedAt = clock.now()
 
@@ -120,9 +116,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
       events: async (query) => renderEvents(await events.all(), query),
       waitingFor: () =>
-        [...board.statuses()].flatMap(({ name, enabled, up }) =>
-          enabled && up === undefined ? [name] : [],
-        ),
+        [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
     },
     config.listen,
   )

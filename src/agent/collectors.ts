@@ -1,15 +1,7 @@
-import type {
-  CollectorDependencies,
-  OfferCollector,
-  Role,
-  Shared,
-} from '../collectors/dependencies.ts'
+import type { CollectorDependencies, OfferCollector, Role, Shared } from '../collectors/dependencies.ts'
 import { createDuties, createRoundCounter } from '../collectors/derived/duties.ts'
 import { COLLECTORS } from '../collectors/index.ts'
-import {
-  createLifecycleCounters,
-  type LifecycleCounters,
-} from '../collectors/lifecycle/restarts.ts'
+import { createLifecycleCounters, type LifecycleCounters } from '../collectors/lifecycle/restarts.ts'
 import { createUnitNames, type UnitNames } from '../collectors/shared/unit-names.ts'
 import { createMainPids, createOwnKey, type OwnKey } from '../collectors/shared/node-state.ts'
 import type { Collector } from '../core/collector.ts'
@@ -28,19 +20,17 @@ type Dependencies = Omit<CollectorDependencies, keyof Shared | 'journalFor'>
 export const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferCollector>> =>
   new Map(
     await Promise.all(
-      Object.values(COLLECTORS).map(
-        async ({ name, load }): Promise<readonly [CollectorName, OfferCollector]> => [
-          name,
-          await load(),
-        ],
-      ),
+      Object.values(COLLECTORS).map(async ({ name, load }): Promise<readonly [CollectorName, OfferCollector]> => [
+        name,
+        await load(),
+      ]),
     ),
   )
 
 /**
- * Creates the collectors for a configuration. Called again with the next configuration, it returns the same
- * collector where nothing that it uses has changed, and a new one where something has. What several collectors
- * share is kept, so that those that keep running and those that are replaced work on the same data.
+ * Creates the collectors for a configuration. Called again with the next configuration, it returns the same collector
+ * where nothing that it uses has changed, and a new one where something has. What several collectors share is kept, so
+ * that those that keep running and those that are replaced work on the same data.
  */
 export const createCollectors = (
   offers: ReadonlyMap<CollectorName, OfferCollector>,

@@ -7,12 +7,7 @@ import { createExposition, type Exposition } from '../exporter/exposition.ts'
 import { type JournalEntry, parseJournalEntry } from '../parsers/journal.ts'
 import type { Checkpoints } from '../sources/checkpoint.ts'
 import type { Exec } from '../sources/exec.ts'
-import {
-  createHeartbeat,
-  createMetricsEndpoint,
-  createQueryEndpoint,
-  createRpcEndpoint,
-} from '../sources/endpoints.ts'
+import { createHeartbeat, createMetricsEndpoint, createQueryEndpoint, createRpcEndpoint } from '../sources/endpoints.ts'
 import { createHostSources } from '../sources/host.ts'
 import type { SendRequest } from '../sources/http.ts'
 import { createJournal, type Journal } from '../sources/journal.ts'
@@ -50,8 +45,8 @@ export interface CollectorRuntime {
   readonly board: Board
   readonly exposition: Exposition
   /**
-   * The collectors for a configuration. For the next configuration, those that do not change are the same
-   * objects. Throws a ConfigError, and changes nothing then, if the file of forks is invalid.
+   * The collectors for a configuration. For the next configuration, those that do not change are the same objects.
+   * Throws a ConfigError, and changes nothing then, if the file of forks is invalid.
    */
   offer(config: Config): readonly Offered[]
   /** The name prefix; null while it is unknown. */
@@ -83,8 +78,7 @@ export const createRuntime = async (options: RuntimeOptions): Promise<CollectorR
     offer: (config) => {
       const forks = readForks(config.version.forksFile)
       const readPrefix = readPrefixFor([config.prefix], () => createReadPrefix(config.prefix))
-      const tool = (name: string) => async (signal: AbortSignal) =>
-        `${(await readPrefix(signal)).word}-${name}`
+      const tool = (name: string) => async (signal: AbortSignal) => `${(await readPrefix(signal)).word}-${name}`
       return collectorsFor({
         config,
         clock,

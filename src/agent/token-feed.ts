@@ -5,12 +5,7 @@ import { ParseError, SourceError } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
 import { createQueryClient } from '../query/client/client.ts'
 import { QueryError } from '../query/client/errors.ts'
-import {
-  type BlockHash,
-  type Page,
-  type QueryClient,
-  UNSETTLED_BLOCKS,
-} from '../query/client/types.ts'
+import { type BlockHash, type Page, type QueryClient, UNSETTLED_BLOCKS } from '../query/client/types.ts'
 import {
   type CheckpointFile,
   createCheckpointSchedule,
@@ -44,9 +39,7 @@ const CHECKPOINT_INTERVAL_MS = 10 * minute
 /** With less time, most ranges that are fetched concurrently would be discarded at its end. */
 const MIN_CONCURRENT_MS = 10 * second
 
-export const createTokenFeeds = (
-  options: TokenFeedOptions,
-): ((token: WatchedToken) => TokenFeed) => {
+export const createTokenFeeds = (options: TokenFeedOptions): ((token: WatchedToken) => TokenFeed) => {
   const getClient = createClientCache(options)
   return (token) => createFeed(token, getClient, options)
 }
@@ -77,11 +70,7 @@ const createFeed = (
   })
 
   /** Reads settled blocks until the time is over. Returns the last settled block. */
-  const read = async (
-    client: QueryClient,
-    current: FeedState,
-    turn: TimedTurn,
-  ): Promise<number> => {
+  const read = async (client: QueryClient, current: FeedState, turn: TimedTurn): Promise<number> => {
     const { signal } = turn
     const target = (await client.height(signal)) - UNSETTLED_BLOCKS
     if (target < current.next) return target
@@ -130,9 +119,7 @@ const createFeed = (
     const client = await getClient()
     const current = (state ??= await restoreState({ checkpoint, create, fromBlock }))
     const before = current.next
-    const target = await withTimeLimits(time, { clock, signal }, (turn) =>
-      read(client, current, turn),
-    )
+    const target = await withTimeLimits(time, { clock, signal }, (turn) => read(client, current, turn))
     if (target === undefined) return failed('no answer in time')
     const hasMoved = current.next !== before
     if (!hasMoved && current.next <= target) return failed('no page in time')
@@ -217,11 +204,7 @@ interface RestoreOptions {
 }
 
 /** A checkpoint that is damaged or of another configuration is ignored: the history is read again. */
-const restoreState = async ({
-  checkpoint,
-  create,
-  fromBlock,
-}: RestoreOptions): Promise<FeedState> => {
+const restoreState = async ({ checkpoint, create, fromBlock }: RestoreOptions): Promise<FeedState> => {
   const ledger = create()
   const found = await readUsable(checkpoint)
   try {

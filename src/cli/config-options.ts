@@ -62,10 +62,8 @@ export const loadFor = (
 ): LoadedConfig => readConfig(file, { env, flags, installed: installedConfig })
 
 /** The same for a command with `configOptions`. Throws a ConfigError. */
-export const configOf = (
-  io: Pick<Io, 'env' | 'installedConfig'>,
-  options: ConfigOptions,
-): LoadedConfig => loadFor(io, options.config, flagsOf(options))
+export const configOf = (io: Pick<Io, 'env' | 'installedConfig'>, options: ConfigOptions): LoadedConfig =>
+  loadFor(io, options.config, flagsOf(options))
 
 /** The command-line options as configuration values. */
 export const flagsOf = (options: ConfigOptions): Inputs['flags'] => [

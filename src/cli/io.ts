@@ -11,8 +11,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
   /**
-   * Aborts on Ctrl-C, on SIGTERM and on SIGHUP, and with `READER_GONE` when the reader of the output is gone.
-   * The command then shuts down cleanly.
+   * Aborts on Ctrl-C, on SIGTERM and on SIGHUP, and with `READER_GONE` when the reader of the output is gone. The
+   * command then shuts down cleanly.
    */
   readonly signal: AbortSignal
   /** The default configuration file, read if it exists. */
@@ -32,8 +32,8 @@ export interface SourceOverrides {
 export const READER_GONE = 'the reader has gone'
 
 /**
- * 0 success, 1 failure, 2 usage error. Of a query: 3 the key was rejected, 4 the output is incomplete, 5 a
- * protocol error or no progress, 130 Ctrl-C.
+ * 0 success, 1 failure, 2 usage error. Of a query: 3 the key was rejected, 4 the output is incomplete, 5 a protocol
+ * error or no progress, 130 Ctrl-C.
  */
 export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 130
 
@@ -47,8 +47,8 @@ export const isInterrupted = ({ signal }: Pick<Io, 'signal'>): boolean =>
   signal.aborted && signal.reason !== READER_GONE
 
 /**
- * Runs `gather`. If it is interrupted, prints a message, sets the exit code and returns undefined: a partial
- * result would look complete.
+ * Runs `gather`. If it is interrupted, prints a message, sets the exit code and returns undefined: a partial result
+ * would look complete.
  */
 export const unlessInterrupted = async <T>(
   io: Io,
@@ -72,11 +72,7 @@ export const reportInterrupted = (
   exit: (code: ExitCode) => void,
   { hasOutput }: { readonly hasOutput: boolean },
 ): void => {
-  io.stderr.write(
-    hasOutput
-      ? 'Interrupted; the output is incomplete.\n'
-      : 'Interrupted before there was a result.\n',
-  )
+  io.stderr.write(hasOutput ? 'Interrupted; the output is incomplete.\n' : 'Interrupted before there was a result.\n')
   exit(1)
 }
 

@@ -34,8 +34,7 @@ const parseTime = (text: string, now: number): number | undefined => {
   return back === undefined ? parseDate(text) : now - back
 }
 
-const DATE =
-  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(\.\d{1,9})?)?)? ?(Z|UTC|[+-]\d\d:\d\d)?$/i
+const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(\.\d{1,9})?)?)? ?(Z|UTC|[+-]\d\d:\d\d)?$/i
 
 const parseDate = (text: string): number | undefined => {
   const [, date, time = '00:00', seconds = '00', fraction = '', zone = 'Z'] = DATE.exec(text) ?? []
@@ -57,7 +56,5 @@ export const readCount =
   (text: string): number => {
     const count = Number(text)
     if (/^[1-9]\d*$/.test(text) && count <= MAX_COUNT) return count
-    throw new InvalidArgumentError(
-      `expected a number from 1 to ${MAX_COUNT}; use --since for more ${what}`,
-    )
+    throw new InvalidArgumentError(`expected a number from 1 to ${MAX_COUNT}; use --since for more ${what}`)
   }

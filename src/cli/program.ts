@@ -36,8 +36,7 @@ const COMMANDS: readonly Row[] = [
   {
     name: 'monlog',
     group: 'Diagnose: current status and what to do',
-    summary:
-      'analyse the last 60 seconds of the consensus log: health verdict, findings, what to do',
+    summary: 'analyse the last 60 seconds of the consensus log: health verdict, findings, what to do',
     load: async () => (await import('../commands/monlog/command.ts')).monlogCommand,
   },
   {
@@ -253,10 +252,6 @@ const printError = (error: Error, io: Io): ExitCode => {
     return 2
   }
   const isOurs = error instanceof SourceError || error instanceof ParseError
-  io.stderr.write(
-    isOurs
-      ? `${error.message}\n`
-      : `This is a bug of chain-agent: ${error.stack ?? error.message}\n`,
-  )
+  io.stderr.write(isOurs ? `${error.message}\n` : `This is a bug of chain-agent: ${error.stack ?? error.message}\n`)
   return 1
 }

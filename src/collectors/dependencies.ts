@@ -13,12 +13,7 @@ import type { HostSources } from '../sources/host.ts'
 import type { Journal } from '../sources/journal.ts'
 import type { JournalEntry } from '../parsers/journal.ts'
 import type { KeyFiles } from '../sources/key-files.ts'
-import type {
-  MetricsEndpoint,
-  QueryEndpoint,
-  SendHeartbeat,
-  RpcEndpoint,
-} from '../sources/endpoints.ts'
+import type { MetricsEndpoint, QueryEndpoint, SendHeartbeat, RpcEndpoint } from '../sources/endpoints.ts'
 import type { ReadOldestEntry } from '../sources/journal-query.ts'
 import type { ReadPrefix } from '../sources/prefix.ts'
 import type { ReadReport } from '../sources/report-file.ts'

@@ -13,9 +13,7 @@ interface SubjectRow {
 const ANY = /^/
 const NONE = /^\b$/
 
-const CRITICAL_FINDINGS = FINDINGS.filter(({ severity }) => severity === 'critical').map(
-  ({ finding }) => finding,
-)
+const CRITICAL_FINDINGS = FINDINGS.filter(({ severity }) => severity === 'critical').map(({ finding }) => finding)
 
 /** The first row that matches decides. Every subject that a collector reports has a row. */
 const ROWS: readonly SubjectRow[] = [

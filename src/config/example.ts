@@ -16,10 +16,7 @@ export const renderExampleConfig = (): string => {
     if (tail !== undefined && head !== section) lines.push(`#${head}:`)
     section = tail === undefined ? '' : head
     const indent = tail === undefined ? '' : '  '
-    lines.push(
-      `${indent}# ${description} (${variable})`,
-      `#${indent}${tail ?? head}: ${inline(byDefault)}`,
-    )
+    lines.push(`${indent}# ${description} (${variable})`, `#${indent}${tail ?? head}: ${inline(byDefault)}`)
   }
   return `${lines.join('\n')}\n`
 }

@@ -16,15 +16,12 @@ export const parseConfigFile = (name: string, text: string): ConfigFile => {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const [problem] = document.errors
   if (problem) {
-    throw new ConfigError(
-      `${name}:${lines.linePos(problem.pos[0]).line}: not YAML: ${problem.message}`,
-    )
+    throw new ConfigError(`${name}:${lines.linePos(problem.pos[0]).line}: not YAML: ${problem.message}`)
   }
   const lineOf = (path: readonly PropertyKey[]): number => {
     const key = path.at(-1)
     if (key === undefined) return 1
-    const parent: unknown =
-      path.length > 1 ? document.getIn(path.slice(0, -1), true) : document.contents
+    const parent: unknown = path.length > 1 ? document.getIn(path.slice(0, -1), true) : document.contents
     const pair = isMap(parent)
       ? parent.items.find((item) => isScalar(item.key) && String(item.key.value) === String(key))
       : undefined
@@ -45,19 +42,14 @@ const toData = (name: string, document: ReturnType<typeof parseDocument>): unkno
   }
 }
 
-/**
- * Reads a file that the configuration or the command line names. Throws a ConfigError if it cannot
- * be read.
- */
+/** Reads a file that the configuration or the command line names. Throws a ConfigError if it cannot be read. */
 export const readText = (place: string | URL, what: string): string => {
   try {
     return readFileSync(place, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     const { problem, advice } = READ_PROBLEMS[code] ?? { problem: code, advice: READABLE }
-    throw new ConfigError(
-      `${String(place)}: ${what} cannot be read: ${problem}\n  what to do: ${advice}`,
-    )
+    throw new ConfigError(`${String(place)}: ${what} cannot be read: ${problem}\n  what to do: ${advice}`)
   }
 }
 

@@ -8,8 +8,8 @@ import { label } from './values.ts'
 const SHIPPED = new URL('../../networks/forks.yaml', import.meta.url)
 
 /**
- * Reads the shipped forks and the operator's own file, whose entries take precedence. Throws a
- * ConfigError that lists every error with its line.
+ * Reads the shipped forks and the operator's own file, whose entries take precedence. Throws a ConfigError that lists
+ * every error with its line.
  */
 export const readForks = (own: string | null): Forks => {
   const forks = new Map(readTable(SHIPPED))
@@ -59,10 +59,7 @@ const table = z.record(
   z
     .array(entry, 'expected a list of forks')
     .max(50, 'expected 50 forks at most')
-    .refine(
-      (list) => new Set(list.map(({ name }) => name)).size === list.length,
-      'expected names that differ',
-    ),
+    .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, 'expected names that differ'),
   'expected lists of forks under chain ids',
 )
 
@@ -86,17 +83,13 @@ const describe = (issue: z.core.$ZodIssue, file: ConfigFile): string => {
 
 const KEYS = ['name', 'kind', 'activation', 'minimumVersion', 'timeline', 'source'] as const
 
-/**
- * YAML parses 143 as a number and "143" as a string: use whichever path leads further into the
- * file.
- */
+/** YAML parses 143 as a number and "143" as a string: use whichever path leads further into the file. */
 const lineOf = (path: readonly PropertyKey[], { lineOf: line }: ConfigFile): number =>
   Math.max(line(path), line([Number(path[0]), ...path.slice(1)]))
 
 const shown = (path: readonly PropertyKey[], value: unknown): string => {
   const found = path.reduce<unknown>(
-    (node, step) =>
-      typeof node === 'object' && node !== null ? Reflect.get(node, step) : undefined,
+    (node, step) => (typeof node === 'object' && node !== null ? Reflect.get(node, step) : undefined),
     value,
   )
   return found === undefined ? 'nothing' : JSON.stringify(found).slice(0, 100)

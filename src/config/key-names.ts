@@ -4,10 +4,7 @@ import { type ConfigFile, parseConfigFile, readText } from './file.ts'
 /** Names by secp public key, in lower case without `0x`. */
 export type KeyNames = ReadonlyMap<string, string>
 
-/**
- * Reads the operator's file with names for keys. Throws a ConfigError that lists every error with
- * its line.
- */
+/** Reads the operator's file with names for keys. Throws a ConfigError that lists every error with its line. */
 export const readNames = (file: string): KeyNames =>
   parseNames(parseConfigFile(file, readText(file, 'the file with names')))
 

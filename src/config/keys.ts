@@ -28,9 +28,7 @@ const collect = (node: z.core.$ZodType, path: readonly string[]): readonly Key[]
     else break
   }
   if (inner instanceof z.ZodObject) {
-    return Object.entries<z.core.$ZodType>(inner.shape).flatMap(([key, child]) =>
-      collect(child, [...path, key]),
-    )
+    return Object.entries<z.core.$ZodType>(inner.shape).flatMap(([key, child]) => collect(child, [...path, key]))
   }
   const isText = inner instanceof z.ZodString || inner instanceof z.ZodEnum
   return [{ path: path.join('.'), variable: variableOf(path), description, byDefault, isText }]

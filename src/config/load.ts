@@ -65,8 +65,7 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
   for (const { path, value, typed } of flags) {
     const before = byFlag.get(path) ?? typed
     byFlag.set(path, typed)
-    if (before !== typed)
-      problems.push(`${before} and ${typed} set the same key; use only one of them`)
+    if (before !== typed) problems.push(`${before} and ${typed} set the same key; use only one of them`)
     const key = keys.find((candidate) => candidate.path === path)
     if (key) put({ key, text: value, origin: typed })
     else
@@ -90,9 +89,7 @@ export const loadConfig = ({ file, env, flags }: Inputs): Loaded => {
   const settings = keys.map(({ path, byDefault }): Setting => {
     const steps = path.split('.')
     const value = valueAt(tree, steps)
-    return value === undefined
-      ? { path, value: byDefault, origin: 'default' }
-      : { path, value, origin: where(steps) }
+    return value === undefined ? { path, value: byDefault, origin: 'default' } : { path, value, origin: where(steps) }
   })
   return { config: parsed.data, settings }
 }
@@ -105,8 +102,7 @@ interface Given {
 
 type Tree = Record<string, unknown>
 
-const isTree = (value: unknown): value is Tree =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A section whose keys are all commented out is null in YAML; it is treated as absent. */
 const withoutEmpty = (tree: Tree): Tree =>
@@ -135,8 +131,7 @@ const setAt = (tree: Tree, path: string, value: unknown): void => {
 
 const valueAt = (tree: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
-    (node, step) =>
-      typeof node === 'object' && node !== null ? Reflect.get(node, step) : undefined,
+    (node, step) => (typeof node === 'object' && node !== null ? Reflect.get(node, step) : undefined),
     tree,
   )
 
@@ -157,13 +152,8 @@ const EXPECTED: Readonly<Record<string, string>> = {
   string: 'expected text',
 }
 
-/**
- * An issue inside a value that was set as one (a list, for example) has the origin of that value.
- */
-const originOf = (
-  path: readonly PropertyKey[],
-  origins: ReadonlyMap<string, string>,
-): string | undefined => {
+/** An issue inside a value that was set as one (a list, for example) has the origin of that value. */
+const originOf = (path: readonly PropertyKey[], origins: ReadonlyMap<string, string>): string | undefined => {
   for (let length = path.length; length > 0; length -= 1) {
     const origin = origins.get(path.slice(0, length).join('.'))
     if (origin !== undefined) return origin
@@ -184,9 +174,7 @@ const describe = (
     })
   }
   const path = issue.path.join('.')
-  return [
-    `${where(issue.path)}: ${path}: ${issue.message}, got ${show(issue.path, valueAt(tree, issue.path))}`,
-  ]
+  return [`${where(issue.path)}: ${path}: ${issue.message}, got ${show(issue.path, valueAt(tree, issue.path))}`]
 }
 
 const hint = (word: string, candidates: readonly string[]): string => {
@@ -217,15 +205,7 @@ const siblingsOf = (path: readonly PropertyKey[]): readonly string[] => {
   return [...new Set(names)]
 }
 
-const TOKEN_KEYS = [
-  'name',
-  'contract',
-  'standard',
-  'profile',
-  'decimals',
-  'fromBlock',
-  'holders',
-] as const
+const TOKEN_KEYS = ['name', 'contract', 'standard', 'profile', 'decimals', 'fromBlock', 'holders'] as const
 
 /** The keys whose values differ, in documentation order. */
 export const changedKeys = (before: Config, after: Config): readonly string[] =>

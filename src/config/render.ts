@@ -29,9 +29,7 @@ export const renderSettings = (settings: readonly Setting[]): string => {
 
 /** The same as JSON: key → value and origin. */
 export const settingsAsJson = (settings: readonly Setting[]) =>
-  Object.fromEntries(
-    settings.map(({ path, value, origin }) => [path, { value: maskAddresses(value), origin }]),
-  )
+  Object.fromEntries(settings.map(({ path, value, origin }) => [path, { value: maskAddresses(value), origin }]))
 
 const lineOf = (path: string, text: string): string => {
   const [head = '', tail] = path.split('.')

@@ -15,10 +15,7 @@ function settingsOf(list: Readonly<Record<string, { readonly settings: z.ZodType
 export const schema = z.strictObject({
   prefix: z
     .string()
-    .regex(
-      /^[a-z][a-z0-9]*$/,
-      'expected auto, or the name prefix in lower case, like chain or monad',
-    )
+    .regex(/^[a-z][a-z0-9]*$/, 'expected auto, or the name prefix in lower case, like chain or monad')
     .default('auto')
     .describe('the name prefix of every unit and tool; auto finds it from systemd, then PATH'),
   listen,
@@ -46,9 +43,7 @@ export const schema = z.strictObject({
         .min(100, 'expected a number from 100 to 100000')
         .max(100_000, 'expected a number from 100 to 100000')
         .default(10_000)
-        .describe(
-          'how many changes of state are kept in state.directory, for `chain-agent events`',
-        ),
+        .describe('how many changes of state are kept in state.directory, for `chain-agent events`'),
     })
     .prefault({}),
   node: z
@@ -60,12 +55,12 @@ export const schema = z.strictObject({
         .nullable()
         .default(null)
         .describe("the node's secp public key; identifies its own blocks and timeouts"),
-      directory: file(
-        "the node's directory: configuration, keys, ledger. {prefix} in paths: see docs/keys.md",
-      ).default('/home/{prefix}/{prefix}-bft'),
-      environmentFile: file(
-        "the node's environment file, with the password of its keystores",
-      ).default('/home/{prefix}/.env'),
+      directory: file("the node's directory: configuration, keys, ledger. {prefix} in paths: see docs/keys.md").default(
+        '/home/{prefix}/{prefix}-bft',
+      ),
+      environmentFile: file("the node's environment file, with the password of its keystores").default(
+        '/home/{prefix}/.env',
+      ),
       backupDirectory: file('the directory of the key backups').default('/opt/{prefix}/backup'),
     })
     .prefault({}),
@@ -79,9 +74,7 @@ export const schema = z.strictObject({
     .describe('other views of the same chain: {name, url, kind: rpc or query, apiKeyFile}'),
   names: z
     .strictObject({
-      file: file('names for keys, as in networks/names.example.yaml; for monlog -n')
-        .nullable()
-        .default(null),
+      file: file('names for keys, as in networks/names.example.yaml; for monlog -n').nullable().default(null),
     })
     .prefault({}),
   ...settingsOf(COLLECTORS),

@@ -32,8 +32,7 @@ const LISTEN = /^(?:\[(?<v6>[0-9a-fA-F:.]+)\]|(?<host>[^\s:[\]]*)):(?<port>\d{1,
 /** A base URL to which paths are appended: a query service. */
 export const baseUrl = (description: string) =>
   url(description).refine(isBase, {
-    message:
-      'expected a URL without user, query or fragment, like https://host or https://host/prefix',
+    message: 'expected a URL without user, query or fragment, like https://host or https://host/prefix',
   })
 
 const isBase = (text: string): boolean => {
@@ -52,23 +51,16 @@ export const listenAt = (byDefault: string, description: string) =>
         return { host: name === '' ? '::' : name, port: Number(port) }
       }
       const own = byDefault.slice(byDefault.lastIndexOf(':'))
-      context.addIssue(
-        `expected HOST:PORT, like 127.0.0.1${own}, [::1]${own}, or ${own} for every address`,
-      )
+      context.addIssue(`expected HOST:PORT, like 127.0.0.1${own}, [::1]${own}, or ${own} for every address`)
       return z.NEVER
     })
     .prefault(byDefault)
     .describe(description)
 
-export const listen = listenAt(
-  '127.0.0.1:9843',
-  'address of /metrics; :9843 listens on every address of the host',
-)
+export const listen = listenAt('127.0.0.1:9843', 'address of /metrics; :9843 listens on every address of the host')
 
 /** A value for a label: it is part of every series of the thing it names. */
-export const label = z
-  .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'expected letters, digits, dots and dashes')
+export const label = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, 'expected letters, digits, dots and dashes')
 
 /** An absolute path of a file or a directory. */
 export const file = (description: string) =>
@@ -131,11 +123,10 @@ export const token = z
     path: ['holders'],
     message: 'expected an id for each holder of erc1155, and none for erc20',
   })
-  .refine(
-    ({ holders }) =>
-      new Set(holders.map(({ name, id }) => `${name} ${id ?? ''}`)).size === holders.length,
-    { path: ['holders'], message: 'expected holders that differ in name or id' },
-  )
+  .refine(({ holders }) => new Set(holders.map(({ name, id }) => `${name} ${id ?? ''}`)).size === holders.length, {
+    path: ['holders'],
+    message: 'expected holders that differ in name or id',
+  })
   .transform(({ decimals, ...rest }) => ({
     ...rest,
     decimals: decimals ?? (rest.standard === 'erc20' ? 18 : 0),
@@ -146,19 +137,13 @@ const idFits = (standard: string, id: bigint | null): boolean =>
 
 const enabled = z.boolean('expected true or false').default(true).describe('false turns it off')
 
-export const timing = (
-  interval: string,
-  timeout: string,
-  [often, long]: readonly [string, string],
-) => ({
+export const timing = (interval: string, timeout: string, [often, long]: readonly [string, string]) => ({
   enabled,
   interval: duration(interval, often),
   timeout: duration(timeout, long),
 })
 
-export const serviceUnit = z
-  .string()
-  .regex(/^\S+\.service$/, 'expected the name of a .service unit')
+export const serviceUnit = z.string().regex(/^\S+\.service$/, 'expected the name of a .service unit')
 
 export const POLL = ['how often it polls', 'how long it waits for a response'] as const
 export const FOLLOW = [

@@ -15,41 +15,32 @@ export const agent = {
     chain_agent_collector_enabled: gauge('Whether the collector is enabled in the configuration.', {
       collector: open,
     }),
-    chain_agent_collector_up: gauge(
-      'Whether the last attempt succeeded and its reading is fresh.',
-      {
-        collector: open,
-      },
-    ),
-    chain_agent_collector_last_success_timestamp_seconds: gauge(
-      'Time of the last reading of the collector.',
-      { collector: open },
-    ),
+    chain_agent_collector_up: gauge('Whether the last attempt succeeded and its reading is fresh.', {
+      collector: open,
+    }),
+    chain_agent_collector_last_success_timestamp_seconds: gauge('Time of the last reading of the collector.', {
+      collector: open,
+    }),
     chain_agent_collector_duration_seconds: gauge('Duration of the last poll.', {
       collector: open,
     }),
-    chain_agent_collector_failures_total: externalCounter(
-      'Attempts of the collector that failed.',
-      {
-        collector: open,
-        kind: FAILURE_KINDS,
-      },
-    ),
+    chain_agent_collector_failures_total: externalCounter('Attempts of the collector that failed.', {
+      collector: open,
+      kind: FAILURE_KINDS,
+    }),
     chain_agent_lines_total: counter('Lines of streams and reports, by parse result.', {
       format: open,
       result: LINE_RESULTS,
     }),
-    chain_agent_journal_last_entry_timestamp_seconds: gauge(
-      'Time of the newest entry read from the journal.',
-      { service: open },
-    ),
+    chain_agent_journal_last_entry_timestamp_seconds: gauge('Time of the newest entry read from the journal.', {
+      service: open,
+    }),
     chain_agent_journal_restarts_total: counter('Restarts of a journal follower.', {
       service: open,
     }),
-    chain_agent_journal_gaps_total: counter(
-      'Times that the saved journal cursor was no longer in the journal.',
-      { service: open },
-    ),
+    chain_agent_journal_gaps_total: counter('Times that the saved journal cursor was no longer in the journal.', {
+      service: open,
+    }),
   },
 } as const
 
@@ -58,9 +49,7 @@ export const reload = {
   introduction:
     'Configuration reloads of the agent and of the query service. Each process reads its configuration at start-up and on SIGHUP (`systemctl reload`).',
   metrics: {
-    chain_agent_config_last_reload_successful: gauge(
-      'Whether the last attempt to load the configuration succeeded.',
-    ),
+    chain_agent_config_last_reload_successful: gauge('Whether the last attempt to load the configuration succeeded.'),
     chain_agent_config_last_reload_success_timestamp_seconds: gauge(
       'When the configuration was last loaded without an error.',
     ),

@@ -1,8 +1,6 @@
 import type { SampleIndex } from './sample-index.ts'
 
-/**
- * A height that a reference reports, and the node's own height on the same block tag at that time.
- */
+/** A height that a reference reports, and the node's own height on the same block tag at that time. */
 export interface HeightView {
   readonly height: bigint
   /** Null if the node did not respond. */
@@ -20,24 +18,16 @@ export interface Agreement {
 export const AGREEMENT_WINDOW = 10n
 
 /** The largest group of views within the window of each other. */
-const largestGroup = <V extends Pick<HeightView, 'height'>>(
-  views: readonly V[],
-  window: bigint,
-): readonly V[] => {
+const largestGroup = <V extends Pick<HeightView, 'height'>>(views: readonly V[], window: bigint): readonly V[] => {
   const sorted = views.toSorted((a, b) => compare(a.height, b.height))
   const groups = sorted.map((lowest) =>
     sorted.filter(({ height }) => height >= lowest.height && height - lowest.height <= window),
   )
-  // Of two groups of equal size the higher one: the chain only grows, and stale nodes may agree on
-  // an old height.
-  return groups.reduce<readonly V[]>(
-    (largest, next) => (next.length >= largest.length ? next : largest),
-    [],
-  )
+  // Of two groups of equal size the higher one: the chain only grows, and stale nodes may agree on an old height.
+  return groups.reduce<readonly V[]>((largest, next) => (next.length >= largest.length ? next : largest), [])
 }
 
-const isQuorum = (agreeing: number, configured: number): boolean =>
-  agreeing > Math.floor(configured / 2)
+const isQuorum = (agreeing: number, configured: number): boolean => agreeing > Math.floor(configured / 2)
 
 /**
  * Combines the references. A quorum is a majority of the configured references, responding or not:
@@ -50,9 +40,7 @@ export const compareWithQuorum = (
   { configured, window }: { readonly configured: number; readonly window: bigint },
 ): Agreement => {
   const group = largestGroup(views, window)
-  const behind = group
-    .flatMap(({ height, own }) => (own === null ? [] : [height - own]))
-    .toSorted(compare)
+  const behind = group.flatMap(({ height, own }) => (own === null ? [] : [height - own])).toSorted(compare)
   const median = behind[Math.floor((behind.length - 1) / 2)]
   const isKnown = isQuorum(group.length, configured) && median !== undefined
   return { agreeing: group.length, difference: isKnown ? median : null }
@@ -60,13 +48,9 @@ export const compareWithQuorum = (
 
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/**
- * The head of the network by a majority of references; also known while the node does not respond.
- */
+/** The head of the network by a majority of references; also known while the node does not respond. */
 export const networkHead = (known: SampleIndex): number | undefined => {
-  const views = known
-    .series('chain_reference_block_number')
-    .map(({ value }) => ({ height: BigInt(value) }))
+  const views = known.series('chain_reference_block_number').map(({ value }) => ({ height: BigInt(value) }))
   const configured = known.series('chain_reference_up').length
   // A reference far from the others in either direction is not the head.
   const group = largestGroup(views, AGREEMENT_WINDOW)
@@ -75,17 +59,13 @@ export const networkHead = (known: SampleIndex): number | undefined => {
 
 /** Whether the node runs statesync, by either source. The blocksync window does not apply then. */
 export const isSyncing = (known: SampleIndex): boolean =>
-  known.value('chain_native_statesync_active') === 1 ||
-  known.value('chain_consensus_statesync_active') === 1
+  known.value('chain_native_statesync_active') === 1 || known.value('chain_consensus_statesync_active') === 1
 
 /**
- * The used share of the database: from execution, which logs it with every block to 0.01 %, or else
- * from the storage tool's report.
+ * The used share of the database: from execution, which logs it with every block to 0.01 %, or else from the storage
+ * tool's report.
  */
 export const databaseUsedRatio = (known: SampleIndex): number | undefined => {
   const devices = known.series('chain_storage_used_ratio').map(({ value }) => value)
-  return (
-    known.value('chain_execution_storage_used_ratio') ??
-    (devices.length === 0 ? undefined : Math.max(...devices))
-  )
+  return known.value('chain_execution_storage_used_ratio') ?? (devices.length === 0 ? undefined : Math.max(...devices))
 }

@@ -48,10 +48,7 @@ export interface CollectorStatus {
   readonly reading: unknown
 }
 
-/**
- * The last result of every collector. Collectors write it; the exporter, the CLI and the status
- * page read it.
- */
+/** The last result of every collector. Collectors write it; the exporter, the CLI and the status page read it. */
 export class Board {
   readonly #entries = new Map<string, Entry>()
   readonly #disabled = new Map<string, { readonly help: string }>()
@@ -64,9 +61,8 @@ export class Board {
   }
 
   /**
-   * Registers a collector and returns the function through which it reports. A collector that is
-   * restarted with other settings keeps its failure counters and known states, but not its
-   * readings.
+   * Registers a collector and returns the function through which it reports. A collector that is restarted with other
+   * settings keeps its failure counters and known states, but not its readings.
    */
   register<Reading>(collector: Collector<Reading>): Report<Reading> {
     const { name, help, timing } = collector
@@ -100,10 +96,7 @@ export class Board {
     this.#disabled.set(name, { help })
   }
 
-  /**
-   * Reports once that a collector is silent. Silence causes no event, so this must be called
-   * periodically.
-   */
+  /** Reports once that a collector is silent. Silence causes no event, so this must be called periodically. */
   checkStaleness(): void {
     for (const entry of this.#entries.values()) {
       if (entry.last?.ok === false || !this.#isLate(entry)) continue
@@ -147,11 +140,9 @@ export class Board {
       yield* sampleIfKnown('chain_agent_collector_duration_seconds', inSeconds(last?.took), {
         collector,
       })
-      yield* sampleIfKnown(
-        'chain_agent_collector_last_success_timestamp_seconds',
-        inSeconds(lastSuccess?.at),
-        { collector },
-      )
+      yield* sampleIfKnown('chain_agent_collector_last_success_timestamp_seconds', inSeconds(lastSuccess?.at), {
+        collector,
+      })
     }
   }
 

@@ -22,10 +22,7 @@ export interface Collector<Reading> {
   readonly name: string
   /** One sentence for `/api/v1/status` and the docs. */
   readonly help: string
-  /**
-   * The polling interval (for a follower: the heartbeat interval) and the time limit of one
-   * attempt.
-   */
+  /** The polling interval (for a follower: the heartbeat interval) and the time limit of one attempt. */
   readonly timing: Timing
   /** Reports readings until the signal aborts. */
   run(context: Context, report: Report<Reading>): Promise<void>
@@ -40,10 +37,7 @@ export const staleAfter = ({ interval, timeout }: Timing): number => 2 * interva
 
 /** A collector's `run` that reads at an interval and aborts a read after the timeout. */
 export const poll =
-  <Reading>(
-    { interval, timeout }: Timing,
-    read: (context: Context) => Promise<Reading>,
-  ): Collector<Reading>['run'] =>
+  <Reading>({ interval, timeout }: Timing, read: (context: Context) => Promise<Reading>): Collector<Reading>['run'] =>
   async (context, report) => {
     while (!context.signal.aborted) {
       const outcome = await attempt(context.clock, () => withDeadline(context, timeout, read))
@@ -54,8 +48,8 @@ export const poll =
   }
 
 /**
- * Aborts `read` at the deadline and stops waiting then, even if `read` ignores its signal. Not
- * `AbortSignal.any`: with a signal that lives as long as the process it leaks on Node 20.
+ * Aborts `read` at the deadline and stops waiting then, even if `read` ignores its signal. Not `AbortSignal.any`: with
+ * a signal that lives as long as the process it leaks on Node 20.
  */
 export const withDeadline = async <T>(
   { clock, signal }: Context,
@@ -85,9 +79,9 @@ export const withDeadline = async <T>(
 }
 
 /**
- * A collector's `run` that follows a stream and folds each event into the reading. The reading is
- * kept when the stream is reopened. An event without new data is a heartbeat and is reported too,
- * so that silent and stale can be distinguished.
+ * A collector's `run` that follows a stream and folds each event into the reading. The reading is kept when the stream
+ * is reopened. An event without new data is a heartbeat and is reported too, so that silent and stale can be
+ * distinguished.
  */
 export const follow = <Event, Reading>(
   open: (context: Context) => AsyncIterable<Event>,

@@ -72,10 +72,7 @@ export const summaryOf = (error: Error): string =>
 
 const EXCERPT = 200
 
-/**
- * The beginning of a text on one line, for messages, without secrets and terminal control
- * sequences.
- */
+/** The beginning of a text on one line, for messages, without secrets and terminal control sequences. */
 export const excerpt = (text: string): string => {
   // Redact before truncating: half a secret would not be recognized.
   const whole = redactLog(text.trim().slice(0, 8 * EXCERPT))

@@ -22,17 +22,11 @@ export interface Event {
 
 /** A state change that is to be stored. */
 export type NewEvent = Omit<Event, 'id'> & {
-  /**
-   * Whether this is the agent's first observation. If an earlier agent stored the same state, it is
-   * not a change.
-   */
+  /** Whether this is the agent's first observation. If an earlier agent stored the same state, it is not a change. */
   readonly isFirstSight: boolean
 }
 
-export const toNewEvent = (
-  { at, collector, subject, from, to }: Change,
-  severity: Severity,
-): NewEvent => ({
+export const toNewEvent = ({ at, collector, subject, from, to }: Change, severity: Severity): NewEvent => ({
   at,
   collector,
   // The subject is the agent's own text: `password backup` is the name of a file.

@@ -1,8 +1,6 @@
 /** The system error code: `EACCES`. */
 export const errorCode = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : 'it failed'
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'it failed'
 
 const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly advice?: string }>> = {
   ENOENT: {
@@ -45,9 +43,7 @@ const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly adv
 }
 
 /** Describes a file error of Node.js. Its own message repeats the path and contains the errno. */
-export const describeFileError = (
-  error: unknown,
-): { readonly happened: string; readonly advice?: string } =>
+export const describeFileError = (error: unknown): { readonly happened: string; readonly advice?: string } =>
   BY_CODE[errorCode(error)] ?? {
     happened: error instanceof Error && !('code' in error) ? error.message : errorCode(error),
   }

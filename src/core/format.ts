@@ -1,8 +1,6 @@
 import { day, hour, minute, second } from './units.ts'
 
-/**
- * A number with thousands separators: `61,240,118`. A string is a 64-bit integer in decimal digits.
- */
+/** A number with thousands separators: `61,240,118`. A string is a 64-bit integer in decimal digits. */
 export const figure = (value: number | bigint | string): string =>
   (typeof value === 'string' ? BigInt(value) : value).toLocaleString('en-US')
 

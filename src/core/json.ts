@@ -1,9 +1,6 @@
 import { ParseError } from './errors.ts'
 
-/**
- * Converts a value to JSON types: maps to objects, 64-bit integers to decimal strings, unknown to
- * null.
- */
+/** Converts a value to JSON types: maps to objects, 64-bit integers to decimal strings, unknown to null. */
 export const toJson = (value: unknown): unknown => convert(value, (leaf) => leaf)
 
 /** The keys of timestamps, which the agent keeps in milliseconds since the epoch. */
@@ -24,20 +21,15 @@ type ConvertLeaf = (leaf: unknown, key: string) => unknown
 const convert = (value: unknown, leafOf: ConvertLeaf, key = ''): unknown => {
   if (value === undefined) return null
   if (typeof value === 'bigint') return value.toString()
-  // Only the message: an error also carries the complete output of a tool, which is for parsers
-  // only.
+  // Only the message: an error also carries the complete output of a tool, which is for parsers only.
   if (value instanceof Error) return value.message
   if (value instanceof Map) {
     // The keys of a map are data, so its entries are converted by the key of the map.
-    return Object.fromEntries(
-      [...value].map(([name, entry]) => [String(name), convert(entry, leafOf, key)]),
-    )
+    return Object.fromEntries([...value].map(([name, entry]) => [String(name), convert(entry, leafOf, key)]))
   }
   if (Array.isArray(value)) return value.map((entry) => convert(entry, leafOf, key))
   if (typeof value === 'object' && value !== null) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, entry]) => [name, convert(entry, leafOf, name)]),
-    )
+    return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, convert(entry, leafOf, name)]))
   }
   return leafOf(value, key)
 }

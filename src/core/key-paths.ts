@@ -22,8 +22,8 @@ interface PathLookup {
 }
 
 /**
- * A path of the node: with the name prefix of its units. If that path does not exist and the one with the
- * fixed prefix does, the latter.
+ * A path of the node: with the name prefix of its units. If that path does not exist and the one with the fixed prefix
+ * does, the latter.
  */
 export const resolvePath = async (template: string, lookup: PathLookup): Promise<string> =>
   fill(template, (await findPrefix(template, lookup)) ?? lookup.prefix)
@@ -35,9 +35,7 @@ export const resolveFolders = async (
 ): Promise<KeyFolders> => {
   const templates = [directory, environmentFile, backupDirectory] as const
   // All at once: on a file system that hangs, each of them may wait.
-  const [node, environment, backup] = await Promise.all(
-    templates.map(async (template) => findPrefix(template, lookup)),
-  )
+  const [node, environment, backup] = await Promise.all(templates.map(async (template) => findPrefix(template, lookup)))
   const otherwise = node ?? lookup.prefix
   return {
     directory: fill(directory, otherwise),
@@ -49,10 +47,7 @@ export const resolveFolders = async (
 const fill = (template: string, prefix: string): string => template.replaceAll('{prefix}', prefix)
 
 /** The prefix with which the path exists; null if neither does, or if that is hidden. */
-const findPrefix = async (
-  template: string,
-  { prefix, files }: PathLookup,
-): Promise<string | null> => {
+const findPrefix = async (template: string, { prefix, files }: PathLookup): Promise<string | null> => {
   const [usual, fixed] = [fill(template, prefix), fill(template, FIXED_PREFIX)]
   if (usual === fixed) return prefix
   const found = await files.look(usual)
@@ -61,8 +56,7 @@ const findPrefix = async (
   return typeof (await files.look(fixed)) === 'object' ? FIXED_PREFIX : null
 }
 
-export const keystoreOf = ({ directory }: KeyFolders, type: KeyType): string =>
-  `${directory}/config/id-${type}`
+export const keystoreOf = ({ directory }: KeyFolders, type: KeyType): string => `${directory}/config/id-${type}`
 
 export const backupOf = (
   { backupDirectory }: Pick<KeyFolders, 'backupDirectory'>,
@@ -82,8 +76,8 @@ const ROOT = 0
 export const isOpenToOthers = (mode: number): boolean => (mode & OTHERS) !== 0
 
 /**
- * Why users other than root and the node can read or replace a key file; null if they cannot.
- * Without the node's user only the mode is checked.
+ * Why users other than root and the node can read or replace a key file; null if they cannot. Without the node's user
+ * only the mode is checked.
  */
 export const exposureOf = (
   { mode, uid }: { readonly mode: number; readonly uid: number },
@@ -95,8 +89,8 @@ export const exposureOf = (
 }
 
 /**
- * The path to which a file is moved before it is replaced: `secp-backup.20260301121000.bak`, in
- * UTC. `at` is in milliseconds since the epoch.
+ * The path to which a file is moved before it is replaced: `secp-backup.20260301121000.bak`, in UTC. `at` is in
+ * milliseconds since the epoch.
  */
 export const replacedCopyPath = (path: string, at: number): string =>
   `${path}.${new Date(at).toISOString().replaceAll(/\D/g, '').slice(0, 14)}.bak`

@@ -20,10 +20,7 @@ const WHOSE = String.raw`(?:\s(?:for|of|to)\s[\w./-]{1,64}(?=\s{0,8}[=:-]))?`
 
 /** A label of a secret, and the extent of its value. */
 export interface Label {
-  /**
-   * Matches up to the beginning of the value; the group is the escape of the value's quotation
-   * mark.
-   */
+  /** Matches up to the beginning of the value; the group is the escape of the value's quotation mark. */
   readonly pattern: RegExp
   readonly reach: 'word' | 'line'
 }
@@ -32,17 +29,13 @@ export interface Label {
 const REDACTED_CREDENTIALS = String.raw`(?:bearer|basic) \(redacted\)`
 
 const labels = (words: string, sign: string): Label => ({
-  pattern: new RegExp(
-    String.raw`(?:${words})[\w-]{0,64}\\{0,4}["']?${sign}(?!${REDACTED_CREDENTIALS})(\\{0,4})`,
-    'gi',
-  ),
+  pattern: new RegExp(String.raw`(?:${words})[\w-]{0,64}\\{0,4}["']?${sign}(?!${REDACTED_CREDENTIALS})(\\{0,4})`, 'gi'),
   reach: 'word',
 })
 /** HTTP headers and unit settings: the value extends to the end of the line. */
 const TO_THE_END: readonly Label[] = [
   {
-    pattern:
-      /(?:authorization|cookie)\\{0,4}["']?\s{0,8}[=:]\s{0,8}(?:(?:bearer|basic)\s{1,8})?(\\{0,4})/gi,
+    pattern: /(?:authorization|cookie)\\{0,4}["']?\s{0,8}[=:]\s{0,8}(?:(?:bearer|basic)\s{1,8})?(\\{0,4})/gi,
     reach: 'line',
   },
   { pattern: /(?:PASSWORD|PASSPHRASE|IKM)=(\\{0,4})/g, reach: 'line' },
@@ -57,10 +50,7 @@ export const WITH_OR_WITHOUT_SIGN: readonly Label[] = [
 export const ONLY_WITH_SIGN: readonly Label[] = [...TO_THE_END, AFTER_SIGN]
 
 /** Matches a line that mentions secrets. */
-export const SUSPICIOUS = new RegExp(
-  `${ALWAYS}|${WITH_SIGN}|${SHORT}|keystore|mnemonic|private`,
-  'i',
-)
+export const SUSPICIOUS = new RegExp(`${ALWAYS}|${WITH_SIGN}|${SHORT}|keystore|mnemonic|private`, 'i')
 
 /** Replaces each value with a mark and keeps its label and quotation marks. */
 export const redactValues = (text: string, label: Label, mark: () => string): string => {
@@ -100,8 +90,7 @@ interface Value {
 const valueAt = (text: string, at: number, { escape, reach }: Value) => {
   const [quote = ''] = text.slice(at, at + 1)
   if (quote === '"' || quote === "'") {
-    const end =
-      escape === '' ? closing(text, at + 1, quote) : text.indexOf(`${escape}${quote}`, at + 1)
+    const end = escape === '' ? closing(text, at + 1, quote) : text.indexOf(`${escape}${quote}`, at + 1)
     return { begin: at + 1, end: end < 0 ? text.length : end }
   }
   if (reach === 'line') return { begin: at, end: at + matchesAt(LINE, text, at) }

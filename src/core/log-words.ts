@@ -66,9 +66,7 @@ const CAMEL = /^[a-z]*(?:[A-Z]{1,5}[a-z]{2,}|By|Id|In|Is|No|Of|On|To)*[A-Z]{0,5}
 
 /** `raptorcast_v2`, `ip-10-0-0-12`, `tokio-runtime-worker-3`. */
 const isName = (word: string): boolean =>
-  word
-    .split(/[_-]/)
-    .every((part) => /^(?:(?:[a-z]*|[A-Z]*|[A-Z][a-z]*)\d{0,3}|\d{1,20})$/.test(part))
+  word.split(/[_-]/).every((part) => /^(?:(?:[a-z]*|[A-Z]*|[A-Z][a-z]*)\d{0,3}|\d{1,20})$/.test(part))
 
 /** Whether a word with slashes is a path or a fraction rather than base64. */
 export const isPathLike = (word: string): boolean =>

@@ -17,8 +17,7 @@ export const readMaintenance = (saved: unknown): Maintenance | undefined => {
   const { startedAt, until } = saved
   const reason = MAINTENANCE_REASONS.find((known) => known === saved.reason)
   const note = 'note' in saved && typeof saved.note === 'string' ? saved.note : null
-  if (reason === undefined || typeof startedAt !== 'number' || typeof until !== 'number')
-    return undefined
+  if (reason === undefined || typeof startedAt !== 'number' || typeof until !== 'number') return undefined
   return { reason, note, startedAt, until }
 }
 

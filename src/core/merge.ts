@@ -1,9 +1,9 @@
 import type { Context } from './collector.ts'
 
 /**
- * Yields the items of several streams in order of arrival. Ends when one of them ends, and throws
- * what one of them throws; the others are closed then. A mailbox instead of `Promise.race`: racing
- * a promise that stays pending for days leaves a callback on it at every turn.
+ * Yields the items of several streams in order of arrival. Ends when one of them ends, and throws what one of them
+ * throws; the others are closed then. A mailbox instead of `Promise.race`: racing a promise that stays pending for days
+ * leaves a callback on it at every turn.
  */
 export async function* merge<T>(...streams: readonly AsyncGenerator<T>[]): AsyncGenerator<T> {
   const items: { readonly item: T; readonly taken: () => void }[] = []
@@ -13,8 +13,7 @@ export async function* merge<T>(...streams: readonly AsyncGenerator<T>[]): Async
   const pump = async (stream: AsyncGenerator<T>): Promise<void> => {
     try {
       for await (const item of stream) {
-        // Waits until the item is consumed, so that a slow reader slows the stream down instead of
-        // using memory.
+        // Waits until the item is consumed, so that a slow reader slows the stream down instead of using memory.
         await new Promise<void>((taken) => {
           items.push({ item, taken })
           wake()
@@ -51,11 +50,7 @@ export async function* merge<T>(...streams: readonly AsyncGenerator<T>[]): Async
 }
 
 /** Yields `token` every `interval` milliseconds until the signal aborts. */
-export async function* ticks<T>(
-  interval: number,
-  token: T,
-  { clock, signal }: Context,
-): AsyncGenerator<T> {
+export async function* ticks<T>(interval: number, token: T, { clock, signal }: Context): AsyncGenerator<T> {
   for (;;) {
     await clock.sleep(interval, signal)
     if (signal.aborted) return

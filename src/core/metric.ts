@@ -14,10 +14,8 @@ export const counter = <const L extends Labels = Record<never, never>>(help: str
   ({ type: 'counter', help, labels }) as const
 
 /** A total counted by the node or systemd: exported by value, absent when its reading is stale. */
-export const externalCounter = <const L extends Labels = Record<never, never>>(
-  help: string,
-  labels?: L,
-) => ({ type: 'external counter', help, labels }) as const
+export const externalCounter = <const L extends Labels = Record<never, never>>(help: string, labels?: L) =>
+  ({ type: 'external counter', help, labels }) as const
 
 /** Durations observed by the agent, in seconds; the buckets are close to the values that decide. */
 export const histogram = <const L extends Labels = Record<never, never>>(
@@ -42,11 +40,7 @@ export interface Chapter {
 type MetricsOf<C> = {
   [K in keyof C]: C[K] extends { readonly metrics: infer M } ? M : never
 }[keyof C]
-type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) extends (
-  i: infer I,
-) => void
-  ? I
-  : never
+type UnionToIntersection<U> = (U extends unknown ? (u: U) => void : never) extends (i: infer I) => void ? I : never
 
 /** The catalogue without its chapters: name → definition. */
 type Catalogue = UnionToIntersection<MetricsOf<typeof chapters>>
@@ -81,8 +75,8 @@ export interface Sample {
 }
 
 /**
- * One value of one metric, in the unit that its name ends in. 64-bit heights become doubles here,
- * exact up to 2^53. Throws a RangeError for a value that is not finite: an unknown value has no sample.
+ * One value of one metric, in the unit that its name ends in. 64-bit heights become doubles here, exact up to 2^53.
+ * Throws a RangeError for a value that is not finite: an unknown value has no sample.
  */
 export const sample = <Name extends ReadingName>(
   name: Name,
@@ -99,5 +93,4 @@ export const sampleIfKnown = <Name extends ReadingName>(
   name: Name,
   value: number | bigint | boolean | null | undefined,
   ...labels: LabelArgument<Name>
-): readonly Sample[] =>
-  value === null || value === undefined ? [] : [sample(name, value, ...labels)]
+): readonly Sample[] => (value === null || value === undefined ? [] : [sample(name, value, ...labels)])

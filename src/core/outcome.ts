@@ -11,10 +11,7 @@ interface Attempt {
 export type Outcome<T> = Attempt &
   ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error })
 
-/**
- * Runs `read` and converts anything it throws to an outcome. Failures of reads are caught only
- * here.
- */
+/** Runs `read` and converts anything it throws to an outcome. Failures of reads are caught only here. */
 export const attempt = async <T>(clock: Clock, read: () => Promise<T>): Promise<Outcome<T>> => {
   const started = clock.elapsed()
   const done = () => ({ at: clock.now(), took: clock.elapsed() - started })
@@ -26,5 +23,4 @@ export const attempt = async <T>(clock: Clock, read: () => Promise<T>): Promise<
 }
 
 /** JavaScript allows throwing any value; the rest of the code handles Errors only. */
-export const asError = (thrown: unknown): Error =>
-  thrown instanceof Error ? thrown : new Error(String(thrown))
+export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))

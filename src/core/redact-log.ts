@@ -1,58 +1,37 @@
-import {
-  type Label,
-  ONLY_WITH_SIGN,
-  redactValues,
-  SUSPICIOUS,
-  WITH_OR_WITHOUT_SIGN,
-} from './labelled-secrets.ts'
+import { type Label, ONLY_WITH_SIGN, redactValues, SUSPICIOUS, WITH_OR_WITHOUT_SIGN } from './labelled-secrets.ts'
 import { isLongWord, isPathLike, isPublicHex } from './log-words.ts'
 import { sanitize } from './sanitize.ts'
 import { REDACTED, redactUrl } from './redact.ts'
 
-export const REDACTION_KINDS = [
-  'address',
-  'phrase',
-  'labelled',
-  'credentials',
-  'hex digits',
-  'long word',
-] as const
+export const REDACTION_KINDS = ['address', 'phrase', 'labelled', 'credentials', 'hex digits', 'long word'] as const
 
 /** Why something was redacted. */
 export type RedactionKind = (typeof REDACTION_KINDS)[number]
 type Count = (kind: RedactionKind) => void
 
 /**
- * Redacts possible secrets in a log line and keeps what operators need: public keys, abbreviated
- * ids, and hashes with a label that names them as such. A value with the label of a secret is
- * always redacted. Terminal control sequences are removed.
+ * Redacts possible secrets in a log line and keeps what operators need: public keys, abbreviated ids, and hashes with a
+ * label that names them as such. A value with the label of a secret is always redacted. Terminal control sequences are
+ * removed.
  */
 export const redactLog = (line: string, count: Count = () => undefined): string =>
-  redactWords(
-    redactLabelled(redactAddresses(readable(line), count), WITH_OR_WITHOUT_SIGN, count),
-    count,
-  )
+  redactWords(redactLabelled(redactAddresses(readable(line), count), WITH_OR_WITHOUT_SIGN, count), count)
 
 /**
- * The same for a text written by the agent, line by line. In such a text a label and its value are
- * separated by a sign; a word that follows a label without a sign is not its value.
+ * The same for a text written by the agent, line by line. In such a text a label and its value are separated by a sign;
+ * a word that follows a label without a sign is not its value.
  */
 export const redactDocument = (text: string, count: Count = () => undefined): string =>
   readable(text)
     .split('\n')
-    .map((line) =>
-      redactWords(redactLabelled(redactAddresses(line, count), ONLY_WITH_SIGN, count), count),
-    )
+    .map((line) => redactWords(redactLabelled(redactAddresses(line, count), ONLY_WITH_SIGN, count), count))
     .join('\n')
 
 /** Escaped characters in JSON and Rust: `\u001b`, `\u{1b}`, `\x1b`. */
 const ESCAPED = /\\{1,8}(?:u([0-9a-f]{4})|u\{([0-9a-f]{1,6})\}|x([0-9a-f]{2}))/gi
 const HIDING = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029A-Za-z0-9]/u
 
-/**
- * Removes what hides a word: invisible characters, and letters written as escapes. JSON remains
- * valid JSON.
- */
+/** Removes what hides a word: invisible characters, and letters written as escapes. JSON remains valid JSON. */
 const readable = (text: string): string =>
   sanitize(
     text.replaceAll(ESCAPED, (whole: string, ...[short, long, byte]: readonly string[]) => {
@@ -76,10 +55,7 @@ const redactAddresses = (text: string, count: Count): string =>
     .replaceAll(LOGIN, (_, user: string) => `${user}:${mark('address', count)}@`)
 
 const MARK = String.raw`\((?:redacted|hex digits|long word)\)`
-const PHRASE = new RegExp(
-  `((?:mnemonic|(?:seed|recovery)[-_ ]?(?:phrase|words))\\w{0,32})(?! ${MARK}$)[^]*`,
-  'gi',
-)
+const PHRASE = new RegExp(`((?:mnemonic|(?:seed|recovery)[-_ ]?(?:phrase|words))\\w{0,32})(?! ${MARK}$)[^]*`, 'gi')
 const BETWEEN = String.raw`(?:\s{1,4}|\s?\\{0,4}["']?\s?[,;]\s?\\{0,4}["']?|\s?[,;]?\s?\(?\d{1,2}[.:)=]\s?)`
 /** Twelve or more words of the length of mnemonic words, in any list format. */
 const WORDS = new RegExp(`\\b(?:[a-z]{3,8}${BETWEEN}){11,}[a-z]{3,8}\\b`, 'gi')
@@ -90,10 +66,7 @@ const redactLabelled = (text: string, labels: readonly Label[], count: Count): s
     .replaceAll(PHRASE, (_, label: string) => `${label} ${mark('phrase', count)}`)
     .replaceAll(WORDS, () => mark('phrase', count))
     .replaceAll(CREDENTIALS, (_, label: string) => `${label} ${mark('credentials', count)}`)
-  return labels.reduce(
-    (left, label) => redactValues(left, label, () => mark('labelled', count)),
-    before,
-  )
+  return labels.reduce((left, label) => redactValues(left, label, () => mark('labelled', count)), before)
 }
 
 const HEX = /(?:0x)?[0-9a-f]{64,}/gi
@@ -113,8 +86,7 @@ const redactWords = (text: string, count: Count): string => {
     })
     .replaceAll(WITH_SLASHES, (word) => (isPathLike(word) ? word : longWord(count)))
     .replaceAll(LONG, (word, at: number, whole: string) =>
-      isLongWord(word, whole.slice(Math.max(0, at - 96), at)) &&
-      (isSuspicious || !CONTRACT.test(word))
+      isLongWord(word, whole.slice(Math.max(0, at - 96), at)) && (isSuspicious || !CONTRACT.test(word))
         ? longWord(count)
         : word,
     )

@@ -18,12 +18,7 @@ export const redactUrl = (text: string): string => {
 const SEVERAL =
   /^(?<scheme>[a-z][a-z0-9+.-]{0,20}:\/\/)(?<user>[^@/?#]*@)?(?<hosts>[^@/?#,]+(?:,[^@/?#,]+)+)(?<rest>[/?#][^@]*)?$/i
 
-const several = ({
-  scheme = '',
-  user = '',
-  hosts = '',
-  rest = '',
-}: Record<string, string>): string => {
+const several = ({ scheme = '', user = '', hosts = '', rest = '' }: Record<string, string>): string => {
   if (!hosts.split(',').every((host) => URL.canParse(`${scheme}${host}`))) return '(not a URL)'
   return user === '' && (rest === '' || rest === '/') ? `${scheme}${hosts}` : `${scheme}${hosts}/…`
 }
@@ -40,9 +35,7 @@ export const redactAll = (value: unknown): unknown => {
   if (typeof value === 'string') return redact(value)
   if (Array.isArray(value)) return value.map(redactAll)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => [redact(key), redactAll(entry)]),
-  )
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [redact(key), redactAll(entry)]))
 }
 
 /** A configuration value for display: every URL is reduced to its host. */
@@ -50,7 +43,5 @@ export const maskAddresses = (value: unknown): unknown => {
   if (typeof value === 'string') return value.includes('://') ? redactUrl(value.trim()) : value
   if (Array.isArray(value)) return value.map(maskAddresses)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, entry]) => [key, maskAddresses(entry)]),
-  )
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, maskAddresses(entry)]))
 }

@@ -43,9 +43,7 @@ export const createReloader = ({ clock, log, program }: ReloaderOptions): Reload
       if (pending.length > 0) log.warn(`Restart the ${program} to apply: ${pending.join(', ')}`)
     } catch (thrown) {
       isSuccessful = false
-      log.error(
-        `The configuration cannot be used; the previous one stays in use.\n${textOf(asError(thrown))}`,
-      )
+      log.error(`The configuration cannot be used; the previous one stays in use.\n${textOf(asError(thrown))}`)
     }
   }
 

@@ -15,9 +15,7 @@ export const createSampleIndex = (samples: Iterable<Sample>): SampleIndex => {
     value: (name, ...[wanted]) =>
       byName
         .get(name)
-        ?.find(({ labels }) =>
-          Object.entries(wanted ?? {}).every(([label, value]) => labels[label] === value),
-        )?.value,
+        ?.find(({ labels }) => Object.entries(wanted ?? {}).every(([label, value]) => labels[label] === value))?.value,
     series: (name) => byName.get(name) ?? [],
   }
 }

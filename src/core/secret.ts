@@ -25,9 +25,7 @@ export class Secret {
   /** Redacts this secret in a text, plain or escaped. */
   redactFrom(text: string): string {
     const forms = [this.#text, JSON.stringify(this.#text).slice(1, -1), this.#text.trim()]
-    return forms
-      .filter((form) => form !== '')
-      .reduce((left, form) => left.replaceAll(form, REDACTED), text)
+    return forms.filter((form) => form !== '').reduce((left, form) => left.replaceAll(form, REDACTED), text)
   }
 
   toString(): string {

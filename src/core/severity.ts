@@ -1,7 +1,4 @@
-/**
- * The severity of a state change, with the values of the alert rules' `severity` label; most severe
- * first.
- */
+/** The severity of a state change, with the values of the alert rules' `severity` label; most severe first. */
 export const SEVERITIES = ['critical', 'warning', 'info'] as const
 export type Severity = (typeof SEVERITIES)[number]
 

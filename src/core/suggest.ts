@@ -13,9 +13,7 @@ export const closestMatch = (word: string, candidates: Iterable<string>): string
   if (best && best.distance <= Math.max(1, Math.floor(best.candidate.length / 3))) {
     return best.candidate
   }
-  return word.length < MIN_PREFIX
-    ? undefined
-    : all.find((candidate) => candidate.startsWith(fold(word)))
+  return word.length < MIN_PREFIX ? undefined : all.find((candidate) => candidate.startsWith(fold(word)))
 }
 
 const fold = (word: string): string => word.slice(0, MAX_LENGTH).toLowerCase()

@@ -19,8 +19,8 @@ interface Running {
 
 export interface Supervisor {
   /**
-   * Runs this selection: collectors that already run with the same settings continue; all others
-   * are stopped and, if enabled, started. Returns the names of those that were started or stopped.
+   * Runs this selection: collectors that already run with the same settings continue; all others are stopped and, if
+   * enabled, started. Returns the names of those that were started or stopped.
    */
   run(selection: readonly Selected[]): Promise<readonly string[]>
   stop(): Promise<void>
@@ -62,10 +62,7 @@ export const createSupervisor = (board: Board, clock: Clock): Supervisor => {
   }
 }
 
-/**
- * Runs a collector until the signal aborts, restarting it with increasing delays when it ends
- * early.
- */
+/** Runs a collector until the signal aborts, restarting it with increasing delays when it ends early. */
 export const supervise = async <Reading>(
   collector: Collector<Reading>,
   board: Board,

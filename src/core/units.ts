@@ -20,8 +20,7 @@ export const parseDuration = (text: string): number | undefined => {
 export const renderDuration = (milliseconds: number): string => {
   if (milliseconds === 0) return '0s'
   for (const unit of ['d', 'h', 'm', 's'] as const) {
-    if (milliseconds % MILLISECONDS[unit] === 0)
-      return `${milliseconds / MILLISECONDS[unit]}${unit}`
+    if (milliseconds % MILLISECONDS[unit] === 0) return `${milliseconds / MILLISECONDS[unit]}${unit}`
   }
   return `${milliseconds}ms`
 }
@@ -41,11 +40,8 @@ const SIZES: Readonly<Record<string, number>> = {
 /** `"500GB"`, `"1.5 TiB"` in bytes; undefined if it is not a size with a unit. */
 export const parseBytes = (text: string): number | undefined => {
   const [, amount, unit = ''] = /^(\d{1,9}(?:\.\d{1,3})?) ?([A-Za-z]{1,3})$/.exec(text.trim()) ?? []
-  const [, factor] =
-    Object.entries(SIZES).find(([name]) => name.toLowerCase() === unit.toLowerCase()) ?? []
-  return amount === undefined || factor === undefined
-    ? undefined
-    : Math.round(Number(amount) * factor)
+  const [, factor] = Object.entries(SIZES).find(([name]) => name.toLowerCase() === unit.toLowerCase()) ?? []
+  return amount === undefined || factor === undefined ? undefined : Math.round(Number(amount) * factor)
 }
 
 /** The node's sentinel for "never set": 2^64 − 1. It means unknown. */

@@ -7,9 +7,8 @@ const LEVELS = { critical: 'error', warning: 'warn', info: 'info' } as const
 type Log = Readonly<Record<(typeof LEVELS)[Severity], (fields: object, text: string) => void>>
 
 /**
- * Logs one line for each change, at the level of its severity. A failure that several collectors
- * share, such as a journal without read permission, is logged in full for the first of them; the
- * others refer to it.
+ * Logs one line for each change, at the level of its severity. A failure that several collectors share, such as a
+ * journal without read permission, is logged in full for the first of them; the others refer to it.
  */
 export const createChangeLog = (log: Log): ((change: Change, severity: Severity) => void) => {
   /** The current failure of each collector. */
@@ -19,9 +18,7 @@ export const createChangeLog = (log: Log): ((change: Change, severity: Severity)
     if (!error) return to
     const reportedBy = [...failing].find(([other, how]) => other !== collector && how === to)?.[0]
     failing.set(collector, to)
-    return reportedBy === undefined
-      ? error.message.replaceAll(/\n\s*/g, '; ')
-      : `${to} (same as ${reportedBy})`
+    return reportedBy === undefined ? error.message.replaceAll(/\n\s*/g, '; ') : `${to} (same as ${reportedBy})`
   }
 
   return (change, severity) => {

@@ -21,12 +21,7 @@ export const readEventsQuery = (query: URLSearchParams): EventsQuery | string =>
   if (after !== undefined && !Number.isInteger(after)) return 'after: expected the id of an event'
   const text = query.get('since')
   // The formats of Prometheus: seconds since the epoch, or ISO 8601.
-  const since =
-    text === null
-      ? undefined
-      : /^\d+(?:\.\d+)?$/.test(text)
-        ? Number(text) * 1000
-        : Date.parse(text)
+  const since = text === null ? undefined : /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text)
   if (since !== undefined && Number.isNaN(since))
     return 'since: expected a time such as 2026-03-01T12:00:00Z, or seconds since the epoch'
   return { limit, ...(since !== undefined && { since }), ...(after !== undefined && { after }) }

@@ -12,9 +12,8 @@ export interface Exposition {
 }
 
 /**
- * Default metrics of prom-client that are excluded: gauges named like counters, which `promtool
- * check metrics` rejects, and metrics with many series that are rarely needed: heap spaces, garbage
- * collection, handles by kind.
+ * Default metrics of prom-client that are excluded: gauges named like counters, which `promtool check metrics` rejects,
+ * and metrics with many series that are rarely needed: heap spaces, garbage collection, handles by kind.
  */
 const EXCLUDED_METRICS = [
   'nodejs_active_handles_total',
@@ -37,8 +36,8 @@ interface ExpositionOptions {
 }
 
 /**
- * Creates the metrics of the catalogue in prom-client, which only this file imports. `complain` is
- * called for duplicate series.
+ * Creates the metrics of the catalogue in prom-client, which only this file imports. `complain` is called for duplicate
+ * series.
  */
 export const createExposition = (
   complain: (message: string) => void,
@@ -48,16 +47,12 @@ export const createExposition = (
   if (ownsProcess) collectDefaultMetrics({ register: registry })
   for (const name of EXCLUDED_METRICS) registry.removeSingleMetric(name)
 
-  const values = new Map<
-    string,
-    { readonly metric: Value; readonly labelNames: readonly string[] }
-  >()
+  const values = new Map<string, { readonly metric: Value; readonly labelNames: readonly string[] }>()
   const counters = new Map<string, Counter>()
   const histograms = new Map<string, Histogram>()
   for (const [name, definition] of Object.entries(catalogue)) {
     const options = optionsOf(name, definition, registry)
-    if (definition.type === 'histogram')
-      histograms.set(name, clear(new Histogram(options), options))
+    if (definition.type === 'histogram') histograms.set(name, clear(new Histogram(options), options))
     else if (definition.type === 'counter') counters.set(name, clear(new Counter(options), options))
     else if (definition.type === 'external counter')
       values.set(name, { metric: clear(new Counter(options), options), ...options })
@@ -68,8 +63,7 @@ export const createExposition = (
     contentType: registry.contentType,
     recorder: {
       count: (name, by, ...[labels]) => counters.get(name)?.inc({ ...labels }, Number(by)),
-      observe: (name, seconds, ...[labels]) =>
-        histograms.get(name)?.observe({ ...labels }, seconds),
+      observe: (name, seconds, ...[labels]) => histograms.get(name)?.observe({ ...labels }, seconds),
     },
     render: (samples) => {
       // Synchronous, so that concurrent scrapes each see a consistent state.
@@ -89,10 +83,7 @@ export const createExposition = (
 
 type Value = Counter | Gauge
 
-/**
- * prom-client exports a metric without labels as 0 before it is set, and after `reset`. Unknown
- * must be absent.
- */
+/** prom-client exports a metric without labels as 0 before it is set, and after `reset`. Unknown must be absent. */
 const clear = <Metric extends Value | Histogram>(
   metric: Metric,
   { labelNames }: { readonly labelNames: readonly string[] },

@@ -20,11 +20,7 @@ export interface ListeningServer {
 export const MAX_HEADER_BYTES = 8192
 
 /** Starts the server. Throws a SourceError with `advice` if it cannot listen on the address. */
-export const listenOn = async (
-  server: Server,
-  { host, port }: Address,
-  advice: string,
-): Promise<ListeningServer> => {
+export const listenOn = async (server: Server, { host, port }: Address, advice: string): Promise<ListeningServer> => {
   server.prependListener('request', (_request, response) => {
     response.setHeader('X-Content-Type-Options', 'nosniff')
   })

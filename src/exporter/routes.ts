@@ -32,11 +32,7 @@ const compress = promisify(gzip)
 
 /** Serves /metrics, /-/healthy and /-/ready, and added routes. */
 export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
-  const app = express()
-    .disable('x-powered-by')
-    .disable('etag')
-    .enable('case sensitive routing')
-    .set('json spaces', 2)
+  const app = express().disable('x-powered-by').disable('etag').enable('case sensitive routing').set('json spaces', 2)
   const add = (path: string, handler: RequestHandler): void => {
     // express uses it for HEAD too
     app.get(path, async (request, response, next) => {
@@ -44,10 +40,7 @@ export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes =>
         await handler(request, response, next)
       } catch (error) {
         view.complain(asError(error))
-        response
-          .status(500)
-          .type('text')
-          .send('This page could not be rendered; see the log for the reason.\n')
+        response.status(500).type('text').send('This page could not be rendered; see the log for the reason.\n')
       }
     })
     app.all(path, (_request, response) => {

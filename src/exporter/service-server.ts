@@ -1,17 +1,9 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http'
 import { type Address, type ListeningServer, listenOn, MAX_HEADER_BYTES } from './listen.ts'
 import { type MonitoringView, createRoutes } from './routes.ts'
 
 /** Serves a service's monitoring endpoints, on a separate address. */
-export const serveOperations = (
-  view: MonitoringView,
-  address: Address,
-): Promise<ListeningServer> => {
+export const serveOperations = (view: MonitoringView, address: Address): Promise<ListeningServer> => {
   const routes = createRoutes(view, {
     healthy: 'The service is alive.',
     ready: 'The service is ready.',
@@ -36,10 +28,7 @@ interface RequestServerOptions {
 
 /** Serves the service's requests. */
 export const serveRequests = (options: RequestServerOptions): Promise<ListeningServer> => {
-  const server = createServer(
-    { ...options.options, maxHeaderSize: MAX_HEADER_BYTES },
-    options.handler,
-  )
+  const server = createServer({ ...options.options, maxHeaderSize: MAX_HEADER_BYTES }, options.handler)
   server.maxConnections = options.maxConnections
   return listenOn(
     server,

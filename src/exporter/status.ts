@@ -3,8 +3,8 @@ import { toApiJson } from '../core/json.ts'
 import { redact, redactAll } from '../core/redact.ts'
 
 /**
- * The body of /api/v1/status. Timestamps are RFC 3339, durations are in seconds, 64-bit values are
- * decimal strings, unknown is null.
+ * The body of /api/v1/status. Timestamps are RFC 3339, durations are in seconds, 64-bit values are decimal strings,
+ * unknown is null.
  */
 export const renderStatus = (
   agent: { readonly version: string; readonly startedAt: number; readonly prefix: string | null },

@@ -22,9 +22,7 @@ export const newestBlock = (known: SampleIndex): Block | undefined => {
       height: known.value('chain_ledger_seq_num', { event: 'proposed' }),
       time: known.value('chain_ledger_block_timestamp_seconds', { event: 'proposed' }),
     },
-  ].flatMap(({ height, time }) =>
-    height === undefined || time === undefined ? [] : [{ height, time }],
-  )
+  ].flatMap(({ height, time }) => (height === undefined || time === undefined ? [] : [{ height, time }]))
   return reported.toSorted((a, b) => b.time - a.time)[0]
 }
 
@@ -37,13 +35,12 @@ export const blockAge = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): numb
 const RECENT_S = 10
 
 /**
- * Whether a block arrived in the last 10 s, however old the block itself is: the RPC height increased, or the
- * ledger stream has a recent entry and consensus commits. The ledger stream alone is not enough: it also has
- * entries of its own start and of old blocks.
+ * Whether a block arrived in the last 10 s, however old the block itself is: the RPC height increased, or the ledger
+ * stream has a recent entry and consensus commits. The ledger stream alone is not enough: it also has entries of its
+ * own start and of old blocks.
  */
 export const isAdvancing = ({ known, at }: Pick<HealthInput, 'known' | 'at'>): boolean => {
-  const isRecent = (time: number | undefined): boolean =>
-    time !== undefined && at / second - time < RECENT_S
+  const isRecent = (time: number | undefined): boolean => time !== undefined && at / second - time < RECENT_S
   const lastLedgerEntry = known.value('chain_agent_journal_last_entry_timestamp_seconds', {
     service: 'ledger-tail',
   })
@@ -114,10 +111,7 @@ export interface MaintenanceWindow {
 const maintenanceSchema = z.object({ reason: z.string(), until: timestamp })
 
 /** The maintenance window that is set now; undefined if none is. */
-export const maintenanceWindow = ({
-  collectors,
-  at,
-}: HealthInput): MaintenanceWindow | undefined => {
+export const maintenanceWindow = ({ collectors, at }: HealthInput): MaintenanceWindow | undefined => {
   const status = collectors.find(({ name }) => name === 'maintenance')
   const { data } = maintenanceSchema.safeParse(status?.reading)
   if (!data) return undefined

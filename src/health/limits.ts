@@ -1,6 +1,6 @@
 /**
- * Thresholds of findings. They are those of the alert rules, so that the terminal and the pager agree; a test
- * compares them with the rules. `alert` is the rule that has the number.
+ * Thresholds of findings. They are those of the alert rules, so that the terminal and the pager agree; a test compares
+ * them with the rules. `alert` is the rule that has the number.
  */
 export const LIMITS = {
   /** Age of the newest block, in seconds. */
@@ -54,20 +54,14 @@ interface Limit {
 }
 
 /** Severity of a value that should stay below its limits; undefined if it does or is unknown. */
-export const above = (
-  value: number | undefined,
-  { warning, critical }: Limit,
-): 'critical' | 'warning' | undefined => {
+export const above = (value: number | undefined, { warning, critical }: Limit): 'critical' | 'warning' | undefined => {
   if (value === undefined) return undefined
   if (critical !== undefined && value > critical) return 'critical'
   return warning !== undefined && value > warning ? 'warning' : undefined
 }
 
 /** Severity of a value that should stay above its limits; undefined if it does or is unknown. */
-export const below = (
-  value: number | undefined,
-  { warning, critical }: Limit,
-): 'critical' | 'warning' | undefined => {
+export const below = (value: number | undefined, { warning, critical }: Limit): 'critical' | 'warning' | undefined => {
   if (value === undefined) return undefined
   if (critical !== undefined && value < critical) return 'critical'
   return warning !== undefined && value < warning ? 'warning' : undefined

@@ -14,9 +14,7 @@ export interface RecoveryAdvice extends RecoveryPlan {
 
 /** There is no node on this host, or nothing is known of it. */
 const noNode: RecoveryRule = ({ known, hasServices, rpc, age }) => {
-  const notFound = known
-    .series('chain_service_state')
-    .filter(({ labels }) => labels['state'] === 'not-found')
+  const notFound = known.series('chain_service_state').filter(({ labels }) => labels['state'] === 'not-found')
   const isGone =
     notFound.length > 0 &&
     ['bft', 'execution'].every((service) =>
@@ -44,8 +42,8 @@ const unknown = (says: string, why: readonly string[]): RecoveryPlan => ({
 })
 
 /**
- * The first rule that applies determines the plan. Problems that would make a start fail come before the start,
- * and a stalled node comes before one that is only behind.
+ * The first rule that applies determines the plan. Problems that would make a start fail come before the start, and a
+ * stalled node comes before one that is only behind.
  */
 const RULES: readonly RecoveryRule[] = [
   noNode,

@@ -58,10 +58,7 @@ const STATUSES = {
 } as const
 
 /** The health verdict: that of the most severe finding, or OK. `more` are findings of the caller's own checks. */
-export const evaluateHealth = (
-  input: HealthInput,
-  more: readonly Finding[] = [],
-): HealthVerdict => {
+export const evaluateHealth = (input: HealthInput, more: readonly Finding[] = []): HealthVerdict => {
   const absent = node(input)
   // Without a node, no other check means anything.
   const found = absent.length > 0 ? absent : CHECKS.flatMap((check) => check(input))
@@ -89,10 +86,7 @@ export const evaluateHealth = (
 export const firstLine = ({ word, sentence }: Pick<HealthVerdict, 'word' | 'sentence'>): string =>
   `${word}: ${sentence}`
 
-const maintenanceSentence = (
-  maintenance: MaintenanceWindow,
-  findings: readonly Finding[],
-): string => {
+const maintenanceSentence = (maintenance: MaintenanceWindow, findings: readonly Finding[]): string => {
   const worst = findings.find(({ severity }) => severity !== 'info')
   return `${maintenance.reason}, ${maintenance.left} left${worst ? `; ${worst.says}` : ''}.`
 }

@@ -17,8 +17,8 @@ export interface Recipient {
 }
 
 /**
- * Recipients printed in public documentation. Operators copy them from there, and then only the authors of
- * those pages, or every reader of them, can decrypt the file.
+ * Recipients printed in public documentation. Operators copy them from there, and then only the authors of those pages,
+ * or every reader of them, can decrypt the file.
  */
 const PUBLIC_EXAMPLES: ReadonlyMap<string, string> = new Map([
   // https://github.com/FiloSottile/age, README.md

@@ -27,9 +27,8 @@ export interface BackupResult {
 }
 
 /**
- * Writes the backup of one key to a temporary file that only its owner can read and syncs it, then links the
- * existing backup to a dated name, then replaces it. Throws a SourceError; the existing backup is then still
- * in its place.
+ * Writes the backup of one key to a temporary file that only its owner can read and syncs it, then links the existing
+ * backup to a dated name, then replaces it. Throws a SourceError; the existing backup is then still in its place.
  */
 export const backUp = async (
   context: KeyContext,
@@ -43,9 +42,7 @@ export const backUp = async (
   signal.throwIfAborted()
   await context.files.createFolder(dirname(path))
   const temporary = await findTemporaryFiles(context, path)
-  const kept = await replaceFile(context, { path, content: text.reveal() }, () =>
-    keep(context, path),
-  )
+  const kept = await replaceFile(context, { path, content: text.reveal() }, () => keep(context, path))
   const { removed, left } = await clear(context, temporary, text)
   return {
     key,
@@ -66,11 +63,7 @@ interface Content {
   readonly isLegacy: boolean
 }
 
-const contentOf = async (
-  context: KeyContext,
-  key: BackupResult['key'],
-  signal: AbortSignal,
-): Promise<Content> => {
+const contentOf = async (context: KeyContext, key: BackupResult['key'], signal: AbortSignal): Promise<Content> => {
   const password = await readNodePassword(context)
   const [type] = key === 'password' ? KEY_TYPES : [key]
   context.reportProgress(`Recovering the ${type} key`)
@@ -96,8 +89,6 @@ const clear = async (context: KeyContext, temporary: readonly string[], text: Se
 
 const isContained = (found: Secret, text: Secret): boolean => {
   if (text.reveal().startsWith(found.reveal())) return true
-  const [theirs, ours] = [found, text].map(
-    (one) => readKeyMaterial(one.reveal()).material?.secret ?? null,
-  )
+  const [theirs, ours] = [found, text].map((one) => readKeyMaterial(one.reveal()).material?.secret ?? null)
   return theirs !== null && theirs === ours
 }

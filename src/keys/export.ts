@@ -27,8 +27,8 @@ interface ExportRequest {
 }
 
 /**
- * Encrypts backups unchanged. Throws a SourceError and writes nothing if one of them contains no key, or a key
- * that is known not to be the node's. Never overwrites a file.
+ * Encrypts backups unchanged. Throws a SourceError and writes nothing if one of them contains no key, or a key that is
+ * known not to be the node's. Never overwrites a file.
  */
 export const exportKeys = async (
   context: KeyContext,
@@ -63,11 +63,7 @@ export const exportKeys = async (
 }
 
 /** Writes a temporary file first: an incomplete file must not have the final name. */
-const writeNew = async (
-  context: KeyContext,
-  file: string,
-  content: string | Uint8Array,
-): Promise<void> => {
+const writeNew = async (context: KeyContext, file: string, content: string | Uint8Array): Promise<void> => {
   const { files } = context
   const temporary = temporaryName(file, context)
   await files.create(temporary, content)

@@ -20,11 +20,7 @@ export interface BackupFile {
 }
 
 /** Finds and reads the backup of a key, and decrypts it if needed. Writes nothing. Throws a SourceError. */
-export const readBackup = async (
-  context: KeyContext,
-  type: KeyType,
-  source: BackupLocation,
-): Promise<BackupFile> => {
+export const readBackup = async (context: KeyContext, type: KeyType, source: BackupLocation): Promise<BackupFile> => {
   const file = await fileOf(context, type, source)
   const bytes = await context.files.read(file, { isNamed: true })
   const isEncrypted = isAge(bytes)
@@ -37,11 +33,7 @@ export const readBackup = async (
 
 const ADVICE = 'use another with --from: an earlier one (.bak), or the copy in your vault'
 
-const fileOf = async (
-  context: KeyContext,
-  type: KeyType,
-  source: BackupLocation,
-): Promise<string> => {
+const fileOf = async (context: KeyContext, type: KeyType, source: BackupLocation): Promise<string> => {
   const { files, folders } = context
   const { from = folders.backupDirectory } = source
   // `<(…)` of a shell is a link to a pipe.
@@ -54,8 +46,7 @@ const fileOf = async (
   const earlier = (await copiesOf(context, plain)).at(-1)
   throw new SourceError({
     doing: `find the backup of the ${type} key`,
-    happened:
-      info === undefined ? `${from} does not exist` : `neither ${found.join(' nor ')} exists`,
+    happened: info === undefined ? `${from} does not exist` : `neither ${found.join(' nor ')} exists`,
     advice:
       earlier === undefined
         ? 'pass the file or its directory with --from'
@@ -66,11 +57,7 @@ const fileOf = async (
 /** The suffix that `keys export` appends. */
 const SUFFIXES = ['.age'] as const
 
-const identities = async (
-  { files }: KeyContext,
-  file: string,
-  { identity }: BackupLocation,
-): Promise<Secret> => {
+const identities = async ({ files }: KeyContext, file: string, { identity }: BackupLocation): Promise<Secret> => {
   if (identity !== undefined) {
     return new Secret((await files.read(identity, { isNamed: true })).toString('utf8'))
   }

@@ -19,10 +19,7 @@ export interface Comparison extends KnownKey {
   readonly isSame: boolean | null
 }
 
-export const compareKeys = (
-  known: readonly KnownKey[],
-  publicKey: string | null,
-): readonly Comparison[] =>
+export const compareKeys = (known: readonly KnownKey[], publicKey: string | null): readonly Comparison[] =>
   known.map((one) => {
     if (one.publicKey === null) return { ...one, isSame: null }
     if (publicKey !== null) return { ...one, isSame: one.publicKey === publicKey }

@@ -58,8 +58,7 @@ interface RecoverOptions {
   readonly path?: string
 }
 
-const RECOVER_ADVICE =
-  'the keystore tool prints the secret since v0.12: update it and run the command again'
+const RECOVER_ADVICE = 'the keystore tool prints the secret since v0.12: update it and run the command again'
 
 /** `doing` is the start of the error message: "read the backup …". Throws a SourceError if the text has no key. */
 export const parseKey = ({ text, type }: Text, doing: string, advice: string): Key => {

@@ -27,13 +27,10 @@ const schema = z.object({
 })
 
 const NAME = 'off-node.json'
-const fileOf = ({ folders }: Pick<KeyContext, 'folders'>): string =>
-  `${folders.backupDirectory}/${NAME}`
+const fileOf = ({ folders }: Pick<KeyContext, 'folders'>): string => `${folders.backupDirectory}/${NAME}`
 
 /** The notes; empty if there is no file. Throws a ParseError if the file is not valid. */
-export const readOffNode = async (
-  context: Pick<KeyContext, 'files' | 'folders'>,
-): Promise<readonly OffNode[]> => {
+export const readOffNode = async (context: Pick<KeyContext, 'files' | 'folders'>): Promise<readonly OffNode[]> => {
   const file = fileOf(context)
   if ((await context.files.look(file)) === undefined) return []
   const text = (await context.files.read(file)).toString('utf8')
@@ -43,10 +40,7 @@ export const readOffNode = async (
 }
 
 /** Writes notes, replacing earlier ones of the same keys. Throws a ParseError if the existing file is not valid. */
-export const noteOffNode = async (
-  context: KeyContext,
-  copies: readonly OffNode[],
-): Promise<void> => {
+export const noteOffNode = async (context: KeyContext, copies: readonly OffNode[]): Promise<void> => {
   const file = fileOf(context)
   const before = await readOffNode(context)
   const others = before.filter(({ key }) => copies.every((copy) => copy.key !== key))

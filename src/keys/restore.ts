@@ -6,12 +6,7 @@ import type { KeyFileInfo, Owner } from '../sources/secret-files.ts'
 import { copiesOf, keep, regularFileAt } from './rotation.ts'
 import { isSameKey, type Key, type KeyContext, recoverKey } from './key-context.ts'
 import { type BackupFile, type BackupLocation, readBackup } from './find-backup.ts'
-import {
-  findTemporaryFiles,
-  replaceFile,
-  tryRemove,
-  withStagingDirectory,
-} from './temporary-files.ts'
+import { findTemporaryFiles, replaceFile, tryRemove, withStagingDirectory } from './temporary-files.ts'
 
 /** What a restore would do. Making the plan writes nothing. */
 export interface RestorePlan {
@@ -90,8 +85,8 @@ const tryOpen = async (
 }
 
 /**
- * Makes the new keystore in a staging directory and verifies that the same key can be recovered from it.
- * Does not change the node's files. Throws a SourceError.
+ * Makes the new keystore in a staging directory and verifies that the same key can be recovered from it. Does not
+ * change the node's files. Throws a SourceError.
  */
 export const prepareKeystore = async (
   context: KeyContext,
@@ -119,8 +114,8 @@ export const prepareKeystore = async (
 }
 
 /**
- * Links the old keystore to a dated name and replaces it with the new one. Throws a SourceError; the old
- * keystore is then in its place.
+ * Links the old keystore to a dated name and replaces it with the new one. Throws a SourceError; the old keystore is
+ * then in its place.
  */
 export const replaceKeystore = async (
   context: KeyContext,
@@ -148,29 +143,21 @@ export const replaceKeystore = async (
 }
 
 /** While the operator was asked to confirm, another program may have written a keystore. */
-const assertUnchanged = async (
-  context: KeyContext,
-  { keystore, before, source }: RestorePlan,
-): Promise<void> => {
+const assertUnchanged = async (context: KeyContext, { keystore, before, source }: RestorePlan): Promise<void> => {
   const now = await regularFileAt(context, keystore)
   if (now?.inode === before?.inode) return
   throw cannotRestore(source, `${keystore} has changed since it was read`)
 }
 
 /** Puts the old keystore back: the rename may have succeeded, and only the sync failed. */
-const rollBack = async (
-  context: KeyContext,
-  { keystore, before }: RestorePlan,
-  kept: string | null,
-): Promise<void> => {
+const rollBack = async (context: KeyContext, { keystore, before }: RestorePlan, kept: string | null): Promise<void> => {
   if (kept === null || before === undefined) return
   if ((await context.files.look(keystore))?.inode === before.inode) return
   const content = await context.files.read(kept)
   await replaceFile(context, { path: keystore, content, owner: before }, () => Promise.resolve())
 }
 
-const LEGACY =
-  'it belongs to a keystore of version 1, and import would derive another key from its secret'
+const LEGACY = 'it belongs to a keystore of version 1, and import would derive another key from its secret'
 
 const cannotRestore = ({ file }: BackupFile, happened: string): SourceError =>
   new SourceError({

@@ -6,10 +6,7 @@ import type { KeyFileInfo } from '../sources/secret-files.ts'
 import type { KeyContext } from './key-context.ts'
 
 /** The dated copies of a file (`.bak`), oldest first. */
-export const copiesOf = async (
-  { files }: Pick<KeyContext, 'files'>,
-  path: string,
-): Promise<readonly string[]> => {
+export const copiesOf = async ({ files }: Pick<KeyContext, 'files'>, path: string): Promise<readonly string[]> => {
   const folder = dirname(path)
   const names = await files.list(folder)
   return names
@@ -29,8 +26,8 @@ export interface KeptFile {
 }
 
 /**
- * Links the existing file to a dated name, which never overwrites another file. Null if there is no file.
- * Throws a SourceError.
+ * Links the existing file to a dated name, which never overwrites another file. Null if there is no file. Throws a
+ * SourceError.
  */
 export const keep = async (context: KeyContext, path: string): Promise<KeptFile | null> => {
   const { files, now } = context

@@ -2,11 +2,8 @@ import { basename, dirname } from 'node:path'
 import type { KeyContext } from './key-context.ts'
 
 /** The name of a temporary file or directory for `path`; it is renamed to `path` when it is complete. */
-export const temporaryName = (
-  path: string,
-  { runId }: Pick<KeyContext, 'runId'>,
-  folder = dirname(path),
-) => `${folder}/.${basename(path)}.${runId}.new`
+export const temporaryName = (path: string, { runId }: Pick<KeyContext, 'runId'>, folder = dirname(path)) =>
+  `${folder}/.${basename(path)}.${runId}.new`
 
 /** Temporary files of interrupted runs for this path. No other run uses them: the folder is locked. */
 export const findTemporaryFiles = async (
@@ -16,9 +13,7 @@ export const findTemporaryFiles = async (
 ): Promise<readonly string[]> => {
   const names = await files.list(folder)
   const [begin, end] = [`.${basename(path)}.`, '.new']
-  return names
-    .filter((name) => name.startsWith(begin) && name.endsWith(end))
-    .map((name) => `${folder}/${name}`)
+  return names.filter((name) => name.startsWith(begin) && name.endsWith(end)).map((name) => `${folder}/${name}`)
 }
 
 interface Replacement {
@@ -28,8 +23,8 @@ interface Replacement {
 }
 
 /**
- * Writes a temporary file, runs `before`, and renames the file to `path`. If one of them fails, the temporary
- * file is removed and the old file stays.
+ * Writes a temporary file, runs `before`, and renames the file to `path`. If one of them fails, the temporary file is
+ * removed and the old file stays.
  */
 export const replaceFile = async <T>(
   context: Pick<KeyContext, 'files' | 'runId'>,
@@ -50,10 +45,7 @@ export const replaceFile = async <T>(
 }
 
 /** False if the file could not be removed. The caller reports it; the error must not hide the result. */
-export const tryRemove = async (
-  { files }: Pick<KeyContext, 'files'>,
-  path: string,
-): Promise<boolean> => {
+export const tryRemove = async ({ files }: Pick<KeyContext, 'files'>, path: string): Promise<boolean> => {
   try {
     await files.remove(path)
     return true
@@ -63,9 +55,9 @@ export const tryRemove = async (
 }
 
 /**
- * Runs `work` with the path of a new keystore in a staging directory that only this process can change. As
- * root that is not the node's folder: the node's user could place a symbolic link there, which a program that
- * runs as root would follow.
+ * Runs `work` with the path of a new keystore in a staging directory that only this process can change. As root that is
+ * not the node's folder: the node's user could place a symbolic link there, which a program that runs as root would
+ * follow.
  */
 export const withStagingDirectory = async <T>(
   context: KeyContext,
@@ -86,15 +78,11 @@ export const withStagingDirectory = async <T>(
 }
 
 /** Staging directories of interrupted runs. Their keystores were not verified; the backups still exist. */
-export const findStagingDirectories = (
-  context: KeyContext,
-  keystore: string,
-): Promise<readonly string[]> =>
+export const findStagingDirectories = (context: KeyContext, keystore: string): Promise<readonly string[]> =>
   findTemporaryFiles(context, stagedName(keystore), stagingParent(context, keystore))
 
 /** Contains the full path: several nodes of the host may share the parent, and only this node is locked. */
-const stagedName = (keystore: string): string =>
-  `${dirname(keystore)}/${encodeURIComponent(keystore)}.made`
+const stagedName = (keystore: string): string => `${dirname(keystore)}/${encodeURIComponent(keystore)}.made`
 
 const stagingParent = ({ privateDirectory }: KeyContext, keystore: string): string =>
   privateDirectory ?? dirname(keystore)

@@ -4,14 +4,7 @@ import { backupOf, exposureOf, keystoreOf, type KeyType } from '../core/key-path
 import { Secret } from '../core/secret.ts'
 import { readKeyMaterial } from '../parsers/keystore.ts'
 import { copiesOf } from './rotation.ts'
-import {
-  isSameKey,
-  type Key,
-  type KeyContext,
-  parseKey,
-  readNodePassword,
-  recoverKey,
-} from './key-context.ts'
+import { isSameKey, type Key, type KeyContext, parseKey, readNodePassword, recoverKey } from './key-context.ts'
 import { type OffNode, readOffNode } from './off-node.ts'
 import { findStagingDirectories, findTemporaryFiles } from './temporary-files.ts'
 
@@ -101,9 +94,7 @@ const readKeyBackup = async ({ files, folders }: KeyContext, type: KeyType): Pro
 }
 
 /** The result, or the summary of the error. */
-const attempt = async <T>(
-  work: () => Promise<T>,
-): Promise<readonly [T, null] | readonly [null, string]> => {
+const attempt = async <T>(work: () => Promise<T>): Promise<readonly [T, null] | readonly [null, string]> => {
   try {
     return [await work(), null]
   } catch (error) {
@@ -132,11 +123,7 @@ const isWhole = async ({ files }: KeyContext, path: string): Promise<boolean> =>
   return bytes !== undefined && readKeyMaterial(bytes.toString('utf8')).problem === null
 }
 
-const offNodeOf = async (
-  context: KeyContext,
-  key: KeyType,
-  publicKey: string | null,
-): Promise<OffNode | null> => {
+const offNodeOf = async (context: KeyContext, key: KeyType, publicKey: string | null): Promise<OffNode | null> => {
   const [notes] = await attempt(() => readOffNode(context))
   const note = notes?.find((one) => one.key === key)
   const isOther = note !== undefined && publicKey !== null && note.publicKey !== publicKey

@@ -1,8 +1,6 @@
 import { parseU64 } from '../core/units.ts'
 
-/**
- * A parsed line of the consensus log. Null is a field that the line or its version does not have.
- */
+/** A parsed line of the consensus log. Null is a field that the line or its version does not have. */
 export type ConsensusEvent = { readonly level: Level | null } & ConsensusEventBody
 
 /** Null for lines that are not JSON: Rust's own panic output. */
@@ -14,10 +12,7 @@ export type ConsensusEventBody =
       readonly block: bigint
       readonly transactions: bigint | null
     }
-  /**
-   * A round ended, by a quorum certificate or a timeout certificate. `round` is the certificate's
-   * round.
-   */
+  /** A round ended, by a quorum certificate or a timeout certificate. `round` is the certificate's round. */
   | {
       readonly event: 'round_closed'
       readonly by: 'qc' | 'tc'
@@ -52,9 +47,7 @@ export type ConsensusEventBody =
   | { readonly event: 'crash'; readonly reason: string }
   /** The reason of a panic: the block tree is too old to continue from. */
   | { readonly event: 'too_far_behind' }
-  /**
-   * The first line of a panic. Since Rust 1.73 the reason is on the next line; null in that case.
-   */
+  /** The first line of a panic. Since Rust 1.73 the reason is on the next line; null in that case. */
   | { readonly event: 'panic'; readonly place: string; readonly reason: string | null }
   | { readonly event: 'starting'; readonly version: string }
   | { readonly event: 'configs_replaced' }
@@ -62,18 +55,8 @@ export type ConsensusEventBody =
   /** A warning or an error without a known message. */
   | { readonly event: 'other' }
 
-/**
- * `serving` answers other nodes and is healthy; every other step is this node's own statesync, or
- * its end.
- */
-type StatesyncStep =
-  | 'begun'
-  | 'running'
-  | 'new_target'
-  | 'snapshot_advised'
-  | 'database_done'
-  | 'done'
-  | 'serving'
+/** `serving` answers other nodes and is healthy; every other step is this node's own statesync, or its end. */
+type StatesyncStep = 'begun' | 'running' | 'new_target' | 'snapshot_advised' | 'database_done' | 'done' | 'serving'
 
 type BlocksyncStep = 'own' | 'no_peers' | 'serving'
 
@@ -81,8 +64,8 @@ export type Fields = Readonly<Record<string, unknown>>
 export type NetworkErrorKind = 'decrypt' | 'session_timeout' | 'timestamp'
 
 /**
- * An unsigned integer, printed as a number, as digits or as `Some(digits)`. Null if it is missing,
- * `None` or not an integer; JSON numbers above 2^53 have lost digits and give null.
+ * An unsigned integer, printed as a number, as digits or as `Some(digits)`. Null if it is missing, `None` or not an
+ * integer; JSON numbers above 2^53 have lost digits and give null.
  */
 export const readU64 = (value: unknown): bigint | null => {
   if (typeof value === 'number') {
@@ -141,14 +124,9 @@ export const roundClosed = ({ certificate }: Fields): ConsensusEventBody | null 
   return read && { event: 'round_closed', ...read }
 }
 
-export const committedBlock = ({
-  block_num: number,
-  num_tx: transactions,
-}: Fields): ConsensusEventBody | null => {
+export const committedBlock = ({ block_num: number, num_tx: transactions }: Fields): ConsensusEventBody | null => {
   const block = readU64(number)
-  return block === null
-    ? null
-    : { event: 'committed_block', block, transactions: readU64(transactions) }
+  return block === null ? null : { event: 'committed_block', block, transactions: readU64(transactions) }
 }
 
 export const createdQc = ({ round: number, epoch }: Fields): ConsensusEventBody | null => {

@@ -26,9 +26,9 @@ const schema = z.object({
 })
 
 /**
- * Parses one line. Null for lines without a known message, which is nearly every line on a node
- * that logs DEBUG: the message is compared before any JSON is parsed. Throws a ParseError for a
- * known message in a line that cannot be parsed.
+ * Parses one line. Null for lines without a known message, which is nearly every line on a node that logs DEBUG: the
+ * message is compared before any JSON is parsed. Throws a ParseError for a known message in a line that cannot be
+ * parsed.
  */
 export const parseConsensusLine = (text: string): ConsensusEvent | null => {
   if (!text.startsWith('{')) return parsePlain(text)
@@ -82,10 +82,7 @@ const parsePlain = (text: string): ConsensusEvent | null => {
   return place === undefined ? null : { level, event: 'panic', place, reason: reason ?? null }
 }
 
-/**
- * A known message: the pattern of its log target, without the name prefix, and the function that
- * reads its fields.
- */
+/** A known message: the pattern of its log target, without the name prefix, and the function that reads its fields. */
 interface Message {
   readonly target: RegExp
   /** Null if the fields do not match the message. */
@@ -110,9 +107,7 @@ const blocksync = (step: Extract<ConsensusEventBody, { event: 'blocksync' }>['st
   target: BLOCKSYNC,
   read: always({ event: 'blocksync', step }),
 })
-const networkError = (
-  kind: Extract<ConsensusEventBody, { event: 'network_error' }>['kind'],
-): Message => ({
+const networkError = (kind: Extract<ConsensusEventBody, { event: 'network_error' }>['kind']): Message => ({
   target: ANY,
   read: (fields) => ({ event: 'network_error', kind, peer: readPeer(fields) }),
 })
@@ -126,10 +121,7 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['local timeout', { target: CONSENSUS, read: localTimeout }],
   ['remote timeout message', { target: CONSENSUS, read: remoteTimeout }],
   ['proposal message', { target: CONSENSUS, read: proposal }],
-  [
-    'sending vote',
-    { target: CONSENSUS, read: ({ round }) => ({ event: 'vote_sent', round: readU64(round) }) },
-  ],
+  ['sending vote', { target: CONSENSUS, read: ({ round }) => ({ event: 'vote_sent', round: readU64(round) }) }],
   ['vote successful', other({ event: 'vote_succeeded' }, CONSENSUS)],
 
   ['starting up, syncing', statesync('begun')],
@@ -179,10 +171,7 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ].map((text): [string, Message] => [`blocksync: ${text}`, blocksync('own')]),
   ...['header', 'payload']
     .flatMap((part) => [`${part} not found locally`, `${part} request timed out`])
-    .map((text): [string, Message] => [
-      `blocksync: ${text}, but no peers - retrying later`,
-      blocksync('no_peers'),
-    ]),
+    .map((text): [string, Message] => [`blocksync: ${text}, but no peers - retrying later`, blocksync('no_peers')]),
   ['blocksync: peer headers request', blocksync('serving')],
   ['blocksync: peer payload request', blocksync('serving')],
   ['consensus blocksyncing blocks up to root', blocksync('own')],
@@ -193,20 +182,14 @@ export const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['session timeout expired', networkError('session_timeout')],
   ['Timestamp validation failed', networkError('timestamp')],
   ["no eth_header found, can't propose", other({ event: 'execution_lagging' }, CONSENSUS)],
-  [
-    'network has different vote/proposal pacing than us',
-    other({ event: 'pacing_differs' }, CONSENSUS),
-  ],
+  ['network has different vote/proposal pacing than us', other({ event: 'pacing_differs' }, CONSENSUS)],
   ['replaced local configs with remote configs', other({ event: 'configs_replaced' })],
   ['received SIGTERM, exiting...', other({ event: 'stopping' })],
   ['parent executor returned none!', other({ event: 'crash', reason: 'parent executor' })],
 ])
 
 /** Messages with variable parts. */
-const VARIABLE: readonly (readonly [
-  pattern: RegExp,
-  read: (rest: string) => ConsensusEventBody,
-])[] = [
+const VARIABLE: readonly (readonly [pattern: RegExp, read: (rest: string) => ConsensusEventBody])[] = [
   [/^waltrace thread stopped/, always({ event: 'wal', trouble: 'thread_stopped' })],
   [/^failed to push to wal/, always({ event: 'wal', trouble: 'push_failed' })],
   [/^statesync reached target/, always({ event: 'statesync', step: 'running', target: null })],
@@ -214,8 +197,7 @@ const VARIABLE: readonly (readonly [
   [/(?:^|\s)consensus node crashed/, always({ event: 'crash', reason: 'consensus' })],
 ]
 /** A fast test whether a message may match one of these patterns: nearly none does. */
-const VARIABLE_CANDIDATE =
-  /^(?:waltrace|failed to push|statesync reached|starting \S+-bft)|consensus node crashed/
+const VARIABLE_CANDIDATE = /^(?:waltrace|failed to push|statesync reached|starting \S+-bft)|consensus node crashed/
 
 const readVariable = (message: string): ConsensusEventBody | null => {
   if (!VARIABLE_CANDIDATE.test(message)) return null
@@ -229,17 +211,14 @@ const readVariable = (message: string): ConsensusEventBody | null => {
 const escape = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 
 /**
- * The pattern for `journalctl --grep`: lines that do not match, nearly all on a node that logs
- * DEBUG, are not read. Lines that are not JSON are panics, and messages of systemd and journald
- * about the unit. Anchored at the beginning it takes a third of the time; one more alternative at
- * its front makes it 40 % slower. It contains a capital letter, so matching is case-sensitive.
- * `more`: beginnings of additional messages to include.
+ * The pattern for `journalctl --grep`: lines that do not match, nearly all on a node that logs DEBUG, are not read.
+ * Lines that are not JSON are panics, and messages of systemd and journald about the unit. Anchored at the beginning it
+ * takes a third of the time; one more alternative at its front makes it 40 % slower. It contains a capital letter, so
+ * matching is case-sensitive. `more`: beginnings of additional messages to include.
  */
 export const consensusLogPattern = (more: readonly string[] = []): string =>
   '^(?:[^{]|.{0,200}?"(?:level":"(?:WARN|ERROR)"|message":"(?:' +
-  [...MESSAGES.keys(), 'waltrace', 'failed to push to wal', 'statesync reached target', ...more]
-    .map(escape)
-    .join('|') +
+  [...MESSAGES.keys(), 'waltrace', 'failed to push to wal', 'statesync reached target', ...more].map(escape).join('|') +
   '|starting [^" ]+-bft|[^"]*consensus node crashed)))'
 
 export const CONSENSUS_LOG_PATTERN = consensusLogPattern()

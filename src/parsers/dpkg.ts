@@ -8,17 +8,16 @@ export interface PackageVersion {
 }
 
 /**
- * Columns: desired state, actual state, error; name; version; architecture. If the second letter is
- * not `i`, the package is not installed.
+ * Columns: desired state, actual state, error; name; version; architecture. If the second letter is not `i`, the
+ * package is not installed.
  */
 const ROW = /^[uirph]i[R ]? +([a-z0-9][a-z0-9+.-]*)(?::\w+)?\s+(\S+)\s+\S+/
 const PAIR = /^(?:([a-z0-9][a-z0-9+.-]*)(?::\w+)?\s+)?(\S+)$/
 const VERSION = /^(?:\d+:)?\d[\w.+~-]*$/
 
 /**
- * Parses a row of `dpkg -l`, or the output of `dpkg-query` for `${Package} ${Version}` or
- * `${Version}`; of several packages, the first. Throws a ParseError, also for a package that is not
- * installed.
+ * Parses a row of `dpkg -l`, or the output of `dpkg-query` for `${Package} ${Version}` or `${Version}`; of several
+ * packages, the first. Throws a ParseError, also for a package that is not installed.
  */
 export const parsePackageVersion = (text: string): PackageVersion => {
   for (const line of text.split('\n').map((one) => one.trim())) {
@@ -29,14 +28,14 @@ export const parsePackageVersion = (text: string): PackageVersion => {
 }
 
 /**
- * The second letter: installed, unpacked, half configured, waiting for triggers. In all these
- * states the files are present.
+ * The second letter: installed, unpacked, half configured, waiting for triggers. In all these states the files are
+ * present.
  */
 const STATUS = /^[uirph]([a-zA-Z])[R ]? /
 
 /**
- * Parses the output of dpkg-query for one package with `${db:Status-Abbrev} ${Package} ${Version}
- * …`; null if the package is not installed or was removed. Throws a ParseError.
+ * Parses the output of dpkg-query for one package with `${db:Status-Abbrev} ${Package} ${Version} …`; null if the
+ * package is not installed or was removed. Throws a ParseError.
  */
 export const parseInstalledPackage = (text: string): PackageVersion | null => {
   const row = text.trimStart()

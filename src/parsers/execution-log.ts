@@ -23,9 +23,7 @@ export interface ExecutedBlock {
 }
 
 const BLOCK_ID = /^0x[0-9a-fA-F]{64}$/
-/**
- * The unit µs (U+00B5, two bytes), and what a terminal, an editor or a wrong decoder turns it into.
- */
+/** The unit µs (U+00B5, two bytes), and what a terminal, an editor or a wrong decoder turns it into. */
 const MICROSECONDS = /^(\d{1,15}) ?(?:\u00B5|\u03BC|\u00C2\u00B5|\uFFFD{1,2}|u)s$/
 
 const u64 = z.string().transform((text, context) => {
@@ -34,14 +32,9 @@ const u64 = z.string().transform((text, context) => {
   context.addIssue('expected an unsigned 64-bit integer')
   return z.NEVER
 })
-const microseconds = z
-  .string()
-  .regex(MICROSECONDS, 'expected microseconds')
-  .transform(Number.parseFloat)
+const microseconds = z.string().regex(MICROSECONDS, 'expected microseconds').transform(Number.parseFloat)
 /** Year 1970 to 2286: a time outside is no time in milliseconds. */
-const milliseconds = u64
-  .refine((value) => value < 10n ** 13n, 'expected milliseconds since 1970')
-  .transform(Number)
+const milliseconds = u64.refine((value) => value < 10n ** 13n, 'expected milliseconds since 1970').transform(Number)
 
 const schema = z.object({
   bl: u64,
@@ -54,24 +47,21 @@ const schema = z.object({
   cmt: microseconds,
   tot: microseconds,
   gas: u64,
-  // The last field in every version. A line without it is truncated, perhaps within the number
-  // before it.
+  // The last field in every version. A line without it is truncated, perhaps within the number before it.
   gps: z.string(),
 })
 
 /**
- * Reads `__exec_block,bl=…,id=…`. Fields were added and removed over the versions: ac and sc
- * followed gps until v0.14.4, and builds with statistics append more. The rates are of this block
- * only. Returns a text with what was expected if the line cannot be parsed.
+ * Reads `__exec_block,bl=…,id=…`. Fields were added and removed over the versions: ac and sc followed gps until
+ * v0.14.4, and builds with statistics append more. The rates are of this block only. Returns a text with what was
+ * expected if the line cannot be parsed.
  */
 const readExecutedBlock = (message: string): ExecutedBlock | string => {
   const { data, error } = schema.safeParse(fieldsOf(message))
   if (!data) {
     const [issue] = error.issues
     const name = issue?.path.join('.')
-    return issue?.code === 'invalid_type'
-      ? `the field ${name}`
-      : `a good ${name} (${issue?.message})`
+    return issue?.code === 'invalid_type' ? `the field ${name}` : `a good ${name} (${issue?.message})`
   }
   return {
     event: 'executed',
@@ -132,10 +122,9 @@ export interface Finalization {
 type Reader = (message: string) => ExecutionEvent | string
 
 /**
- * Parses one line. The prefix of the message is ignored: time, thread, file and line number (which
- * changes with each release), and time, host and program if the line was copied from a terminal.
- * Returns null if the line is not one of the four lines logged for each block. Throws a ParseError
- * if it is one of them and cannot be parsed.
+ * Parses one line. The prefix of the message is ignored: time, thread, file and line number (which changes with each
+ * release), and time, host and program if the line was copied from a terminal. Returns null if the line is not one of
+ * the four lines logged for each block. Throws a ParseError if it is one of them and cannot be parsed.
  */
 export const parseExecutionLine = (text: string): ExecutionEvent | null => {
   const [head, beginning = ''] = LINE_START.exec(text) ?? []
@@ -172,8 +161,7 @@ const readUpsert: Reader = (message) => {
 const MIB = 2 ** 20
 
 const readRun: Reader = (message) => {
-  const [, block = '', megabytes] =
-    /^Run to block= *(\d+),(?:.*,)? rss = *(\d{1,9}) MB/.exec(message) ?? []
+  const [, block = '', megabytes] = /^Run to block= *(\d+),(?:.*,)? rss = *(\d{1,9}) MB/.exec(message) ?? []
   const number = parseU64(block)
   if (number === undefined) return 'a block and "rss = … MB"'
   return { event: 'run', number, residentBytes: Number(megabytes) * MIB }
@@ -188,8 +176,7 @@ const readFinalization: Reader = (message) => {
 }
 
 /** Null for the sentinel value "never set"; undefined if the text is not a number. */
-const nullIfSentinel = (text: string): bigint | null | undefined =>
-  text === String(SENTINEL) ? null : parseU64(text)
+const nullIfSentinel = (text: string): bigint | null | undefined => (text === String(SENTINEL) ? null : parseU64(text))
 
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['__exec_block,', readExecutedBlock],
@@ -199,8 +186,8 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 ])
 
 /**
- * The pattern for `journalctl --grep`: lines that do not match are not read. It contains a capital
- * letter, so matching is case-sensitive.
+ * The pattern for `journalctl --grep`: lines that do not match are not read. It contains a capital letter, so matching
+ * is case-sensitive.
  */
 export const EXECUTION_LOG_PATTERN = `^(?:.{0,300}?\\s)?(${[...READERS.keys()].join('|')})`
 

@@ -20,8 +20,8 @@ export interface Format {
   /** One line for the help. */
   readonly help: string
   /**
-   * `document`: the whole text is one value. `lines`: each line is one value; null means that the
-   * line is not of this format.
+   * `document`: the whole text is one value. `lines`: each line is one value; null means that the line is not of this
+   * format.
    */
   readonly shape: 'document' | 'lines'
   /** Throws a ParseError. */

@@ -5,8 +5,8 @@ import { parseJson } from '../core/json.ts'
 const WHAT = "the query service's height"
 
 /**
- * The height in the response to GET /height. Throws a ParseError, also for null, which a service
- * without a height returns.
+ * The height in the response to GET /height. Throws a ParseError, also for null, which a service without a height
+ * returns.
  */
 export const parseHeight = (text: string): bigint => {
   const { data } = z

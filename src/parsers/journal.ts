@@ -43,9 +43,8 @@ const parseObject = (line: string): object => {
 }
 
 /**
- * journalctl prints a field as a string; as null if it is longer than 4096 bytes and `--all` is not
- * set; as an array of bytes if it has unprintable characters; and as an array of these if the field
- * was sent several times.
+ * journalctl prints a field as a string; as null if it is longer than 4096 bytes and `--all` is not set; as an array of
+ * bytes if it has unprintable characters; and as an array of these if the field was sent several times.
  */
 const decode = (value: unknown): string | null => {
   if (typeof value === 'string') return value
@@ -71,10 +70,7 @@ export const createLineJoiner = () => {
   const parts = new Map<string, PartialLine>()
   let lost = 0
 
-  /**
-   * Uses the timestamps of entries. Without a limit, a line whose end never arrives would block the
-   * follower.
-   */
+  /** Uses the timestamps of entries. Without a limit, a line whose end never arrives would block the follower. */
   const dropExpired = (now: number): void => {
     for (const [stream, { first, isTooLong }] of parts) {
       if (now - first.at <= MAX_AGE_MS) continue
@@ -131,17 +127,14 @@ interface PartialLine {
 export const isCut = ({ fields }: JournalEntry): boolean => fields['_LINE_BREAK'] === 'line-max'
 
 /** The stream of the writing process: all parts of a line have the same. */
-export const streamOf = ({ fields }: JournalEntry): string =>
-  fields['_STREAM_ID'] ?? fields['_PID'] ?? ''
+export const streamOf = ({ fields }: JournalEntry): string => fields['_STREAM_ID'] ?? fields['_PID'] ?? ''
 
-/**
- * The most parts that a joined line has. To get the newest N lines, request N + MAX_PARTS entries.
- */
+/** The most parts that a joined line has. To get the newest N lines, request N + MAX_PARTS entries. */
 export const MAX_PARTS = 24
 
 /**
- * The newest lines in these entries, oldest first. If older entries exist, the first entry of a
- * stream may be the end of a line that began earlier, and is left out.
+ * The newest lines in these entries, oldest first. If older entries exist, the first entry of a stream may be the end
+ * of a line that began earlier, and is left out.
  */
 export const newestLines = (
   entries: readonly JournalEntry[],

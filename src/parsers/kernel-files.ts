@@ -41,8 +41,7 @@ export const parseKernelStat = (text: string): KernelStat => {
   const [, line = ''] = /^cpu\s+(.+)$/m.exec(text) ?? []
   const ticks = line.trim().split(/\s+/).map(parseU64)
   const bootedAt = parseU64(/^btime (\d+)$/m.exec(text)?.[1] ?? '')
-  // user nice system idle iowait irq softirq steal. The guest counters after them are included in
-  // user and nice.
+  // user nice system idle iowait irq softirq steal. The guest counters after them are included in user and nice.
   const [user, nice, system, idle, iowait, irq = 0n, softirq = 0n, steal = 0n] = ticks
   if (
     user === undefined ||

@@ -10,18 +10,14 @@ const NO_PASSWORD = 'no password in it'
 export const readPassword = (text: string): EnvironmentValue => {
   const values = text.split('\n').flatMap(valuesIn)
   const last = values.at(-1)
-  if (last === undefined || last.trim() === '')
-    return { value: null, problem: 'it has no KEYSTORE_PASSWORD' }
+  if (last === undefined || last.trim() === '') return { value: null, problem: 'it has no KEYSTORE_PASSWORD' }
   return readEnvironmentValue(last)
 }
 
 /** The content of a password backup: one labelled line. */
 export const renderPasswordBackup = (password: string): string => `${LABEL} ${password}\n`
 
-/**
- * Why the environment file has no password; null if it has one. No regular expressions: see
- * keystore.ts.
- */
+/** Why the environment file has no password; null if it has one. No regular expressions: see keystore.ts. */
 export const findEnvironmentProblem = (text: string): string | null => {
   if (isBlank(text)) return 'empty'
   // If two lines set the variable, a shell and systemd use the last one.
@@ -30,8 +26,8 @@ export const findEnvironmentProblem = (text: string): string | null => {
 }
 
 /**
- * Why the password backup has no password; null if it has one. The password stands alone, or after
- * a label or the variable name.
+ * Why the password backup has no password; null if it has one. The password stands alone, or after a label or the
+ * variable name.
  */
 export const findPasswordProblem = (text: string): string | null => {
   if (isBlank(text)) return 'empty'
@@ -41,8 +37,7 @@ export const findPasswordProblem = (text: string): string | null => {
 }
 
 /** The value that the line assigns to the variable, without quotes. */
-const readVariable = (line: string): readonly string[] =>
-  valuesIn(line).map((value) => withoutQuotes(value.trim()))
+const readVariable = (line: string): readonly string[] => valuesIn(line).map((value) => withoutQuotes(value.trim()))
 
 /** The text after the variable's `=`, unchanged. */
 const valuesIn = (line: string): readonly string[] => {
@@ -60,31 +55,25 @@ const withoutQuotes = (text: string): string => {
   return text.slice(1, text.endsWith(quote) ? -1 : undefined).trim()
 }
 
-/**
- * The value that a line of an environment file assigns, or why it depends on the program that reads
- * the file.
- */
+/** The value that a line of an environment file assigns, or why it depends on the program that reads the file. */
 export type EnvironmentValue =
   | { readonly value: string; readonly problem: null }
   | { readonly value: null; readonly problem: string }
 
 /**
- * Reads the text after the `=` where a shell and systemd (systemd.exec(5), EnvironmentFile) agree
- * on it: unquoted, single-quoted or double-quoted parts. If they differ, the function returns a
- * problem and does not guess. No regular expressions here: see keystore.ts.
+ * Reads the text after the `=` where a shell and systemd (systemd.exec(5), EnvironmentFile) agree on it: unquoted,
+ * single-quoted or double-quoted parts. If they differ, the function returns a problem and does not guess. No regular
+ * expressions here: see keystore.ts.
  */
 export const readEnvironmentValue = (text: string): EnvironmentValue => {
   const line = text.endsWith('\r') ? text.slice(0, -1) : text
-  if (isBlankChar(line.charAt(0)) && line.trim() !== '')
-    return ambiguous('it begins with a space or tab')
+  if (isBlankChar(line.charAt(0)) && line.trim() !== '') return ambiguous('it begins with a space or tab')
   let value = ''
   let at = 0
   while (at < line.length) {
     const char = line.charAt(at)
     if (isBlankChar(char)) {
-      return line.slice(at).trim() === ''
-        ? known(value)
-        : ambiguous('it has a space or tab outside quotes')
+      return line.slice(at).trim() === '' ? known(value) : ambiguous('it has a space or tab outside quotes')
     }
     const piece = char === "'" ? single(line, at) : char === '"' ? double(line, at) : bare(line, at)
     if ('problem' in piece) return ambiguous(piece.problem)

@@ -1,7 +1,6 @@
 /**
- * Checks secret files without showing them: a result contains only fixed texts. This file uses no
- * regular expressions, because the engine keeps the last text that one was matched against
- * (`RegExp.input`).
+ * Checks secret files without showing them: a result contains only fixed texts. This file uses no regular expressions,
+ * because the engine keeps the last text that one was matched against (`RegExp.input`).
  */
 export interface KeyFileCheck {
   readonly kind: 'keystore' | 'backup'
@@ -17,10 +16,7 @@ export const checkKeyFile = (text: string): KeyFileCheck => {
   return { kind, valid: problem === null, problem }
 }
 
-/**
- * The fields needed to open a keystore. `version` was added later; without it the keystore is
- * version 1.
- */
+/** The fields needed to open a keystore. `version` was added later; without it the keystore is version 1. */
 const REQUIRED_FIELDS = [
   'ciphertext',
   'checksum',
@@ -31,10 +27,7 @@ const REQUIRED_FIELDS = [
   'kdf.params.salt',
 ] as const
 
-/**
- * Why the text is not a keystore; null if it is one, as far as this can be checked without the
- * password.
- */
+/** Why the text is not a keystore; null if it is one, as far as this can be checked without the password. */
 export const findKeystoreProblem = (text: string): string | null => {
   if (isBlank(text)) return 'empty'
   const found = readJson(text)
@@ -43,19 +36,10 @@ export const findKeystoreProblem = (text: string): string | null => {
   return missing === undefined ? null : `${missing} is missing`
 }
 
-/**
- * The labels of the secret in the output of `recover` and `create`. The last is from v0.10 and
- * earlier.
- */
-const LABELS = [
-  'Keystore secret:',
-  'Keep your IKM secure:',
-  'Keep your private key securely:',
-] as const
+/** The labels of the secret in the output of `recover` and `create`. The last is from v0.10 and earlier. */
+const LABELS = ['Keystore secret:', 'Keep your IKM secure:', 'Keep your private key securely:'] as const
 
-/**
- * The first line that `recover` prints. A redirected `recover` that failed leaves only this line.
- */
+/** The first line that `recover` prints. A redirected `recover` that failed leaves only this line. */
 const RECOVER_START = 'Recovering secret'
 
 /** Why the key cannot be restored from the text; null if the text contains the secret. */
@@ -69,9 +53,7 @@ export const findBackupProblem = (text: string): string | null => {
   return isFailed ? 'the output of a failed recover: no secret' : 'no line with the secret'
 }
 
-/**
- * Whether the text is only whitespace, or NUL bytes as a file system leaves after a power failure.
- */
+/** Whether the text is only whitespace, or NUL bytes as a file system leaves after a power failure. */
 export const isBlank = (text: string): boolean => text.replaceAll('\0', '').trim() === ''
 
 /** The text after the label on the line, as an array of zero or one elements. */
@@ -92,9 +74,7 @@ const isSecret = (text: string): boolean => {
   return word.length === SECRET_DIGITS && [...word].every((digit) => HEX.has(digit))
 }
 
-/**
- * Undefined if the text is not JSON. The engine's error quotes the text and is therefore dropped.
- */
+/** Undefined if the text is not JSON. The engine's error quotes the text and is therefore dropped. */
 const readJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -111,21 +91,17 @@ const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown => 
   return isObject(value) && Object.hasOwn(value, key) ? valueAt(value[key], rest) : undefined
 }
 
-const isEmptyValue = (value: unknown): boolean =>
-  value === undefined || value === null || value === ''
+const isEmptyValue = (value: unknown): boolean => value === undefined || value === null || value === ''
 
 /** A key as the keystore tool prints it, or as its backup contains it. */
 export interface KeyMaterial {
-  /**
-   * The secret from which the key is derived: 64 hex digits. Anyone who has it controls the node.
-   */
+  /** The secret from which the key is derived: 64 hex digits. Anyone who has it controls the node. */
   readonly secret: string
   /** 66 hex digits for a secp key, 96 for a BLS key; null if the text has none. */
   readonly publicKey: string | null
   /**
-   * Whether the key comes from a version 1 keystore, where the secret is the private key itself.
-   * `import` writes version 2 keystores only, which derive the key from the secret: the result
-   * would be a different key.
+   * Whether the key comes from a version 1 keystore, where the secret is the private key itself. `import` writes
+   * version 2 keystores only, which derive the key from the secret: the result would be a different key.
    */
   readonly isLegacy: boolean
 }
@@ -137,10 +113,7 @@ export type KeyMaterialResult =
 
 /** The label that `recover` prints, then the label that `create` prints. */
 const OUTPUT_LABELS = ['Keystore secret:', 'Keep your IKM secure:'] as const
-/**
- * The label of v0.10 and earlier: the private key, from which the secret that `import` needs cannot
- * be derived.
- */
+/** The label of v0.10 and earlier: the private key, from which the secret that `import` needs cannot be derived. */
 const KEY_LABEL = 'Keep your private key securely:'
 /** `Keystore version: v1 (Legacy)`. */
 const VERSION = 'Keystore version:'
@@ -148,8 +121,8 @@ const PUBLIC = 'public key:'
 const PRIVATE = 'private key:'
 
 /**
- * The secret is the last word of the line that begins with the label, as in the node's own
- * instructions. No regular expressions: see the top of this file.
+ * The secret is the last word of the line that begins with the label, as in the node's own instructions. No regular
+ * expressions: see the top of this file.
  */
 export const readKeyMaterial = (text: string): KeyMaterialResult => {
   const lines = text.split('\n').map((line) => line.trim())
@@ -159,8 +132,7 @@ export const readKeyMaterial = (text: string): KeyMaterialResult => {
   const [secret, ...others] = [...new Set(words.map((word) => word.toLowerCase()))]
   if (secret === undefined) return { material: null, problem: missingSecretReason(lines) }
   if (others.length > 0) return { material: null, problem: 'it contains several different secrets' }
-  if (secret.startsWith('"') || !isSecret(secret))
-    return { material: null, problem: 'the secret is not 64 hex digits' }
+  if (secret.startsWith('"') || !isSecret(secret)) return { material: null, problem: 'the secret is not 64 hex digits' }
   const isLegacy = lines.some((line) => line.startsWith(VERSION) && line.includes('v1'))
   return { material: { secret, publicKey: publicKeyIn(lines), isLegacy }, problem: null }
 }

@@ -3,10 +3,7 @@ import { ParseError } from '../core/errors.ts'
 import { tryJson } from '../core/json.ts'
 import { parseU64 } from '../core/units.ts'
 
-/**
- * A parsed line of the ledger stream, for every version since v0.9. Null is a field that the
- * version does not have.
- */
+/** A parsed line of the ledger stream, for every version since v0.9. Null is a field that the version does not have. */
 export type LedgerEvent = ProposedBlock | FinalizedBlock | Timeout
 
 /** The fields of every line. */
@@ -99,10 +96,9 @@ const line = z.object({
 const WHAT = 'a line of the ledger stream'
 
 /**
- * Parses one line. Null for lines that are not part of the stream: warnings of the program, panics,
- * systemd's messages about the unit. The level of a block or timeout does not matter. Throws a
- * ParseError for a line of the stream that cannot be parsed, including unknown messages at INFO: an
- * ignored message once led to "0 missed".
+ * Parses one line. Null for lines that are not part of the stream: warnings of the program, panics, systemd's messages
+ * about the unit. The level of a block or timeout does not matter. Throws a ParseError for a line of the stream that
+ * cannot be parsed, including unknown messages at INFO: an ignored message once led to "0 missed".
  */
 export const parseLedgerLine = (text: string): LedgerEvent | null => {
   if (!text.startsWith('{')) return null
@@ -116,10 +112,7 @@ export const parseLedgerLine = (text: string): LedgerEvent | null => {
   return eventOf(data.fields, head)
 }
 
-const eventOf = (
-  read: z.output<typeof fields>,
-  { timestamp, level }: z.output<typeof line>,
-): LedgerEvent => {
+const eventOf = (read: z.output<typeof fields>, { timestamp, level }: z.output<typeof line>): LedgerEvent => {
   const ofLine: LedgerLine = {
     timestamp: timestamp ?? null,
     level,

@@ -14,10 +14,7 @@ export interface LogLine {
 export const parseLogLine = (text: string): LogLine =>
   jsonLine(text) ?? executionLine(text) ?? { level: null, message: text, fields: {}, from: null }
 
-/**
- * `{"timestamp":…,"level":"INFO","fields":{"message":…,…},"target":…}`: the format of consensus and
- * ledger-tail.
- */
+/** `{"timestamp":…,"level":"INFO","fields":{"message":…,…},"target":…}`: the format of consensus and ledger-tail. */
 const jsonLine = (text: string): LogLine | undefined => {
   if (!text.startsWith('{')) return undefined
   const raw = tryJson(text)
@@ -52,5 +49,4 @@ const executionLine = (text: string): LogLine | undefined => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const show = (value: unknown): string =>
-  typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+const show = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

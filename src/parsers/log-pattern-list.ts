@@ -1,13 +1,7 @@
-/**
- * Severity of a pattern: `critical` needs action at once, `warning` needs a look, `info` needs
- * nothing.
- */
+/** Severity of a pattern: `critical` needs action at once, `warning` needs a look, `info` needs nothing. */
 export type Severity = 'critical' | 'warning' | 'info'
 
-/**
- * A service in whose log the pattern can occur. `any`: every program of the node except the
- * cleanup.
- */
+/** A service in whose log the pattern can occur. `any`: every program of the node except the cleanup. */
 type PatternService = 'bft' | 'execution' | 'cruft' | 'any'
 
 /** A kind of log line that operators need to know. */
@@ -16,8 +10,8 @@ export interface LogPattern {
   readonly name: string
   readonly services: readonly PatternService[]
   /**
-   * The beginning of the text after the logger's prefix: a regular expression that JavaScript and
-   * PCRE2 interpret in the same way.
+   * The beginning of the text after the logger's prefix: a regular expression that JavaScript and PCRE2 interpret in
+   * the same way.
    */
   readonly text: string
   /** Whether the line never has a logger prefix: the process that writes it is about to end. */
@@ -38,8 +32,7 @@ const CONSENSUS_PATTERNS: readonly LogPattern[] = [
     text: String.raw`(?:thread '.{0,80}? panicked at ')?high qc too far ahead of block tree root`,
     isBare: true,
     severity: 'critical',
-    meaning:
-      'The network is further ahead than the blocks that peers still serve: the node cannot catch up.',
+    meaning: 'The network is further ahead than the blocks that peers still serve: the node cannot catch up.',
     advice:
       "Start the node's services together so that statesync begins. If the node is far behind, restore a snapshot first.",
   },
@@ -48,8 +41,7 @@ const CONSENSUS_PATTERNS: readonly LogPattern[] = [
     services: ['bft'],
     text: 'waltrace thread stopped',
     severity: 'critical',
-    meaning:
-      'The write-ahead log is no longer written. The line is logged about 250 times a second (v0.14.5).',
+    meaning: 'The write-ahead log is no longer written. The line is logged about 250 times a second (v0.14.5).',
     advice: 'Restart consensus and execution together. Fixed in v0.15.0.',
   },
   {
@@ -57,8 +49,7 @@ const CONSENSUS_PATTERNS: readonly LogPattern[] = [
     services: ['bft'],
     text: 'failed to push to wal',
     severity: 'critical',
-    meaning:
-      'A record could not be written to the write-ahead log, usually because the disk is full.',
+    meaning: 'A record could not be written to the write-ahead log, usually because the disk is full.',
     advice: "Check the free space of the node's file system, then its drive.",
   },
   {
@@ -90,8 +81,7 @@ const CONSENSUS_PATTERNS: readonly LogPattern[] = [
     services: ['bft'],
     text: 'Timestamp validation failed',
     severity: 'info',
-    meaning:
-      "The timestamp of a proposal was rejected, usually because the leader's clock is wrong.",
+    meaning: "The timestamp of a proposal was rejected, usually because the leader's clock is wrong.",
     advice:
       "No action needed if they come from a few leaders. If they come from all leaders, this host's clock is wrong: check its time service.",
   },
@@ -100,8 +90,7 @@ const CONSENSUS_PATTERNS: readonly LogPattern[] = [
     services: ['bft'],
     text: 'network has different vote/proposal pacing than us',
     severity: 'warning',
-    meaning:
-      "The network uses a different round pace: the node's version or configuration does not match.",
+    meaning: "The network uses a different round pace: the node's version or configuration does not match.",
     advice: 'Compare version and configuration with those of the network.',
   },
   {
@@ -146,16 +135,14 @@ const EXECUTION_PATTERNS: readonly LogPattern[] = [
     text: 'Slow block commit detected',
     severity: 'warning',
     meaning: 'Writing a block to the database took far too long.',
-    advice:
-      'Check the drive of the database: temperature, health, and other processes that write to it.',
+    advice: 'Check the drive of the database: temperature, health, and other processes that write to it.',
   },
   {
     name: 'event_ring',
     services: ['execution'],
     text: String.raw`.{0,80}?event library error -- `,
     severity: 'critical',
-    meaning:
-      'The event ring in shared memory cannot be created, usually because no huge pages are free.',
+    meaning: 'The event ring in shared memory cannot be created, usually because no huge pages are free.',
     advice: "Check the host's huge pages, then restart execution.",
   },
   {
@@ -163,8 +150,7 @@ const EXECUTION_PATTERNS: readonly LogPattern[] = [
     services: ['execution'],
     text: String.raw`.{0,80}?io_uring_queue_init_params failed`,
     severity: 'critical',
-    meaning:
-      'The kernel provides no io_uring queue: some kernels have a bug, a container may forbid it.',
+    meaning: 'The kernel provides no io_uring queue: some kernels have a bug, a container may forbid it.',
     advice: 'Compare the kernel with the known bad versions, and check the limit of locked memory.',
   },
   {
@@ -189,8 +175,7 @@ const EXECUTION_PATTERNS: readonly LogPattern[] = [
     text: 'Adjust db history length down',
     severity: 'warning',
     meaning: 'The database is more than 80 % full and drops old state to stay below that.',
-    advice:
-      'No immediate action: only history is dropped. If free space still decreases, add storage.',
+    advice: 'No immediate action: only history is dropped. If free space still decreases, add storage.',
   },
   {
     name: 'timeline_missing',
@@ -206,8 +191,7 @@ const EXECUTION_PATTERNS: readonly LogPattern[] = [
     text: String.raw`DB is on older format \(magic=`,
     severity: 'critical',
     meaning: 'The database has the format of an older version: no program opens it (v0.15).',
-    advice:
-      'Upgrade it with the storage tool as the release notes describe, then restart the node.',
+    advice: 'Upgrade it with the storage tool as the release notes describe, then restart the node.',
   },
   {
     name: 'db_hard_reset',
@@ -223,8 +207,7 @@ const EXECUTION_PATTERNS: readonly LogPattern[] = [
     text: 'DB metadata was closed dirty',
     severity: 'warning',
     meaning: 'The last process that wrote to the database did not close it.',
-    advice:
-      'No action needed if the program continues. Otherwise start execution, which repairs the database.',
+    advice: 'No action needed if the program continues. Otherwise start execution, which repairs the database.',
   },
 ]
 
@@ -292,8 +275,7 @@ const CLEANUP: readonly LogPattern[] = [
     text: 'No new files detected. Skipping',
     severity: 'warning',
     meaning: 'The cleanup deleted nothing, because the ledger had no new file for 20 minutes.',
-    advice:
-      'Find out why the node is stalled. Until it advances again, watch the free space of its file system.',
+    advice: 'Find out why the node is stalled. Until it advances again, watch the free space of its file system.',
   },
   {
     name: 'cleanup_completed',
@@ -306,10 +288,4 @@ const CLEANUP: readonly LogPattern[] = [
 ]
 
 /** All patterns. */
-export const LOG_PATTERNS = [
-  ...CRASHES,
-  ...DISK,
-  ...CONSENSUS_PATTERNS,
-  ...EXECUTION_PATTERNS,
-  ...CLEANUP,
-]
+export const LOG_PATTERNS = [...CRASHES, ...DISK, ...CONSENSUS_PATTERNS, ...EXECUTION_PATTERNS, ...CLEANUP]

@@ -1,8 +1,7 @@
 import { LOG_PATTERNS, type LogPattern } from './log-pattern-list.ts'
 
 /** The text of docs/patterns.md: what lines of the logs mean, and what to do. */
-export const renderPatternPage = (): string =>
-  `${[HEAD, ...LOG_PATTERNS.map(chapter)].join('\n')}\n`
+export const renderPatternPage = (): string => `${[HEAD, ...LOG_PATTERNS.map(chapter)].join('\n')}\n`
 
 const SERVICE_NAMES = {
   bft: 'consensus',

@@ -1,9 +1,6 @@
 import { LOG_PATTERNS, type LogPattern } from './log-pattern-list.ts'
 
-/**
- * The patterns that can occur in the log of a service. For an unknown service: the patterns of any
- * program.
- */
+/** The patterns that can occur in the log of a service. For an unknown service: the patterns of any program. */
 export const patternsOf = (service: string): readonly LogPattern[] =>
   LOG_PATTERNS.filter(({ services }) =>
     services.some((name) => name === service || (name === 'any' && service !== 'cruft')),
@@ -22,9 +19,7 @@ export interface ClassifiedLine {
   readonly isBare: boolean
 }
 
-/**
- * The names of the patterns that a line of any log matches, and its level; null if it has neither.
- */
+/** The names of the patterns that a line of any log matches, and its level; null if it has neither. */
 export const parsePatternLine = (
   line: string,
 ): { readonly patterns: readonly string[]; readonly level: ClassifiedLine['level'] } | null => {
@@ -40,22 +35,15 @@ export const classifyLine = (expected: readonly LogPattern[], line: string): Cla
   const isCaught = /\bassert throw\b/i.test(text)
   const patterns = isCaught
     ? []
-    : expected.filter(
-        (pattern) => (isBare || pattern.isBare !== true) && expressionOf(pattern).test(text),
-      )
+    : expected.filter((pattern) => (isBare || pattern.isBare !== true) && expressionOf(pattern).test(text))
   return { patterns, level, text, isBare }
 }
 
-const expressions = new Map(
-  LOG_PATTERNS.map(({ name, text }) => [name, new RegExp(`^(?:${text})`)]),
-)
+const expressions = new Map(LOG_PATTERNS.map(({ name, text }) => [name, new RegExp(`^(?:${text})`)]))
 const NEVER = /$^/
 const expressionOf = ({ name }: LogPattern): RegExp => expressions.get(name) ?? NEVER
 
-/**
- * `2026-05-02 08:00:00.123456789 [4711] file.cpp:12 LOG_INFO⇥text`. The line number changes with
- * every version.
- */
+/** `2026-05-02 08:00:00.123456789 [4711] file.cpp:12 LOG_INFO⇥text`. The line number changes with every version. */
 const LOGGED = String.raw`\d{4}-\d\d-\d\d [^ ]+ \[[^\]]*\] [^ ]+ LOG_`
 const LOGGED_LINE = new RegExp(`^${LOGGED}([A-Z]+)\\S*\\s+(.*)$`, 's')
 const BEFORE_BARE = /^(?:assertion failure message: |abort message: |FATAL: )/
@@ -82,17 +70,16 @@ const alternatives = (patterns: readonly LogPattern[]): string =>
     .join('|')
 
 /**
- * Messages that a node writes every second or two at any log level, also when it is failing.
- * Without them the follower would receive nothing for hours, and journalctl would search the
- * complete journal for the newest matching entry, at 350,000 lines a second, where an hour has 20
- * million.
+ * Messages that a node writes every second or two at any log level, also when it is failing. Without them the follower
+ * would receive nothing for hours, and journalctl would search the complete journal for the newest matching entry, at
+ * 350,000 lines a second, where an hour has 20 million.
  */
 const FREQUENT_MESSAGES = String.raw`committed block"|local timeout"|still syncing\.\.\."`
 
 /**
- * The pattern for `journalctl --grep`: lines that do not match, nearly all, are not read. Lines
- * without a logger prefix are all read except backtrace frames, because a reason is on the next
- * line. The pattern contains a capital letter, so matching is case-sensitive.
+ * The pattern for `journalctl --grep`: lines that do not match, nearly all, are not read. Lines without a logger prefix
+ * are all read except backtrace frames, because a reason is on the next line. The pattern contains a capital letter, so
+ * matching is case-sensitive.
  */
 export const LOG_PATTERN =
   String.raw`^(?:(?!\d{4}-\d\d-\d\d )[^{\s]` +

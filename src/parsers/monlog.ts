@@ -4,10 +4,7 @@ import { parsePackageVersion } from './dpkg.ts'
 import { plainLines } from './plain-lines.ts'
 import { parseRpcText } from './rpc.ts'
 
-/**
- * What the consensus log analyzer found in the last 60 seconds. Null is a value that the report
- * does not contain.
- */
+/** What the consensus log analyzer found in the last 60 seconds. Null is a value that the report does not contain. */
 export interface MonlogReport {
   /** Null in the legacy layout. */
   readonly toolVersion: string | null
@@ -26,10 +23,7 @@ export interface MonlogReport {
   readonly raptorcast: string | null
 }
 
-/**
- * Parses a report of the analyzer in either layout. Throws a ParseError if the text is not a
- * report.
- */
+/** Parses a report of the analyzer in either layout. Throws a ParseError if the text is not a report. */
 export const parseMonlogReport = (text: string): MonlogReport => {
   const lines = plainLines(text).map(withoutEmoji)
   const find = (pattern: RegExp): string | null => firstOf(lines, (line) => pattern.exec(line)?.[1])
@@ -55,17 +49,10 @@ export const parseMonlogReport = (text: string): MonlogReport => {
   return report
 }
 
-/**
- * Emoji carry no information: the tick is before or after the sentence, and the same emoji marks
- * two sections.
- */
-const withoutEmoji = (line: string): string =>
-  line.replaceAll(/\p{Extended_Pictographic}|\u200D|\uFE0F/gu, '').trim()
+/** Emoji carry no information: the tick is before or after the sentence, and the same emoji marks two sections. */
+const withoutEmoji = (line: string): string => line.replaceAll(/\p{Extended_Pictographic}|\u200D|\uFE0F/gu, '').trim()
 
-const firstOf = <T>(
-  lines: readonly string[],
-  read: (line: string) => T | null | undefined,
-): T | null => {
+const firstOf = <T>(lines: readonly string[], read: (line: string) => T | null | undefined): T | null => {
   for (const line of lines) {
     const value = read(line)
     if (value !== null && value !== undefined) return value
@@ -100,29 +87,20 @@ interface Activity {
 }
 
 /** Only the sentence for "no messages" is known; any other line in the section means activity. */
-const activity = (
-  lines: readonly string[],
-  { name, said }: Activity,
-): 'none' | 'present' | null => {
+const activity = (lines: readonly string[], { name, said }: Activity): 'none' | 'present' | null => {
   if (lines.includes(`No ${name} messages.`)) return 'none'
   return said.some((line) => !/\boverrides detected\b/.test(line)) ? 'present' : null
 }
 
 const HEADING = /^[A-Z][A-Z ]+$/
 
-/**
- * The new layout has headings; in the legacy layout, dashes end the first and the second section.
- */
+/** The new layout has headings; in the legacy layout, dashes end the first and the second section. */
 const sectionsOf = (lines: readonly string[]) => {
   const sections = { statesync: new Array<string>(), blocksync: new Array<string>() }
   let section: keyof typeof sections | null = null
   for (const line of lines) {
     if (HEADING.test(line)) {
-      section = line.startsWith('STATE')
-        ? 'statesync'
-        : line.startsWith('BLOCK')
-          ? 'blocksync'
-          : null
+      section = line.startsWith('STATE') ? 'statesync' : line.startsWith('BLOCK') ? 'blocksync' : null
     } else if (line === '---') {
       section = section === 'statesync' ? 'blocksync' : null
     } else if (line === 'Installed version:') {

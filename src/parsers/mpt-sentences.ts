@@ -49,10 +49,7 @@ export interface Draft {
   historyMaxBlocks: bigint | null
   /** The timeline of the current section (layout E). */
   timeline: TimelineName | null
-  /**
-   * Which sentences were found: the value of a sentence may be unknown although the sentence is
-   * there.
-   */
+  /** Which sentences were found: the value of a sentence may be unknown although the sentence is there. */
   readonly seen: Set<string>
 }
 
@@ -122,8 +119,7 @@ const i64 = (digits: string | undefined): bigint | null => {
   return digits !== undefined && BigInt.asIntN(64, value) === value ? value : null
 }
 
-const timelineOf = (word: string | undefined): TimelineName =>
-  word === 'Secondary' ? 'secondary' : 'primary'
+const timelineOf = (word: string | undefined): TimelineName => (word === 'Secondary' ? 'secondary' : 'primary')
 
 const takeHistory = (draft: Draft, name: TimelineName, groups: Groups): boolean => {
   const [, empty, blocks, earliest, latest] = groups
@@ -143,15 +139,12 @@ const takeHistory = (draft: Draft, name: TimelineName, groups: Groups): boolean 
 
 const RULES: readonly Rule[] = [
   {
-    pattern:
-      /^(?:MPT database on storages:|Capacity\s+Used\s+%\s+Path|MPT database internal lists:)$/,
+    pattern: /^(?:MPT database on storages:|Capacity\s+Used\s+%\s+Path|MPT database internal lists:)$/,
     take: () => true,
   },
   {
     // At 100.00 there is no space before the percentage.
-    pattern: new RegExp(
-      String.raw`^(${SIZE})\s*(${SIZE})\s*(\d{1,3}\.\d\d)%\s+"([^"\\]*(?:\\.[^"\\]*)*)"`,
-    ),
+    pattern: new RegExp(String.raw`^(${SIZE})\s*(${SIZE})\s*(\d{1,3}\.\d\d)%\s+"([^"\\]*(?:\\.[^"\\]*)*)"`),
     take: ({ devices, seen }, [, capacity = '', used = '', percent = '', path = '']) => {
       seen.add('device')
       devices.push({
@@ -182,8 +175,7 @@ const RULES: readonly Rule[] = [
     },
   },
   {
-    pattern:
-      /^(MPT database|It) has been configured to retain no more than (\d{1,20})(?: versions)?(?=[. ])\.?/,
+    pattern: /^(MPT database|It) has been configured to retain no more than (\d{1,20})(?: versions)?(?=[. ])\.?/,
     take: (draft, [, subject, blocks]) => {
       draft.seen.add('retention')
       if (subject !== 'It') draft.seen.add('layout E')
@@ -205,8 +197,7 @@ const RULES: readonly Rule[] = [
     },
   },
   {
-    pattern:
-      /^History: (?:(empty\b.*)|(\d{1,20}) versions,)(?: earliest is (\d{1,20}),(?: latest is (\d{1,20})$)?)?/,
+    pattern: /^History: (?:(empty\b.*)|(\d{1,20}) versions,)(?: earliest is (\d{1,20}),(?: latest is (\d{1,20})$)?)?/,
     take: (draft, groups) => draft.timeline !== null && takeHistory(draft, draft.timeline, groups),
   },
   {
@@ -250,11 +241,7 @@ const RULES: readonly Rule[] = [
     pattern: /^(?:State machine kind: ([\w-]{1,40})|Auto expire version: (-?\d{1,20}))$/,
     take: (draft, [, kind, expire]) => {
       if (draft.timeline === null) return false
-      addToTimeline(
-        draft,
-        draft.timeline,
-        kind === undefined ? { autoExpireBlock: i64(expire) } : { kind },
-      )
+      addToTimeline(draft, draft.timeline, kind === undefined ? { autoExpireBlock: i64(expire) } : { kind })
       return true
     },
   },

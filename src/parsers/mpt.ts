@@ -13,13 +13,13 @@ import {
 import { plainLines } from './plain-lines.ts'
 
 /**
- * The storage tool's report on the database, in every layout so far. Null is a value that the
- * report omits or marks as unknown.
+ * The storage tool's report on the database, in every layout so far. Null is a value that the report omits or marks as
+ * unknown.
  */
 export interface StorageReport {
   /**
-   * The oldest layout that has everything found in the report: A to v0.10, B to v0.12.0, C to
-   * v0.14, D never released, E since v0.15.
+   * The oldest layout that has everything found in the report: A to v0.10, B to v0.12.0, C to v0.14, D never released,
+   * E since v0.15.
    */
   readonly layout: 'A' | 'B' | 'C' | 'D' | 'E'
   readonly devices: readonly StorageDevice[]
@@ -30,8 +30,7 @@ export interface StorageReport {
   /** The limit on the history in blocks, which changes with the disk usage. Not a height. */
   readonly historyMaxBlocks: bigint | null
   readonly latestBlock: Readonly<
-    Record<'proposed' | 'voted', IdentifiedBlock | null> &
-      Record<'finalized' | 'verified', bigint | null>
+    Record<'proposed' | 'voted', IdentifiedBlock | null> & Record<'finalized' | 'verified', bigint | null>
   >
   /** False for a truncated report, and for reports of 2024, which end in the same way. */
   readonly complete: boolean
@@ -40,8 +39,8 @@ export interface StorageReport {
 }
 
 /**
- * Parses the output of `chain-mpt --storage …`. Truncated or unknown parts are left out. Throws a
- * ParseError if it has neither a device row nor a history.
+ * Parses the output of `chain-mpt --storage …`. Truncated or unknown parts are left out. Throws a ParseError if it has
+ * neither a device row nor a history.
  */
 export const parseStorageReport = (text: string): StorageReport => {
   const lines = plainLines(text).map((line) => line.trimStart())
@@ -58,9 +57,7 @@ const LOG_LINE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ .*\bLOG_[A-Z]+/
 
 const readReport = (text: string, lines: readonly string[]): StorageReport => {
   const draft = emptyDraft()
-  const result = lines
-    .filter((line) => line !== '' && !LOG_LINE.test(line))
-    .map((line) => readSentence(draft, line))
+  const result = lines.filter((line) => line !== '' && !LOG_LINE.test(line)).map((line) => readSentence(draft, line))
   if (!draft.seen.has('device') && !draft.seen.has('history')) {
     throw new ParseError('the report on the storage', 'a row of a device, or the history', text)
   }
@@ -85,9 +82,7 @@ const layoutOf = ({ seen }: Draft): StorageReport['layout'] => {
 }
 
 const hasAll = ({ seen, timelines }: Draft, layout: StorageReport['layout']): boolean => {
-  const names: readonly TimelineName[] = timelines.secondary
-    ? ['primary', 'secondary']
-    : ['primary']
+  const names: readonly TimelineName[] = timelines.secondary ? ['primary', 'secondary'] : ['primary']
   const ofTimelines = ['historyBlocks', 'autoExpireBlock', ...(layout === 'E' ? ['kind'] : [])]
   const sentences = ['device', 'fast', 'slow', 'free', 'retention', 'finalized']
   return sentences
@@ -101,18 +96,9 @@ const KNOWN_FAILURES: readonly (readonly [RegExp, string])[] = [
     /DB is on older format/,
     'the package is newer than the database: stop the node, run the tool with --upgrade once, start the node',
   ],
-  [
-    /closed dirty/,
-    'no action needed: the node was writing, and the agent reads again at the next interval',
-  ],
-  [
-    /Neither copy of the DB metadata is valid/,
-    'the database is corrupt: restore it from a snapshot',
-  ],
-  [
-    /has not been initialised for use with storage pool/,
-    "this is not the node's database: correct storage.devices",
-  ],
+  [/closed dirty/, 'no action needed: the node was writing, and the agent reads again at the next interval'],
+  [/Neither copy of the DB metadata is valid/, 'the database is corrupt: restore it from a snapshot'],
+  [/has not been initialised for use with storage pool/, "this is not the node's database: correct storage.devices"],
   [
     /DB was generated with version/,
     "the tool and the database are of different releases: use the tool of the node's own package",
@@ -125,17 +111,11 @@ const KNOWN_FAILURES: readonly (readonly [RegExp, string])[] = [
     /io_uring/,
     'the kernel or the sandbox forbids io_uring: check kernel.io_uring_disabled, SystemCallFilter=, LimitMEMLOCK=',
   ],
-  [
-    /MAP_FAILED/,
-    'no free huge pages of 2 MiB, or the sandbox forbids them: check HugePages_Free in /proc/meminfo',
-  ],
+  [/MAP_FAILED/, 'no free huge pages of 2 MiB, or the sandbox forbids them: check HugePages_Free in /proc/meminfo'],
   [/--storage is required/, 'name a device in storage.devices'],
 ]
 
-/**
- * The last line of a crash: `PROGRAM: FILE:LINE: FUNCTION: Assertion 'x' failed.`, or `…_ABORT
- * called.`.
- */
+/** The last line of a crash: `PROGRAM: FILE:LINE: FUNCTION: Assertion 'x' failed.`, or `…_ABORT called.`. */
 const CRASH = /: (Assertion '.*' failed\.|[A-Z]+_ABORT called\.)$/
 const FATAL = /^FATAL: (.+)$/
 const LABEL = /^(?:assertion failure|abort) message: /
@@ -167,7 +147,5 @@ const messageOf = (lines: readonly string[]): string | null => {
     if (crash !== undefined) return lines[at + 1]?.replace(LABEL, '') || crash
   }
   // A truncated crash message, or a wrapper program around the tool.
-  return (
-    lines.find((line) => KNOWN_FAILURES.some(([pattern]) => pattern.test(line)))?.trim() ?? null
-  )
+  return lines.find((line) => KNOWN_FAILURES.some(([pattern]) => pattern.test(line)))?.trim() ?? null
 }

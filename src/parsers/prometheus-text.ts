@@ -1,8 +1,8 @@
 import { ParseError } from '../core/errors.ts'
 
 /**
- * The Prometheus text format 0.0.4, and OpenMetrics where both are the same. The parsers on npm
- * reject the complete input for one invalid line and keep values as text.
+ * The Prometheus text format 0.0.4, and OpenMetrics where both are the same. The parsers on npm reject the complete
+ * input for one invalid line and keep values as text.
  */
 export interface Exposition {
   readonly samples: readonly PrometheusSample[]
@@ -26,14 +26,13 @@ const WHAT = 'metrics in the text format of Prometheus'
 const MAX_LENGTH = 4 * 1024 * 1024
 
 /**
- * Parses all samples. An empty text has no samples. Throws a ParseError for a text of another
- * format, such as HTML or JSON, and for a text that is too long.
+ * Parses all samples. An empty text has no samples. Throws a ParseError for a text of another format, such as HTML or
+ * JSON, and for a text that is too long.
  */
 export const parsePrometheusText = (text: string): Exposition => {
   if (text.length > MAX_LENGTH) throw new ParseError(WHAT, '4 MiB at most', text.slice(0, 1000))
   const lines = text.replace(/^\uFEFF/, '').split('\n')
-  // Every line ends with a line feed. A last line without one is truncated, perhaps within its
-  // value.
+  // Every line ends with a line feed. A last line without one is truncated, perhaps within its value.
   const last = (lines.pop() ?? '').trim()
   const isOpenMetrics = [last, lines.at(-1)?.trim()].includes('# EOF')
   const samples: PrometheusSample[] = []
@@ -52,14 +51,12 @@ export const parsePrometheusText = (text: string): Exposition => {
   return { samples, unknownLines: unknown.length, firstUnknown }
 }
 
-// Sticky, so that a line is scanned from left to right once: a label value may contain any
-// character, including braces.
+// Sticky, so that a line is scanned from left to right once: a label value may contain any character, including braces.
 const NAME = /([a-zA-Z_:][\w:]*)[ \t]*(\{?)/y
 const LABEL = /[ \t]*([a-zA-Z_]\w*)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*(,?)/y
 const CLOSED = /[ \t]*\}/y
 /** Value and timestamp; text after # is an OpenMetrics exemplar. */
-const REST =
-  /[ \t]*([^\s#]+)(?:[ \t]+(-?\d{1,16}(?:\.\d{1,16})?(?:[eE][-+]?\d{1,2})?))?(?:[ \t]+#[ \t].*)?$/y
+const REST = /[ \t]*([^\s#]+)(?:[ \t]+(-?\d{1,16}(?:\.\d{1,16})?(?:[eE][-+]?\d{1,2})?))?(?:[ \t]+#[ \t].*)?$/y
 
 const parseSample = (line: string, isOpenMetrics: boolean): PrometheusSample | null => {
   NAME.lastIndex = 0
@@ -103,9 +100,6 @@ const readNumber = (text: string): number | undefined => {
   return sign === '-' ? -Infinity : Infinity
 }
 
-/**
- * Milliseconds in the text format, seconds in OpenMetrics. A number with a fraction is in seconds
- * in both.
- */
+/** Milliseconds in the text format, seconds in OpenMetrics. A number with a fraction is in seconds in both. */
 const readTime = (text: string, isOpenMetrics: boolean): number =>
   isOpenMetrics || !/^-?\d+$/.test(text) ? Math.round(Number(text) * 1000) : Number(text)

@@ -4,8 +4,8 @@ import { parseJson } from '../core/json.ts'
 import { SENTINEL } from '../core/units.ts'
 
 /**
- * The node returned a JSON-RPC error: HTTP 200 with an error object. The codes differ between
- * versions; only the message is used.
+ * The node returned a JSON-RPC error: HTTP 200 with an error object. The codes differ between versions; only the
+ * message is used.
  */
 export class RpcErrorResponse extends ParseError {
   override name = 'RpcErrorResponse'
@@ -16,15 +16,9 @@ export class RpcErrorResponse extends ParseError {
 
 const WHAT = 'a JSON-RPC response'
 
-const envelope = z.union([
-  z.object({ error: z.object({ message: z.string() }) }),
-  z.object({ result: z.unknown() }),
-])
+const envelope = z.union([z.object({ error: z.object({ message: z.string() }) }), z.object({ result: z.unknown() })])
 
-/**
- * The `result` of a response. Throws an RpcErrorResponse for an error response, a ParseError for
- * anything else.
- */
+/** The `result` of a response. Throws an RpcErrorResponse for an error response, a ParseError for anything else. */
 const parseRpcResult = (text: string): unknown => {
   const { data } = envelope.safeParse(parseJson(WHAT, text))
   if (!data) throw new ParseError(WHAT, 'an object with "result" or "error"', text)
@@ -33,10 +27,7 @@ const parseRpcResult = (text: string): unknown => {
   return data.result
 }
 
-/**
- * 0x and up to 16 hex digits: 64 bits, without the sentinel. The node writes no leading zeros;
- * other servers do.
- */
+/** 0x and up to 16 hex digits: 64 bits, without the sentinel. The node writes no leading zeros; other servers do. */
 const quantity = z
   .string()
   .regex(/^0x[0-9a-fA-F]{1,16}$/)

@@ -10,9 +10,8 @@ export interface Listener {
 const LISTENING = '0A'
 
 /**
- * The listening sockets in `/proc/net/tcp` or `/proc/net/tcp6`. The kernel lists listening sockets
- * before connections, so the beginning of the file is enough; an incomplete last line is ignored.
- * Throws a ParseError.
+ * The listening sockets in `/proc/net/tcp` or `/proc/net/tcp6`. The kernel lists listening sockets before connections,
+ * so the beginning of the file is enough; an incomplete last line is ignored. Throws a ParseError.
  */
 export const parseListeners = (text: string): readonly Listener[] => {
   const [head = '', ...rows] = text.split('\n')
@@ -23,8 +22,7 @@ export const parseListeners = (text: string): readonly Listener[] => {
   return rows.slice(0, -1).flatMap((row) => {
     const [, local = '', , state] = row.trim().split(/\s+/)
     if (state !== LISTENING) return []
-    const [, address = '', port = ''] =
-      /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/.exec(local) ?? []
+    const [, address = '', port = ''] = /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/.exec(local) ?? []
     if (port === '') throw new ParseError('the table of sockets', 'an address in hex digits', row)
     return [{ port: Number.parseInt(port, 16), isLoopback: isLoopback(address) }]
   })

@@ -27,9 +27,7 @@ export interface StatusReport {
     readonly selfAuthPort: bigint | null
     readonly recordSeqNum: bigint | null
   }
-  /**
-   * The reported state of each service, by its role without the name prefix: `bft` of `any-bft`.
-   */
+  /** The reported state of each service, by its role without the name prefix: `bft` of `any-bft`. */
   readonly services: Readonly<Record<string, string>>
   readonly cleanup: {
     readonly activated: boolean | null
@@ -154,8 +152,7 @@ const KNOWN = new Set(
 const SERVICE = /^services\.([^.]+)$/
 const CLEANUP = /^services\.(?:[^.]+-)?cruft\.(activated|previous|next)$/
 
-const isKnown = (path: string): boolean =>
-  KNOWN.has(path) || SERVICE.test(path) || CLEANUP.test(path)
+const isKnown = (path: string): boolean => KNOWN.has(path) || SERVICE.test(path) || CLEANUP.test(path)
 
 const readersOf = ({ values }: Outline) => {
   const word = (path: string): string | null => values.get(path) || null
@@ -163,8 +160,7 @@ const readersOf = ({ values }: Outline) => {
   return {
     word,
     u64,
-    i64: (path: string): bigint | null =>
-      /^-?\d{1,19}$/.test(word(path) ?? '') ? BigInt(word(path) ?? '') : null,
+    i64: (path: string): bigint | null => (/^-?\d{1,19}$/.test(word(path) ?? '') ? BigInt(word(path) ?? '') : null),
     hex: (path: string, digits: number): string | null => {
       const text = (word(path) ?? '').replace(/^0x/, '').toLowerCase()
       return text.length === digits && /^[0-9a-f]+$/.test(text) ? text : null
@@ -223,8 +219,7 @@ const readOutline = (text: string): Outline => {
     const parents = sections.filter(({ depth }) => depth < blanks.length)
     const path = [parents.at(-1)?.path, key].filter((part) => part !== undefined).join('.')
     if (!values.has(path)) values.set(path, value)
-    // Only a key without a value begins a section and ends the previous one. An error message in
-    // between does not.
+    // Only a key without a value begins a section and ends the previous one. An error message in between does not.
     if (value === '') sections = [...parents, { depth: blanks.length, path }]
   }
   return { values, strayLines }

@@ -11,10 +11,7 @@ const ACTIVE_STATES = [
   'maintenance',
 ] as const
 
-/**
- * The properties that `parseUnits` reads. Request them by name: other properties contain secrets
- * (ExecStart).
- */
+/** The properties that `parseUnits` reads. Request them by name: other properties contain secrets (ExecStart). */
 export const UNIT_PROPERTIES = [
   'Id',
   'LoadState',
@@ -37,8 +34,8 @@ export const UNIT_PROPERTIES = [
 ] as const
 
 /**
- * A unit as systemd reports it. Null is a property that is empty, unknown, or meaningless because
- * the unit does not exist.
+ * A unit as systemd reports it. Null is a property that is empty, unknown, or meaningless because the unit does not
+ * exist.
  */
 export interface Unit {
   readonly unit: string | null
@@ -83,11 +80,7 @@ const parseUnit = (block: string): Unit => {
   )
   const activeState = ACTIVE_STATES.find((state) => state === properties.get('ActiveState'))
   if (activeState === undefined) {
-    throw new ParseError(
-      'systemctl show',
-      `ActiveState to be one of ${ACTIVE_STATES.join(', ')}`,
-      block,
-    )
+    throw new ParseError('systemctl show', `ActiveState to be one of ${ACTIVE_STATES.join(', ')}`, block)
   }
   const textOf = (name: string): string | null => properties.get(name) || null
   const numberOf = (name: string): bigint | null => parseU64(properties.get(name) ?? '') ?? null
@@ -117,10 +110,7 @@ const parseUnit = (block: string): Unit => {
   }
 }
 
-/**
- * ExecMainCode is the si_code of waitid: 1 exited, 2 killed, 3 dumped core; 0 if the process has
- * not ended.
- */
+/** ExecMainCode is the si_code of waitid: 1 exited, 2 killed, 3 dumped core; 0 if the process has not ended. */
 const exitOf = (code: string | undefined, status: bigint | null): Unit['exit'] => {
   if (status === null) return null
   if (code === '1') return { by: 'exit', status }
@@ -130,28 +120,20 @@ const exitOf = (code: string | undefined, status: bigint | null): Unit['exit'] =
 const STAMP = /^[A-Z][a-z]{2} (\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(\.\d{1,6})? UTC$/
 
 /**
- * A systemd timestamp in milliseconds since the epoch: `Wed 2026-09-09 10:41:07.123456 UTC` or
- * `@1788231600`. Null for "never" (empty, `n/a`, 0) and for other time zones: their abbreviations
- * are ambiguous, which is why systemctl is run with TZ=UTC.
+ * A systemd timestamp in milliseconds since the epoch: `Wed 2026-09-09 10:41:07.123456 UTC` or `@1788231600`. Null for
+ * "never" (empty, `n/a`, 0) and for other time zones: their abbreviations are ambiguous, which is why systemctl is run
+ * with TZ=UTC.
  */
 export const parseSystemdTime = (text: string): number | null => {
   const [, epoch] = /^@(\d{1,11}(?:\.\d{1,6})?)$/.exec(text) ?? []
   const [, date, time, fraction = ''] = STAMP.exec(text) ?? []
   const milliseconds =
-    epoch === undefined
-      ? Date.parse(`${date}T${time}${fraction.slice(0, 4)}Z`)
-      : Number(epoch) * 1000
+    epoch === undefined ? Date.parse(`${date}T${time}${fraction.slice(0, 4)}Z`) : Number(epoch) * 1000
   return Number.isFinite(milliseconds) && milliseconds > 0 ? milliseconds : null
 }
 
 /** The properties that `parseUnitFiles` reads. None of them contains a line of a unit file. */
-export const UNIT_FILE_PROPERTIES = [
-  'Id',
-  'LoadState',
-  'FragmentPath',
-  'DropInPaths',
-  'NeedDaemonReload',
-] as const
+export const UNIT_FILE_PROPERTIES = ['Id', 'LoadState', 'FragmentPath', 'DropInPaths', 'NeedDaemonReload'] as const
 
 /** The files from which systemd loaded a unit. */
 export interface UnitFiles {

@@ -5,14 +5,10 @@ import { minute, second } from '../core/units.ts'
 export interface ClockState {
   readonly synchronized: boolean
   /**
-   * Seconds that the clock is ahead of the time source; null if it is not synchronized or the
-   * offset is not reported.
+   * Seconds that the clock is ahead of the time source; null if it is not synchronized or the offset is not reported.
    */
   readonly aheadSeconds: number | null
-  /**
-   * The time service reports a normal state, but has had no response from its servers for a long
-   * time.
-   */
+  /** The time service reports a normal state, but has had no response from its servers for a long time. */
   readonly isSourceLost?: true
 }
 
@@ -24,10 +20,9 @@ const OWN_CLOCK = ['00000000', '7F7F0101']
 const MAX_SILENCE = { atLeast: 180 * minute, intervals: 10 }
 
 /**
- * Parses the output of `chronyc -c tracking`: one line of values. Throws a ParseError. With `now`,
- * in milliseconds since the epoch, it also checks whether chrony still receives responses: without
- * any server chrony reports the same offset and `Normal` for days, and only the reference time
- * stays unchanged.
+ * Parses the output of `chronyc -c tracking`: one line of values. Throws a ParseError. With `now`, in milliseconds
+ * since the epoch, it also checks whether chrony still receives responses: without any server chrony reports the same
+ * offset and `Normal` for days, and only the reference time stays unchanged.
  */
 export const parseTracking = (text: string, now: number | null = null): ClockState => {
   const fields = text.trim().split(',')
@@ -58,15 +53,14 @@ export const parseTracking = (text: string, now: number | null = null): ClockSta
 /** Parses the output of `timedatectl show --property=NTPSynchronized`. Throws a ParseError. */
 export const parseNtpSynchronized = (text: string): boolean => {
   const [, word] = /^NTPSynchronized=(yes|no)$/m.exec(text) ?? []
-  if (word === undefined)
-    throw new ParseError('timedatectl show', 'NTPSynchronized=yes or no', text)
+  if (word === undefined) throw new ParseError('timedatectl show', 'NTPSynchronized=yes or no', text)
   return word === 'yes'
 }
 
 /**
- * The offset in the output of `timedatectl timesync-status`, as seconds that the clock is ahead;
- * null while systemd-timesyncd has had no response. systemd prints the correction: "+" is a clock
- * that is behind. Throws a ParseError.
+ * The offset in the output of `timedatectl timesync-status`, as seconds that the clock is ahead; null while
+ * systemd-timesyncd has had no response. systemd prints the correction: "+" is a clock that is behind. Throws a
+ * ParseError.
  */
 export const parseTimesyncOffset = (text: string): number | null => {
   const [, offset] = /^\s*Offset: (.+)$/m.exec(text) ?? []

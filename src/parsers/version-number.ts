@@ -4,10 +4,7 @@ export type Order = 'same' | 'older' | 'newer' | 'unknown'
 /** The parts of a version as a tool, a package or an endpoint prints it. */
 interface VersionNumber {
   readonly numbers: readonly number[]
-  /**
-   * Below 0 before the release (`-rc`), 0 for the release, above 0 after it; null for an unknown
-   * suffix.
-   */
+  /** Below 0 before the release (`-rc`), 0 for the release, above 0 after it; null for an unknown suffix. */
   readonly stage: number | null
   readonly word: string
   /** The number of the release candidate or hotfix. */
@@ -29,15 +26,11 @@ export const compareVersions = (one: string | null, other: string | null): Order
 }
 
 /**
- * Whether a process runs a different version than the installed one; null if either is unknown. An
- * endpoint reports three numbers and omits the rest, so a suffix that only the installed version
- * has is not a difference. A suffix that only the running version has is a difference: packages and
- * tags have the complete version.
+ * Whether a process runs a different version than the installed one; null if either is unknown. An endpoint reports
+ * three numbers and omits the rest, so a suffix that only the installed version has is not a difference. A suffix that
+ * only the running version has is a difference: packages and tags have the complete version.
  */
-export const isDifferentVersion = (
-  installed: string | null,
-  running: string | null,
-): boolean | null => {
+export const isDifferentVersion = (installed: string | null, running: string | null): boolean | null => {
   const [installedVersion, runningVersion] = [readVersion(installed), readVersion(running)]
   if (!installedVersion || !runningVersion) return null
   if (byNumbers(installedVersion, runningVersion) !== 0) return true
@@ -67,8 +60,8 @@ const readVersion = (text: string | null): VersionNumber | null => {
 }
 
 /**
- * The first word of the suffix and its number: `-rc.2`. In `~rc-1` the 1 is a package revision, as
- * is a suffix that begins with a digit or `+`.
+ * The first word of the suffix and its number: `-rc.2`. In `~rc-1` the 1 is a package revision, as is a suffix that
+ * begins with a digit or `+`.
  */
 const WORD = /^[-~]([a-z]+)\.?(\d{0,9})/
 

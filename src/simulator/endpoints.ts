@@ -88,10 +88,7 @@ export interface ServedEndpoint extends Port {
 }
 
 /** Serves the endpoint on a port of the loopback interface, 0 for a free one; closed while the endpoint does not listen. */
-export const serveEndpoint = async (
-  endpoint: Endpoint,
-  wanted: number,
-): Promise<ServedEndpoint> => {
+export const serveEndpoint = async (endpoint: Endpoint, wanted: number): Promise<ServedEndpoint> => {
   const port = await openPort(wanted, listenerOf(endpoint))
   return {
     ...port,
@@ -126,8 +123,7 @@ export const firstServiceBlock = ({ chain, timeline }: SimulatedNode): bigint =>
 export const createEndpoints = (node: SimulatedNode): Readonly<Record<EndpointName, Endpoint>> => {
   const { chain } = node
   const clientVersion = (): string => clientVersionOf(node)
-  const isActive = (role: 'bft' | 'otelcol'): boolean =>
-    node.condition().services[role].state === 'active'
+  const isActive = (role: 'bft' | 'otelcol'): boolean => node.condition().services[role].state === 'active'
   return {
     rpc: {
       isOpen: () => rpcListens(node.condition(), node.now()),

@@ -46,10 +46,8 @@ const changeExecution =
 
 /** Directives for the execution of blocks; those for the service are in services/service.ts. */
 export const executionDirectives: readonly Directive[] = [
-  directive(
-    { subject: 'execution', verb: 'slows', meaning: 'the approximate time per block' },
-    duration,
-    (ms) => changeExecution({ blockMs: ms }),
+  directive({ subject: 'execution', verb: 'slows', meaning: 'the approximate time per block' }, duration, (ms) =>
+    changeExecution({ blockMs: ms }),
   ),
   directive(
     {
@@ -99,8 +97,8 @@ interface ExecutionSubject {
 const CATCH_UP = 300n
 
 /**
- * The journal entries of execution for each block. The function that it returns must be called with
- * consecutive time ranges; it keeps the number of the last block.
+ * The journal entries of execution for each block. The function that it returns must be called with consecutive time
+ * ranges; it keeps the number of the last block.
  */
 export const createExecutionEntries = (subject: ExecutionSubject) => {
   const { chain, timeline, heights } = subject
@@ -121,9 +119,9 @@ export const createExecutionEntries = (subject: ExecutionSubject) => {
     const service = condition.services.execution
     const final = chain.block(block.seqNum - FINAL_AFTER)
     const other = `0x${digest(block.id, 'another')}`
-    const messages = (execution.twice ? [other, `0x${block.id}`] : [`0x${block.id}`]).flatMap(
-      (id) => [...executed({ block, id, atMs, execution, storage })],
-    )
+    const messages = (execution.twice ? [other, `0x${block.id}`] : [`0x${block.id}`]).flatMap((id) => [
+      ...executed({ block, id, atMs, execution, storage }),
+    ])
     if (final) messages.push(finalized(final))
     for (const [place, message] of messages) {
       const text = `${timestamp(atMs)} [${pidOf(service)}] ${place} LOG_INFO\t${message}`
@@ -153,8 +151,7 @@ export const createExecutionEntries = (subject: ExecutionSubject) => {
 }
 
 /** The program's format: nanoseconds, without a time zone. */
-const timestamp = (atMs: number): string =>
-  `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')}000000`
+const timestamp = (atMs: number): string => `${new Date(atMs).toISOString().replace('T', ' ').replace('Z', '')}000000`
 
 /** A block that is executed, and the state of the node at that time. */
 interface ExecutionContext {

@@ -25,8 +25,7 @@ const drifting =
 export const drift = {
   mpt: drifting({
     'MPT database on storages:': 'State store devices:',
-    '          Capacity           Used      %  Path':
-      '              Size         Filled  share  Device',
+    '          Capacity           Used      %  Path': '              Size         Filled  share  Device',
     '%  "': ' pct on "',
     'MPT database internal lists:': 'State store segments:',
     'Fast:': 'Hot:',

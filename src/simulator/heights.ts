@@ -17,9 +17,7 @@ export const createHeights = (chain: Chain, timeline: Timeline): Heights => {
     (ms, condition) => {
       const { behind, consensusRuns, services, statesync } = condition
       if (!consensusRuns || services.bft.state !== 'active') return undefined
-      return statesync && isSyncing(condition, ms)
-        ? heightBefore(chain, statesync)
-        : chain.headAt(ms).seqNum - behind
+      return statesync && isSyncing(condition, ms) ? heightBefore(chain, statesync) : chain.headAt(ms).seqNum - behind
     },
     () => chain.headAt(timeline.beginMs).seqNum,
   )
@@ -37,8 +35,8 @@ export const createHeights = (chain: Chain, timeline: Timeline): Heights => {
 }
 
 /**
- * A height that is what `follow` returns, and keeps its value while `follow` returns undefined. `initial` is the
- * value before `follow` first returns one.
+ * A height that is what `follow` returns, and keeps its value while `follow` returns undefined. `initial` is the value
+ * before `follow` first returns one.
  */
 const track = (
   { segments }: Timeline,

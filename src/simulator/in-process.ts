@@ -27,9 +27,8 @@ interface ProcessResult {
 }
 
 /**
- * Runs the simulator's tools as functions, without processes. The output is the same and costs nothing: an hour
- * of a node can be simulated in seconds on a manual clock, and a hundred nodes can run
- * in one process.
+ * Runs the simulator's tools as functions, without processes. The output is the same and costs nothing: an hour of a
+ * node can be simulated in seconds on a manual clock, and a hundred nodes can run in one process.
  */
 export const createInProcessExec = (tools: Readonly<Record<string, Tool>>): InProcessExec => {
   const toolOf = ({ command, args }: Program): Tool => {
@@ -87,13 +86,11 @@ interface Request {
 }
 
 /** The interface of the agent's HTTP source; endpoints are looked up by scheme, host and port. */
-type InProcessHttp = (
-  request: Request,
-) => Promise<{ readonly status: number; readonly text: string }>
+type InProcessHttp = (request: Request) => Promise<{ readonly status: number; readonly text: string }>
 
 /**
- * Handles the agent's HTTP requests by calling the simulator's endpoints, without a connection. The promise
- * rejects with a SourceError (ECONNREFUSED) if no endpoint listens there.
+ * Handles the agent's HTTP requests by calling the simulator's endpoints, without a connection. The promise rejects
+ * with a SourceError (ECONNREFUSED) if no endpoint listens there.
  */
 export const createInProcessHttp =
   (endpoints: ReadonlyMap<string, Endpoint>): InProcessHttp =>

@@ -2,14 +2,7 @@ import { type LogLine, renderLogLine } from './consensus/consensus-lines.ts'
 import { type Steady, steadyTimes } from './consensus/log-noise.ts'
 import type { Draft } from './journal/journal.ts'
 import { serviceEntry } from './journal/journald.ts'
-import {
-  bareDirective,
-  type Directive,
-  directive,
-  type Effect,
-  linesPerSecond,
-  oneOf,
-} from './scenario/directives.ts'
+import { bareDirective, type Directive, directive, type Effect, linesPerSecond, oneOf } from './scenario/directives.ts'
 import type { Change, Timeline } from './scenario/timeline.ts'
 import { endService, pidOf } from './services/service.ts'
 
@@ -207,13 +200,10 @@ const BACKTRACE = [
   `      ${ADDRESSES[1]}: PREFIX::runloop`,
   `      ${ADDRESSES[2]}: main`,
 ]
-const PLACE =
-  'PREFIX: /usr/src/PREFIX-execution/category/execution/runloop.cpp:216: void PREFIX::runloop(...)'
+const PLACE = 'PREFIX: /usr/src/PREFIX-execution/category/execution/runloop.cpp:216: void PREFIX::runloop(...)'
 
 /** Texts of the injected lines of execution, with PREFIX for the name prefix. journald drops blank lines. */
-const EXECUTION_LINES: Readonly<
-  Record<(typeof EXECUTION_MESSAGES)[number], readonly ExecutionLine[]>
-> = {
+const EXECUTION_LINES: Readonly<Record<(typeof EXECUTION_MESSAGES)[number], readonly ExecutionLine[]>> = {
   assertion: [
     ...BACKTRACE,
     `${PLACE}: Assertion 'block_cache.find(parent_id)' failed.`,
@@ -221,31 +211,15 @@ const EXECUTION_LINES: Readonly<
   ],
   abort: [...BACKTRACE, `${PLACE}: PREFIX_ABORT called.`, 'abort message: no block to begin with'],
   block_failed: [['ERROR', 'runloop.cpp:188', 'block 61240118 failed with: wrong state root']],
-  result_mismatch: [
-    ['ERROR', 'validate.cpp:77', 'Delayed execution result mismatch for block 61240118'],
-  ],
-  slow_commit: [
-    ['WARNING', 'block_db.cpp:91', 'Slow block commit detected - block 61240118: 1204331µs'],
-  ],
-  event_ring: [
-    ['ERROR', 'event_ring.cpp:52', 'event library error -- PREFIX_event_ring_mmap: no memory'],
-  ],
+  result_mismatch: [['ERROR', 'validate.cpp:77', 'Delayed execution result mismatch for block 61240118']],
+  slow_commit: [['WARNING', 'block_db.cpp:91', 'Slow block commit detected - block 61240118: 1204331µs']],
+  event_ring: [['ERROR', 'event_ring.cpp:52', 'event library error -- PREFIX_event_ring_mmap: no memory']],
   io_uring: [...BACKTRACE, 'FATAL: io_uring_queue_init_params failed: Operation not permitted'],
-  virtual_offset: [
-    [
-      'WARNING',
-      'update_aux.cpp:911',
-      'Virtual offset space is running out (insertion count: 1048000)',
-    ],
-  ],
+  virtual_offset: [['WARNING', 'update_aux.cpp:911', 'Virtual offset space is running out (insertion count: 1048000)']],
   exception: [['ERROR', 'fiber.cpp:30', 'PrefixException: fiber ended by invalid argument']],
   caught_exception: [['INFO', 'evm.cpp:140', 'PREFIX assert throw: code hash of no account']],
   history_shortened: [
-    [
-      'INFO',
-      'update_aux.cpp:702',
-      'Adjust db history length down from 528916 to 520000. Current disk usage: 0.8013',
-    ],
+    ['INFO', 'update_aux.cpp:702', 'Adjust db history length down from 528916 to 520000. Current disk usage: 0.8013'],
   ],
   timeline_missing: [
     ...BACKTRACE,
@@ -271,8 +245,7 @@ const renderExecutionLine = (
   { atMs, pid, prefix }: { readonly atMs: number; readonly pid: number; readonly prefix: string },
 ): string => {
   const at = new Date(atMs).toISOString().replace('T', ' ').replace('Z', '000000')
-  const text =
-    typeof line === 'string' ? line : `${at} [${pid}] ${line[1]} LOG_${line[0]}\t${line[2]}`
+  const text = typeof line === 'string' ? line : `${at} [${pid}] ${line[1]} LOG_${line[0]}\t${line[2]}`
   return text
     .replaceAll('PREFIX_ABORT', `${prefix.toUpperCase()}_ABORT`)
     .replaceAll('magic=PREFIX', `magic=${prefix.toUpperCase()}`)
@@ -287,10 +260,7 @@ interface NodeName {
 }
 
 /** The line that a scenario injects at a change; none if the program does not run. */
-export function* injectedEntries(
-  subject: NodeName,
-  { atMs, before, after }: Change,
-): Generator<Draft> {
+export function* injectedEntries(subject: NodeName, { atMs, before, after }: Change): Generator<Draft> {
   const { last } = after.injectedLines
   if (!last || last === before.injectedLines.last) return
   const service = before.services[last.role]
@@ -328,17 +298,12 @@ const NOISY_PEERS = 5
 export const createSteadyLines = (timeline: Timeline) =>
   function* (fromMs: number, toMs: number): Generator<LogLine> {
     const range = { fromMs, toMs }
-    for (const { atMs } of steadyTimes(
-      timeline,
-      ({ injectedLines }) => injectedLines.walStopped,
-      range,
-    )) {
+    for (const { atMs } of steadyTimes(timeline, ({ injectedLines }) => injectedLines.walStopped, range)) {
       yield { atMs, ...CONSENSUS_LINES.wal_stopped }
     }
     const errors = steadyTimes(timeline, ({ injectedLines }) => injectedLines.networkErrors, range)
     for (const { atMs, number } of errors) {
-      const { target, message } =
-        NETWORK_ERRORS[number % NETWORK_ERRORS.length] ?? NETWORK_ERRORS[0]
+      const { target, message } = NETWORK_ERRORS[number % NETWORK_ERRORS.length] ?? NETWORK_ERRORS[0]
       const peer = Math.floor(number / NETWORK_ERRORS.length) % NOISY_PEERS
       const fields = { addr: `203.0.113.${20 + peer}:8000` }
       yield { atMs, level: 'WARN', target, message, fields }

@@ -44,10 +44,7 @@ export const createNode = ({
   elapsedMs = 0,
 }: NodeOptions): SimulatedNode => {
   const own = chain.validators[index]
-  if (!own)
-    throw new RangeError(
-      `there is no validator ${index} in a network of ${chain.validators.length}`,
-    )
+  if (!own) throw new RangeError(`there is no validator ${index} in a network of ${chain.validators.length}`)
   const beginMs = clock.now() - elapsedMs
   const name = `${prefix}/${chain.seed}/${index}/${beginMs}`
   const timeline = createTimeline(scenario, beginMs)

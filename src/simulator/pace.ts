@@ -20,9 +20,9 @@ export const LIVELY: Pace = {
 }
 
 /**
- * For many nodes in one process: costs a fifth of LIVELY. Prometheus scrapes every few seconds and sees the
- * journal as it was up to five seconds before. Reading the past is half of the cost of an agent in its first
- * seconds, so the past is short: the agent's window of consensus is full after a minute.
+ * For many nodes in one process: costs a fifth of LIVELY. Prometheus scrapes every few seconds and sees the journal as
+ * it was up to five seconds before. Reading the past is half of the cost of an agent in its first seconds, so the past
+ * is short: the agent's window of consensus is full after a minute.
  */
 export const LEISURELY: Pace = {
   journalMs: 5000,

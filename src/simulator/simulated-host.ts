@@ -1,17 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { Chain } from './chain/chain.ts'
-import {
-  createEndpoints,
-  type Endpoint,
-  type EndpointName,
-  firstServiceBlock,
-} from './endpoints.ts'
-import {
-  createPackageTool,
-  createVersionTool,
-  installedVersion,
-  writeForkFile,
-} from './versions.ts'
+import { createEndpoints, type Endpoint, type EndpointName, firstServiceBlock } from './endpoints.ts'
+import { createPackageTool, createVersionTool, installedVersion, writeForkFile } from './versions.ts'
 import { createHostTree, type HostPlaces } from './host/host-tree.ts'
 import { createKeyFiles, type NodePlaces } from './keystore/key-files.ts'
 import { createKeystoreTool } from './keystore/keystore-tool.ts'

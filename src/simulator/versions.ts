@@ -3,13 +3,7 @@ import { join } from 'node:path'
 import { digest } from './chain/random.ts'
 import type { SimulatedNode } from './node.ts'
 import { CHAIN_ID } from './rpc/rpc.ts'
-import {
-  type Argument,
-  bareDirective,
-  type Directive,
-  directive,
-  type Effect,
-} from './scenario/directives.ts'
+import { type Argument, bareDirective, type Directive, directive, type Effect } from './scenario/directives.ts'
 import { restartService } from './services/service.ts'
 import type { Tool } from './tools/tools.ts'
 
@@ -71,8 +65,7 @@ export const versionDirectives: readonly Directive[] = [
       meaning: 'that version is installed; each service runs it after its next restart',
     },
     versionNumber,
-    (version) =>
-      changeVersions(({ installs }, fromMs) => ({ installs: [...installs, { fromMs, version }] })),
+    (version) => changeVersions(({ installs }, fromMs) => ({ installs: [...installs, { fromMs, version }] })),
   ),
   bareDirective(
     {
@@ -107,8 +100,7 @@ export const clientVersionOf = ({ prefix, condition }: SimulatedNode): string =>
   return `${capitalised(prefix)}/${version.replace(/-.*/, '')}`
 }
 
-export const capitalised = (word: string): string =>
-  `${word.charAt(0).toUpperCase()}${word.slice(1)}`
+export const capitalised = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`
 
 /** The simulated consensus program: it only prints its version. */
 export const createVersionTool =
@@ -156,8 +148,8 @@ const SECOND = 1000
 const DAY = 86_400 * SECOND
 
 /**
- * Writes the forks of the simulated network, for the agent's `version.forksFile`: `first-light` was activated
- * long ago and is no longer exported from the 90th second on; the last day before `aurora` begins with the 30th second.
+ * Writes the forks of the simulated network, for the agent's `version.forksFile`: `first-light` was activated long ago
+ * and is no longer exported from the 90th second on; the last day before `aurora` begins with the 30th second.
  */
 export const writeForkFile = async (directory: string, beginMs: number): Promise<string> => {
   const file = join(directory, 'forks.yaml')

@@ -4,8 +4,8 @@ import { type HttpResponse, type SendRequest, NoResponseError } from './http.ts'
 /** The API of the agent that runs on this host. */
 export interface AgentApi {
   /**
-   * Requests a path. Returns null if the connection is refused: the agent is not running. Throws a
-   * SourceError if the response is not that of an agent.
+   * Requests a path. Returns null if the connection is refused: the agent is not running. Throws a SourceError if the
+   * response is not that of an agent.
    */
   get(path: string, signal: AbortSignal): Promise<string | null>
 }
@@ -28,27 +28,20 @@ export const createAgentApi = (
       throw new SourceError({
         doing: `request data from the agent at ${base}`,
         happened: `HTTP status ${answer.status} for ${path}`,
-        advice:
-          'another program or an older agent listens there: check `listen:` in the configuration',
+        advice: 'another program or an older agent listens there: check `listen:` in the configuration',
       })
     },
   }
 }
 
-const attempt = async (
-  ask: SendRequest,
-  url: string,
-  signal: AbortSignal,
-): Promise<HttpResponse | null> => {
+const attempt = async (ask: SendRequest, url: string, signal: AbortSignal): Promise<HttpResponse | null> => {
   try {
     return await ask({ url, accept: '*/*', timeout: TIMEOUT_MS, signal })
   } catch (error) {
-    // An agent that is stopping closes the connection; only a refused connection means that no
-    // agent runs.
+    // An agent that is stopping closes the connection; only a refused connection means that no agent runs.
     if (error instanceof NoResponseError && isRefused(error)) return null
     throw error
   }
 }
 
-const isRefused = ({ silence, detail }: NoResponseError): boolean =>
-  silence === 'refused' && detail === 'ECONNREFUSED'
+const isRefused = ({ silence, detail }: NoResponseError): boolean => silence === 'refused' && detail === 'ECONNREFUSED'

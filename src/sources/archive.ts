@@ -17,14 +17,8 @@ const compress = promisify(gzip)
 /** Readable and writable only by the owner. */
 const MODE = 0o600
 
-/**
- * Creates a .tar.gz archive of texts. `at` is their modification time in milliseconds since the
- * epoch.
- */
-export const packArchive = async (
-  texts: readonly ArchiveMember[],
-  at: number,
-): Promise<Uint8Array> => {
+/** Creates a .tar.gz archive of texts. `at` is their modification time in milliseconds since the epoch. */
+export const packArchive = async (texts: readonly ArchiveMember[], at: number): Promise<Uint8Array> => {
   const tar = await packTar(
     texts.map(({ name, text }) => {
       const body = Buffer.from(text)
@@ -35,8 +29,8 @@ export const packArchive = async (
 }
 
 /**
- * Writes a new file, either completely or not at all, readable only by its owner. Never overwrites
- * a file. Throws a SourceError.
+ * Writes a new file, either completely or not at all, readable only by its owner. Never overwrites a file. Throws a
+ * SourceError.
  */
 export const writeNewFile = async (file: string, bytes: Uint8Array): Promise<void> => {
   const partial = `${file}.partial`
@@ -94,8 +88,7 @@ const EXISTS = Object.assign(new Error('it exists'), { code: 'EEXIST' })
 
 const cannotWrite = (file: string, error: unknown): SourceError => {
   const code = errorCode(error)
-  const happened =
-    code === 'ENOENT' ? 'there is no such directory' : describeFileError(error).happened
+  const happened = code === 'ENOENT' ? 'there is no such directory' : describeFileError(error).happened
   return new SourceError(
     {
       doing: `write ${redact(file)}`,

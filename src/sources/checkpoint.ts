@@ -5,10 +5,7 @@ import { toJson } from '../core/json.ts'
 import { asError } from '../core/outcome.ts'
 import { makeDirectory } from './durable.ts'
 
-/**
- * The result of reading a checkpoint: a document, nothing because none was ever saved, or an
- * unreadable file.
- */
+/** The result of reading a checkpoint: a document, nothing because none was ever saved, or an unreadable file. */
 export type Found =
   | { readonly state: 'none' }
   | { readonly state: 'unreadable' }
@@ -16,9 +13,7 @@ export type Found =
 
 /** A small JSON document that persists over restarts of the agent. */
 export interface Checkpoint {
-  /**
-   * Reads the document saved last, once it is written. Never throws: a failure is a result state.
-   */
+  /** Reads the document saved last, once it is written. Never throws: a failure is a result state. */
   read(): Promise<Found>
   /** Saves asynchronously; the newest value wins. Never throws and never blocks the caller. */
   save(value: unknown): void
@@ -32,14 +27,10 @@ export interface Checkpoints {
 }
 
 /**
- * `complain` is called once for each period in which the directory is unusable; readings continue
- * without it. Writes are asynchronous: a failing disk must not stop the agent that should report
- * it.
+ * `complain` is called once for each period in which the directory is unusable; readings continue without it. Writes
+ * are asynchronous: a failing disk must not stop the agent that should report it.
  */
-export const createCheckpoints = (
-  directory: string,
-  complain: (error: Error) => void,
-): Checkpoints => {
+export const createCheckpoints = (directory: string, complain: (error: Error) => void): Checkpoints => {
   const writing = new Set<Promise<void>>()
   let complained = false
   const unreadable = new Set<string>()
@@ -123,8 +114,8 @@ const replace = async (file: string, text: string): Promise<void> => {
 }
 
 /**
- * Read-only access to the running agent's checkpoints: nothing is written. Journal cursors are left
- * out, because a one-shot command chooses its own start.
+ * Read-only access to the running agent's checkpoints: nothing is written. Journal cursors are left out, because a
+ * one-shot command chooses its own start.
  */
 export const createReadOnlyCheckpoints = (directory: string): Checkpoints => {
   // Unreadable checkpoints count as missing: the running agent reports the error.
@@ -141,5 +132,4 @@ export const createReadOnlyCheckpoints = (directory: string): Checkpoints => {
   }
 }
 
-const isCursor = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && 'cursor' in value
+const isCursor = (value: unknown): boolean => typeof value === 'object' && value !== null && 'cursor' in value

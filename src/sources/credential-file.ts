@@ -13,8 +13,8 @@ export class EmptySecretError extends SourceError {
 }
 
 /**
- * Reads a credential that is kept out of the configuration, one line. Called for each use, so that
- * the file can be changed. Throws a SourceError.
+ * Reads a credential that is kept out of the configuration, one line. Called for each use, so that the file can be
+ * changed. Throws a SourceError.
  */
 export const readSecretFile = async (path: string, what = 'address'): Promise<string> =>
   (await read(path, what, MAX_BYTES)).trim()
@@ -27,10 +27,7 @@ const read = async (path: string, what: string, most: number): Promise<string> =
   const doing = `read the ${what} in ${path}`
   const advice = `write the ${what} into it, readable only by the agent's user (mode 0600)`
   const file = await open(path).catch((error: unknown) => {
-    throw new SourceError(
-      { doing, happened: describeFileError(error).happened, advice },
-      { cause: error },
-    )
+    throw new SourceError({ doing, happened: describeFileError(error).happened, advice }, { cause: error })
   })
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(most + 1))

@@ -11,16 +11,13 @@ interface FileSystem {
 }
 
 /**
- * Facts on directories and files that are readable without opening them. Null if the path does not
- * exist. `removed`: a directory that this process still holds through a bind mount, while other
- * processes see a new directory of that name, or none.
+ * Facts on directories and files that are readable without opening them. Null if the path does not exist. `removed`: a
+ * directory that this process still holds through a bind mount, while other processes see a new directory of that name,
+ * or none.
  */
 export interface DiskUsage {
   fileSystem(path: string): Promise<FileSystem | null>
-  /**
-   * The disk usage of the files below a directory in bytes; `too many` if there are more files than
-   * the limit.
-   */
+  /** The disk usage of the files below a directory in bytes; `too many` if there are more files than the limit. */
   bytesBelow(path: string, signal: AbortSignal): Promise<bigint | 'too many' | 'removed' | null>
   /** Milliseconds since the epoch. */
   modifiedAt(path: string): Promise<number | 'removed' | null>
@@ -61,22 +58,12 @@ const attempt = async <T>(path: string, look: () => Promise<T>): Promise<T | nul
     const advice = ['EACCES', 'EPERM'].includes(errorCode(error))
       ? `give the agent's user read access to it (docs/host.md)`
       : undefined
-    throw new SourceError(
-      { doing: `read ${redact(path)}`, happened: errorCode(error), advice },
-      { cause: error },
-    )
+    throw new SourceError({ doing: `read ${redact(path)}`, happened: errorCode(error), advice }, { cause: error })
   }
 }
 
-/**
- * The paths of all entries, without reading their metadata; null if there are too many. Links are
- * not followed.
- */
-const filesBelow = async (
-  root: string,
-  most: number,
-  signal: AbortSignal,
-): Promise<readonly string[] | null> => {
+/** The paths of all entries, without reading their metadata; null if there are too many. Links are not followed. */
+const filesBelow = async (root: string, most: number, signal: AbortSignal): Promise<readonly string[] | null> => {
   const files: string[] = []
   const directories = [root]
   for (let at = directories.pop(); at !== undefined; at = directories.pop()) {

@@ -19,10 +19,7 @@ export const syncFolder = async (folder: string): Promise<void> => {
   }
 }
 
-/**
- * Creates a directory accessible only by its owner; missing parents get the usual mode, whatever
- * the umask.
- */
+/** Creates a directory accessible only by its owner; missing parents get the usual mode, whatever the umask. */
 export const makeFolder = async (path: string): Promise<void> => {
   try {
     await mkdir(path, { mode: PRIVATE_FOLDER })
@@ -49,8 +46,8 @@ const makeParent = async (path: string): Promise<void> => {
 }
 
 /**
- * Creates a directory and its missing parents with the same mode. Not `recursive: true`: Node 20
- * retries forever on a file system that cannot create directories, such as /proc.
+ * Creates a directory and its missing parents with the same mode. Not `recursive: true`: Node 20 retries forever on a
+ * file system that cannot create directories, such as /proc.
  */
 export const makeDirectory = async (path: string, mode: number): Promise<void> => {
   try {
@@ -63,10 +60,7 @@ export const makeDirectory = async (path: string, mode: number): Promise<void> =
   }
 }
 
-/**
- * Creates a hard link, or a copy if hard links are not supported. Throws EEXIST if the name is
- * taken.
- */
+/** Creates a hard link, or a copy if hard links are not supported. Throws EEXIST if the name is taken. */
 export const linkOrCopy = async (path: string, other: string): Promise<void> => {
   try {
     await link(path, other)

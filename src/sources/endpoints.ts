@@ -8,10 +8,7 @@ export interface RpcEndpoint {
   call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<HttpResponse>
 }
 
-/**
- * `timeout` limits each call, in milliseconds. The node needs an `id`: without one it returns
- * "Parse error".
- */
+/** `timeout` limits each call, in milliseconds. The node needs an `id`: without one it returns "Parse error". */
 export const createRpcEndpoint = (ask: SendRequest, url: string, timeout: number): RpcEndpoint => ({
   call: (method, params, signal) =>
     ask({
@@ -24,9 +21,7 @@ export const createRpcEndpoint = (ask: SendRequest, url: string, timeout: number
 
 /** The event query service: only its height is requested. */
 export interface QueryEndpoint {
-  /**
-   * Throws a NoResponseError if there is no response, and a SourceError if the key cannot be read.
-   */
+  /** Throws a NoResponseError if there is no response, and a SourceError if the key cannot be read. */
   height(signal: AbortSignal): Promise<HttpResponse>
 }
 
@@ -61,11 +56,7 @@ export interface MetricsEndpoint {
 const ACCEPT = 'text/plain;version=0.0.4, text/plain;q=0.5, */*;q=0.1'
 
 /** If the URL has no path, `/metrics` is requested. `timeout` limits each call, in milliseconds. */
-export const createMetricsEndpoint = (
-  ask: SendRequest,
-  url: string,
-  timeout: number,
-): MetricsEndpoint => {
+export const createMetricsEndpoint = (ask: SendRequest, url: string, timeout: number): MetricsEndpoint => {
   const address = new URL(url)
   if (address.pathname === '/') address.pathname = '/metrics'
   return { metrics: (signal) => ask({ url: address.href, accept: ACCEPT, timeout, signal }) }

@@ -21,17 +21,12 @@ interface EventLogOptions {
   readonly keep: number
   /** Throws if the line is not an event. */
   readonly parse: (line: string) => Event
-  /**
-   * Called once for each period in which the file is unusable; events are then kept in memory only.
-   */
+  /** Called once for each period in which the file is unusable; events are then kept in memory only. */
   readonly complain: (error: Error) => void
 }
 
 const MAX_BYTES = 2 * 1024 * 1024
-/**
- * The share that is kept when old events are dropped. Rotation is rare, because it rewrites the
- * complete file.
- */
+/** The share that is kept when old events are dropped. Rotation is rare, because it rewrites the complete file. */
 const LEFT = 0.75
 
 export const createEventLog = ({ directory, keep, parse, complain }: EventLogOptions): EventLog => {
@@ -94,10 +89,7 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
     bytes += Buffer.byteLength(text)
   }
 
-  /**
-   * On a full disk a line may be partly written. Truncate it, so that complete lines are not
-   * written twice.
-   */
+  /** On a full disk a line may be partly written. Truncate it, so that complete lines are not written twice. */
   const dropTorn = async (): Promise<void> => {
     try {
       const { size } = await stat(file)
@@ -166,8 +158,7 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
   }
 }
 
-const keyOf = ({ collector, subject }: Pick<Event, 'collector' | 'subject'>): string =>
-  `${collector}\0${subject ?? ''}`
+const keyOf = ({ collector, subject }: Pick<Event, 'collector' | 'subject'>): string => `${collector}\0${subject ?? ''}`
 
 const withinBytes = (events: Event[]): Event[] => {
   let left = MAX_BYTES * LEFT
@@ -178,10 +169,7 @@ const withinBytes = (events: Event[]): Event[] => {
 const fileIn = (directory: string): string => join(directory, 'events.jsonl')
 
 /** The events stored by an agent that is not running. Throws a SourceError. */
-export const readEventFile = async (
-  directory: string,
-  parse: (line: string) => Event,
-): Promise<readonly Event[]> => {
+export const readEventFile = async (directory: string, parse: (line: string) => Event): Promise<readonly Event[]> => {
   const doing = `read the stored events in ${fileIn(directory)}`
   try {
     return [...eventsIn(await readFile(fileIn(directory), 'utf8'), parse)]
@@ -212,10 +200,7 @@ const readText = async (file: string): Promise<string> => {
   }
 }
 
-/**
- * Parses the stored events. A line that was truncated when the agent was killed, or is invalid, is
- * skipped.
- */
+/** Parses the stored events. A line that was truncated when the agent was killed, or is invalid, is skipped. */
 function* eventsIn(text: string, parse: (line: string) => Event): Generator<Event> {
   for (const line of text.split('\n')) {
     if (line === '') continue

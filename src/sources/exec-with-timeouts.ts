@@ -12,8 +12,8 @@ const IDLE_MS = 30 * second
 const SEARCH_MS = 5 * minute
 
 /**
- * An Exec with time limits for interactive commands: a program that hangs fails after a while.
- * Programs run with --follow have no limit, and the time that the reader takes does not count.
+ * An Exec with time limits for interactive commands: a program that hangs fails after a while. Programs run with
+ * --follow have no limit, and the time that the reader takes does not count.
  */
 export const createExecWithTimeouts = (exec: Exec, clock: Clock): Exec => ({
   run: (program, signal) =>
@@ -71,20 +71,13 @@ async function* chunksWithTimeout(
   }
 }
 
-const withTimeoutError = async <T>(
-  { command }: Program,
-  limit: number,
-  wait: () => Promise<T>,
-): Promise<T> => {
+const withTimeoutError = async <T>({ command }: Program, limit: number, wait: () => Promise<T>): Promise<T> => {
   try {
     return await wait()
   } catch (error) {
     if (!(error instanceof SourceError) || !error.timeout) throw error
     const happened = `there was no output for ${renderDuration(limit)}`
     const advice = `check that \`${command}\` works, or request a shorter time range`
-    throw new SourceError(
-      { doing: `run ${command}`, happened, advice },
-      { timeout: true, cause: error },
-    )
+    throw new SourceError({ doing: `run ${command}`, happened, advice }, { timeout: true, cause: error })
   }
 }

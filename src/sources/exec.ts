@@ -25,14 +25,11 @@ export interface Program {
 
 /** Runs the tools of the node and of systemd, with limits on concurrency, time and output. */
 export interface Exec {
-  /**
-   * Runs a program and returns its output. Throws a SourceError unless it exits with one of
-   * `answers`.
-   */
+  /** Runs a program and returns its output. Throws a SourceError unless it exits with one of `answers`. */
   run(program: Program, signal: AbortSignal): Promise<Output>
   /**
-   * Yields the standard output of a program. Throws a SourceError when the program ends, unless
-   * `answers` lists its exit code; for a program that should run forever, leave `answers` empty.
+   * Yields the standard output of a program. Throws a SourceError when the program ends, unless `answers` lists its
+   * exit code; for a program that should run forever, leave `answers` empty.
    */
   stream(program: Program, signal: AbortSignal): AsyncGenerator<Uint8Array>
   /** Kills all running children at once. The same happens when this process ends. */
@@ -48,17 +45,12 @@ interface ExecOptions {
 /** The known tools print less; a program that prints more is killed. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024
 const MAX_CHILDREN = 8
-/**
- * Per program: a hanging journalctl, which several collectors call, must not block the other tools.
- */
+/** Per program: a hanging journalctl, which several collectors call, must not block the other tools. */
 const MAX_CHILDREN_PER_PROGRAM = 4
 /** Time between SIGTERM and SIGKILL. A tool that hangs in its own abort handler ignores SIGTERM. */
 const GRACE_MS = 2000
 
-/**
- * The children of this process. Each has its own process group, so none ends automatically with
- * this process.
- */
+/** The children of this process. Each has its own process group, so none ends automatically with this process. */
 const living = new Set<number>()
 const killLiving = (): void => {
   for (const pid of living) killGroup(pid, 'SIGKILL')
@@ -74,11 +66,7 @@ export const createExec = ({ clock, path }: ExecOptions): Exec => {
   }
   const groups = new Set<number>()
 
-  const start = (
-    { command, args, grace = GRACE_MS }: Program,
-    signal: AbortSignal,
-    buffer: boolean,
-  ) => {
+  const start = ({ command, args, grace = GRACE_MS }: Program, signal: AbortSignal, buffer: boolean) => {
     // Its own process group, so that the child's own children end with it.
     const child = execa(command, args, {
       detached: true,
@@ -194,11 +182,7 @@ interface Limits {
 }
 
 /** The error for a program without a valid result. */
-const failureOf = (
-  { command, args }: Program,
-  ended: ProgramEnd,
-  { path, maxOutputBytes }: Limits,
-): SourceError => {
+const failureOf = ({ command, args }: Program, ended: ProgramEnd, { path, maxOutputBytes }: Limits): SourceError => {
   const doing = `run ${command} ${args[0] ?? ''}`.trim()
   const evidence = lastLines(textOf(ended.stderr))
   if (ended.code === 'ENOENT') {
@@ -226,12 +210,8 @@ const failureOf = (
   if (ended.isMaxBuffer) {
     return new SourceError({ doing, happened: `it printed more than ${maxOutputBytes} bytes` })
   }
-  const happened =
-    ended.signal === undefined ? `exit code ${ended.exitCode ?? '?'}` : `killed by ${ended.signal}`
-  return new SourceError(
-    { doing, happened, evidence, advice: adviceFor(evidence) },
-    { output: textOf(ended.stderr) },
-  )
+  const happened = ended.signal === undefined ? `exit code ${ended.exitCode ?? '?'}` : `killed by ${ended.signal}`
+  return new SourceError({ doing, happened, evidence, advice: adviceFor(evidence) }, { output: textOf(ended.stderr) })
 }
 
 /** The system reports EACCES for the whole search when one directory of it cannot be searched. */

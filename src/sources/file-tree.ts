@@ -5,10 +5,7 @@ import { errorCode, isNotFound } from '../core/file-errors.ts'
 
 /** Small files below one directory, such as /proc and /sys. */
 export interface FileTree {
-  /**
-   * The beginning of a file; null if it does not exist. Throws a SourceError, as do the other
-   * functions.
-   */
+  /** The beginning of a file; null if it does not exist. Throws a SourceError, as do the other functions. */
   read(path: string, maxBytes?: number): Promise<string | null>
   /** The names in a directory; null if it does not exist. */
   list(path: string): Promise<readonly string[] | null>
@@ -19,10 +16,7 @@ export interface FileTree {
 const MAX_BYTES = 64 * 1024
 
 export const createFileTree = (root: string): FileTree => {
-  const attempt = async <T>(
-    path: string,
-    look: (whole: string) => Promise<T>,
-  ): Promise<T | null> => {
+  const attempt = async <T>(path: string, look: (whole: string) => Promise<T>): Promise<T | null> => {
     const whole = join(root, path)
     try {
       return await look(whole)
@@ -55,9 +49,7 @@ const readBeginning = async (path: string, maxBytes: number): Promise<string> =>
   }
 }
 
-/**
- * Since Linux 6.2 the size of `/proc/PID/fd` is the number of its entries, readable by every user.
- */
+/** Since Linux 6.2 the size of `/proc/PID/fd` is the number of its entries, readable by every user. */
 const countEntries = async (path: string): Promise<number> => {
   try {
     return (await readdir(path)).length

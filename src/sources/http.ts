@@ -35,16 +35,10 @@ export interface HttpRequest {
   readonly signal: AbortSignal
 }
 
-/**
- * Sends an HTTP request and reads a response of limited size. Throws a NoResponseError if there is
- * none.
- */
+/** Sends an HTTP request and reads a response of limited size. Throws a NoResponseError if there is none. */
 export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>
 
-/**
- * A block with all transaction hashes is far smaller; a larger response is not one that the agent
- * requests.
- */
+/** A block with all transaction hashes is far smaller; a larger response is not one that the agent requests. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
 export const createHttpClient =

@@ -1,9 +1,6 @@
 import { SourceError } from '../core/errors.ts'
 
-/**
- * Group membership takes effect at the next start or login: of the agent, or of a user who tries it
- * manually.
- */
+/** Group membership takes effect at the next start or login: of the agent, or of a user who tries it manually. */
 export const JOURNAL_ADVICE =
   "add the agent's user to the group systemd-journal and restart the agent; " +
   'an open session has the group only after a new login'

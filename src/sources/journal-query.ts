@@ -23,16 +23,12 @@ interface JournalQueryDependencies<Entry> {
   readonly parse: (line: string) => Entry
 }
 
-/**
- * Reads the newest matching entry; undefined if there is none. Throws a SourceError if the journal
- * cannot be read.
- */
+/** Reads the newest matching entry; undefined if there is none. Throws a SourceError if the journal cannot be read. */
 export const createNewestEntryReader =
   <Entry extends JournalPosition>({ exec, parse }: JournalQueryDependencies<Entry>) =>
   async (match: readonly string[], signal: AbortSignal): Promise<Entry | undefined> => {
     const args = ['--merge', '-n', '1', ...JOURNAL_OUTPUT_OPTIONS, ...match]
-    // With --grep, exit code 1 without a message means "nothing matches"; with a message it is a
-    // failure.
+    // With --grep, exit code 1 without a message means "nothing matches"; with a message it is a failure.
     const program = { command: 'journalctl', args, answers: [0, 1] }
     const { exitCode, stdout, stderr } = await exec.run(program, signal)
     if (/not seeing messages|insufficient permissions/i.test(stderr)) throw notPermitted(stderr)
@@ -43,14 +39,11 @@ export const createNewestEntryReader =
   }
 
 /** Reads the oldest matching entry in the journal. Throws a SourceError if there is none. */
-export type ReadOldestEntry<Entry> = (
-  match: readonly string[],
-  signal: AbortSignal,
-) => Promise<Entry>
+export type ReadOldestEntry<Entry> = (match: readonly string[], signal: AbortSignal) => Promise<Entry>
 
 /**
- * journalctl 252 has no option to print only the oldest entry. It is stopped after its first line,
- * which it prints at once (20 ms with a journal of 250 MB).
+ * journalctl 252 has no option to print only the oldest entry. It is stopped after its first line, which it prints at
+ * once (20 ms with a journal of 250 MB).
  */
 export const createOldestEntryReader =
   <Entry>({ exec, parse }: JournalQueryDependencies<Entry>): ReadOldestEntry<Entry> =>

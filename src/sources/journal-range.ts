@@ -3,11 +3,7 @@ import { SourceError } from '../core/errors.ts'
 import { hour, second } from '../core/units.ts'
 import type { Exec } from './exec.ts'
 import type { Journal } from './journal.ts'
-import {
-  createNewestEntryReader,
-  JOURNAL_OUTPUT_OPTIONS,
-  type JournalPosition,
-} from './journal-query.ts'
+import { createNewestEntryReader, JOURNAL_OUTPUT_OPTIONS, type JournalPosition } from './journal-query.ts'
 import { createLineSplitter, type Line } from './lines.ts'
 
 /** A range of the journal. Times are in milliseconds since the epoch, both inclusive. */
@@ -27,10 +23,7 @@ export interface EntryBatch<Entry> {
 }
 
 /** Reads a range, oldest entry first. Throws a SourceError if the journal cannot be read. */
-export type ReadJournalRange<Entry> = (
-  range: JournalRange,
-  signal: AbortSignal,
-) => AsyncGenerator<EntryBatch<Entry>>
+export type ReadJournalRange<Entry> = (range: JournalRange, signal: AbortSignal) => AsyncGenerator<EntryBatch<Entry>>
 
 interface JournalRangeDependencies<Entry> {
   readonly exec: Exec
@@ -58,8 +51,8 @@ export const createJournalRangeReader = <Entry extends JournalPosition>(
   }
 
   return async function* readRange({ match, since, until, newest: count }, signal) {
-    // Fails at once, and readably, where a reader that may not read would only find nothing. Of whatever
-    // pattern: to search for one takes as long as the journal is big.
+    // Fails at once, and readably, where a reader that may not read would only find nothing. Of whatever pattern: to
+    // search for one takes as long as the journal is big.
     await newest(
       match.filter((word) => !word.startsWith('--grep=')),
       signal,
@@ -95,8 +88,7 @@ const at = (ms: number): string => `@${(ms / second).toFixed(6)}`
 const SHORT_LOOK_MS = 75 * second
 
 /**
- * The journal as a snapshot: a follower receives the initial entries and then nothing more. For
- * commands that run once.
+ * The journal as a snapshot: a follower receives the initial entries and then nothing more. For commands that run once.
  */
 export const createSnapshotJournal = <Entry extends JournalPosition>(
   parts: JournalRangeDependencies<Entry>,

@@ -1,18 +1,11 @@
 import { type Context, type Timing, withDeadline } from '../core/collector.ts'
 import { merge, ticks } from '../core/merge.ts'
 import type { Exec } from './exec.ts'
-import {
-  createNewestEntryReader,
-  JOURNAL_OUTPUT_OPTIONS,
-  type JournalPosition,
-} from './journal-query.ts'
+import { createNewestEntryReader, JOURNAL_OUTPUT_OPTIONS, type JournalPosition } from './journal-query.ts'
 import { followerStalled, isLostCursor } from './journal-errors.ts'
 import { createLineSplitter, type Line } from './lines.ts'
 
-/**
- * The entries that a follower returns together. Without entries it is a heartbeat: connected,
- * nothing new.
- */
+/** The entries that a follower returns together. Without entries it is a heartbeat: connected, nothing new. */
 export interface JournalBatch<Entry> {
   readonly entries: readonly Entry[]
   /** The number of lines that are not entries. */
@@ -22,8 +15,8 @@ export interface JournalBatch<Entry> {
 }
 
 /**
- * Where to start: after a known entry, or with the newest entries. A one-shot reader uses those of
- * the last `lookBack` milliseconds, if given.
+ * Where to start: after a known entry, or with the newest entries. A one-shot reader uses those of the last `lookBack`
+ * milliseconds, if given.
  */
 export type JournalStart =
   | { readonly after: string }
@@ -47,8 +40,8 @@ interface JournalDependencies<Entry> {
 }
 
 /**
- * Heartbeats without entries between two checks of the journal's end, which distinguish a quiet
- * unit from a stalled follower.
+ * Heartbeats without entries between two checks of the journal's end, which distinguish a quiet unit from a stalled
+ * follower.
  */
 const PROBE_EVERY = 6
 
@@ -60,10 +53,7 @@ export const createJournal = <Entry extends JournalPosition>({
 }: JournalDependencies<Entry>): Journal<Entry> => {
   const newest = createNewestEntryReader({ exec, parse })
 
-  async function* follow(
-    following: FollowOptions,
-    context: Context,
-  ): AsyncGenerator<JournalBatch<Entry>> {
+  async function* follow(following: FollowOptions, context: Context): AsyncGenerator<JournalBatch<Entry>> {
     const { match, start, interval, timeout } = following
     const { clock, signal } = context
     const end = (): Promise<Entry | undefined> =>
@@ -104,13 +94,12 @@ export const createJournal = <Entry extends JournalPosition>({
 }
 
 /**
- * `--follow` alone shows only the current boot; `--merge` lifts that. `-n all --cursor` begins with
- * the known entry. `--after-cursor` does not show it: if it no longer exists, systemd 252 silently
- * skips an entry. `--all`, because long messages are null without it.
+ * `--follow` alone shows only the current boot; `--merge` lifts that. `-n all --cursor` begins with the known entry.
+ * `--after-cursor` does not show it: if it no longer exists, systemd 252 silently skips an entry. `--all`, because long
+ * messages are null without it.
  */
 const followArguments = (match: readonly string[], start: JournalStart): readonly string[] => {
-  const from =
-    'after' in start ? ['-n', 'all', `--cursor=${start.after}`] : ['-n', `${start.newest}`]
+  const from = 'after' in start ? ['-n', 'all', `--cursor=${start.after}`] : ['-n', `${start.newest}`]
   return ['--follow', '--merge', ...from, ...JOURNAL_OUTPUT_OPTIONS, ...match]
 }
 
@@ -121,8 +110,8 @@ const createReceiver = <Entry extends JournalPosition>(
   /** The newest entry before the start. */
   before: string | undefined,
 ) => {
-  // With `-n` journalctl filters only the newest few entries, while the newest matching entry may
-  // be far older. That entry is not counted as missed.
+  // With `-n` journalctl filters only the newest few entries, while the newest matching entry may be far older. That
+  // entry is not counted as missed.
   const ignored = 'after' in start ? undefined : before
   const split = createLineSplitter()
   let last = 'after' in start ? start.after : undefined
@@ -143,8 +132,7 @@ const createReceiver = <Entry extends JournalPosition>(
       const lines = split(chunk)
       const parsed = lines.map(entryOf).filter((entry) => entry !== undefined)
       const [first] = parsed
-      // journalctl begins with the known entry. If it begins with another one, the known entry no
-      // longer exists.
+      // journalctl begins with the known entry. If it begins with another one, the known entry no longer exists.
       const isKnown = first !== undefined && first.cursor === expected
       const gap = first !== undefined && expected !== undefined && !isKnown
       if (first) expected = undefined
@@ -162,8 +150,8 @@ const createReceiver = <Entry extends JournalPosition>(
       return idleTicks % PROBE_EVERY === 0
     },
     /**
-     * Compares the journal's newest entry with the last one received. Entries arrive some tenths of
-     * a second late, so only older ones count.
+     * Compares the journal's newest entry with the last one received. Entries arrive some tenths of a second late, so
+     * only older ones count.
      */
     compare: (end: Entry | undefined, latest: number): void => {
       const isKnown = end === undefined || end.cursor === last || end.cursor === ignored

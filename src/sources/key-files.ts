@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 import { errorCode } from '../core/file-errors.ts'
 
 /**
- * Why a file could not be read: it does not exist (`none`), permission is denied (`barred`), the
- * system reports another error (`broken`), or has not responded yet (`waiting`).
+ * Why a file could not be read: it does not exist (`none`), permission is denied (`barred`), the system reports another
+ * error (`broken`), or has not responded yet (`waiting`).
  */
 export type FileProblem = 'none' | 'barred' | 'broken' | 'waiting'
 
@@ -21,9 +21,7 @@ export interface FileFacts {
 
 /** Files with secrets. No result and no error contains a path or content. */
 export interface KeyFiles {
-  /**
-   * The number of bytes that are read: keystores, backups and environment files are much shorter.
-   */
+  /** The number of bytes that are read: keystores, backups and environment files are much shorter. */
   readonly maxBytes: number
   /** Follows symbolic links, as the node does when it opens the file. */
   look(path: string): Promise<FileFacts | FileProblem>
@@ -69,10 +67,8 @@ export const createKeyFiles = (homes: readonly string[] = HOMES): KeyFiles => {
           modifiedAt: Math.floor(facts.mtimeMs),
         }
       }),
-    read: (path, judge) =>
-      attempt(path, async () => ({ verdict: await readBeginning(path, judge) })),
-    list: (path) =>
-      attempt(path, async () => ((await isHidden(path)) ? 'barred' : await readdir(path))),
+    read: (path, judge) => attempt(path, async () => ({ verdict: await readBeginning(path, judge) })),
+    list: (path) => attempt(path, async () => ((await isHidden(path)) ? 'barred' : await readdir(path))),
   }
 }
 

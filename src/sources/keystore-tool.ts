@@ -13,15 +13,14 @@ interface Keystore {
 }
 
 /**
- * The node's own keystore tool. It accepts password and secret only as arguments, so for about a
- * second they are in the process list. Errors contain neither them nor the tool's output.
+ * The node's own keystore tool. It accepts password and secret only as arguments, so for about a second they are in the
+ * process list. Errors contain neither them nor the tool's output.
  */
 export interface KeystoreTool {
   /** Returns the tool's output for a key. Throws a SourceError if the tool reports a failure. */
   recover(keystore: Keystore, signal: AbortSignal): Promise<Secret>
   /**
-   * Writes a keystore, overwriting an existing one. The tool's success message is unreliable: run
-   * recover afterwards.
+   * Writes a keystore, overwriting an existing one. The tool's success message is unreliable: run recover afterwards.
    */
   import(keystore: Keystore, secret: Secret, signal: AbortSignal): Promise<void>
 }
@@ -36,10 +35,7 @@ interface KeystoreToolOptions {
 /** scrypt with its usual cost takes about a second. */
 const LONGEST_MS = minute
 
-/**
- * Versions up to v0.11 exit with code 0 on failure. The output decides, so every exit code is
- * accepted.
- */
+/** Versions up to v0.11 exit with code 0 on failure. The output decides, so every exit code is accepted. */
 const ANY_CODE = Array.from({ length: 256 }, (_, code) => code)
 
 export const createKeystoreTool = ({ exec, clock, command }: KeystoreToolOptions): KeystoreTool => {
@@ -76,8 +72,7 @@ export const createKeystoreTool = ({ exec, clock, command }: KeystoreToolOptions
   }
 
   return {
-    recover: async (keystore, signal) =>
-      new Secret(await run('recover', { keystore, more: [] }, signal)),
+    recover: async (keystore, signal) => new Secret(await run('recover', { keystore, more: [] }, signal)),
     import: async (keystore, secret, signal) => {
       await run('import', { keystore, more: [secret] }, signal)
     },
@@ -85,14 +80,10 @@ export const createKeystoreTool = ({ exec, clock, command }: KeystoreToolOptions
 }
 
 /**
- * An error of a program without a result shows its last output, which may contain its arguments.
- * This error keeps only what was done and how it ended.
+ * An error of a program without a result shows its last output, which may contain its arguments. This error keeps only
+ * what was done and how it ended.
  */
-const tamed = async <T>(
-  doing: string,
-  context: Context,
-  read: (within: Context) => Promise<T>,
-): Promise<T> => {
+const tamed = async <T>(doing: string, context: Context, read: (within: Context) => Promise<T>): Promise<T> => {
   try {
     return await withDeadline(context, LONGEST_MS, read)
   } catch (error) {
@@ -130,8 +121,7 @@ interface Failure {
 
 const FAILED: Failure = {
   happened: 'it failed',
-  advice:
-    'check that `--help` of that tool still lists recover, import, --password, --keystore-path, --key-type',
+  advice: 'check that `--help` of that tool still lists recover, import, --password, --keystore-path, --key-type',
 }
 
 /** The known failures, by text in either output of any version. */
@@ -139,8 +129,7 @@ const FAILURES: readonly (Failure & { readonly word: string })[] = [
   {
     word: 'ChecksumError',
     happened: 'the password does not open the keystore',
-    advice:
-      'compare KEYSTORE_PASSWORD in the environment file with the password that the keystore was created with',
+    advice: 'compare KEYSTORE_PASSWORD in the environment file with the password that the keystore was created with',
   },
   {
     word: 'code: 2,',
@@ -175,8 +164,7 @@ const FAILURES: readonly (Failure & { readonly word: string })[] = [
   {
     word: 'Unable to recover',
     happened: 'the keystore could not be opened',
-    advice:
-      'compare KEYSTORE_PASSWORD in the environment file with the password that the keystore was created with',
+    advice: 'compare KEYSTORE_PASSWORD in the environment file with the password that the keystore was created with',
   },
   {
     word: 'generation failed',
@@ -185,8 +173,7 @@ const FAILURES: readonly (Failure & { readonly word: string })[] = [
   },
 ]
 
-const failureIn = (said: string): Failure | null =>
-  FAILURES.find(({ word }) => said.includes(word)) ?? null
+const failureIn = (said: string): Failure | null => FAILURES.find(({ word }) => said.includes(word)) ?? null
 
 /** Long runs of hex digits may be keys. */
 const withoutHex = (text: string): string => text.replaceAll(/[0-9a-f]{32,}/gi, '(hex digits)')

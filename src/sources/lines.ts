@@ -1,10 +1,7 @@
 /** A line of a stream; undefined for a line that was too long. */
 export type Line = string | undefined
 
-/**
- * The longest expected lines are shorter. Without a limit, a line without an end would exhaust the
- * memory.
- */
+/** The longest expected lines are shorter. Without a limit, a line without an end would exhaust the memory. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024
 
 /** Splits chunks of bytes into complete lines. UTF-8 is decoded per line, never across chunks. */

@@ -6,13 +6,10 @@ import { SourceError } from '../core/errors.ts'
 import { errorCode } from '../core/file-errors.ts'
 
 /**
- * Runs `work` while holding a lock on the directories. The lock is a socket in Linux's abstract
- * namespace (unix(7)): it leaves no file, and the kernel releases it when the process ends.
+ * Runs `work` while holding a lock on the directories. The lock is a socket in Linux's abstract namespace (unix(7)): it
+ * leaves no file, and the kernel releases it when the process ends.
  */
-export const withFoldersLocked = async <T>(
-  folders: readonly string[],
-  work: () => Promise<T>,
-): Promise<T> => {
+export const withFoldersLocked = async <T>(folders: readonly string[], work: () => Promise<T>): Promise<T> => {
   const names = new Set(await Promise.all(folders.map(nameOf)))
   const held: Server[] = []
   try {

@@ -26,8 +26,7 @@ export const createMaintenanceFile = (directory: string): MaintenanceFile => {
       {
         doing,
         happened: cause.message,
-        advice:
-          'run the command with sudo, or as the user of the agent, and with its configuration',
+        advice: 'run the command with sudo, or as the user of the agent, and with its configuration',
       },
       { cause },
     )
@@ -64,8 +63,8 @@ export const createMaintenanceFile = (directory: string): MaintenanceFile => {
 }
 
 /**
- * Root writes into the agent's directory: it follows no link there, and changes the owner only of
- * the file that it has just created, before the file gets its final name.
+ * Root writes into the agent's directory: it follows no link there, and changes the owner only of the file that it has
+ * just created, before the file gets its final name.
  */
 const writeAsOwner = async (directory: string, file: string, text: string): Promise<void> => {
   await rm(`${file}.new`, { force: true })

@@ -18,8 +18,8 @@ export interface PartialFile {
 }
 
 /**
- * Checks that the file can be created. Throws a SourceError if its directory is missing or not
- * writable, or if it is a directory.
+ * Checks that the file can be created. Throws a SourceError if its directory is missing or not writable, or if it is a
+ * directory.
  */
 export const checkWritable = async (file: string): Promise<void> => {
   const directory = `${dirname(file)}/`
@@ -55,8 +55,8 @@ export const partialBytes = async (file: string): Promise<number | undefined> =>
 }
 
 /**
- * Opens the partial file and continues after `from` bytes; later content is unconfirmed and is
- * removed. All functions throw a SourceError.
+ * Opens the partial file and continues after `from` bytes; later content is unconfirmed and is removed. All functions
+ * throw a SourceError.
  */
 export const openPartialFile = async (file: string, from = 0): Promise<PartialFile> => {
   const partial = partialPath(file)
@@ -75,12 +75,7 @@ export const openPartialFile = async (file: string, from = 0): Promise<PartialFi
       doing(async () => {
         const bytes = Buffer.from(text)
         for (let sent = 0; sent < bytes.length;) {
-          const { bytesWritten } = await handle.write(
-            bytes,
-            sent,
-            bytes.length - sent,
-            position + sent,
-          )
+          const { bytesWritten } = await handle.write(bytes, sent, bytes.length - sent, position + sent)
           sent += bytesWritten
         }
         position += bytes.length
@@ -106,9 +101,7 @@ export const openPartialFile = async (file: string, from = 0): Promise<PartialFi
   }
 }
 
-/**
- * Replaces a file atomically: a reader sees the old or the new file, also after a power failure.
- */
+/** Replaces a file atomically: a reader sees the old or the new file, also after a power failure. */
 export const replaceFile = async (file: string, parts: readonly Uint8Array[]): Promise<void> => {
   const next = `${file}.new`
   try {

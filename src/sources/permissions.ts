@@ -4,8 +4,7 @@ import { userInfo } from 'node:os'
 import { errorCode, isNotFound } from '../core/file-errors.ts'
 
 /**
- * Whether this user has permission: `none` if the path does not exist, `unknown` if the system
- * returns another error.
+ * Whether this user has permission: `none` if the path does not exist, `unknown` if the system returns another error.
  */
 export type Permission = 'yes' | 'no' | 'none' | 'unknown'
 

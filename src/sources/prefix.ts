@@ -8,9 +8,7 @@ export interface Prefix {
   readonly from: 'configuration' | 'systemd' | 'PATH' | 'default'
 }
 
-/**
- * Searches again on every call until a prefix is found: the node may be installed after the agent.
- */
+/** Searches again on every call until a prefix is found: the node may be installed after the agent. */
 export type ReadPrefix = (signal: AbortSignal) => Promise<Prefix>
 
 interface PrefixOptions {
@@ -22,8 +20,7 @@ interface PrefixOptions {
 }
 
 export const createPrefix = ({ exec, path, configured }: PrefixOptions): ReadPrefix => {
-  let found: Prefix | undefined =
-    configured === 'auto' ? undefined : { word: configured, from: 'configuration' }
+  let found: Prefix | undefined = configured === 'auto' ? undefined : { word: configured, from: 'configuration' }
   return async (signal) => {
     if (found) return found
     // Tools on PATH are used only if systemd has no matching unit or is unavailable.
@@ -31,8 +28,7 @@ export const createPrefix = ({ exec, path, configured }: PrefixOptions): ReadPre
     const word = 'words' in result ? only(result.words) : undefined
     const tool = word ?? only(await toolWords(path))
     if (tool !== undefined) found = { word: tool, from: word === undefined ? 'PATH' : 'systemd' }
-    // If systemd is unavailable, fail instead of using the default prefix: the bus may not be up
-    // yet.
+    // If systemd is unavailable, fail instead of using the default prefix: the bus may not be up yet.
     else if ('error' in result) throw result.error
     return found ?? { word: 'chain', from: 'default' }
   }
@@ -49,8 +45,7 @@ const findUnitPrefixes = async (exec: Exec, signal: AbortSignal): Promise<UnitPr
 }
 
 /** Units or tools with two prefixes on one host are ambiguous. */
-const only = (words: ReadonlySet<string>): string | undefined =>
-  words.size === 1 ? [...words][0] : undefined
+const only = (words: ReadonlySet<string>): string | undefined => (words.size === 1 ? [...words][0] : undefined)
 
 const unitWords = async (exec: Exec, signal: AbortSignal): Promise<ReadonlySet<string>> => {
   const args = ['list-unit-files', '--no-legend', '--no-pager', '*-bft.service']
@@ -60,9 +55,7 @@ const unitWords = async (exec: Exec, signal: AbortSignal): Promise<ReadonlySet<s
     signal,
   )
   if (exitCode !== 0 && stderr.trim() !== '') throw prefixLookupFailed(stderr)
-  return new Set(
-    [...stdout.matchAll(/^([a-z][a-z0-9]*)-bft\.service\s/gm)].map(([, word = '']) => word),
-  )
+  return new Set([...stdout.matchAll(/^([a-z][a-z0-9]*)-bft\.service\s/gm)].map(([, word = '']) => word))
 }
 
 const prefixLookupFailed = (stderr: string): SourceError =>

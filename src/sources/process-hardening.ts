@@ -4,10 +4,7 @@ import { summaryOf } from '../core/errors.ts'
 import { asError } from '../core/outcome.ts'
 import type { Exec } from './exec.ts'
 
-/**
- * Runs `work` with umask 077: files created by this process or its children are accessible only by
- * their owner.
- */
+/** Runs `work` with umask 077: files created by this process or its children are accessible only by their owner. */
 export const withPrivateUmask = async <T>(work: () => Promise<T>): Promise<T> => {
   const before = process.umask(0o077)
   try {
@@ -18,9 +15,9 @@ export const withPrivateUmask = async <T>(work: () => Promise<T>): Promise<T> =>
 }
 
 /**
- * Disables core dumps for this process and its children. The limit is 1 byte, not 0: with 1 the
- * kernel also does not start a pipe handler (core(5), fs/coredump.c), which could record the
- * arguments. Returns the reason for a failure, or null.
+ * Disables core dumps for this process and its children. The limit is 1 byte, not 0: with 1 the kernel also does not
+ * start a pipe handler (core(5), fs/coredump.c), which could record the arguments. Returns the reason for a failure, or
+ * null.
  */
 export const disableCoreDumps = async (exec: Exec, signal: AbortSignal): Promise<string | null> => {
   const args = ['--pid', `${process.pid}`, '--core=1:1']
@@ -40,9 +37,7 @@ export const rootOnlyDirectory = (): string | null => (process.getuid?.() === 0 
 export const uniqueRunName = (): string => `${process.pid}-${randomBytes(4).toString('hex')}`
 
 /** Whether other users of the host can read the arguments of child processes; null if unknown. */
-export const isProcessListPublic = async (
-  mounts = '/proc/self/mounts',
-): Promise<boolean | null> => {
+export const isProcessListPublic = async (mounts = '/proc/self/mounts'): Promise<boolean | null> => {
   const text = await readFile(mounts, 'utf8').catch(() => undefined)
   const proc = text
     ?.split('\n')
@@ -51,7 +46,6 @@ export const isProcessListPublic = async (
     .findLast(([, place]) => place === '/proc')
   if (proc === undefined) return null
   const hidden = (proc[3] ?? '').split(',').find((option) => option.startsWith('hidepid='))
-  // hidepid=1 hides the content of other users' processes, 2 the processes themselves; newer
-  // kernels print words.
+  // hidepid=1 hides the content of other users' processes, 2 the processes themselves; newer kernels print words.
   return hidden === undefined || ['hidepid=0', 'hidepid=off'].includes(hidden)
 }

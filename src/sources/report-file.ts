@@ -39,10 +39,7 @@ export const createKeyReport = (config: ReportConfig & Timing, clock: Clock): Re
       })
 
 /** The report of the storage tool; null if the agent runs the tool itself. */
-export const createStorageReport = (
-  config: ReportConfig & Timing,
-  clock: Clock,
-): ReadReport | null =>
+export const createStorageReport = (config: ReportConfig & Timing, clock: Clock): ReadReport | null =>
   config.reportFile === null
     ? null
     : createReportFile({
@@ -60,10 +57,7 @@ const createReportFile =
     const doing = `read ${what} in ${path}`
     const advice = `check \`systemctl status ${unit}.timer ${unit}.service\``
     const { mtimeMs, size } = await stat(path).catch((error: unknown) => {
-      throw new SourceError(
-        { doing, happened: describeFileError(error).happened, advice },
-        { cause: error },
-      )
+      throw new SourceError({ doing, happened: describeFileError(error).happened, advice }, { cause: error })
     })
     if (clock.now() - mtimeMs > maxAge) {
       const happened = `it is older than ${renderDuration(maxAge)}`

@@ -5,9 +5,7 @@ import { describeFileError } from '../core/file-errors.ts'
 
 /** The runbooks in the package, one for each alert. */
 export interface Runbooks {
-  /**
-   * The names of the alerts that have a runbook. Throws a SourceError if the runbooks are missing.
-   */
+  /** The names of the alerts that have a runbook. Throws a SourceError if the runbooks are missing. */
   list(): Promise<readonly string[]>
   /** The runbook of an alert; undefined if there is none. */
   read(name: string): Promise<string | undefined>
@@ -30,7 +28,6 @@ export const createRunbooks = (directory = DIRECTORY): Runbooks => {
   }
   return {
     list,
-    read: async (name) =>
-      (await list()).includes(name) ? readFile(join(directory, `${name}.md`), 'utf8') : undefined,
+    read: async (name) => ((await list()).includes(name) ? readFile(join(directory, `${name}.md`), 'utf8') : undefined),
   }
 }

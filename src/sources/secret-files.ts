@@ -24,31 +24,21 @@ export interface Owner {
 }
 
 /**
- * Files with secrets, written so that after a crash either the old or the new file exists. Every
- * step is synced to disk before the next begins. Errors are SourceErrors that contain paths but no
- * content.
+ * Files with secrets, written so that after a crash either the old or the new file exists. Every step is synced to disk
+ * before the next begins. Errors are SourceErrors that contain paths but no content.
  */
 export interface SecretFiles {
   /** Undefined if the path does not exist. */
   look(path: string): Promise<KeyFileInfo | undefined>
   /** Whether the path is a directory, or a link to one. */
   isFolder(path: string): Promise<boolean>
-  /**
-   * Reads a file of at most 64 KiB. `isNamed`: the operator named it on the command line, so a pipe
-   * is allowed.
-   */
+  /** Reads a file of at most 64 KiB. `isNamed`: the operator named it on the command line, so a pipe is allowed. */
   read(path: string, options?: { readonly isNamed: boolean }): Promise<Buffer>
   /** The names in a directory; empty if it does not exist. */
   list(folder: string): Promise<readonly string[]>
-  /**
-   * Creates a file readable only by its owner, reads it back and returns its inode. An incomplete
-   * file is removed.
-   */
+  /** Creates a file readable only by its owner, reads it back and returns its inode. An incomplete file is removed. */
   create(path: string, content: string | Uint8Array, owner?: Owner): Promise<bigint>
-  /**
-   * Creates a hard link, or a copy if the file system has no hard links; false if the name is
-   * taken.
-   */
+  /** Creates a hard link, or a copy if the file system has no hard links; false if the name is taken. */
   keepAs(path: string, copy: string): Promise<boolean>
   /** Renames a file over `to` atomically; throws if the name then refers to another file. */
   replace(from: string, to: string, inode: bigint): Promise<void>
@@ -81,8 +71,7 @@ export const secretFiles: SecretFiles = {
       }
     }),
 
-  read: (path, options = { isNamed: false }) =>
-    withFileErrors(`read ${path}`, () => readSmallFile(path, options)),
+  read: (path, options = { isNamed: false }) => withFileErrors(`read ${path}`, () => readSmallFile(path, options)),
 
   list: (folder) =>
     withFileErrors(`list ${folder}`, async () => {
@@ -180,8 +169,8 @@ const fill = async ({ path, handle, content, owner }: FileToWrite): Promise<bigi
 }
 
 /**
- * The umask may have removed the owner's permissions as well. A file system without permissions
- * uses those of its mount.
+ * The umask may have removed the owner's permissions as well. A file system without permissions uses those of its
+ * mount.
  */
 const makePrivate = async (handle: FileHandle): Promise<void> => {
   await handle.chmod(PRIVATE_FILE).catch((error: unknown) => {
@@ -210,13 +199,10 @@ const withFileErrors = async <T>(doing: string, work: () => Promise<T>): Promise
 const MOST_BYTES = 64 * 1024
 
 /**
- * Reads a small file completely. `isNamed`: the operator named it on the command line, so a pipe is
- * allowed and read to its end.
+ * Reads a small file completely. `isNamed`: the operator named it on the command line, so a pipe is allowed and read to
+ * its end.
  */
-const readSmallFile = async (
-  path: string,
-  { isNamed }: { readonly isNamed: boolean },
-): Promise<Buffer> => {
+const readSmallFile = async (path: string, { isNamed }: { readonly isNamed: boolean }): Promise<Buffer> => {
   // Non-blocking: opening a pipe in place of a file would block forever.
   const flags = isNamed ? constants.O_RDONLY : constants.O_RDONLY | constants.O_NONBLOCK
   const handle = await open(path, flags)

@@ -4,13 +4,7 @@ import { PackedBalances } from './fast/packed-balances.ts'
 import { PageScanner } from './fast/page-scanner.ts'
 import { type EventName } from './signatures.ts'
 import { type SnapshotReader, type SnapshotWriter } from './snapshot.ts'
-import {
-  type ApplyLogs,
-  type BalanceEntry,
-  type Balances,
-  sortByNumber,
-  type TokenState,
-} from './state.ts'
+import { type ApplyLogs, type BalanceEntry, type Balances, sortByNumber, type TokenState } from './state.ts'
 import { type StatCounter } from './stats.ts'
 import { type TokenLog } from './token-logs.ts'
 import { type BalanceRow, type Interval } from './types.ts'

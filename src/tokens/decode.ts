@@ -110,10 +110,7 @@ interface DecodeContext {
 }
 
 /** The transfers of a log of ERC-721; empty if the log is counted as not applied. */
-export const ownerTransfersOf = (
-  log: TokenLog,
-  { stats, before, punks }: DecodeContext,
-): readonly OwnerTransfer[] => {
+export const ownerTransfersOf = (log: TokenLog, { stats, before, punks }: DecodeContext): readonly OwnerTransfer[] => {
   if (log.event === 'PunkBought') return decodePunkBought(log, stats, before)
   if (log.event === 'Transfer' && punks) {
     // This event has a count of punks and no id. It is needed only by a PunkBought that follows it.
@@ -137,9 +134,7 @@ const decodeErc721Transfer: OwnerDecoder = (log, stats) => {
   if (!isIndexed && !isOld) return malformed(log, stats)
   if (isOld) stats.add('unindexed')
   else if (data !== '') stats.add('oversizeData')
-  return [
-    ownerTransferOf(isIndexed ? topics : [0, 32, 64].map((byte) => wordAt(data, byte)), stats),
-  ]
+  return [ownerTransferOf(isIndexed ? topics : [0, 32, 64].map((byte) => wordAt(data, byte)), stats)]
 }
 
 /** `words` are the sender, the recipient and the id. */
@@ -173,8 +168,8 @@ const decodePunkTransfer: OwnerDecoder = (log, stats) =>
     : malformed(log, stats)
 
 /**
- * If a bid was accepted, the contract clears the bid before it emits the event, so the buyer in it is the zero
- * address. The Transfer log right before it has the buyer.
+ * If a bid was accepted, the contract clears the bid before it emits the event, so the buyer in it is the zero address.
+ * The Transfer log right before it has the buyer.
  */
 const decodePunkBought = (
   log: TokenLog,
@@ -182,12 +177,7 @@ const decodePunkBought = (
   before: TokenLog | undefined,
 ): readonly OwnerTransfer[] => {
   const [punk, seller, buyer] = log.topics
-  if (
-    punk === undefined ||
-    seller === undefined ||
-    buyer === undefined ||
-    sizeOf(log.data) !== 32
-  ) {
+  if (punk === undefined || seller === undefined || buyer === undefined || sizeOf(log.data) !== 32) {
     return malformed(log, stats)
   }
   const reported = ownerTransferOf([seller, buyer, punk], stats)

@@ -13,8 +13,7 @@ export class StandardError extends Error {
   readonly requested: Standard
   readonly found: Standard
   constructor(requested: Standard, found: Standard, logs: number) {
-    const profile =
-      requested === 'erc721' ? ' (or, if these are the CryptoPunks, with the profile punks)' : ''
+    const profile = requested === 'erc721' ? ' (or, if these are the CryptoPunks, with the profile punks)' : ''
     super(
       `Could not compute the balances: all ${logs} events of this contract are of ${NAMES[found]}, not of ${NAMES[requested]}\n` +
         `  what to do: use the standard ${found}${profile}`,

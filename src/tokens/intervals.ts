@@ -50,9 +50,7 @@ export class Intervals {
   /** The ranges without these ids. */
   without(ids: readonly bigint[]): readonly Interval[] {
     const rest: Interval[] = []
-    const removed = ids
-      .filter((id) => this.ownerOf(id) !== undefined)
-      .sort((a, b) => (a < b ? -1 : 1))
+    const removed = ids.filter((id) => this.ownerOf(id) !== undefined).sort((a, b) => (a < b ? -1 : 1))
     let at = 0
     for (const one of this.#list) {
       let { from } = one

@@ -9,13 +9,7 @@ import { SnapshotReader, SnapshotWriter } from './snapshot.ts'
 import { type TokenState } from './state.ts'
 import { StatCounter, STATS } from './stats.ts'
 import { tokenLogs } from './token-logs.ts'
-import {
-  type BalanceRow,
-  type Interval,
-  type Ledger,
-  type LedgerOptions,
-  type LedgerResult,
-} from './types.ts'
+import { type BalanceRow, type Interval, type Ledger, type LedgerOptions, type LedgerResult } from './types.ts'
 
 /** Computes the holders of the tokens of one contract from its events. Throws ConfigError for an invalid contract or profile. */
 export const createLedger = (options: LedgerOptions): Ledger => new TokenLedger(options)
@@ -32,9 +26,7 @@ class TokenLedger implements Ledger {
   constructor(options: LedgerOptions) {
     const { standard, contract, profile = null } = options
     if (profile !== null && standardOf(profile) !== standard) {
-      throw new ConfigError(
-        `The profile ${profile} is of ${standardOf(profile)}, not of ${standard}`,
-      )
+      throw new ConfigError(`The profile ${profile} is of ${standardOf(profile)}, not of ${standard}`)
     }
     const address = parseAddress(contract)
     if (address === undefined) throw new ConfigError(`Not an address of 20 bytes: ${contract}`)
@@ -46,8 +38,7 @@ class TokenLedger implements Ledger {
 
   applyPage(page: Page): void {
     const next = this.#next ?? page.from
-    if (page.from > next)
-      throw invalidPage(`the blocks from ${next} to ${page.from - 1} are missing`)
+    if (page.from > next) throw invalidPage(`the blocks from ${next} to ${page.from - 1} are missing`)
     const stats = new StatCounter()
     stats.add('pages')
     const scanned = page.from === next ? this.#state.scan(page, stats) : undefined
@@ -71,10 +62,7 @@ class TokenLedger implements Ledger {
     const { supply } = this.#state
     // Incomplete ERC-721 is exempt: a transfer of an unknown token adds a row but no supply, and a mint may be of an existing token.
     if (standard !== 'erc721' || isKnown) checkTotal(totalOf(rows, intervals), supply)
-    stats.add(
-      'overflow',
-      rows.filter(({ balance }) => balance >= OVERFLOW || balance <= -OVERFLOW).length,
-    )
+    stats.add('overflow', rows.filter(({ balance }) => balance >= OVERFLOW || balance <= -OVERFLOW).length)
     return {
       rows,
       intervals,

@@ -5,13 +5,7 @@ import { PageScanner } from './fast/page-scanner.ts'
 import { Intervals } from './intervals.ts'
 import { type EventName } from './signatures.ts'
 import { type SnapshotReader, type SnapshotWriter } from './snapshot.ts'
-import {
-  type ApplyLogs,
-  type OwnerEntry,
-  type Owners,
-  sortByNumber,
-  type TokenState,
-} from './state.ts'
+import { type ApplyLogs, type OwnerEntry, type Owners, sortByNumber, type TokenState } from './state.ts'
 import { type StatCounter } from './stats.ts'
 import { type TokenLog } from './token-logs.ts'
 import { type BalanceRow, type Interval } from './types.ts'
@@ -92,10 +86,7 @@ export class OwnerState implements TokenState {
     }
     const ranges = this.#ranges.size === 0 ? [] : this.intervals()
     const owned = ranges.filter(({ owner }) => owner === address)
-    return owned.reduce(
-      (sum, { from, to }) => sum + to - from + 1n,
-      BigInt(this.#owners.countOf(address)),
-    )
+    return owned.reduce((sum, { from, to }) => sum + to - from + 1n, BigInt(this.#owners.countOf(address)))
   }
 
   hasNegative(): boolean {

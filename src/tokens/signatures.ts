@@ -19,8 +19,7 @@ const SIGNATURES = {
 export type EventName = keyof typeof SIGNATURES
 
 /** The topic0 of an event: the hash of its signature. */
-export const topicOf = (signature: string): string =>
-  `0x${bytesToHex(keccak_256(utf8ToBytes(signature)))}`
+export const topicOf = (signature: string): string => `0x${bytesToHex(keccak_256(utf8ToBytes(signature)))}`
 
 const EVENTS: Readonly<Record<Standard, readonly EventName[]>> = {
   erc20: ['Transfer'],
@@ -28,9 +27,7 @@ const EVENTS: Readonly<Record<Standard, readonly EventName[]>> = {
   erc1155: ['TransferSingle', 'TransferBatch'],
 }
 
-const PROFILES: Readonly<
-  Record<Profile, { readonly standard: Standard; readonly events: readonly EventName[] }>
-> = {
+const PROFILES: Readonly<Record<Profile, { readonly standard: Standard; readonly events: readonly EventName[] }>> = {
   weth: { standard: 'erc20', events: ['Transfer', 'Deposit', 'Withdrawal'] },
   // Transfer has a count of punks; for an accepted bid it is the only event with the buyer.
   punks: { standard: 'erc721', events: ['Transfer', 'Assign', 'PunkTransfer', 'PunkBought'] },

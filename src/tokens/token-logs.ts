@@ -25,11 +25,7 @@ export interface LogFilter {
 }
 
 /** The selected logs of a page, each once, by block and index. Counts the others. Throws QueryError('protocol'). */
-export const tokenLogs = (
-  page: Page,
-  filter: LogFilter,
-  stats: StatCounter,
-): readonly TokenLog[] => {
+export const tokenLogs = (page: Page, filter: LogFilter, stats: StatCounter): readonly TokenLog[] => {
   const byPosition = new Map<number, Map<number, TokenLog>>()
   const logs: TokenLog[] = []
   let inOrder = true
@@ -64,9 +60,7 @@ export const tokenLogs = (
 
 const checkPosition = (page: Page, { blockNumber, logIndex }: RawLog): void => {
   if (blockNumber < page.from || blockNumber >= page.next) {
-    throw invalidPage(
-      `a log of block ${blockNumber} is in a page of the blocks ${page.from} to ${page.next - 1}`,
-    )
+    throw invalidPage(`a log of block ${blockNumber} is in a page of the blocks ${page.from} to ${page.next - 1}`)
   }
   if (!Number.isSafeInteger(blockNumber) || !Number.isSafeInteger(logIndex) || logIndex < 0) {
     throw invalidPage(`a log has the invalid position ${logIndex} in block ${blockNumber}`)
@@ -81,10 +75,7 @@ const readLog = (raw: RawLog, { contract, events }: LogFilter): TokenLog | undef
   const present = raw.topics.filter((topic) => topic !== null).map((topic) => topic.toLowerCase())
   const data = raw.data?.toLowerCase() ?? '0x'
   // A gap between topics means that a field was not selected, so the event is unknown.
-  if (
-    raw.topics.slice(0, present.length).includes(null) ||
-    !present.every((one) => TOPIC.test(one))
-  ) {
+  if (raw.topics.slice(0, present.length).includes(null) || !present.every((one) => TOPIC.test(one))) {
     throw invalidPage('the topics of a log are not hex of 32 bytes', raw.topics.join(' '))
   }
   if (!DATA.test(data)) throw invalidPage('the data of a log is not hex', data)
@@ -99,16 +90,11 @@ const readLog = (raw: RawLog, { contract, events }: LogFilter): TokenLog | undef
   }
 }
 
-const comparePositions = (a: TokenLog, b: TokenLog): number =>
-  a.block - b.block || a.index - b.index
+const comparePositions = (a: TokenLog, b: TokenLog): number => a.block - b.block || a.index - b.index
 
 const isBefore = (a: TokenLog, b: TokenLog): boolean => comparePositions(a, b) < 0
 
-const addLog = (
-  byPosition: Map<number, Map<number, TokenLog>>,
-  log: TokenLog,
-  stats: StatCounter,
-): void => {
+const addLog = (byPosition: Map<number, Map<number, TokenLog>>, log: TokenLog, stats: StatCounter): void => {
   const block = byPosition.get(log.block) ?? new Map<number, TokenLog>()
   byPosition.set(log.block, block)
   const before = block.get(log.index)

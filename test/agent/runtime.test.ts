@@ -74,9 +74,7 @@ const WITH_PREFIX = [
 ]
 
 /** Another value, and the collectors that use the key in addition to that of its section. */
-const CHANGES: Readonly<
-  Record<string, { readonly to?: unknown; readonly also?: readonly string[] }>
-> = {
+const CHANGES: Readonly<Record<string, { readonly to?: unknown; readonly also?: readonly string[] }>> = {
   prefix: { to: 'other', also: WITH_PREFIX },
   listen: { to: '127.0.0.1:1' },
   'log.level': { to: 'debug' },
@@ -121,10 +119,7 @@ const otherValue = (path: string, byDefault: unknown): unknown => {
 }
 
 test.each(
-  keys.filter(
-    ({ path }) =>
-      !OF_OTHER_COMMANDS.test(path) && path !== 'tokens.watch' && path !== 'version.forksFile',
-  ),
+  keys.filter(({ path }) => !OF_OTHER_COMMANDS.test(path) && path !== 'tokens.watch' && path !== 'version.forksFile'),
 )('$path replaces the collectors that use it, and no others', async ({ path, byDefault }) => {
   const [before, after] = [configOf(), configOf({ [path]: otherValue(path, byDefault) })]
   expect(changedKeys(before, after)).toEqual([path])
@@ -132,16 +127,12 @@ test.each(
   const { offer } = await runtime()
   const own = offer(before).some(({ collector }) => collector.name === section)
   const { also = [] } = CHANGES[path] ?? {}
-  expect((await replaced(before, after)).toSorted()).toEqual(
-    [...(own ? [section] : []), ...also].toSorted(),
-  )
+  expect((await replaced(before, after)).toSorted()).toEqual([...(own ? [section] : []), ...also].toSorted())
 })
 
 test('watched tokens replace the tokens collector only', async () => {
   const url = { 'tokens.url': 'http://127.0.0.1:1' }
-  expect(await replaced(configOf(url), configOf({ ...url, 'tokens.watch': [TOKEN] }))).toEqual([
-    'tokens',
-  ])
+  expect(await replaced(configOf(url), configOf({ ...url, 'tokens.watch': [TOKEN] }))).toEqual(['tokens'])
 })
 
 test('another reference replaces the reference collector only', async () => {
@@ -159,8 +150,7 @@ test('the file of forks is read again: other forks replace the collector, invali
   const offered = () => new Map(offer(config).map(({ collector }) => [collector.name, collector]))
   await write('2030-01-01')
   const first = offered()
-  const others = () =>
-    [...offered()].flatMap(([name, collector]) => (first.get(name) === collector ? [] : [name]))
+  const others = () => [...offered()].flatMap(([name, collector]) => (first.get(name) === collector ? [] : [name]))
   expect(others()).toEqual([])
   await write('2031-01-01')
   expect(others()).toEqual(['version'])

@@ -58,9 +58,7 @@ describe('a token whose pages take longer than its share of the time', () => {
     expect(result).toEqual({ isExplained: true, held: [280n] })
   })
   it('that take longer than the hard limit: reports it and requests fewer blocks', async () => {
-    await serve(({ path, from, to }) =>
-      path === '/query' && (to ?? 0) - from > 30 ? { kind: 'hang' } : undefined,
-    )
+    await serve(({ path, from, to }) => (path === '/query' && (to ?? 0) - from > 30 ? { kind: 'hang' } : undefined))
     const { advance } = feed()
     const first = await advance({ soft: 100, hard: 150 }, signal)
     expect(first).toMatchObject({ refusal: 'no page in time', hasMoved: false, through: null })

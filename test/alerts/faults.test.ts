@@ -14,8 +14,6 @@ test.each(FAULTS)('$fault: a valid scenario for an existing alert', (row) => {
 test('every critical alert has an end-to-end scenario, or a reason why not', () => {
   const critical = alerts.filter(({ labels }) => labels?.['severity'] === 'critical')
   const named = [...FAULTS.map(({ alert }) => alert), ...WITHOUT_ROW.keys()]
-  expect([...new Set(named)].toSorted()).toEqual(
-    [...new Set(critical.map(({ alert }) => alert))].toSorted(),
-  )
+  expect([...new Set(named)].toSorted()).toEqual([...new Set(critical.map(({ alert }) => alert))].toSorted())
   expect(FAULTS.filter(({ alert }) => WITHOUT_ROW.has(alert))).toEqual([])
 })

@@ -65,9 +65,7 @@ const rulesOf = (name: string): readonly Rule[] =>
 export const rules: readonly Rule[] = ruleFiles.flatMap(rulesOf)
 
 export const alerts: readonly Alert[] = ruleFiles.flatMap((file) =>
-  rulesOf(file).flatMap((rule) =>
-    rule.alert === undefined ? [] : [{ ...rule, alert: rule.alert, file }],
-  ),
+  rulesOf(file).flatMap((rule) => (rule.alert === undefined ? [] : [{ ...rule, alert: rule.alert, file }])),
 )
 
 /** For each alert in the tests of a file: how often it is expected to fire, by severity, and not to fire. */

@@ -47,9 +47,7 @@ describe('a real Alertmanager with the committed configuration', () => {
       on('ChainBehind', 'warning', { component: 'sync', instance: other }),
     ])
     const about = messages.filter(({ groupLabels }) => groupLabels['job'] === job)
-    expect(about.map(({ alerts }) => alerts.map(({ labels }) => labels['instance']))).toEqual([
-      [instance, other],
-    ])
+    expect(about.map(({ alerts }) => alerts.map(({ labels }) => labels['instance']))).toEqual([[instance, other]])
     expect(about[0]?.groupLabels).toEqual({ alertname: 'ChainBehind', job })
   })
 
@@ -114,11 +112,7 @@ describe('a real Alertmanager with the committed configuration', () => {
     const source = on('ChainServiceDown', 'critical', { component: 'services', service: 'rpc' })
     await listeners.post(source)
     expect(
-      await hear([
-        source,
-        on('ChainBlockStalled', 'critical'),
-        on('ChainRpcDown', 'critical', { component: 'sync' }),
-      ]),
+      await hear([source, on('ChainBlockStalled', 'critical'), on('ChainRpcDown', 'critical', { component: 'sync' })]),
     ).toEqual([`pager ChainBlockStalled ${instance}`, `pager ChainServiceDown ${instance}`])
   })
 
@@ -195,8 +189,8 @@ describe('a real Alertmanager with the committed configuration', () => {
 
   it("keeps sending the dead man's switch, also during maintenance", async () => {
     await listeners.post(on('ChainMaintenance', 'none', { component: 'agent', reason: 'other' }))
-    expect(
-      await hear([{ alertname: 'ChainWatchdog', severity: 'none', component: 'agent' }]),
-    ).toEqual(['dead-man ChainWatchdog nowhere'])
+    expect(await hear([{ alertname: 'ChainWatchdog', severity: 'none', component: 'agent' }])).toEqual([
+      'dead-man ChainWatchdog nowhere',
+    ])
   })
 })

@@ -43,16 +43,11 @@ const messageSchema = z.object({
   alerts: z.array(z.object({ labels: labelsSchema })),
 })
 type Message = z.output<typeof messageSchema>
-const standingSchema = z.array(
-  z.object({ labels: labelsSchema, status: z.object({ state: z.string() }) }),
-)
+const standingSchema = z.array(z.object({ labels: labelsSchema, status: z.object({ state: z.string() }) }))
 
 /** An empty label counts as missing. */
 const isSame = (seen: Labels, posted: Labels): boolean =>
-  isDeepStrictEqual(
-    seen,
-    Object.fromEntries(Object.entries(posted).filter(([, value]) => value !== '')),
-  )
+  isDeepStrictEqual(seen, Object.fromEntries(Object.entries(posted).filter(([, value]) => value !== '')))
 
 /** The committed configuration with every wait set to 1 s and every receiver replaced by the webhook. */
 const hastened = async (url: string): Promise<string> => {

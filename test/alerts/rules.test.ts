@@ -12,12 +12,9 @@ import { readPromql } from '../support/promql.ts'
 
 const describe = await requireRealPart('prometheus', probePrometheus)
 
-const promtool = async (): Promise<string> =>
-  join(await debianPackage('prometheus'), 'usr/bin/promtool')
+const promtool = async (): Promise<string> => join(await debianPackage('prometheus'), 'usr/bin/promtool')
 const SEVERITIES = ['critical', 'warning', 'info', 'none']
-const COMPONENTS = 'consensus sync execution storage services host keys security duty agent'.split(
-  ' ',
-)
+const COMPONENTS = 'consensus sync execution storage services host keys security duty agent'.split(' ')
 const SECTIONS = ['Meaning', 'Impact', 'Diagnosis', 'Mitigation', 'When to escalate', 'Threshold']
 
 /** Syntax in a rule that Prometheus 2.42 rejects or 3.x interprets differently. */
@@ -99,16 +96,12 @@ describe('the rules', () => {
 describe('the catalogue and the rules', () => {
   const recorded = rules.flatMap(({ record }) => (record === undefined ? [] : [record]))
   const selected = rules.flatMap(({ expr }) => readPromql(expr).selected)
-  const base = (metric: string): string =>
-    metric in metrics ? metric : metric.replace(/_(?:bucket|sum|count)$/, '')
-  const definitionOf = (metric: string) =>
-    Object.entries(metrics).find(([name]) => name === base(metric))?.[1]
+  const base = (metric: string): string => (metric in metrics ? metric : metric.replace(/_(?:bucket|sum|count)$/, ''))
+  const definitionOf = (metric: string) => Object.entries(metrics).find(([name]) => name === base(metric))?.[1]
 
   it('every metric in a rule is exposed or recorded', () => {
     const known = [...Object.keys(metrics), ...recorded, 'up']
-    expect(
-      selected.map(({ metric }) => base(metric)).filter((one) => !known.includes(one)),
-    ).toEqual([])
+    expect(selected.map(({ metric }) => base(metric)).filter((one) => !known.includes(one))).toEqual([])
   })
 
   it('every label in a rule exists, with that value', () => {
@@ -129,9 +122,7 @@ describe('the catalogue and the rules', () => {
   })
 
   it('every grouping is by existing labels', () => {
-    const labels = new Set(
-      Object.values(metrics).flatMap((definition) => Object.keys(definition.labels ?? {})),
-    )
+    const labels = new Set(Object.values(metrics).flatMap((definition) => Object.keys(definition.labels ?? {})))
     for (const { expr } of rules) {
       for (const label of readPromql(expr).groupings) {
         expect([...labels, 'instance', 'job', 'le']).toContain(label)

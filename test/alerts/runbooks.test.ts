@@ -23,9 +23,7 @@ const writeOut = (expression: string): readonly string[] => {
       if (expression[at] === '(') {
         const { words: inner, end } = read(at + 1)
         const optional = expression[end + 1] === '?'
-        words = words.flatMap((word) =>
-          [...inner, ...(optional ? [''] : [])].map((one) => word + one),
-        )
+        words = words.flatMap((word) => [...inner, ...(optional ? [''] : [])].map((one) => word + one))
         at = end + (optional ? 2 : 1)
       } else if (expression[at] === '|') {
         done.push(...words)
@@ -78,16 +76,11 @@ describe('the commands of the runbooks', () => {
       '^de',
       '^df',
     ])
-    expect(lookedFor(String.raw`curl localhost:9843/metrics | grep 'a\(b\|c\)'`)).toEqual([
-      'ab',
-      'ac',
-    ])
+    expect(lookedFor(String.raw`curl localhost:9843/metrics | grep 'a\(b\|c\)'`)).toEqual(['ab', 'ac'])
   })
 
   it('match existing metrics and no others', () => {
-    expect(
-      ['^chain_rpc_u', 'chain_block_diff', 'wal_stop', '^chain_rpc_up.*'].filter(finds),
-    ).toHaveLength(4)
+    expect(['^chain_rpc_u', 'chain_block_diff', 'wal_stop', '^chain_rpc_up.*'].filter(finds)).toHaveLength(4)
     expect(['^chain_rpcs', 'chain_nothing', 'wal_gone', '^wal_stopped'].filter(finds)).toEqual([])
   })
 
@@ -96,10 +89,7 @@ describe('the commands of the runbooks', () => {
     expect(wanted.filter((one) => !finds(one))).toEqual([])
   })
 
-  it.each(pages)(
-    '%s does not sort the log of a service by its priority, which is one for all lines',
-    (file) => {
-      expect(readFileSync(join(RUNBOOKS, file), 'utf8')).not.toMatch(/journalctl[^|\n]* -p /)
-    },
-  )
+  it.each(pages)('%s does not sort the log of a service by its priority, which is one for all lines', (file) => {
+    expect(readFileSync(join(RUNBOOKS, file), 'utf8')).not.toMatch(/journalctl[^|\n]* -p /)
+  })
 })

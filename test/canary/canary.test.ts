@@ -13,8 +13,8 @@ import { serveMetricsWithSecrets } from './metrics-server.ts'
 import { temporaryFolder } from '../support/directory.ts'
 
 /**
- * Secrets are planted wherever the agent could read one, and all of its output is searched for
- * them: metrics, status, log, state files, and the output of its commands.
+ * Secrets are planted wherever the agent could read one, and all of its output is searched for them: metrics, status,
+ * log, state files, and the output of its commands.
  */
 const PLACES = [
   'Environment',
@@ -96,108 +96,105 @@ test('the search itself finds a secret in every form', () => {
 })
 
 // test/scenarios searches the output of every scenario; here tools also fail, as processes.
-test.each(['healthy', 'database-old', 'statesync'])(
-  'no planted secret is emitted: %s',
-  async (scenario) => {
-    const place = join(directory, scenario)
-    const bin = join(place, 'talkative')
-    await mkdir(bin, { recursive: true })
-    const simulator = await createSimulator({
-      clock: systemClock,
+test.each(['healthy', 'database-old', 'statesync'])('no planted secret is emitted: %s', async (scenario) => {
+  const place = join(directory, scenario)
+  const bin = join(place, 'talkative')
+  await mkdir(bin, { recursive: true })
+  const simulator = await createSimulator({
+    clock: systemClock,
+    prefix: 'chain',
+    scenario: await loadScenario(scenario),
+    directory: place,
+    rpcPort: 0,
+    referencePort: 0,
+    toolClient: join(import.meta.dirname, '../../dist/simulator/tools/tool.js'),
+  })
+  await plantKeys(simulator)
+  for (const tool of await readdir(simulator.binDirectory)) {
+    await talkative(tool, bin, simulator.binDirectory)
+  }
+  const often = { interval: '300ms', timeout: '2s' }
+  const metrics = await serveMetricsWithSecrets(simulator.nativeUrl)
+  const urlFile = join(place, 'heartbeat')
+  await writeFile(urlFile, `http://127.0.0.1:1/${secret('Heartbeat')}`)
+  const apiKeyFile = join(place, 'api-key')
+  await writeFile(apiKeyFile, secret('ApiKey'))
+  const agent = await startAgent(
+    {
       prefix: 'chain',
-      scenario: await loadScenario(scenario),
-      directory: place,
-      rpcPort: 0,
-      referencePort: 0,
-      toolClient: join(import.meta.dirname, '../../dist/simulator/tools/tool.js'),
-    })
-    await plantKeys(simulator)
-    for (const tool of await readdir(simulator.binDirectory)) {
-      await talkative(tool, bin, simulator.binDirectory)
-    }
-    const often = { interval: '300ms', timeout: '2s' }
-    const metrics = await serveMetricsWithSecrets(simulator.nativeUrl)
-    const urlFile = join(place, 'heartbeat')
-    await writeFile(urlFile, `http://127.0.0.1:1/${secret('Heartbeat')}`)
-    const apiKeyFile = join(place, 'api-key')
-    await writeFile(apiKeyFile, secret('ApiKey'))
-    const agent = await startAgent(
-      {
-        prefix: 'chain',
-        rpc: { ...often, url: `${simulator.rpcUrl}/${secret('RpcPath')}` },
-        references: [
-          { name: 'q', kind: 'query', url: metrics.url, apiKeyFile },
-          { name: 'a', url: simulator.referenceUrl.replace('//', `//me:${secret('Reference')}@`) },
-        ],
-        reference: often,
-        services: often,
-        lifecycle: often,
-        ledger: often,
-        storage: often,
-        status: often,
-        consensus: often,
-        execution: often,
-        logs: often,
-        version: { ...often, forksFile: simulator.forksFile },
-        native: { ...often, url: metrics.url, fallbackUrl: null },
-        host: { ...often, ...simulator.host },
-        heartbeat: { ...often, urlFile },
-        keys: often,
-        tokens: {
-          ...often,
-          url: metrics.url,
-          apiKeyFile,
-          watch: [{ name: 't', contract: holders[0]?.address, standard: 'erc20', holders }],
-        },
-        node: {
-          directory: simulator.nodeDirectory,
-          environmentFile: simulator.environmentFile,
-          backupDirectory: simulator.backupDirectory,
-        },
+      rpc: { ...often, url: `${simulator.rpcUrl}/${secret('RpcPath')}` },
+      references: [
+        { name: 'q', kind: 'query', url: metrics.url, apiKeyFile },
+        { name: 'a', url: simulator.referenceUrl.replace('//', `//me:${secret('Reference')}@`) },
+      ],
+      reference: often,
+      services: often,
+      lifecycle: often,
+      ledger: often,
+      storage: often,
+      status: often,
+      consensus: often,
+      execution: often,
+      logs: often,
+      version: { ...often, forksFile: simulator.forksFile },
+      native: { ...often, url: metrics.url, fallbackUrl: null },
+      host: { ...often, ...simulator.host },
+      heartbeat: { ...often, urlFile },
+      keys: often,
+      tokens: {
+        ...often,
+        url: metrics.url,
+        apiKeyFile,
+        watch: [{ name: 't', contract: holders[0]?.address, standard: 'erc20', holders }],
       },
-      { PATH: bin, KEYSTORE_PASSWORD: secret('Environment') },
+      node: {
+        directory: simulator.nodeDirectory,
+        environmentFile: simulator.environmentFile,
+        backupDirectory: simulator.backupDirectory,
+      },
+    },
+    { PATH: bin, KEYSTORE_PASSWORD: secret('Environment') },
+  )
+  try {
+    // Every tool has worked and has failed by then.
+    await agent.see(
+      ({ value }) =>
+        ['services', 'storage', 'status'].map((collector) =>
+          value('chain_agent_collector_failures_total', { collector, kind: 'source' }),
+        ),
+      (failures) => failures.every((count) => (count ?? 0) >= 1),
     )
-    try {
-      // Every tool has worked and has failed by then.
-      await agent.see(
-        ({ value }) =>
-          ['services', 'storage', 'status'].map((collector) =>
-            value('chain_agent_collector_failures_total', { collector, kind: 'source' }),
-          ),
-        (failures) => failures.every((count) => (count ?? 0) >= 1),
-      )
-      // The planted lines have been read and not parsed.
-      await agent.see(
-        ({ value }) =>
-          ['ledger-tail', 'consensus-log', 'execution-log', 'prometheus'].map((format) =>
-            value('chain_agent_lines_total', { format, result: 'unparsed' }),
-          ),
-        (lines) => lines.every((count) => (count ?? 0) >= 1),
-      )
-      // The planted key files have been read: one is complete, one is not.
-      await agent.see(
-        ({ value }) =>
-          ['ok', 'invalid'].map((state) =>
-            value('chain_key_file_state', {
-              key: state === 'ok' ? 'secp' : 'bls',
-              kind: 'backup',
-              state,
-            }),
-          ),
-        (seen) => seen.every((one) => one === 1),
-      )
-      const state = join(agent.directory, 'state')
-      const all = await everythingOf(agent, state)
-      const found = leaks(all)
-      const at = Math.max(0, all.indexOf(found[0] ?? all))
-      expect(found, all.slice(Math.max(0, at - 500), at + 200)).toEqual([])
-    } finally {
-      await agent.stop()
-      await simulator.close()
-      metrics.close()
-    }
-  },
-)
+    // The planted lines have been read and not parsed.
+    await agent.see(
+      ({ value }) =>
+        ['ledger-tail', 'consensus-log', 'execution-log', 'prometheus'].map((format) =>
+          value('chain_agent_lines_total', { format, result: 'unparsed' }),
+        ),
+      (lines) => lines.every((count) => (count ?? 0) >= 1),
+    )
+    // The planted key files have been read: one is complete, one is not.
+    await agent.see(
+      ({ value }) =>
+        ['ok', 'invalid'].map((state) =>
+          value('chain_key_file_state', {
+            key: state === 'ok' ? 'secp' : 'bls',
+            kind: 'backup',
+            state,
+          }),
+        ),
+      (seen) => seen.every((one) => one === 1),
+    )
+    const state = join(agent.directory, 'state')
+    const all = await everythingOf(agent, state)
+    const found = leaks(all)
+    const at = Math.max(0, all.indexOf(found[0] ?? all))
+    expect(found, all.slice(Math.max(0, at - 500), at + 200)).toEqual([])
+  } finally {
+    await agent.stop()
+    await simulator.close()
+    metrics.close()
+  }
+})
 
 test('no planted secret is printed by the commands', async () => {
   const file = join(directory, 'config.yaml')
@@ -207,11 +204,9 @@ test('no planted secret is printed by the commands', async () => {
   )
   const main = join(import.meta.dirname, '../../dist/main.js')
   const env = { KEYSTORE_PASSWORD: secret('Environment') }
-  const { stdout, stderr } = await promisify(execFile)(
-    process.execPath,
-    [main, 'config', '--json', '--config', file],
-    { env },
-  )
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [main, 'config', '--json', '--config', file], {
+    env,
+  })
   expect(stdout).toContain('h.example')
   expect(leaks(stdout + stderr)).toEqual([])
 })
@@ -236,8 +231,8 @@ test('no planted secret is printed by the commands for key files', async () => {
   )
   expect(report.match(/"state": "(?:invalid|exposed)"/g)).toHaveLength(6)
   const parsed = await Promise.all(
-    ['n/config/id-secp', 'n/config/id-bls', 'b/bls-backup', 'b/secp-backup', '.env'].map(
-      async (file) => run('parse', 'keystore', join(directory, file)),
+    ['n/config/id-secp', 'n/config/id-bls', 'b/bls-backup', 'b/secp-backup', '.env'].map(async (file) =>
+      run('parse', 'keystore', join(directory, file)),
     ),
   )
   expect(parsed.join('').match(/"valid": (?:true|false)/g)).toHaveLength(5)

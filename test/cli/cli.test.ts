@@ -32,17 +32,14 @@ describe('usage errors: exit code 2, nothing on stdout', () => {
 })
 
 describe('help', () => {
-  test.each([
-    [['--help']],
-    [['run', '--help']],
-    [['config', '--help']],
-    [['parse', '--help']],
-    [['demo', '--help']],
-  ])('%j prints help on stdout, with examples', async (argv) => {
-    const { code, out, err } = await cli(argv)
-    expect({ code, err }).toEqual({ code: 0, err: '' })
-    if (argv.length > 1) expect(out).toContain('Examples:')
-  })
+  test.each([[['--help']], [['run', '--help']], [['config', '--help']], [['parse', '--help']], [['demo', '--help']]])(
+    '%j prints help on stdout, with examples',
+    async (argv) => {
+      const { code, out, err } = await cli(argv)
+      expect({ code, err }).toEqual({ code: 0, err: '' })
+      if (argv.length > 1) expect(out).toContain('Examples:')
+    },
+  )
 })
 
 describe('config', () => {

@@ -8,20 +8,13 @@ import { loadProgram } from '../../src/cli/program.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const PAGES = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'docs',
-  'docs/runbooks',
-  'scenarios',
-  'alerts',
-  'deploy',
-].flatMap((place) =>
-  place.endsWith('.md')
-    ? [place]
-    : readdirSync(join(ROOT, place))
-        .filter((file) => /\.(?:md|scenario|yaml|service)$/.test(file))
-        .map((file) => `${place}/${file}`),
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'docs', 'docs/runbooks', 'scenarios', 'alerts', 'deploy'].flatMap(
+  (place) =>
+    place.endsWith('.md')
+      ? [place]
+      : readdirSync(join(ROOT, place))
+          .filter((file) => /\.(?:md|scenario|yaml|service)$/.test(file))
+          .map((file) => `${place}/${file}`),
 )
 
 const io = {
@@ -36,9 +29,9 @@ const program = await loadProgram(io, () => undefined)
 
 /** The `chain-agent` command lines of a page: at the start of a line, after another command, or in a code span. */
 const shownIn = (text: string): readonly (readonly string[])[] =>
-  [
-    ...text.matchAll(/(?:^|`|\$ |sudo |-u chain-agent |watch -d )chain-agent ([a-z][^`|#\n]*)/gm),
-  ].map(([, line = '']) => line.trim().split(/\s+/))
+  [...text.matchAll(/(?:^|`|\$ |sudo |-u chain-agent |watch -d )chain-agent ([a-z][^`|#\n]*)/gm)].map(([, line = '']) =>
+    line.trim().split(/\s+/),
+  )
 
 /** The mistake of a command line; undefined if it is valid. */
 const wrong = (words: readonly string[]): string | undefined => {

@@ -1,11 +1,6 @@
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import {
-  describeCommand,
-  readNotes,
-  setNotes,
-  withSubcommands,
-} from '../../src/cli/help/command-model.ts'
+import { describeCommand, readNotes, setNotes, withSubcommands } from '../../src/cli/help/command-model.ts'
 import { renderHelp } from '../../src/cli/help/help-page.ts'
 import { renderCliPage } from '../../src/cli/help/cli-page.ts'
 import { createStyle } from '../../src/cli/terminal/style.ts'
@@ -68,20 +63,15 @@ describe.each(all.filter(({ path }) => path !== '').map(({ path }) => [path]))('
 it('every command, option and argument has a description', () => {
   const silent = all.flatMap(({ path, description, options, arguments: taken }) => [
     ...(description === '' ? [path] : []),
-    ...[...options, ...taken]
-      .filter((item) => item.description === '')
-      .map(({ term }) => `${path} ${term}`),
+    ...[...options, ...taken].filter((item) => item.description === '').map(({ term }) => `${path} ${term}`),
   ])
   expect(silent).toEqual([])
 })
 
 it('every command has examples, itself or in a parent command', () => {
-  const shown = (words: (typeof all)[number]): boolean =>
-    words.notes.some(({ title }) => title === 'Examples')
+  const shown = (words: (typeof all)[number]): boolean => words.notes.some(({ title }) => title === 'Examples')
   const without = LEAVES.filter(
-    (words) =>
-      !shown(words) &&
-      !all.some((above) => words.path.startsWith(`${above.path} `) && shown(above)),
+    (words) => !shown(words) && !all.some((above) => words.path.startsWith(`${above.path} `) && shown(above)),
   )
   expect(without.map(({ path }) => path)).toEqual([])
 })
@@ -122,10 +112,7 @@ describe('a misspelt word', () => {
       ['status', '--section', 'bft'],
       "error: unknown option '--section'\n(section is an argument, not an option: chain-agent status bft)\n",
     ],
-    [
-      ['status', '--section'],
-      '(section is an argument, not an option: chain-agent status SECTION)',
-    ],
+    [['status', '--section'], '(section is an argument, not an option: chain-agent status SECTION)'],
     // Commander suggests --version for it.
     [['check', '--sektion'], "error: unknown option '--sektion'\nUsage"],
     [['parse', 'ledger-tial'], 'Did you mean ledger-tail?'],
@@ -200,9 +187,7 @@ Examples:
   })
 
   it('distinguishes prose, lists and examples', () => {
-    expect(
-      readNotes('\nOne\ntwo.\n\nExit codes: 0 yes,\n1 no.\n\nThese are many:\n  a\n    b\n'),
-    ).toEqual([
+    expect(readNotes('\nOne\ntwo.\n\nExit codes: 0 yes,\n1 no.\n\nThese are many:\n  a\n    b\n')).toEqual([
       { title: undefined, kind: 'prose', lines: ['One two.'] },
       { title: 'Exit codes', kind: 'prose', lines: ['0 yes, 1 no.'] },
       { title: 'These are many', kind: 'lines', lines: ['a', '  b'] },
@@ -214,8 +199,6 @@ it('docs/cli.md contains every command and every option', async () => {
   const page = await renderCliPage()
   expect(namesIn(program).filter((name) => !page.includes(name))).toEqual([])
   const anchors = [...page.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor)
-  const headings = [...page.matchAll(/^##+ (.*)$/gm)].map(([, text = '']) =>
-    text.toLowerCase().replaceAll(' ', '-'),
-  )
+  const headings = [...page.matchAll(/^##+ (.*)$/gm)].map(([, text = '']) => text.toLowerCase().replaceAll(' ', '-'))
   expect(anchors.filter((anchor) => !headings.includes(anchor ?? ''))).toEqual([])
 })

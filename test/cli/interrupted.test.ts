@@ -17,8 +17,7 @@ const listener = () => {
   })
   return { stream, text: () => chunks.join('') }
 }
-const brokenOff = (): SourceError =>
-  new SourceError({ doing: 'run it', happened: 'killed by SIGTERM' })
+const brokenOff = (): SourceError => new SourceError({ doing: 'run it', happened: 'killed by SIGTERM' })
 const whenEnded = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve()

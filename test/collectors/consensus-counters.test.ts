@@ -36,10 +36,7 @@ const start = () => {
 const healthy = (from = 0, seconds = 62, debug = true): readonly JournalEntry[] =>
   Array.from({ length: (seconds * 1000) / 400 }, (_, at) => {
     const time = T0 + from * 1000 + at * 400
-    return [
-      entry(time, debug ? closed(1000 + at) : newQc(1000 + at)),
-      entry(time + 1, committed(500 + at)),
-    ]
+    return [entry(time, debug ? closed(1000 + at) : newQc(1000 + at)), entry(time + 1, committed(500 + at))]
   }).flat()
 
 test('a healthy node: blocks, rounds, epoch, and no findings', () => {
@@ -109,9 +106,7 @@ test('local timeouts without a block are a deadlock', () => {
 test('rounds closed by timeouts: a ratio, with enough rounds only', () => {
   const { read, findings } = start()
   read(...healthy())
-  const timeouts = Array.from({ length: 8 }, (_, at) =>
-    entry(T0 + 62_000 + at, closed(2000 + at, 'Tc')),
-  )
+  const timeouts = Array.from({ length: 8 }, (_, at) => entry(T0 + 62_000 + at, closed(2000 + at, 'Tc')))
   read(...timeouts.slice(0, 7))
   expect(findings()).toEqual([]) // 7 of 155 or so: 4.5 %
   read(...timeouts.slice(7))
@@ -162,8 +157,7 @@ test('after dropped messages absence proves nothing; counts are exported', () =>
 })
 
 describe('synchronization', () => {
-  const client = (message: string): string =>
-    line(message, { target: 'a_statesync_executor::client' })
+  const client = (message: string): string => line(message, { target: 'a_statesync_executor::client' })
   const state = (message: string): string => line(message, { level: 'INFO', target: 'a_state' })
 
   test('serving other nodes is not a sync of this node', () => {
@@ -182,10 +176,7 @@ describe('synchronization', () => {
     const { read, reading, findings } = start()
     read(entry(T0, state('starting up, syncing')), entry(T0 + 500, client('sending request')))
     expect(reading().statesyncActive).toBe(true)
-    read(
-      entry(T0 + 61_000, state('still syncing...')),
-      entry(T0 + 62_000, state('done db statesync')),
-    )
+    read(entry(T0 + 61_000, state('still syncing...')), entry(T0 + 62_000, state('done db statesync')))
     read(entry(T0 + 62_500, client('applying statesync response')))
     expect(findings()).toEqual(['statesync_active']) // and not not_committing
     read(entry(T0 + 63_000, state('done syncing, initializing consensus')))
@@ -204,10 +195,7 @@ test('the next line of the same process is the reason of a panic', () => {
   read(
     entry(T0, "thread 'main' panicked at src/a.rs:1:2:"),
     entry(T0 + 1, 'another program', { _PID: '41' }),
-    entry(
-      T0 + 2,
-      'high qc too far ahead of block tree root, restart client and statesync. highqc: 9',
-    ),
+    entry(T0 + 2, 'high qc too far ahead of block tree root, restart client and statesync. highqc: 9'),
     entry(T0 + 3, 'note: run with RUST_BACKTRACE=1'),
   )
   expect(reading().panic).toMatch(/^high qc too far ahead/)

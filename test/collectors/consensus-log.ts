@@ -4,11 +4,7 @@ import type { JournalEntry } from '../../src/parsers/journal.ts'
 export const T0 = 1_777_708_800_000
 export const UNIT = 'chain-bft.service'
 
-export const entry = (
-  at: number,
-  message: string,
-  fields: Readonly<Record<string, string>> = {},
-): JournalEntry => ({
+export const entry = (at: number, message: string, fields: Readonly<Record<string, string>> = {}): JournalEntry => ({
   cursor: `s=${at}`,
   at,
   unit: UNIT,
@@ -40,8 +36,7 @@ export const closed = (round: number, by: 'Qc' | 'Tc' = 'Qc'): string =>
         ? `Qc(QC { info: Vote { id: 1a..2b, epoch: 7, round: ${round} } })`
         : `Tc(TimeoutCertificate { epoch: 7, round: ${round}, tip_rounds: [] })`,
   })
-export const newQc = (round: number): string =>
-  line('Created new QC', { level: 'INFO', round: `${round}`, epoch: '7' })
+export const newQc = (round: number): string => line('Created new QC', { level: 'INFO', round: `${round}`, epoch: '7' })
 export const timedOut = (round: number): string => line('local timeout', { round: `${round}` })
 export const vote = (round: number): string => line('sending vote', { round: `${round}` })
 export const undecryptable = (peer: string): string =>

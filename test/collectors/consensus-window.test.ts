@@ -6,16 +6,7 @@ import { createConsensusWindow } from '../../src/collectors/consensus/window.ts'
 import { CONSENSUS_KINDS } from '../../src/collectors/consensus/definition.ts'
 import { parseConsensusLine } from '../../src/parsers/consensus-log.ts'
 import type { ConsensusEvent } from '../../src/parsers/consensus-log-events.ts'
-import {
-  closed,
-  committed,
-  line,
-  newQc,
-  T0,
-  timedOut,
-  undecryptable,
-  vote,
-} from './consensus-log.ts'
+import { closed, committed, line, newQc, T0, timedOut, undecryptable, vote } from './consensus-log.ts'
 
 interface TimedEvent {
   readonly at: number
@@ -27,10 +18,7 @@ const record = (): readonly TimedEvent[] => {
   const [log = []] = fc.sample(
     fc.array(
       fc.record({
-        after: fc.oneof(
-          { weight: 40, arbitrary: fc.integer({ min: 0, max: 400 }) },
-          fc.integer({ min: 0, max: 9000 }),
-        ),
+        after: fc.oneof({ weight: 40, arbitrary: fc.integer({ min: 0, max: 400 }) }, fc.integer({ min: 0, max: 9000 })),
         what: fc.integer({ min: 0, max: 10 }),
         peer: fc.integer({ min: 0, max: 40 }),
       }),
@@ -68,22 +56,14 @@ const bruteForce = (log: readonly TimedEvent[], end: number) => {
   const within = (seconds: number): readonly TimedEvent[] =>
     log.filter(({ at }) => Math.floor(at / 1000) > Math.floor(end / 1000) - seconds)
   const minute = within(60).map(({ event }) => event)
-  const network = within(300).flatMap(({ event }) =>
-    event.event === 'network_error' ? [event] : [],
-  )
-  const certified = minute.filter(
-    (event) => event.event === 'round_closed' || event.event === 'qc_created',
-  )
+  const network = within(300).flatMap(({ event }) => (event.event === 'network_error' ? [event] : []))
+  const certified = minute.filter((event) => event.event === 'round_closed' || event.event === 'qc_created')
   const rounds = minute.flatMap((event) =>
-    event.event === 'round_closed' ||
-    event.event === 'qc_created' ||
-    event.event === 'local_timeout'
+    event.event === 'round_closed' || event.event === 'qc_created' || event.event === 'local_timeout'
       ? [event.round]
       : [],
   )
-  const blocks = within(60).flatMap(({ event }) =>
-    event.event === 'committed_block' ? [event.block] : [],
-  )
+  const blocks = within(60).flatMap(({ event }) => (event.event === 'committed_block' ? [event.block] : []))
   const before = log
     .slice(0, log.length - within(60).length)
     .flatMap(({ event }) => (event.event === 'committed_block' ? [event.block] : []))
@@ -94,10 +74,7 @@ const bruteForce = (log: readonly TimedEvent[], end: number) => {
     block: last(blocks),
     advances: heights.filter((height, at) => at > 0 && height > (heights[at - 1] ?? height)).length,
     messages: Object.fromEntries(
-      CONSENSUS_KINDS.map((kind) => [
-        kind,
-        minute.filter((event) => kindsOf(event).includes(kind)).length,
-      ]),
+      CONSENSUS_KINDS.map((kind) => [kind, minute.filter((event) => kindsOf(event).includes(kind)).length]),
     ),
     networkErrors: network.length,
     networkErrorPeers: new Set(network.map(({ peer }) => peer)).size,
@@ -107,9 +84,7 @@ const bruteForce = (log: readonly TimedEvent[], end: number) => {
 test('a hundred random minutes match a count by brute force', () => {
   const log = record()
   const ends = new Set(
-    fc
-      .sample(fc.integer({ min: 1200, max: log.length - 1 }), { seed: 11, numRuns: 130 })
-      .slice(0, 130),
+    fc.sample(fc.integer({ min: 1200, max: log.length - 1 }), { seed: 11, numRuns: 130 }).slice(0, 130),
   )
   const window = createConsensusWindow()
   let compared = 0

@@ -22,8 +22,7 @@ const start = async (publishedKey: string | null = KEY) => {
     ownKey: createOwnKey(publishedKey),
     blocksyncWindow: 600,
     checkpoint: {
-      read: () =>
-        Promise.resolve(saved === undefined ? { state: 'none' } : { state: 'saved', value: saved }),
+      read: () => Promise.resolve(saved === undefined ? { state: 'none' } : { state: 'saved', value: saved }),
       save: (value) => {
         saved = value
       },
@@ -51,9 +50,7 @@ const start = async (publishedKey: string | null = KEY) => {
       return collector
         .samples(last.value)
         .find(
-          (one) =>
-            one.name === name &&
-            Object.entries(labels).every(([label, value]) => one.labels[label] === value),
+          (one) => one.name === name && Object.entries(labels).every(([label, value]) => one.labels[label] === value),
         )?.value
     },
     states: () => (last?.ok ? collector.states(last.value) : {}),
@@ -66,12 +63,8 @@ const node = (second: number): readonly Sample[] => [
   sample('chain_ledger_block_timestamp_seconds', NOW / 1000 + second, { event: 'proposed' }),
 ]
 const references = (heights: readonly number[], up = heights.length): readonly Sample[] => [
-  ...heights.map((height, index) =>
-    sample('chain_reference_block_number', height, { reference: `r${index}` }),
-  ),
-  ...Array.from({ length: up }, (_, index) =>
-    sample('chain_reference_up', 1, { reference: `r${index}` }),
-  ),
+  ...heights.map((height, index) => sample('chain_reference_block_number', height, { reference: `r${index}` })),
+  ...Array.from({ length: up }, (_, index) => sample('chain_reference_up', 1, { reference: `r${index}` })),
   sample('chain_reference_agreeing', heights.length),
 ]
 const WINDOW = 'chain_blocksync_window_remaining_blocks'
@@ -79,10 +72,7 @@ const WINDOW = 'chain_blocksync_window_remaining_blocks'
 describe('the blocksync window', () => {
   test('a node at the head has the whole window, in blocks and in seconds at the measured rate', async () => {
     const { run, value } = await start()
-    await run(60, (second) => [
-      ...node(second),
-      ...references([1000 + 3 * second, 1000 + 3 * second]),
-    ])
+    await run(60, (second) => [...node(second), ...references([1000 + 3 * second, 1000 + 3 * second])])
     expect(value('chain_blocks_per_second')).toBeCloseTo(3, 6)
     expect(value(WINDOW)).toBe(600)
     expect(value('chain_blocksync_window_remaining_seconds')).toBeCloseTo(200, 3)
@@ -240,9 +230,7 @@ describe('duties', () => {
   })
   test('a node that stops voting is inactive after two minutes', async () => {
     const { run, value } = await start()
-    const votes = (count: number) => () => [
-      sample('chain_consensus_window_messages', count, { kind: 'vote_sent' }),
-    ]
+    const votes = (count: number) => () => [sample('chain_consensus_window_messages', count, { kind: 'vote_sent' })]
     await run(10, votes(9))
     await run(115, votes(0))
     expect(value('chain_duty_identity_active')).toBe(1)

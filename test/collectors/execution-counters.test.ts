@@ -17,8 +17,7 @@ const start = () => {
 
 const BLOCKS = 'chain_execution_blocks_total'
 const AGAIN = 'chain_execution_reexecutions_total'
-const line = (result: string): string =>
-  `chain_agent_lines_total{format=execution-log,result=${result}}`
+const line = (result: string): string => `chain_agent_lines_total{format=execution-log,result=${result}}`
 
 describe('counting', () => {
   test('starts with 0, except for what needs a block id', () => {
@@ -103,9 +102,7 @@ describe('counting', () => {
   test('an unparsed line is counted and reported', () => {
     const { counters, read, total } = start()
     read('Run to block= x', 'something else', executed(1))
-    expect([total(line('parsed')), total(line('ignored')), total(line('unparsed'))]).toEqual([
-      1, 1, 1,
-    ])
+    expect([total(line('parsed')), total(line('ignored')), total(line('unparsed'))]).toEqual([1, 1, 1])
     expect(counters.read().unparsed).toContain('a block and "rss = … MB"')
     expect(total(BLOCKS)).toBe(1)
   })
@@ -215,9 +212,7 @@ test('matches a count by brute force for any blocks in any order', () => {
       const heights = new Set(blocks.map(([height]) => height)).size
       expect(total(BLOCKS)).toBe(blocks.length)
       expect(total(AGAIN) ?? 0).toBe(pairs - heights)
-      expect(total('chain_execution_transactions_total')).toBe(
-        blocks.reduce((sum, [height]) => sum + height, 0),
-      )
+      expect(total('chain_execution_transactions_total')).toBe(blocks.reduce((sum, [height]) => sum + height, 0))
     }),
     { numRuns: 200, seed: 2 },
   )

@@ -6,14 +6,11 @@ import { runFollower, type Step } from './run-follower.ts'
 
 /** Runs the collector over these batches; a step in seconds is an empty batch. */
 const run = async (steps: readonly Step[], stderr = '') =>
-  runFollower(
-    (dependencies) => execution({ ...dependencies, unit: '{prefix}-execution.service' }),
-    {
-      beginsAt: T0,
-      steps,
-      stderr,
-    },
-  )
+  runFollower((dependencies) => execution({ ...dependencies, unit: '{prefix}-execution.service' }), {
+    beginsAt: T0,
+    steps,
+    stderr,
+  })
 
 const BLOCK: readonly JournalEntry[] = [
   entry(upserted(9, { timeline: 0, earliest: 2, used: 0.7, free: 33 })),

@@ -56,8 +56,7 @@ describe('the version', () => {
   })
 
   test('the version of the RPC does not prove that of consensus', () => {
-    const at = (version: string, now: number) =>
-      check({ running: [runs(version, 'rpc')] }, now)['version']
+    const at = (version: string, now: number) => check({ running: [runs(version, 'rpc')] }, now)['version']
     expect([at(NEW, AT), at(OLD, AT)]).toEqual([null, false])
   })
 

@@ -69,9 +69,7 @@ test('a failure contains the advice, and an expensive check is read again at onc
     every: 60_000,
     read: async () => await Promise.resolve(answers.shift()?.() ?? []),
   })
-  expect((await check.run(context)).state).toBe(
-    'not known: could not look at /there: EACCES; open it',
-  )
+  expect((await check.run(context)).state).toBe('not known: could not look at /there: EACCES; open it')
   expect((await check.run(context)).state).toBe('not known: could not parse it: expected a number')
   expect((await check.run(context)).samples).toEqual(one)
   expect((await check.run(context)).samples).toEqual(one)

@@ -5,8 +5,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { createTree, programs, runHost } from './run-host.ts'
 
-const fixture = (name: string): string =>
-  readFileSync(new URL(`../fixtures/host/${name}`, import.meta.url), 'utf8')
+const fixture = (name: string): string => readFileSync(new URL(`../fixtures/host/${name}`, import.meta.url), 'utf8')
 
 const BEGIN = Date.UTC(2026, 2, 1, 12)
 const cpu = 'sys/devices/system/cpu'
@@ -78,44 +77,40 @@ const start = async (answers: Parameters<typeof programs>[0] = {}) => {
 
 const TRACKING = { 'chronyc -c tracking': fixture('chrony-tracking.txt') }
 const without = (values: Record<string, number>, ...beginnings: readonly string[]) =>
-  Object.fromEntries(
-    Object.entries(values).filter(([name]) => !beginnings.some((one) => name.startsWith(one))),
-  )
+  Object.fromEntries(Object.entries(values).filter(([name]) => !beginnings.some((one) => name.startsWith(one))))
 
 test('exports what the host provides, and nothing else', async () => {
   const { poll } = await start(TRACKING)
   const { values, states } = await poll()
-  expect(without(values, 'host_filesystem', 'host_memory', 'host_directory_bytes{ledger}')).toEqual(
-    {
-      'host_kernel_info{running,6.8.0-57-generic}': 1,
-      'host_kernel_blocked{running}': 1,
-      'host_kernel_info{pending,6.8.0-101-generic}': 1,
-      'host_kernel_blocked{pending}': 0,
-      host_boot_timestamp_seconds: 1_772_280_000,
-      host_smt_active: 1,
-      'host_governor_cpus{performance}': 2,
-      'host_governor_cpus{powersave}': 1,
-      // Two CPUs report the 10 of the first package: 10 + 4.
-      host_cpu_throttles_total: 14,
-      'host_hugepages{2Mi,total}': 2048,
-      'host_hugepages{2Mi,free}': 11,
-      host_clock_synchronized: 1,
-      host_clock_offset_seconds: 0.000041208,
-      'host_port_exposed{8080}': 0,
-      'host_port_exposed{9143}': 1,
-      'host_directory_bytes{wal}': 0,
-      'host_file_modified_timestamp_seconds{node}': BEGIN / 1000 - 86_400,
-      'host_nvme_info{nvme0,ACME Drive 3840,AC20}': 1,
-      'host_nvme_info{nvme1,ACME Drive 960,AC18}': 1,
-      'host_nvme_temperature_celsius{nvme0}': 47.85,
-      'host_nvme_temperature_celsius{nvme1}': 81,
-      'host_nvme_critical_warning{nvme0}': 0,
-      'host_nvme_media_errors_total{nvme0}': 0,
-      'host_nvme_used_ratio{nvme0}': 0.03,
-      'service_max_file_descriptors{bft}': 1024,
-      'service_open_file_descriptors{bft}': 3,
-    },
-  )
+  expect(without(values, 'host_filesystem', 'host_memory', 'host_directory_bytes{ledger}')).toEqual({
+    'host_kernel_info{running,6.8.0-57-generic}': 1,
+    'host_kernel_blocked{running}': 1,
+    'host_kernel_info{pending,6.8.0-101-generic}': 1,
+    'host_kernel_blocked{pending}': 0,
+    host_boot_timestamp_seconds: 1_772_280_000,
+    host_smt_active: 1,
+    'host_governor_cpus{performance}': 2,
+    'host_governor_cpus{powersave}': 1,
+    // Two CPUs report the 10 of the first package: 10 + 4.
+    host_cpu_throttles_total: 14,
+    'host_hugepages{2Mi,total}': 2048,
+    'host_hugepages{2Mi,free}': 11,
+    host_clock_synchronized: 1,
+    host_clock_offset_seconds: 0.000041208,
+    'host_port_exposed{8080}': 0,
+    'host_port_exposed{9143}': 1,
+    'host_directory_bytes{wal}': 0,
+    'host_file_modified_timestamp_seconds{node}': BEGIN / 1000 - 86_400,
+    'host_nvme_info{nvme0,ACME Drive 3840,AC20}': 1,
+    'host_nvme_info{nvme1,ACME Drive 960,AC18}': 1,
+    'host_nvme_temperature_celsius{nvme0}': 47.85,
+    'host_nvme_temperature_celsius{nvme1}': 81,
+    'host_nvme_critical_warning{nvme0}': 0,
+    'host_nvme_media_errors_total{nvme0}': 0,
+    'host_nvme_used_ratio{nvme0}': 0.03,
+    'service_max_file_descriptors{bft}': 1024,
+    'service_open_file_descriptors{bft}': 3,
+  })
   // 5000 bytes take at least two blocks of 4096 where files are stored as they are.
   expect(values['host_directory_bytes{ledger}']).toBeGreaterThanOrEqual(4096)
   expect(values['host_filesystem_size_bytes{wal}']).toBeGreaterThan(
@@ -187,9 +182,7 @@ test('the load is measured between two polls; absent after a reboot between them
   expect(await next('cpu  130 0 20 1050 0 0 0 0 0 0\nbtime 1772280000\n')).toMatchObject({
     host_cpu_busy_ratio: 0.25,
   })
-  expect(await next('cpu  10 0 5 20 0 0 0 0 0 0\nbtime 1772366390\n')).not.toHaveProperty(
-    'host_cpu_busy_ratio',
-  )
+  expect(await next('cpu  10 0 5 20 0 0 0 0 0 0\nbtime 1772366390\n')).not.toHaveProperty('host_cpu_busy_ratio')
 })
 
 test('a service that has exited, or is unknown to systemd, has no limits', async () => {
@@ -231,9 +224,7 @@ test('without a response from its servers for hours, chrony is not synchronized 
   const { values, states } = await poll()
   expect(values).toMatchObject({ host_clock_synchronized: 0 })
   expect(values).not.toHaveProperty('host_clock_offset_seconds')
-  expect(states['host, clock']).toBe(
-    'not synchronized: chrony has had no response from its servers for hours',
-  )
+  expect(states['host, clock']).toBe('not synchronized: chrony has had no response from its servers for hours')
 })
 
 test('a report without health data, and one that is too old', async () => {

@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  createJournalFollower,
-  type FollowerReading,
-} from '../../src/collectors/shared/journal-follower.ts'
+import { createJournalFollower, type FollowerReading } from '../../src/collectors/shared/journal-follower.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import type { Checkpoint, Found } from '../../src/sources/checkpoint.ts'
 import type { FollowOptions, Journal } from '../../src/sources/journal.ts'
@@ -148,8 +145,7 @@ test('a name prefix found after the start of the agent: the saved cursor is used
   const { checkpoint } = savedState()
   await createFollower({ ...journalOf([entry(10)]), checkpoint }).readBatches(1)
   const answers = [['-u', 'unknown.service']]
-  const match = (): Promise<readonly string[]> =>
-    Promise.resolve(answers.shift() ?? ['-u', 'a.service'])
+  const match = (): Promise<readonly string[]> => Promise.resolve(answers.shift() ?? ['-u', 'a.service'])
   const { journal, requests } = journalOf([], [entry(20)])
   const { readBatches, read } = createFollower({ journal, checkpoint, match })
   await readBatches(3)

@@ -91,8 +91,7 @@ test('a home directory that hangs is read once, and the rest is checked', async 
     maxBytes: keyFiles.maxBytes,
     look: async (path) => {
       lookups.push(path)
-      if (hangs && path.startsWith(home))
-        await new Promise<void>((resolve) => answers.push(resolve))
+      if (hangs && path.startsWith(home)) await new Promise<void>((resolve) => answers.push(resolve))
       return working(() => keyFiles.look(path))
     },
     read: (path, judge) => working(() => keyFiles.read(path, judge)),

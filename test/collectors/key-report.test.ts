@@ -31,8 +31,7 @@ describe('the report of a privileged unit', () => {
       readPrefix,
       places: node.places,
     })
-  const examine = async () =>
-    createKeyExaminer({ files: keyFiles, readPrefix, places: node.places })(never)
+  const examine = async () => createKeyExaminer({ files: keyFiles, readPrefix, places: node.places })(never)
 
   test('has the same result as a check by the agent', async () => {
     await rm(node.paths['bls keystore'])

@@ -114,22 +114,12 @@ describe('problems of a file', () => {
       'invalid: the output of a failed recover: no secret',
     ],
     ['no password', 'environment file', write('A=b\n'), 'invalid: no password in it'],
-    [
-      'no password',
-      'password backup',
-      write('Keystore password: \n'),
-      'invalid: no password in it',
-    ],
+    ['no password', 'password backup', write('Keystore password: \n'), 'invalid: no password in it'],
     ['too long', 'bls backup', async (path) => truncate(path, 65_537), 'invalid: too large'],
     ['for all', 'secp backup', async (path) => chmod(path, 0o644), 'exposed: mode 0644'],
     ['for the group', 'environment file', async (path) => chmod(path, 0o640), 'exposed: mode 0640'],
     ['to be replaced', 'bls keystore', async (path) => chmod(path, 0o602), 'exposed: mode 0602'],
-    [
-      'empty and for all: empty is worse',
-      'secp backup',
-      async (path) => node.put(path, '', 0o666),
-      'invalid: empty',
-    ],
+    ['empty and for all: empty is worse', 'secp backup', async (path) => node.put(path, '', 0o666), 'invalid: empty'],
     [
       'a directory in its place',
       'secp keystore',
@@ -228,10 +218,7 @@ describe.skipIf(process.getuid?.() !== 0)('the owner', () => {
 
 describe('without permission', () => {
   /** Denies access to paths with this prefix. */
-  const denying = (
-    path: string,
-    how: { look?: FileProblem; read?: FileProblem; list?: FileProblem },
-  ) => ({
+  const denying = (path: string, how: { look?: FileProblem; read?: FileProblem; list?: FileProblem }) => ({
     ...keyFiles,
     look: async (at: string) => (at.startsWith(path) && how.look) || keyFiles.look(at),
     list: async (at: string) => (at.startsWith(path) && how.list) || keyFiles.list(at),
@@ -249,16 +236,11 @@ describe('without permission', () => {
       ),
     )
     await chmod(node.paths['secp backup'], 0o640)
-    expect(await states(denying(node.root, { read: 'barred' }))).toHaveProperty(
-      'secp backup',
-      'exposed: mode 0640',
-    )
+    expect(await states(denying(node.root, { read: 'barred' }))).toHaveProperty('secp backup', 'exposed: mode 0640')
   })
   test('to enter the home directory: its files are unknown, and the advice is reported once', async () => {
     const barred = denying(`${node.root}/home`, { look: 'barred' })
-    expect(Object.keys(await metrics(barred)).filter((name) => name.includes('keystore'))).toEqual(
-      [],
-    )
+    expect(Object.keys(await metrics(barred)).filter((name) => name.includes('keystore'))).toEqual([])
     const unknown = 'unknown: no permission to access its directory'
     const home = { 'secp keystore': unknown, 'bls keystore': unknown, 'environment file': unknown }
     const { 'key files': all, ...others } = await states(barred)
@@ -272,9 +254,7 @@ describe('without permission', () => {
     expect(shown).toHaveProperty('file_state{secp,backup,ok}', 1)
   })
   test.each(['barred', 'broken'] as const)('for any file (%s): a failure', async (trouble) => {
-    const outcome = await pollOnce(
-      collectorOf(denying(node.root, { look: trouble, list: trouble })),
-    )
+    const outcome = await pollOnce(collectorOf(denying(node.root, { look: trouble, list: trouble })))
     expect(outcome.ok ? '' : outcome.error.message).toContain('chain-agent-keys.timer')
     expect(outcome.ok ? node.root : outcome.error.message).not.toContain(node.root)
   })
@@ -288,12 +268,7 @@ test('contents and paths are never exported', async () => {
   const collector = collectorOf()
   const outcome = await pollOnce(collector)
   const value = outcome.ok ? outcome.value : []
-  const exported = JSON.stringify([
-    value,
-    collector.samples(value),
-    collector.states(value),
-    renderKeyReport(value),
-  ])
+  const exported = JSON.stringify([value, collector.samples(value), collector.states(value), renderKeyReport(value)])
   expect(exported.match(/invalid: /g)).toHaveLength(3)
   for (const secret of [...Object.values(SECRET), node.root]) expect(exported).not.toContain(secret)
 })

@@ -22,15 +22,7 @@ interface Shape {
 
 const EXTRA = { timestamp: null, level: 'INFO', authorAddress: null } as const
 
-const proposed = ({
-  round,
-  parent,
-  seq,
-  author,
-  blockAt,
-  writtenAt,
-  transactions,
-}: Shape): LedgerEvent => ({
+const proposed = ({ round, parent, seq, author, blockAt, writtenAt, transactions }: Shape): LedgerEvent => ({
   ...EXTRA,
   event: 'proposed',
   round: BigInt(round),
@@ -153,21 +145,13 @@ describe('skipped rounds', () => {
   })
   test('each is counted once if a height is proposed again with the same parent', () => {
     // 10 is the parent of both; 11 and 12 were skipped, then 13, too: its block was abandoned.
-    expect(
-      skipped(
-        { round: 10, seq: 1 },
-        { round: 13, parent: 10, seq: 2 },
-        { round: 14, parent: 10, seq: 2 },
-      ),
-    ).toBe(3)
+    expect(skipped({ round: 10, seq: 1 }, { round: 13, parent: 10, seq: 2 }, { round: 14, parent: 10, seq: 2 })).toBe(3)
   })
   test('a gap in the stream is not a skipped round', () => {
     expect(skipped({ round: 10, seq: 1 }, { round: 50, parent: 49, seq: 38 })).toBe(0)
   })
   test('absent if the version does not log the parent', () => {
-    expect(
-      skipped({ round: 10, parent: null, seq: 1 }, { round: 14, parent: null, seq: 2 }),
-    ).toBeUndefined()
+    expect(skipped({ round: 10, parent: null, seq: 1 }, { round: 14, parent: null, seq: 2 })).toBeUndefined()
   })
 })
 
@@ -225,10 +209,7 @@ describe('durations', () => {
 
   test('no interval across a missing height', () => {
     const { read, observed } = start()
-    read(
-      proposed({ round: 1, seq: 1, writtenAt: T0 }),
-      proposed({ round: 9, seq: 9, writtenAt: T0 + 3000 }),
-    )
+    read(proposed({ round: 1, seq: 1, writtenAt: T0 }), proposed({ round: 9, seq: 9, writtenAt: T0 + 3000 }))
     expect(observed('chain_ledger_block_interval_seconds')).toEqual([])
   })
 })
@@ -248,11 +229,7 @@ test('after a restore nothing is counted again, and the gauges are known at once
 })
 
 test('matches a count by brute force for any lines in any order', () => {
-  const event = fc.tuple(
-    fc.integer({ min: 1, max: 40 }),
-    fc.integer({ min: 0, max: 4 }),
-    fc.constantFrom(OWN, OTHER),
-  )
+  const event = fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 4 }), fc.constantFrom(OWN, OTHER))
   fc.assert(
     fc.property(fc.array(event, { maxLength: 80 }), (shapes) => {
       const { read, total } = start()
@@ -274,8 +251,7 @@ test('matches a count by brute force for any lines in any order', () => {
             .filter(
               (one, at) =>
                 one.event === kind &&
-                events.findIndex((other) => other.event === kind && other.round === one.round) ===
-                  at,
+                events.findIndex((other) => other.event === kind && other.round === one.round) === at,
             )
             .filter((one) => author === undefined || one.author === author)
             .map((one) => one.round),

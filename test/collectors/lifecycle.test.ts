@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  createLifecycleCounters,
-  createPartialRestart,
-} from '../../src/collectors/lifecycle/restarts.ts'
+import { createLifecycleCounters, createPartialRestart } from '../../src/collectors/lifecycle/restarts.ts'
 import { recording } from './recording.ts'
 
 const STARTS = 'chain_service_starts_total{service=bft}'

@@ -14,11 +14,7 @@ const LOGGED = (level: string, text: string): string =>
 const NEWS = JSON.stringify({ timestamp: 'x', fields: { message: 'committed block' } })
 
 /** Entries of a process of each service, one after the other; `at` in seconds. */
-const entryOf = (
-  message: string,
-  at = 0,
-  fields: Readonly<Record<string, string>> = {},
-): JournalEntry => ({
+const entryOf = (message: string, at = 0, fields: Readonly<Record<string, string>> = {}): JournalEntry => ({
   cursor: 's=1',
   at: T0 + at * 1000,
   unit: null,
@@ -56,9 +52,7 @@ describe('counts', () => {
       'chain_log_suppressed_messages_total{service=cruft}',
     ])
     // These belong to the consensus collector.
-    expect(names.filter((name) => /lines|suppressed/.test(name) && name.includes('bft'))).toEqual(
-      [],
-    )
+    expect(names.filter((name) => /lines|suppressed/.test(name) && name.includes('bft'))).toEqual([])
   })
 
   test('patterns, levels of execution, and messages dropped by journald', () => {

@@ -76,9 +76,7 @@ const run = async ({ batches, stderr = '', oldest }: World) => {
   const last = readings.at(-1)
   if (!last) throw new Error('no reading')
   const samples = Object.fromEntries(
-    collector
-      .samples(last)
-      .map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(' '), value]),
+    collector.samples(last).map(({ name, labels, value }) => [[name, ...Object.values(labels)].join(' '), value]),
   )
   return {
     requests,

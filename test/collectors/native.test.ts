@@ -65,10 +65,7 @@ const start = async (answers: Answers, namePrefix: string | null = null) => {
       Object.fromEntries(
         collector.samples(last()).map(({ name, labels: own, value }) => {
           const labelText = Object.values(own).join(',')
-          return [
-            `${name.replace('chain_native_', '')}${labelText === '' ? '' : `{${labelText}}`}`,
-            value,
-          ]
+          return [`${name.replace('chain_native_', '')}${labelText === '' ? '' : `{${labelText}}`}`, value]
         }),
       ),
   }
@@ -164,11 +161,7 @@ describe('the endpoint', () => {
   })
 
   test.each([
-    [
-      'refused',
-      refused,
-      'refused: could not request http://h.example/…: no connection (ECONNREFUSED)',
-    ],
+    ['refused', refused, 'refused: could not request http://h.example/…: no connection (ECONNREFUSED)'],
     ['404', 404, 'http: HTTP status 404'],
     ['500', 500, 'http: HTTP status 500'],
     ['a page', '<html><body>Sign in</body></html>\n', 'invalid'],

@@ -31,10 +31,7 @@ const healthy = (): Answers => ({
 const refused = new NoResponseError('refused', 'http://h.example', 'ECONNREFUSED')
 
 /** Runs a collector poll by poll with a manual clock; returns the samples by name and labels. */
-const polls = async <Reading>(
-  collector: Collector<Reading>,
-  clock: ReturnType<typeof manualClock>,
-) => {
+const polls = async <Reading>(collector: Collector<Reading>, clock: ReturnType<typeof manualClock>) => {
   const stop = new AbortController()
   const outcomes: Outcome<Reading>[] = []
   void collector.run({ clock, signal: stop.signal }, (outcome) => outcomes.push(outcome))
@@ -95,11 +92,7 @@ describe('rpc', () => {
   })
 
   test.each([
-    [
-      'refused',
-      refused,
-      'refused: could not request http://h.example: no connection (ECONNREFUSED)',
-    ],
+    ['refused', refused, 'refused: could not request http://h.example: no connection (ECONNREFUSED)'],
     ['http', 503, 'http: HTTP status 503'],
     ['invalid', 'not hex', 'invalid'],
     ['invalid', '0xffffffffffffffff', 'invalid'],

@@ -81,10 +81,7 @@ export const runFollower = async <Reading>(
   const samples = Object.fromEntries(
     collector
       .samples(value)
-      .map(({ name, labels, value: exported }) => [
-        [name, ...Object.values(labels)].join(' '),
-        exported,
-      ]),
+      .map(({ name, labels, value: exported }) => [[name, ...Object.values(labels)].join(' '), exported]),
   )
   return { requests, samples, states: collector.states(value), total }
 }

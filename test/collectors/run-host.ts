@@ -37,13 +37,10 @@ export const programs = (answers: Readonly<Record<string, string | Partial<Outpu
       commands.push(line)
       const answer = answers[line]
       if (answer === undefined) {
-        return Promise.reject(
-          new SourceError({ doing: `run ${command}`, happened: `there is no ${command} on PATH` }),
-        )
+        return Promise.reject(new SourceError({ doing: `run ${command}`, happened: `there is no ${command} on PATH` }))
       }
       const output = { exitCode: 0, stdout: '', stderr: '' }
-      const result =
-        typeof answer === 'string' ? { ...output, stdout: answer } : { ...output, ...answer }
+      const result = typeof answer === 'string' ? { ...output, stdout: answer } : { ...output, ...answer }
       if (codes.includes(result.exitCode)) return Promise.resolve(result)
       return Promise.reject(new SourceError({ doing: `run ${command}`, happened: 'it failed' }))
     },
@@ -82,10 +79,7 @@ export const runHost = (run: HostRun) => {
     clock,
     mainPids,
     exec: { ...(run.exec ?? programs({}).exec), stream: unused, killAll: () => undefined },
-    readPath: createReadPath(
-      () => Promise.resolve({ word: 'zephyr', from: 'configuration' }),
-      keyFiles,
-    ),
+    readPath: createReadPath(() => Promise.resolve({ word: 'zephyr', from: 'configuration' }), keyFiles),
     ports: run.ports ?? [8080, 9143],
     directories: run.directories ?? {},
     nodeDirectory: run.nodeDirectory ?? '/nonexistent',
@@ -96,27 +90,23 @@ export const runHost = (run: HostRun) => {
     /** One poll: values by `name{labels}` without the common prefix, and the states. */
     poll: async () => {
       const stop = new AbortController()
-      return new Promise<{ values: Record<string, number>; states: Record<string, string> }>(
-        (resolve, reject) => {
-          void collector.run({ clock, signal: stop.signal }, (outcome) => {
-            stop.abort()
-            if (!outcome.ok) {
-              reject(outcome.error)
-              return
-            }
-            const values = collector
-              .samples(outcome.value)
-              .map(({ name, labels, value }): [string, number] => {
-                const text = Object.values(labels).join(',')
-                return [`${name.replace(/^chain_/, '')}${text === '' ? '' : `{${text}}`}`, value]
-              })
-            resolve({
-              values: Object.fromEntries<number>(values),
-              states: collector.states(outcome.value),
-            })
+      return new Promise<{ values: Record<string, number>; states: Record<string, string> }>((resolve, reject) => {
+        void collector.run({ clock, signal: stop.signal }, (outcome) => {
+          stop.abort()
+          if (!outcome.ok) {
+            reject(outcome.error)
+            return
+          }
+          const values = collector.samples(outcome.value).map(({ name, labels, value }): [string, number] => {
+            const text = Object.values(labels).join(',')
+            return [`${name.replace(/^chain_/, '')}${text === '' ? '' : `{${text}}`}`, value]
           })
-        },
-      )
+          resolve({
+            values: Object.fromEntries<number>(values),
+            states: collector.states(outcome.value),
+          })
+        })
+      })
     },
   }
 }

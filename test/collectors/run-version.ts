@@ -29,14 +29,12 @@ export const program = async (name: string, script: string): Promise<void> => {
 export const prints = (text: string): string => `cat <<'END'\n${text}\nEND`
 export const build = (tag: string, name = 'zephyr-node'): string =>
   prints(`${name} {"commit":"${COMMIT}","tag":"${tag}","branch":"","modified":true}`)
-export const dpkg = (row: string): string =>
-  `[ "$1" = -W ] && [ "$3" = zephyr ] || exit 2\n${prints(row)}`
+export const dpkg = (row: string): string => `[ "$1" = -W ] && [ "$3" = zephyr ] || exit 2\n${prints(row)}`
 export const NOT_INSTALLED = 'echo "dpkg-query: no packages found matching $3" >&2; exit 1'
 
 export const rpcInfo = (clientVersion: string, chainId = '77'): Sample =>
   sample('chain_rpc_info', 1, { client_version: clientVersion, chain_id: chainId, net_version: '' })
-export const nativeInfo = (text: string): Sample =>
-  sample('chain_native_info', 1, { network: 'devnet', version: text })
+export const nativeInfo = (text: string): Sample => sample('chain_native_info', 1, { network: 'devnet', version: text })
 export const timeline = (kind: string, name: (typeof TIMELINES)[number] = 'primary'): Sample =>
   sample('chain_storage_timeline_info', 1, { timeline: name, kind })
 
@@ -81,10 +79,7 @@ export const create = (run: VersionRun) => {
 }
 
 /** One poll: the values by `name{labels}`, and the states. */
-export const pollVersion = async (
-  run: VersionRun = {},
-  { collector, pollOnce, total } = create(run),
-) => {
+export const pollVersion = async (run: VersionRun = {}, { collector, pollOnce, total } = create(run)) => {
   const outcome = await pollOnce()
   if (!outcome.ok) throw outcome.error
   const shown = Object.fromEntries(

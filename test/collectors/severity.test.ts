@@ -39,18 +39,10 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
       'passed: expect statesync': 'critical',
     },
   ],
-  [
-    'derived',
-    "the node's own metrics",
-    { changing: 'info', 'unchanged while the node progresses': 'warning' },
-  ],
+  ['derived', "the node's own metrics", { changing: 'info', 'unchanged while the node progresses': 'warning' }],
   ['derived', 'new blocks', { arriving: 'info', 'none for 30 s': 'critical' }],
   ['derived', 'database', { 'below 85 % used': 'info', 'above 85 % used': 'critical' }],
-  [
-    'derived',
-    'distance to the network',
-    { 'at most 30 blocks': 'info', 'more than 30 blocks': 'warning' },
-  ],
+  ['derived', 'distance to the network', { 'at most 30 blocks': 'info', 'more than 30 blocks': 'warning' }],
   ['heartbeat', 'heartbeat', { accepted: 'info', 'refused: HTTP status 503': 'warning' }],
   ['heartbeat', 'verdict', { ok: 'info', failing: 'critical', blind: 'warning' }],
   ['host', 'host, known', { 'load, memory': 'info', none: 'info' }],
@@ -75,16 +67,8 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
       'not known: could not get a response in time: none within 8s': 'warning',
     },
   ],
-  [
-    'host',
-    'host, kernel after a reboot',
-    { '6.8.0-88-generic': 'info', '6.8.0-60, and bad': 'warning' },
-  ],
-  [
-    'host',
-    'host, temperature of drives',
-    { 'hot: nvme0': 'warning', 'nvme0: not available': 'info' },
-  ],
+  ['host', 'host, kernel after a reboot', { '6.8.0-88-generic': 'info', '6.8.0-60, and bad': 'warning' }],
+  ['host', 'host, temperature of drives', { 'hot: nvme0': 'warning', 'nvme0: not available': 'info' }],
   [
     'host',
     'host, health of drives',
@@ -94,23 +78,11 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
       'not known: host.smartDirectory is not set (docs/host.md)': 'info',
     },
   ],
-  [
-    'host',
-    'host, file system of wal',
-    { 'less than 5 % free': 'critical', 'not found; correct the path': 'warning' },
-  ],
-  [
-    'host',
-    'host, multithreading',
-    { on: 'info', off: 'info', 'not known: the previous read': 'warning' },
-  ],
+  ['host', 'host, file system of wal', { 'less than 5 % free': 'critical', 'not found; correct the path': 'warning' }],
+  ['host', 'host, multithreading', { on: 'info', off: 'info', 'not known: the previous read': 'warning' }],
   ['host', 'host, limits of services', { 'no running service is known': 'info' }],
   ['keys', 'key files', { 'all are accessible': 'info', 'not all are accessible; run': 'warning' }],
-  [
-    'keys',
-    'secp backup',
-    { ok: 'info', missing: 'warning', 'invalid: empty': 'warning', 'exposed: group': 'warning' },
-  ],
+  ['keys', 'secp backup', { ok: 'info', missing: 'warning', 'invalid: empty': 'warning', 'exposed: group': 'warning' }],
   [
     'keys',
     'bls keystore',
@@ -134,22 +106,10 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
       'assertion: blocks diverge': 'critical',
     },
   ],
-  [
-    'maintenance',
-    'maintenance',
-    { none: 'info', 'upgrade, until 2026-03-01T12:59:00.000Z': 'info' },
-  ],
-  [
-    'native',
-    'metrics at native',
-    { answering: 'info', timeout: 'warning', 'refused: no connection': 'warning' },
-  ],
+  ['maintenance', 'maintenance', { none: 'info', 'upgrade, until 2026-03-01T12:59:00.000Z': 'info' }],
+  ['native', 'metrics at native', { answering: 'info', timeout: 'warning', 'refused: no connection': 'warning' }],
   ['native', 'metrics of consensus', { changing: 'info', 'not changing': 'warning' }],
-  [
-    'reference',
-    'reference other-rpc',
-    { answering: 'info', 'another chain': 'warning', timeout: 'warning' },
-  ],
+  ['reference', 'reference other-rpc', { answering: 'info', 'another chain': 'warning', timeout: 'warning' }],
   [
     'rpc',
     'node RPC',
@@ -178,21 +138,9 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
       masked: 'critical',
     },
   ],
-  [
-    'services',
-    'otelcol',
-    { active: 'info', inactive: 'warning', 'failed (exit-code 1)': 'warning' },
-  ],
-  [
-    'services',
-    'cruft',
-    { activating: 'info', 'inactive (not enabled)': 'info', failed: 'warning' },
-  ],
-  [
-    'status',
-    'reported consensus',
-    { 'in-sync': 'info', 'out-of-sync': 'warning', unknown: 'warning' },
-  ],
+  ['services', 'otelcol', { active: 'info', inactive: 'warning', 'failed (exit-code 1)': 'warning' }],
+  ['services', 'cruft', { activating: 'info', 'inactive (not enabled)': 'info', failed: 'warning' }],
+  ['status', 'reported consensus', { 'in-sync': 'info', 'out-of-sync': 'warning', unknown: 'warning' }],
   ['status', 'reported RPC', { active: 'info', inactive: 'warning' }],
   ['status', 'reported mode', { live: 'info', statesync: 'info' }],
   ['status', 'reported statesync', { none: 'info', 'under way or done': 'info' }],
@@ -206,11 +154,7 @@ const STATES: readonly (readonly [string, string, Readonly<Record<string, string
       'layout E, 3 unparsed lines': 'warning',
     },
   ],
-  [
-    'tokens',
-    'balances of demo',
-    { known: 'info', 'the history is being read': 'info', 'no connection': 'warning' },
-  ],
+  ['tokens', 'balances of demo', { known: 'info', 'the history is being read': 'info', 'no connection': 'warning' }],
   ['version', 'installed version', { '0.16.1': 'info', unknown: 'info' }],
   ['version', 'running version', { '0.16.1 (rpc)': 'info' }],
   ['version', 'restart', { 'not due': 'info', 'pending: see both versions': 'info' }],
@@ -236,11 +180,7 @@ describe.each(STATES)('%s: %s', (collector, subject, states) => {
 
 test('a collector that fails or is silent is a warning, one that works is not', () => {
   const of = (to: string) => severityOf({ collector: 'rpc', subject: undefined, to })
-  expect([of('working'), of('failing: no answer'), of('silent: no reading')]).toEqual([
-    'info',
-    'warning',
-    'warning',
-  ])
+  expect([of('working'), of('failing: no answer'), of('silent: no reading')]).toEqual(['info', 'warning', 'warning'])
 })
 
 test('a subject without a row is reported as such', () => {

@@ -41,18 +41,14 @@ const watch = async (text: string, servesAsReference = false) => {
     servesAsReference,
     timing: { interval: 300_000, timeout: 60_000 },
   })
-  void collector.run({ clock, signal: new AbortController().signal }, (outcome) =>
-    outcomes.push(outcome),
-  )
+  void collector.run({ clock, signal: new AbortController().signal }, (outcome) => outcomes.push(outcome))
   await clock.advance(0)
   const last = outcomes.at(-1)
   if (!last?.ok) throw last?.error ?? new Error('no outcome')
   const samples = collector.samples(last.value)
   const value = (name: string, label?: string): number | undefined =>
     samples.find(
-      (one) =>
-        one.name === `chain_${name}` &&
-        (label === undefined || Object.values(one.labels).includes(label)),
+      (one) => one.name === `chain_${name}` && (label === undefined || Object.values(one.labels).includes(label)),
     )?.value
   return { value, samples, ownKey }
 }
@@ -90,9 +86,7 @@ test('its external height is used only if no reference is configured', async () 
 })
 
 test('it reports the own key; a statesync without a target has no metrics', async () => {
-  const { ownKey, value } = await watch(
-    report(HEALTHY, 'statesync:\n  percentage: 0%\n  progress: 0\n  target: 0\n'),
-  )
+  const { ownKey, value } = await watch(report(HEALTHY, 'statesync:\n  percentage: 0%\n  progress: 0\n  target: 0\n'))
   expect(ownKey.get()).toBe(KEY)
   expect(value('status_statesync_target_block')).toBeUndefined()
   expect(value('status_statesync_progress_ratio')).toBeUndefined()

@@ -35,8 +35,7 @@ describe('seconds until a threshold', () => {
     const growth = fed(0.7, 0.004, 20)
     growth.add({ at: 21 * MINUTE, ratio: 0.6 })
     expect(growth.secondsUntil(0.8)).toBeNull()
-    for (let at = 22; at <= 31; at += 1)
-      growth.add({ at: at * MINUTE, ratio: 0.6 + (at - 21) * 0.01 })
+    for (let at = 22; at <= 31; at += 1) growth.add({ at: at * MINUTE, ratio: 0.6 + (at - 21) * 0.01 })
     // 0.70 after ten minutes of 0.01: ten more.
     expect(growth.secondsUntil(0.8)).toBeCloseTo(600, 3)
   })
@@ -56,8 +55,7 @@ describe('seconds until a threshold', () => {
   test('the number of points is limited, and the result is the same after a restart', () => {
     const growth = createStorageGrowth()
     // Every ten seconds for two days: 17,280 points; 0.10 in that time.
-    for (let at = 0; at <= 17_280; at += 1)
-      growth.add({ at: at * 10_000, ratio: 0.5 + at * (0.1 / 17_280) })
+    for (let at = 0; at <= 17_280; at += 1) growth.add({ at: at * 10_000, ratio: 0.5 + at * (0.1 / 17_280) })
     expect(growth.snapshot().length).toBeLessThanOrEqual(241)
     expect(growth.secondsUntil(0.8)).toBeCloseTo(4 * 86_400, -3)
     const again = createStorageGrowth()

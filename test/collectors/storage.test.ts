@@ -159,9 +159,7 @@ describe('sources', () => {
     const command = (): Promise<string> => Promise.resolve('monad-mpt')
     const read = createStorageTool({ exec, command, devices: ['/dev/a', '/dev/b'] })
     expect(await read(never)).toBe('report')
-    expect(calls).toEqual([
-      { command: 'monad-mpt', args: ['--storage', '/dev/a', '--storage', '/dev/b'] },
-    ])
+    expect(calls).toEqual([{ command: 'monad-mpt', args: ['--storage', '/dev/a', '--storage', '/dev/b'] }])
   })
 
   test('a report from a file, while it is recent', async () => {

@@ -7,11 +7,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import { createTokenFeeds } from '../../src/agent/token-feed.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../support/query-server.ts'
+import { type QueryServer, type QueryServerOptions, startQueryServer } from '../support/query-server.ts'
 import { ADA, BOB, history, move, TOKEN, transfer, ZERO } from '../support/token-logs.ts'
 
 let directory = ''
@@ -105,9 +101,7 @@ describe('balances of configured holders', () => {
     expect(states).toEqual({ 'balances of gold': 'its events do not explain its balances' })
   })
   it('of an ERC-721: the number of tokens, or whether one id is held', async () => {
-    const logs = [7n, 8n].map((value, index) =>
-      move({ block: 1, index }, { from: ZERO, to: ADA, value }),
-    )
+    const logs = [7n, 8n].map((value, index) => move({ block: 1, index }, { from: ZERO, to: ADA, value }))
     await serve({ logs, height: 300 })
     const { samples } = await pollOnce({
       ...WATCH,
@@ -190,10 +184,7 @@ it.each([
 it.each([
   [{ url: null }, 'tokens.url: expected the address of a query service'],
   [{ watch: [{ ...WATCH, standard: 'erc1155' }] }, 'expected an id for each holder of erc1155'],
-  [
-    { watch: [{ ...WATCH, holder: [] }] },
-    'no such key: tokens.watch.0.holder; did you mean holders?',
-  ],
+  [{ watch: [{ ...WATCH, holder: [] }] }, 'no such key: tokens.watch.0.holder; did you mean holders?'],
   [{ watch: [WATCH, WATCH] }, 'expected tokens with distinct names'],
 ])('%j is rejected', async (wrong, expected) => {
   await serve({ logs: [], height: 1 })

@@ -49,18 +49,8 @@ describe('the output of --version', () => {
       undefined,
     ],
     ['a tag that is no version', build('nightly'), 'node_build_info{node,,', undefined],
-    [
-      'a name and a number',
-      prints('zephyr-node 0.13.0'),
-      'node_build_info{node,0.13.0,,,,}',
-      undefined,
-    ],
-    [
-      'garbage',
-      prints('Segmentation fault (maybe)'),
-      null,
-      'could not parse the version of the node',
-    ],
+    ['a name and a number', prints('zephyr-node 0.13.0'), 'node_build_info{node,0.13.0,,,,}', undefined],
+    ['garbage', prints('Segmentation fault (maybe)'), null, 'could not parse the version of the node'],
     ['nothing', 'true', null, 'could not parse the version of the node'],
     [
       'the C++ program, which has no such option',
@@ -69,21 +59,14 @@ describe('the output of --version', () => {
       'exit code 109',
     ],
     ['the storage tool', 'echo "FATAL: no" >&2; exit 1', null, 'exit code 1'],
-    [
-      'an option that is wrong',
-      'echo "error: unexpected argument" >&2; exit 2',
-      null,
-      'exit code 2',
-    ],
+    ['an option that is wrong', 'echo "error: unexpected argument" >&2; exit 2', null, 'exit code 2'],
   ])('%s', async (...[, script, series, trouble]) => {
     await program('zephyr-node', script)
     await program('dpkg-query', dpkg('ii  zephyr 0.14.0 amd64'))
     const { shown, states, total } = await pollVersion()
     const names = Object.keys(shown)
     expect(shown).toHaveProperty(['package_info{zephyr,0.14.0}'], 1)
-    expect(names.filter((name) => name.startsWith('node_build_info'))).toHaveLength(
-      series === null ? 0 : 1,
-    )
+    expect(names.filter((name) => name.startsWith('node_build_info'))).toHaveLength(series === null ? 0 : 1)
     expect(names.join(' ')).toContain(series ?? '')
     expect(states['program node']).toContain(trouble ?? 'reports its version')
     const unparsed = total('chain_agent_lines_total{format=node-version,result=unparsed}') ?? 0
@@ -108,9 +91,7 @@ describe('the output of --version', () => {
     const secret = 'f00d'.repeat(16)
     await program(
       'zephyr-node',
-      prints(
-        `zephyr-node {"commit":"${secret}","tag":"v1.2.3","branch":"token=Qx7f9Lw2","modified":false}`,
-      ),
+      prints(`zephyr-node {"commit":"${secret}","tag":"v1.2.3","branch":"token=Qx7f9Lw2","modified":false}`),
     )
     const { shown } = await pollVersion()
     expect(JSON.stringify(shown)).not.toMatch(/f00df00d|Qx7f9Lw2/)
@@ -136,11 +117,7 @@ describe('the package', () => {
   })
 
   test.each([
-    [
-      'cannot be read: dpkg is locked',
-      'echo "dpkg-query: error: database is locked" >&2; exit 2',
-      0,
-    ],
+    ['cannot be read: dpkg is locked', 'echo "dpkg-query: error: database is locked" >&2; exit 2', 0],
     ['cannot be read', 'echo "dpkg-query: error: cannot open" >&2; exit 1', 0],
     ['has another format', prints('desired=install name=zephyr'), 1],
   ])('%s: unknown, and the programs are used', async (_, script, unparsed) => {
@@ -152,10 +129,7 @@ describe('the package', () => {
   })
 
   test('has the configured name', async () => {
-    await program(
-      'dpkg-query',
-      `[ "$3" = zephyr-stack ] || exit 2\n${prints('ii  zephyr-stack 0.15.1 amd64')}`,
-    )
+    await program('dpkg-query', `[ "$3" = zephyr-stack ] || exit 2\n${prints('ii  zephyr-stack 0.15.1 amd64')}`)
     expect((await pollVersion({ package: 'zephyr-stack' })).shown).toHaveProperty(
       ['package_info{zephyr-stack,0.15.1}'],
       1,
@@ -198,8 +172,7 @@ describe('the forks', () => {
       'fork_ready{borealis,timeline}'
     ]
   }
-  const phase = (legacy: 0 | 1): Sample =>
-    sample('chain_native_migration_phase', legacy, { phase: 'legacy' })
+  const phase = (legacy: 0 | 1): Sample => sample('chain_native_migration_phase', legacy, { phase: 'legacy' })
 
   test.each([
     ['one timeline of pages', [timeline('zephyr')], 1],
@@ -218,9 +191,7 @@ describe('the forks', () => {
   test('are those of the chain; an unknown chain has none', async () => {
     await program('zephyr-node', build('v0.16.1'))
     const forks = async (...published: readonly Sample[]) =>
-      Object.keys((await pollVersion({ published })).shown).filter((name) =>
-        name.startsWith('fork'),
-      )
+      Object.keys((await pollVersion({ published })).shown).filter((name) => name.startsWith('fork'))
     expect(await forks()).toEqual([])
     expect(await forks(rpcInfo('Zephyr/0.16.1', '78'))).toEqual([])
     expect(await forks(rpcInfo('Zephyr/0.16.1', '77'))).toHaveLength(2)

@@ -23,9 +23,7 @@ test('that blocks come is seen by asking the RPC twice, where no ledger stream t
 test('what the logs said minutes ago is found', async () => {
   // Execution ended at the 30th second, and said why.
   const says = await found({ scenario: 'database-old', second: 220 })
-  expect(says.find((one) => one.startsWith('the log of execution shows'))).toContain(
-    'db old format',
-  )
+  expect(says.find((one) => one.startsWith('the log of execution shows'))).toContain('db old format')
 })
 
 test('a tool that hangs takes along nothing that was read before', async () => {
@@ -39,7 +37,5 @@ test('a tool that hangs takes along nothing that was read before', async () => {
     'storage.timeout=6s',
     'status.timeout=6s',
   )
-  expect(says.filter((one) => one.endsWith('could not be read'))).toEqual([
-    'storage and status could not be read',
-  ])
+  expect(says.filter((one) => one.endsWith('could not be read'))).toEqual(['storage and status could not be read'])
 })

@@ -48,9 +48,7 @@ const LINES = [
 
 const answerOf = ({ command, args }: Program): string => {
   if (command === 'journalctl') {
-    return args.includes('--version')
-      ? `systemd 252 ${secret('Version')}\n`
-      : `${LINES.join('\n')}\n`
+    return args.includes('--version') ? `systemd 252 ${secret('Version')}\n` : `${LINES.join('\n')}\n`
   }
   if (command === 'systemctl' && args[0] === 'show') {
     return `Id=chain-bft.service\nActiveState=active\nDescription=of ${secret('Unit')} PASSWORD=hunter-two\n`

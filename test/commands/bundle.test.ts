@@ -76,10 +76,7 @@ describe.each([true, false])('of a node with an agent: %s', (agent) => {
     expect(members.get('units.txt')).not.toMatch(/^(?:Exec\w+Pre|ExecStart|Environment)/m)
     expect(members.get('config.yaml')).toContain('prefix: chain ')
     expect(members.get('versions.txt')).toMatch(/^chain-agent \d.*\nnode \d/)
-    expect(JSON.parse(members.get('status.json') ?? '')).toHaveProperty(
-      'told',
-      agent ? 'agent' : 'node',
-    )
+    expect(JSON.parse(members.get('status.json') ?? '')).toHaveProperty('told', agent ? 'agent' : 'node')
     expect(members.get('logs/bft.log')).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z .*committed block/m)
   })
 

@@ -16,9 +16,7 @@ describe('while the agent runs', () => {
     )
     const [first = '', second = ''] = told.out.split('\n')
     expect(first).toMatch(/^\d+ changes since 20\d\d-\S+Z, from the running agent$/)
-    expect(second).toMatch(
-      /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {3}agent {8}started, version \S+$/,
-    )
+    expect(second).toMatch(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {3}agent {8}started, version \S+$/)
     expect(told.out).toMatch(/Z {3}rpc {10}working$/m)
     expect(told.out).toMatch(/Z {3}services {5}bft: active/m)
     expect({ code: told.code, err: told.err }).toEqual({ code: 0, err: '' })
@@ -105,9 +103,7 @@ describe('where no agent runs', () => {
   test('nor has left a file, it is an error that says what to do', async () => {
     const { run } = await start({ agent: false })
     const { out, err, code } = await run(['events'])
-    expect(err).toMatch(
-      /there is no such file, and the agent is not running\n {2}what to do: start the agent/,
-    )
+    expect(err).toMatch(/there is no such file, and the agent is not running\n {2}what to do: start the agent/)
     expect({ out, code }).toEqual({ out: '', code: 1 })
   })
 })

@@ -1,7 +1,7 @@
 /**
- * The first line that an operator reads: a scenario, the second at which the command runs, the exact first line
- * of `check` and `status`, and the exit code of `check`. 0: healthy; 1: something needs attention; 2: the node
- * does not do its work, or its state is unknown.
+ * The first line that an operator reads: a scenario, the second at which the command runs, the exact first line of
+ * `check` and `status`, and the exit code of `check`. 0: healthy; 1: something needs attention; 2: the node does not do
+ * its work, or its state is unknown.
  */
 export interface Row {
   readonly name: string

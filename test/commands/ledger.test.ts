@@ -11,11 +11,7 @@ const SECOND = Date.UTC(2026, 2, 1, 12)
 
 const line = (fields: Readonly<Record<string, string | number>>): string =>
   JSON.stringify({ timestamp: 'x', level: 'INFO', fields, target: 'ledger_tail' })
-const proposed = (
-  round: number,
-  seq: number,
-  { author = OTHER, parent = round - 1 } = {},
-): string =>
+const proposed = (round: number, seq: number, { author = OTHER, parent = round - 1 } = {}): string =>
   line({
     message: 'proposed_block',
     round: `${round}`,
@@ -89,8 +85,7 @@ describe('a file', () => {
   })
 
   test('--since, --until, -n and --finalized choose', async () => {
-    const rounds = (out: string) =>
-      [...out.matchAll(/(?:proposed|finalized) +(\d+)/g)].map(([, round]) => round)
+    const rounds = (out: string) => [...out.matchAll(/(?:proposed|finalized) +(\d+)/g)].map(([, round]) => round)
     expect(rounds((await read(['--since', '2026-03-01T12:01:45'])).out)).toEqual(['105', '107'])
     expect(rounds((await read(['--until', '2026-03-01T12:01:45'])).out)).toEqual(['101'])
     expect(rounds((await read(['-n', '1'])).out)).toEqual(['107'])
@@ -141,9 +136,7 @@ describe('a file', () => {
     expect(out).toContain('* 12:01:45.085          105          52    12 own      85ms\n')
     const colored = await read([], { FORCE_COLOR: '1', LANG: 'C' })
     expect(colored.out).toContain('\u001B[')
-    expect((await read(['--no-color'], { FORCE_COLOR: '1', LANG: 'C' })).out).not.toContain(
-      '\u001B',
-    )
+    expect((await read(['--no-color'], { FORCE_COLOR: '1', LANG: 'C' })).out).not.toContain('\u001B')
     // oxlint-disable-next-line no-control-regex -- colours
     expect(colored.out.replaceAll(/\u001B\[\d+m/g, '')).toBe((await read([])).out)
   })
@@ -187,14 +180,7 @@ describe('a node', () => {
     const [, author = ''] = /"author":"(\w+)"/.exec(out) ?? []
     const names = join(host.directory, 'names.yaml')
     await writeFile(names, `"${author}": Alpha Validatoren\n`)
-    const named = await host.run([
-      'ledger',
-      '--since',
-      '50s',
-      '--names',
-      '--set',
-      `names.file=${names}`,
-    ])
+    const named = await host.run(['ledger', '--since', '50s', '--names', '--set', `names.file=${names}`])
     expect(named.out).toContain(' Alpha Validatore ')
     expect(named.out).not.toContain(` ${author.slice(0, 4)}..`)
   })

@@ -42,8 +42,7 @@ describe('a line that journald has cut', () => {
   ]
   const WHOLE = `{"fields":{"keystore_password":"(redacted)"}}`
   const since = (ms: number) => `@${((T0 + ms) / 1000).toFixed(3)}`
-  const lines = async (argv: readonly string[]) =>
-    (await read(said, ['-o', 'raw', ...argv])).out.trimEnd().split('\n')
+  const lines = async (argv: readonly string[]) => (await read(said, ['-o', 'raw', ...argv])).out.trimEnd().split('\n')
 
   test('is whole where a pattern is found in a part of it', async () => {
     expect(await lines(['--grep', 'came'])).toEqual([WHOLE, 'and this came later'])
@@ -66,9 +65,7 @@ describe('a line that journald has cut', () => {
   })
 
   test('belongs to the moment at which it began', async () => {
-    expect(await lines(['--since', since(-7999), '--until', since(-10)])).toEqual([
-      'and this came later',
-    ])
+    expect(await lines(['--since', since(-7999), '--until', since(-10)])).toEqual(['and this came later'])
   })
 
   test('is whole among the newest of monlog, too', async () => {

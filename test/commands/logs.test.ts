@@ -61,9 +61,7 @@ describe('lines', () => {
 
   test('stand as they are with -o raw, but for their secrets', async () => {
     const { out } = await read(['-o', 'raw'])
-    expect(out).toContain(
-      `${SAID[0]}\n2026-03-01 12:00:00.123456789 [811] runloop.cpp:311 LOG_INFO `,
-    )
+    expect(out).toContain(`${SAID[0]}\n2026-03-01 12:00:00.123456789 [811] runloop.cpp:311 LOG_INFO `)
     expect(out).toContain('"password":"(redacted)"},"target":"x"}\n')
     expect(out).toContain(`\n${SAID[5]}\n`)
     expect(out).not.toMatch(/hunter2|(?:ab){8}/)
@@ -107,9 +105,7 @@ describe('what is asked of the journal', () => {
     const overrides = journal(SAID, heard)
     await cli(['logs', '--prefix', 'zephyr', ...argv], { overrides })
     const looks = heard.filter(({ args }) => !args.includes('_LINE_BREAK=line-max'))
-    return (looks.at(-1)?.args ?? [])
-      .filter((word) => !word.startsWith('--output-fields'))
-      .join(' ')
+    return (looks.at(-1)?.args ?? []).filter((word) => !word.startsWith('--output-fields')).join(' ')
   }
   test.each([
     [['bft'], '--merge --reverse -n 74 --all -o json -u zephyr-bft.service'],
@@ -118,10 +114,7 @@ describe('what is asked of the journal', () => {
       ['zephyr-rpc.service', '--since', '@1772366400', '--until', '@1772366401'],
       '--merge --until=@1772366401.000000 --all -o json -u zephyr-rpc.service --since=@1772366398.000000',
     ],
-    [
-      ['zephyr-cruft', '-g', 'x|y'],
-      '--merge --reverse -n 50 --all -o json -u zephyr-cruft.service --grep=x|y',
-    ],
+    [['zephyr-cruft', '-g', 'x|y'], '--merge --reverse -n 50 --all -o json -u zephyr-cruft.service --grep=x|y'],
     [['otelcol.service'], '--merge --reverse -n 74 --all -o json -u otelcol.service'],
     [['agent'], '--merge --reverse -n 74 --all -o json -u chain-agent.service'],
   ])('%j', async (argv, expected) => {
@@ -165,8 +158,7 @@ describe('a node', () => {
       expect({ code, count: lines.length }).toEqual({ code: 0, count: Number(argv[2]) })
       const times = lines.map((text) => text.slice(0, 24))
       expect(times).toEqual(times.toSorted())
-      if (argv.length > 3)
-        expect(lines.every((text) => text.includes('committed block'))).toBe(true)
+      if (argv.length > 3) expect(lines.every((text) => text.includes('committed block'))).toBe(true)
     }
   })
 

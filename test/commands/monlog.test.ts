@@ -96,19 +96,13 @@ test('the facts follow, always in the same rows', async () => {
   const host = await openHost({ scenario: 'healthy', second: 90, agent: false })
   const until = new Date(host.now() - 2000).toISOString()
   const rowsOf = (out: string) =>
-    new Map(
-      [...out.matchAll(/^ {2}(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, label = '', value = '']) => [
-        label,
-        value,
-      ]),
-    )
+    new Map([...out.matchAll(/^ {2}(\w+(?: \w+)?) {2,}(.*)$/gm)].map(([, label = '', value = '']) => [label, value]))
   const { out } = await host.run(['monlog', '--until', until])
   const rows = rowsOf(out)
   expect(rows.get('package')).toMatch(/^ii chain 0\.1\d\.\d amd64$/)
   expect(rows.get('statesync')).toBe('No statesync messages.')
   expect(rows.get('blocksync')).toBe('No blocksync messages.')
-  for (const what of ['round', 'epoch', 'block'])
-    expect(rows.get(what)).toMatch(/^\d{1,3}(?:,\d{3})*$/)
+  for (const what of ['round', 'epoch', 'block']) expect(rows.get(what)).toMatch(/^\d{1,3}(?:,\d{3})*$/)
   expect(rows.get('committed')).toMatch(/^yes: 1[56]\d blocks in 60 seconds$/)
   expect(rows.get('window')).toMatch(/Z to \S+Z, 60 seconds$/)
   // A second run prints the same: nothing depends on the current time.

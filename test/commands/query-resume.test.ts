@@ -64,8 +64,7 @@ describe.each(Object.entries(COMMANDS))('%s', (name, words) => {
     for (const page of PAGES) {
       const block = page * BLOCKS_A_PAGE
       // This page never gets a response.
-      server.faults = (seen) =>
-        seen.path === '/query' && seen.from >= block ? { kind: 'hang' } : undefined
+      server.faults = (seen) => (seen.path === '/query' && seen.from >= block ? { kind: 'hang' } : undefined)
       const before = server.seen.length
       const running = start(process.execPath, argv(file))
       const asked = await eventually(

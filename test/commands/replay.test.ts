@@ -15,9 +15,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'chain-agent-replay-'))
   const healthy = { scenario: '0s log noise 0', seconds: 780, file: fileOf('healthy') }
   await writeRecording(healthy)
-  publicKey = (
-    await writeRecording({ scenario: TWO_HOURS, seconds: 7200, file: fileOf('two-hours') })
-  ).publicKey
+  publicKey = (await writeRecording({ scenario: TWO_HOURS, seconds: 7200, file: fileOf('two-hours') })).publicKey
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
@@ -45,10 +43,10 @@ const TWO_HOURS = `
 `
 
 /**
- * The expected incidents. The newest block is 10 s old ten seconds after the last one; at 2.7 blocks per second,
- * 150 blocks of the window of 600 have passed after another 46 s. A rule over a window ends when the last event
- * leaves the window. 26 network errors take five seconds, and the last 25 of them leave their five minutes at
- * 3355; the rule keeps firing for five more minutes. Half of the blocks of two minutes are slow after one minute.
+ * The expected incidents. The newest block is 10 s old ten seconds after the last one; at 2.7 blocks per second, 150
+ * blocks of the window of 600 have passed after another 46 s. A rule over a window ends when the last event leaves the
+ * window. 26 network errors take five seconds, and the last 25 of them leave their five minutes at 3355; the rule keeps
+ * firing for five more minutes. Half of the blocks of two minutes are slow after one minute.
  */
 const EXPECTED: readonly Planted[] = [
   [
@@ -95,18 +93,14 @@ describe('a recording of two hours', () => {
     const argv = ['--file', fileOf('two-hours'), ...range, '--services', 'bft']
     const { incidents } = await replayed(argv)
     // Without execution, neither a partial restart nor the age of blocks is known.
-    expect(namesOf(incidents)).toEqual([
-      ['critical ChainServiceDown bft', 'warning ChainServiceCrashed bft'],
-    ])
+    expect(namesOf(incidents)).toEqual([['critical ChainServiceDown bft', 'warning ChainServiceCrashed bft']])
   })
 
   test('is printed as a table after the number of incidents', async () => {
     const range = ['--since', '2026-03-01 00:18', '--until', '2026-03-01 00:23']
     const { code, out } = await cli(['replay', '--file', fileOf('two-hours'), ...range])
     const [first, , second] = out.split('\n')
-    expect(first).toMatch(
-      /^1 incident in 5 min \(2026-03-01T00:18:00Z to 2026-03-01T00:2[23]:\d\dZ\): 4 alerts$/,
-    )
+    expect(first).toMatch(/^1 incident in 5 min \(2026-03-01T00:18:00Z to 2026-03-01T00:2[23]:\d\dZ\): 4 alerts$/)
     expect(second).toMatch(
       /^. 2026-03-01T00:20:0\dZ {2}1 min [23]\d s {3}critical {2}ChainServiceDown {6}bft ended: core-dump$/,
     )
@@ -157,9 +151,7 @@ describe('a recording of a healthy node', () => {
     const lines = (await readFile(fileOf('healthy'), 'utf8')).split('\n')
     const after = lines
       .filter(minutes(10, 12))
-      .map((line) =>
-        line.replaceAll(/("_BOOT_ID"|"_SYSTEMD_INVOCATION_ID"):"[0-9a-f]{4}/g, '$1:"beef'),
-      )
+      .map((line) => line.replaceAll(/("_BOOT_ID"|"_SYSTEMD_INVOCATION_ID"):"[0-9a-f]{4}/g, '$1:"beef'))
     await writeFile(fileOf('boot'), [...lines.filter(minutes(0, 5)), ...after].join('\n'))
     const { incidents } = await replayed(['--file', fileOf('boot')])
     // Two events at the same time: they are one incident.

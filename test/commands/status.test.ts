@@ -32,9 +32,7 @@ describe('a healthy node, with an agent', () => {
   test('verdict, origin, and an overview of one screen', async () => {
     const lines = (await at({ COLUMNS: '80', LANG: 'C.UTF-8' })).trimEnd().split('\n')
     expect(lines[0]).toBe('OK: the node keeps up with the chain.')
-    expect(lines[1]).toMatch(
-      new RegExp(`^From the agent at 127.0.0.1:${host.port}, (\\d+ s|\\d+ s to \\d+ s) old$`),
-    )
+    expect(lines[1]).toMatch(new RegExp(`^From the agent at 127.0.0.1:${host.port}, (\\d+ s|\\d+ s to \\d+ s) old$`))
     expect(lines.length).toBeLessThanOrEqual(24)
     expect(lines).toContain('  services     running: bft, execution, rpc, ledger-tail, otelcol')
     expect(lines).toContain('  storage      21.53% of 1.81 TiB used, history of 642,000 blocks')
@@ -64,8 +62,7 @@ describe('a healthy node, with an agent', () => {
     const text: unknown = expect.stringMatching(/./)
     const digits: unknown = expect.stringMatching(/^\d+$/)
     const number: unknown = expect.any(Number)
-    const hex = (length: number): unknown =>
-      expect.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`))
+    const hex = (length: number): unknown => expect.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`))
     const address: unknown = expect.stringMatching(/:8000$/)
 
     expect(sections).toMatchObject({
@@ -207,9 +204,7 @@ describe('scenarios of the node', () => {
   test('a service that crashed: since when, and by what', async () => {
     await within('service-crash', 60, async (host) => {
       const overview = await see(host)
-      expect(overview).toMatch(
-        /^ {2}services +x bft failed \(killed by SIGABRT\); running: execution, /m,
-      )
+      expect(overview).toMatch(/^ {2}services +x bft failed \(killed by SIGABRT\); running: execution, /m)
       const service = await see(host, 'bft')
       expect(service).toMatch(/^ {2}state +x failed$/m)
       expect(service).toMatch(/^ {2}ended +\S+Z \([345]\d s ago\)$/m)
@@ -223,9 +218,7 @@ describe('scenarios of the node', () => {
       expect(await see(host)).toMatch(/^ {2}storage +unknown$/m)
       const storage = await see(host, 'storage')
       const [, facts = '', reason = ''] =
-        /from the storage tool:\n([^]*?)\n {2}from its growth rate[^]*\n {2}(storage: .*)\n$/.exec(
-          storage,
-        ) ?? []
+        /from the storage tool:\n([^]*?)\n {2}from its growth rate[^]*\n {2}(storage: .*)\n$/.exec(storage) ?? []
       expect(facts.split('\n').length).toBeGreaterThan(10)
       for (const line of facts.split('\n')) expect(line).toMatch(/ unknown$/)
       expect(reason).toMatch(/^storage: Could not read the storage report: .*; what to do: /)

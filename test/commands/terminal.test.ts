@@ -58,9 +58,7 @@ const NO_REPORTS = [
 
 it('every command is looked at, or is known to print no report', async () => {
   const seen = new Set([...REPORTS.map(({ argv }) => argv[0] ?? ''), ...NO_REPORTS])
-  expect(
-    (await programWords()).commands.filter(({ name }) => !seen.has(name)).map(({ name }) => name),
-  ).toEqual([])
+  expect((await programWords()).commands.filter(({ name }) => !seen.has(name)).map(({ name }) => name)).toEqual([])
 })
 
 const env: Record<string, string> = {}

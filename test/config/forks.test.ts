@@ -19,8 +19,7 @@ const write = (text: string): string => {
   writeFileSync(path, text)
   return path
 }
-const parse = (...lines: readonly string[]) =>
-  parseForks(parseConfigFile('own.yaml', lines.join('\n')))
+const parse = (...lines: readonly string[]) => parseForks(parseConfigFile('own.yaml', lines.join('\n')))
 const complaint = (...lines: readonly string[]): string => {
   try {
     parse(...lines)
@@ -65,14 +64,8 @@ describe("the operator's own file", () => {
     const own = (chain: string) => forks.get(chain)?.map(({ name, ...rest }) => [name, rest])
     const none = { minimumVersion: null, timeline: null }
     expect(own('143')).toEqual([
-      [
-        'mip-8',
-        { ...none, kind: 'fork', activationAt: Date.UTC(2026, 8, 3), minimumVersion: '0.16.2' },
-      ],
-      [
-        'autumn',
-        { ...none, kind: 'release', activationAt: Date.UTC(2026, 9, 1, 8), minimumVersion: '0.17' },
-      ],
+      ['mip-8', { ...none, kind: 'fork', activationAt: Date.UTC(2026, 8, 3), minimumVersion: '0.16.2' }],
+      ['autumn', { ...none, kind: 'release', activationAt: Date.UTC(2026, 9, 1, 8), minimumVersion: '0.17' }],
     ])
     expect(own('77')).toEqual([
       ['first', { ...none, kind: 'fork', activationAt: Date.UTC(2027, 0, 1), timeline: 'page' }],
@@ -98,14 +91,7 @@ describe("the operator's own file", () => {
     ],
     [
       'a key that is missing',
-      [
-        '143:',
-        '  - name: y',
-        '    kind: fork',
-        '    activation: 2026-09-02',
-        '  - name: x',
-        '    kind: fork',
-      ],
+      ['143:', '  - name: y', '    kind: fork', '    activation: 2026-09-02', '  - name: x', '    kind: fork'],
       'own.yaml:5: 143.1.activation: expected a time, got nothing',
     ],
     [
@@ -115,13 +101,7 @@ describe("the operator's own file", () => {
     ],
     [
       'a version of two numbers is a number',
-      [
-        '143:',
-        '  - name: x',
-        '    kind: fork',
-        '    activation: 2026-09-02',
-        '    minimumVersion: 0.17',
-      ],
+      ['143:', '  - name: x', '    kind: fork', '    activation: 2026-09-02', '    minimumVersion: 0.17'],
       'own.yaml:5: 143.0.minimumVersion: expected a version; quote one of two numbers, got 0.17',
     ],
     [
@@ -139,11 +119,7 @@ describe("the operator's own file", () => {
       ],
       'own.yaml:1: 143: expected names that differ, got ',
     ],
-    [
-      'a network by its name',
-      ['mainnet: []'],
-      'own.yaml:1: mainnet: expected a chain id in decimal digits, got []',
-    ],
+    ['a network by its name', ['mainnet: []'], 'own.yaml:1: mainnet: expected a chain id in decimal digits, got []'],
     ['no list', ['143: none'], 'own.yaml:1: 143: expected a list of forks, got "none"'],
     ['no networks', ['- name: x'], 'own.yaml:1: expected lists of forks under chain ids, got '],
   ])('%s', (_, lines, expected) => {

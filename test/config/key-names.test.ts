@@ -9,9 +9,7 @@ const read = (text: string) => parseNames(parseConfigFile('names.yaml', text))
 
 describe('a file of names', () => {
   test('maps keys to names, in any notation of the key', () => {
-    expect([
-      ...read(`'${A}': One\n'0x${B.toUpperCase().replace('0X', '')}': ' Two Words '\n`),
-    ]).toEqual([
+    expect([...read(`'${A}': One\n'0x${B.toUpperCase().replace('0X', '')}': ' Two Words '\n`)]).toEqual([
       [A, 'One'],
       [B, 'Two Words'],
     ])
@@ -19,21 +17,9 @@ describe('a file of names', () => {
   })
 
   test.each([
-    [
-      'a key that is too short',
-      `'${A}': One\n'02ab': Two`,
-      'names.yaml:2: expected a secp public key',
-    ],
-    [
-      'a key that YAML takes for a number',
-      `0x${'02'.padEnd(66, '1')}: One`,
-      'names.yaml:1: expected a secp',
-    ],
-    [
-      'a key of another kind',
-      `'04${'ab'.repeat(32)}': One`,
-      'names.yaml:1: expected a secp public key',
-    ],
+    ['a key that is too short', `'${A}': One\n'02ab': Two`, 'names.yaml:2: expected a secp public key'],
+    ['a key that YAML takes for a number', `0x${'02'.padEnd(66, '1')}: One`, 'names.yaml:1: expected a secp'],
+    ['a key of another kind', `'04${'ab'.repeat(32)}': One`, 'names.yaml:1: expected a secp public key'],
     ['no name', `# none\n'${A}':\n`, 'names.yaml:2: expected a name of 1 to 64 letters'],
     ['a name that is a list', `'${A}': [One]`, 'names.yaml:1: expected a name'],
     ['a name that a terminal would obey', `'${A}': "\\e[2J"`, 'names.yaml:1: expected a name'],
@@ -49,10 +35,7 @@ describe('a file of names', () => {
 
   test('the example that is shipped is one', () => {
     const example = fileURLToPath(new URL('../../networks/names.example.yaml', import.meta.url))
-    expect([...readNames(example).values()]).toEqual([
-      'Example Validator One',
-      'Example Validator Two',
-    ])
+    expect([...readNames(example).values()]).toEqual(['Example Validator One', 'Example Validator Two'])
     expect(() => readNames('/nowhere/names.yaml')).toThrow('there is no such file')
   })
 })

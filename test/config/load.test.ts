@@ -34,13 +34,10 @@ test('a standard node needs no configuration at all', () => {
 })
 
 test('precedence: file, environment, flag; the origin is reported', () => {
-  const { config, settings } = load(
-    'prefix: filed\nlog:\n  level: error\nrpc:\n  interval: 1s\n  timeout: 1s\n',
-    {
-      env: { CHAIN_AGENT_PREFIX: 'env', CHAIN_AGENT_RPC_INTERVAL: '5s', PATH: '/bin' },
-      flags: [{ path: 'prefix', value: 'flag', typed: '--prefix' }],
-    },
-  )
+  const { config, settings } = load('prefix: filed\nlog:\n  level: error\nrpc:\n  interval: 1s\n  timeout: 1s\n', {
+    env: { CHAIN_AGENT_PREFIX: 'env', CHAIN_AGENT_RPC_INTERVAL: '5s', PATH: '/bin' },
+    flags: [{ path: 'prefix', value: 'flag', typed: '--prefix' }],
+  })
   expect(config.prefix).toBe('flag')
   expect(config.rpc).toMatchObject({ interval: 5000, timeout: 1000 })
   const origins = Object.fromEntries(settings.map(({ path, origin }) => [path, origin]))
@@ -56,8 +53,7 @@ test('precedence: file, environment, flag; the origin is reported', () => {
 test('lists and switches from the environment are YAML, texts are taken as they are', () => {
   const { config } = load('', {
     env: {
-      CHAIN_AGENT_REFERENCES:
-        '[{name: a, url: "http://a.example"}, {url: "https://b.example/k", kind: query}]',
+      CHAIN_AGENT_REFERENCES: '[{name: a, url: "http://a.example"}, {url: "https://b.example/k", kind: query}]',
       CHAIN_AGENT_LEDGER_ENABLED: 'false',
       CHAIN_AGENT_NODE_PUBLIC_KEY: `0x${KEY.toUpperCase().replace('0X', '')}`,
     },
@@ -77,18 +73,12 @@ test('an empty section means its defaults', () => {
 describe('an invalid value is reported with position, value and expectation', () => {
   test.each([
     ['prefx: chain', 'agent.yaml:1: no such key: prefx; did you mean prefix?'],
-    [
-      'rpc:\n  url: http://a\n  intervall: 1s',
-      'agent.yaml:3: no such key: rpc.intervall; did you mean interval?',
-    ],
+    ['rpc:\n  url: http://a\n  intervall: 1s', 'agent.yaml:3: no such key: rpc.intervall; did you mean interval?'],
     [
       'rpc:\n  interval: soon',
       'agent.yaml:2: rpc.interval: expected a duration between 50ms and 1d, like 2s, 500ms or 5m, got "soon"',
     ],
-    [
-      'rpc:\n  interval: 2',
-      'agent.yaml:2: rpc.interval: expected a duration like 2s, 500ms or 5m, got 2',
-    ],
+    ['rpc:\n  interval: 2', 'agent.yaml:2: rpc.interval: expected a duration like 2s, 500ms or 5m, got 2'],
     [
       'rpc:\n  interval: 1ms',
       'agent.yaml:2: rpc.interval: expected a duration between 50ms and 1d, like 2s, 500ms or 5m, got "1ms"',
@@ -102,14 +92,8 @@ describe('an invalid value is reported with position, value and expectation', ()
       'listen: localhost:99999',
       'agent.yaml:1: listen: expected HOST:PORT, like 127.0.0.1:9843, [::1]:9843, or :9843 for every address, got "localhost:99999"',
     ],
-    [
-      'ledger:\n  enabled: maybe',
-      'agent.yaml:2: ledger.enabled: expected true or false, got "maybe"',
-    ],
-    [
-      'node:\n  publicKey: abc',
-      'agent.yaml:2: node.publicKey: expected a secp public key: 66 hex digits, got "abc"',
-    ],
+    ['ledger:\n  enabled: maybe', 'agent.yaml:2: ledger.enabled: expected true or false, got "maybe"'],
+    ['node:\n  publicKey: abc', 'agent.yaml:2: node.publicKey: expected a secp public key: 66 hex digits, got "abc"'],
     [
       'references:\n  - url: http://a\n    kind: rcp',
       'agent.yaml:3: references.0.kind: expected rpc or query, got "rcp"',
@@ -190,9 +174,7 @@ test('one key set by two flags is an error', () => {
     { path: 'listen', value: '127.0.0.1:1', typed: '--listen' },
     { path: 'listen', value: '127.0.0.1:2', typed: '--set listen' },
   ]
-  expect(problemsOf('', { flags })).toBe(
-    '--listen and --set listen set the same key; use only one of them',
-  )
+  expect(problemsOf('', { flags })).toBe('--listen and --set listen set the same key; use only one of them')
 })
 
 describe('what is shown', () => {

@@ -79,9 +79,12 @@ describe('what is known', () => {
     const timeout = new SourceError({ doing: 'a', happened: 'b' }, { timeout: true })
     for (const error of [timeout, timeout, new Error('bug')]) report({ ok: false, error, at: 0 })
     const failures = [...board.samples()].filter(({ name }) => name.includes('failures'))
-    expect(
-      Object.fromEntries(failures.map(({ labels, value }) => [labels['kind'], value])),
-    ).toEqual({ source: 0, parse: 0, timeout: 2, internal: 1 })
+    expect(Object.fromEntries(failures.map(({ labels, value }) => [labels['kind'], value]))).toEqual({
+      source: 0,
+      parse: 0,
+      timeout: 2,
+      internal: 1,
+    })
   })
 
   test('a bug in one collector does not affect others', () => {

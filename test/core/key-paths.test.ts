@@ -39,24 +39,14 @@ test.each([
     ['/home/monad/monad-bft', '/home/monad/.env', '/opt/monad/backup'],
     at('monad', 'monad'),
   ],
-  [
-    'no backup yet: it goes where the node directory is',
-    'chain',
-    ['/home/monad/monad-bft'],
-    at('monad', 'monad'),
-  ],
+  ['no backup yet: it goes where the node directory is', 'chain', ['/home/monad/monad-bft'], at('monad', 'monad')],
   [
     'earlier backups under the prefix stay in use',
     'chain',
     ['/home/monad/monad-bft', '/home/monad/.env', '/opt/chain/backup'],
     at('monad', 'chain'),
   ],
-  [
-    'no backup yet on a node with the prefix',
-    'chain',
-    ['/home/chain/chain-bft'],
-    at('chain', 'chain'),
-  ],
+  ['no backup yet on a node with the prefix', 'chain', ['/home/chain/chain-bft'], at('chain', 'chain')],
   ['the prefix is monad', 'monad', [], at('monad', 'monad')],
 ])('default folders: %s', async (...[, prefix, existing, expected]) => {
   expect(await resolveFolders(DEFAULTS, lookupOf(prefix, existing))).toEqual(expected)

@@ -97,18 +97,14 @@ describe('information for operators stays', () => {
 describe('an address of 20 bytes', () => {
   test('stays, and no other number of digits does', () => {
     fc.assert(
-      fc.property(
-        fc.integer({ min: 16, max: 80 }),
-        fc.infiniteStream(hexDigit),
-        (length, stream) => {
-          const digits = `0x${[...stream.take(length)].join('')}`
-          const line = `sent to ${digits} in round 70123`
-          // 66 digits after 02 or 03 are a public key.
-          fc.pre(!(length === 66 && /^0x0[23]/.test(digits)))
-          if (length === 40) expect(redactLog(line)).toBe(line)
-          else expect(redactLog(line)).not.toContain(digits)
-        },
-      ),
+      fc.property(fc.integer({ min: 16, max: 80 }), fc.infiniteStream(hexDigit), (length, stream) => {
+        const digits = `0x${[...stream.take(length)].join('')}`
+        const line = `sent to ${digits} in round 70123`
+        // 66 digits after 02 or 03 are a public key.
+        fc.pre(!(length === 66 && /^0x0[23]/.test(digits)))
+        if (length === 40) expect(redactLog(line)).toBe(line)
+        else expect(redactLog(line)).not.toContain(digits)
+      }),
       { seed: 7, numRuns: 2000 },
     )
   })
@@ -117,12 +113,8 @@ describe('an address of 20 bytes', () => {
 /** Secrets of each kind, in the forms in which they occur. */
 const word = fc.stringMatching(/^[A-Za-z0-9!#$%&*+,./;<>?@^_|~-]{6,24}$/)
 const hex = (bytes: number) =>
-  fc
-    .uint8Array({ minLength: bytes, maxLength: bytes })
-    .map((raw) => Buffer.from(raw).toString('hex'))
-const random = fc
-  .noBias(fc.uint8Array({ minLength: 24, maxLength: 48 }))
-  .map((raw) => Buffer.from(raw))
+  fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((raw) => Buffer.from(raw).toString('hex'))
+const random = fc.noBias(fc.uint8Array({ minLength: 24, maxLength: 48 })).map((raw) => Buffer.from(raw))
 const label = fc.constantFrom(
   'password',
   'KEYSTORE_PASSWORD',
@@ -145,10 +137,7 @@ const planted = fc.oneof(
     .map(([name, secret]) => [JSON.stringify({ a: 1, [name]: `${secret}zq` }), `${secret}zq`]),
   fc
     .tuple(label, word)
-    .map(([name, secret]) => [
-      JSON.stringify({ m: `sent ${JSON.stringify({ [name]: secret })} off` }),
-      secret,
-    ]),
+    .map(([name, secret]) => [JSON.stringify({ m: `sent ${JSON.stringify({ [name]: secret })} off` }), secret]),
   fc.tuple(fc.constantFrom('', '0x', 'key=', 'key: '), hex(32)).map(([is, s]) => [`${is}${s}`, s]),
   hex(48).map((secret) => [secret, secret]),
   random.map((raw) => [raw.toString('base64url'), raw.toString('base64url')]),
@@ -216,8 +205,7 @@ describe('a planted secret', () => {
 
 describe('a text of our own', () => {
   test('keeps its figures, though their names speak of secrets', () => {
-    const text =
-      '# TYPE chain_keystore_password_ok gauge\nchain_keystore_password_ok{key="secp"} 1\n'
+    const text = '# TYPE chain_keystore_password_ok gauge\nchain_keystore_password_ok{key="secp"} 1\n'
     expect(redactDocument(text)).toBe(text)
     expect(redactDocument(`a: 1\npassword: hunter2\nhash: ${HASH}\n`)).toBe(
       `a: 1\npassword: (redacted)\nhash: ${HASH}\n`,

@@ -14,8 +14,7 @@ const create = () => {
   const log = { info: put('info'), warn: put('warn'), error: put('error') }
   const reloader = createReloader({ clock, log, program: 'agent' })
   const state = () => reloader.samples().map(({ value }) => value)
-  const ends = (reloaded: Partial<Reloaded>) => () =>
-    Promise.resolve({ applied: [], pending: [], ...reloaded })
+  const ends = (reloaded: Partial<Reloaded>) => () => Promise.resolve({ applied: [], pending: [], ...reloaded })
   return { clock, lines, reloader, state, ends }
 }
 
@@ -27,16 +26,11 @@ test.each([
   [{}, ['info Configuration reloaded: nothing changed']],
   [
     { applied: ['references', 'log.level'], collectors: ['reference', 'status'] },
-    [
-      'info Configuration reloaded: applied references, log.level; collectors started or stopped: reference, status',
-    ],
+    ['info Configuration reloaded: applied references, log.level; collectors started or stopped: reference, status'],
   ],
   [
     { pending: ['listen', 'events.keep'] },
-    [
-      'info Configuration reloaded: nothing applied',
-      'warn Restart the agent to apply: listen, events.keep',
-    ],
+    ['info Configuration reloaded: nothing applied', 'warn Restart the agent to apply: listen, events.keep'],
   ],
 ])('the log names what %j means', async (reloaded, expected) => {
   const { clock, lines, reloader, state, ends } = create()

@@ -89,10 +89,7 @@ describe('key material in what a tool printed', () => {
     [`id 0x${'AB'.repeat(33)} end`, 'id 0x(hex digits) end'],
     ['wrong checksum', 'wrong checksum'],
     ['note: dG9wLXNlY3JldC1rZXk5 end', 'note: (long word) end'],
-    [
-      'at /dev/nvme1n1p1 2026-03-01T10:00:00.123456Z',
-      'at /dev/nvme1n1p1 2026-03-01T10:00:00.123456Z',
-    ],
+    ['at /dev/nvme1n1p1 2026-03-01T10:00:00.123456Z', 'at /dev/nvme1n1p1 2026-03-01T10:00:00.123456Z'],
   ])('%s', (text, expected) => {
     expect(excerpt(text)).toBe(expected)
   })
@@ -150,10 +147,7 @@ test.each([
 })
 
 test('an error in a reading becomes its words, without all that a tool printed', () => {
-  const error = new SourceError(
-    { doing: 'run x', happened: 'exit code 1' },
-    { output: 'PASSWORD=hunter2' },
-  )
+  const error = new SourceError({ doing: 'run x', happened: 'exit code 1' }, { output: 'PASSWORD=hunter2' })
   expect(toJson({ told: { ok: false, error } })).toEqual({
     told: { ok: false, error: 'Could not run x: exit code 1' },
   })

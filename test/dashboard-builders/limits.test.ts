@@ -50,9 +50,7 @@ describe('limits of panels', () => {
   })
 
   it('fail the build where the alert is gone, compares no such metric, or disagrees on what is bad', () => {
-    expect(() => limitsOf('ChainGone', 'up')).toThrow(
-      'no rule in alerts/ gives the alert ChainGone',
-    )
+    expect(() => limitsOf('ChainGone', 'up')).toThrow('no rule in alerts/ gives the alert ChainGone')
     expect(() => limitsOf('ChainBehind', 'chain_rpc_up')).toThrow('with no number')
     expect(() =>
       limitsBy(BEHIND, {

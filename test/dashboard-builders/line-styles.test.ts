@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type AvoidedColours,
-  lineStyleOf,
-  lineStylesByName,
-} from '../../dashboards/build/line-styles.ts'
+import { type AvoidedColours, lineStyleOf, lineStylesByName } from '../../dashboards/build/line-styles.ts'
 
 /** As Grafana would: every pattern that matches the name, the later ones over the earlier. */
 const lookOfName = (name: string, neighbours: AvoidedColours): string => {
@@ -26,9 +22,7 @@ const row = (from: number, name: (index: number) => string): readonly string[] =
 
 describe.each(['nothing', 'limits'] as const)('lines next to %s', (neighbours) => {
   it('the first 16 all differ', () => {
-    const looks = Array.from({ length: 16 }, (_, index) =>
-      JSON.stringify(lineStyleOf(index, neighbours)),
-    )
+    const looks = Array.from({ length: 16 }, (_, index) => JSON.stringify(lineStyleOf(index, neighbours)))
     expect(new Set(looks).size).toBe(16)
   })
 
@@ -54,8 +48,7 @@ describe.each(['nothing', 'limits'] as const)('lines next to %s', (neighbours) =
     ['validator-1', 'fullnode-1'],
     ['other-rpc', 'query-service'],
   ])('%s and %s differ in colour', (one, other) => {
-    const colour = (name: string): string | undefined =>
-      /#\w+/.exec(lookOfName(name, neighbours))?.[0]
+    const colour = (name: string): string | undefined => /#\w+/.exec(lookOfName(name, neighbours))?.[0]
     expect(colour(one)).toMatch(/^#/)
     expect(colour(one)).not.toBe(colour(other))
   })

@@ -37,9 +37,7 @@ describe('a dashboard is cut into pictures', () => {
 
 describe.each(['README.md', 'docs/dashboards.md'])('%s', (page) => {
   const text = readFileSync(join(ROOT, page), 'utf8')
-  const shown = [...text.matchAll(/(?:srcset|src)="(?:docs\/)?images\/([^"]+)"/g)].map(
-    ([, file = '']) => file,
-  )
+  const shown = [...text.matchAll(/(?:srcset|src)="(?:docs\/)?images\/([^"]+)"/g)].map(([, file = '']) => file)
 
   test('shows pictures that there are, each dark and light', () => {
     expect(shown.length).toBeGreaterThan(0)
@@ -54,14 +52,10 @@ test.each(files)('%s is small enough for a page', (file) => {
 })
 
 describe('a picture is of its dashboard as it is', () => {
-  const marks = z
-    .record(z.string(), z.string())
-    .parse(JSON.parse(readFileSync(join(ROOT, IMAGES, DRAWN), 'utf8')))
+  const marks = z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(join(ROOT, IMAGES, DRAWN), 'utf8')))
 
   test.each([...committed()])('%s', (name, json) => {
-    expect(marks[name], 'drawn of another dashboard: npm run dashboards:pictures').toBe(
-      markOf(json),
-    )
+    expect(marks[name], 'drawn of another dashboard: npm run dashboards:pictures').toBe(markOf(json))
   })
 
   const drawn = {

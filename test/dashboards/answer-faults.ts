@@ -18,10 +18,7 @@ export const ANSWER_FAULTS: readonly Fault[] = [
     name: 'a query that Prometheus refuses',
     rule: 'query',
     says: 'Prometheus refuses it: ',
-    plant: ask(
-      `chain_service_active{${SCOPE}} * on (job) chain_service_tasks{${SCOPE}}`,
-      '{{service}}',
-    ),
+    plant: ask(`chain_service_active{${SCOPE}} * on (job) chain_service_tasks{${SCOPE}}`, '{{service}}'),
   },
   {
     name: 'a variable that there is not',
@@ -39,10 +36,7 @@ export const ANSWER_FAULTS: readonly Fault[] = [
     name: 'a legend of a label that some series lack',
     rule: 'legend',
     says: 'its legend asks for tag, which 1 of 4 series lack',
-    plant: ask(
-      `chain_rpc_block_number{${SCOPE}} or chain_consensus_block_number{${SCOPE}}`,
-      'height {{tag}}',
-    ),
+    plant: ask(`chain_rpc_block_number{${SCOPE}} or chain_consensus_block_number{${SCOPE}}`, 'height {{tag}}'),
   },
   {
     name: 'one name for several lines',
@@ -63,10 +57,7 @@ export const ANSWER_FAULTS: readonly Fault[] = [
     name: 'more lines than can be told apart',
     rule: 'many',
     says: 'lines; expected 50 at most',
-    plant: ask(
-      `rate(chain_agent_collector_failures_total{${SCOPE}}[$__rate_interval])`,
-      '{{collector}} {{kind}}',
-    ),
+    plant: ask(`rate(chain_agent_collector_failures_total{${SCOPE}}[$__rate_interval])`, '{{collector}} {{kind}}'),
   },
   {
     name: 'a variable without values',

@@ -23,8 +23,7 @@ export class QueryError extends Error {}
 export const createApi = (origin: string): Api => {
   const ask = async (path: string, parameters: Readonly<Record<string, string | number>>) => {
     const url = new URL(`/api/v1/${path}`, origin)
-    for (const [name, value] of Object.entries(parameters))
-      url.searchParams.append(name, String(value))
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.append(name, String(value))
     const answer = answerSchema.parse(await (await fetch(url)).json())
     if (answer.status === 'error') throw new QueryError(answer.error)
     return answer.data
@@ -44,9 +43,7 @@ export const createApi = (origin: string): Api => {
     },
     labelValues: async (label, { from, to }, match) => {
       const scope = match === undefined ? {} : { 'match[]': match }
-      return z
-        .array(z.string())
-        .parse(await ask(`label/${label}/values`, { start: from, end: to, ...scope }))
+      return z.array(z.string()).parse(await ask(`label/${label}/values`, { start: from, end: to, ...scope }))
     },
   }
 }

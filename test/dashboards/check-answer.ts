@@ -17,16 +17,11 @@ export interface Answer {
 const MOST_SERIES = 50
 
 /** Findings about a result that Grafana would show badly or not at all. */
-export const checkAnswer = (
-  { type }: Pick<Panel, 'type'>,
-  { target, series }: Answer,
-): readonly Fault[] => {
+export const checkAnswer = ({ type }: Pick<Panel, 'type'>, { target, series }: Answer): readonly Fault[] => {
   if (series.length === 0) return [{ rule: 'empty', what: 'it shows nothing: no series answers' }]
   const known = series.filter(hasNumber)
   if (known.length === 0)
-    return [
-      { rule: 'empty', what: `it shows nothing: ${series.length} series, and no number in them` },
-    ]
+    return [{ rule: 'empty', what: `it shows nothing: ${series.length} series, and no number in them` }]
   if (type === 'table') return []
   const found: Fault[] = []
   const lacking = labelsOf(target)
@@ -64,8 +59,7 @@ export const sharedNames = (answers: readonly Answer[]): readonly string[] => {
   return [...shared]
 }
 
-const hasNumber = ({ points }: Answered): boolean =>
-  points.some(([, value]) => Number.isFinite(value))
+const hasNumber = ({ points }: Answered): boolean => points.some(([, value]) => Number.isFinite(value))
 
 const LABEL = /\{\{\s*([\w.]+)\s*\}\}/g
 

@@ -29,9 +29,7 @@ export const checkDashboards = async (check: Check): Promise<readonly Finding[]>
     ...found.filter((one) => !excuses.some((excuse) => covers(excuse, one))),
     ...excuses
       .filter((excuse) => !found.some((one) => covers(excuse, one)))
-      .map(({ where, rule }) =>
-        finding('excuse', where, `it is excused for "${rule}", and needs no excuse`),
-      ),
+      .map(({ where, rule }) => finding('excuse', where, `it is excused for "${rule}", and needs no excuse`)),
   ]
 }
 
@@ -45,17 +43,11 @@ const runEverywhere = async (
   { api, now, excuses }: Check,
 ): Promise<readonly Finding[]> => {
   const run = { name, dashboard, api, now }
-  const isOfOne = dashboard.templating.list.some(
-    (variable) => variable.name === 'instance' && variable.multi !== true,
-  )
+  const isOfOne = dashboard.templating.list.some((variable) => variable.name === 'instance' && variable.multi !== true)
   const seen = await runDashboard(isOfOne ? { ...run, choose: { instance: HEALTHY } } : run)
   const troubled = await runDashboard({ ...run, choose: { instance: TROUBLED } })
-  const refused = troubled.filter(
-    ({ rule, text }) => rule === 'query' && !seen.some((one) => one.text === text),
-  )
-  const excused = excuses.filter(
-    (excuse) => excuse.rule === 'empty' && seen.some((one) => covers(excuse, one)),
-  )
+  const refused = troubled.filter(({ rule, text }) => rule === 'query' && !seen.some((one) => one.text === text))
+  const excused = excuses.filter((excuse) => excuse.rule === 'empty' && seen.some((one) => covers(excuse, one)))
   return [...seen, ...refused, ...(await neverFilled(run, excused))]
 }
 
@@ -73,10 +65,6 @@ const neverFilled = async (
     left = left.filter((excuse) => seen.some((one) => covers(excuse, one)))
   }
   return left.map(({ where }) =>
-    finding(
-      'excuse',
-      where,
-      'it shows nothing on any node of the history; expected one on which it does',
-    ),
+    finding('excuse', where, 'it shows nothing on any node of the history; expected one on which it does'),
   )
 }

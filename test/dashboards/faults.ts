@@ -168,8 +168,7 @@ export const FAULTS: readonly Fault[] = [
     rule: 'datasource',
     says: 'target A: it does not ask "${datasource}", as its panel does',
     plant: change((panel) => {
-      for (const target of panel.targets ?? [])
-        target.datasource = { type: 'prometheus', uid: 'other' }
+      for (const target of panel.targets ?? []) target.datasource = { type: 'prometheus', uid: 'other' }
     }),
   },
   {
@@ -224,8 +223,7 @@ export const FAULTS: readonly Fault[] = [
     rule: 'link',
     says: 'leads to a runbook that there is not',
     plant: change((panel) => {
-      panel.description =
-        panel.description?.replaceAll('ChainBlockStalled', 'ChainBlockStaled') ?? ''
+      panel.description = panel.description?.replaceAll('ChainBlockStalled', 'ChainBlockStaled') ?? ''
     }),
   },
   {

@@ -196,8 +196,7 @@ describe('values over all nodes', () => {
 
   const absent = {
     past: {
-      'ALERTS{alertname="ChainAgentAbsent",alertstate="firing",severity="critical",component="agent"}':
-        '1x9',
+      'ALERTS{alertname="ChainAgentAbsent",alertstate="firing",severity="critical",component="agent"}': '1x9',
     },
     after: '5m',
   }
@@ -210,8 +209,6 @@ describe('values over all nodes', () => {
   })
 
   test('an alert that names no node is not in the table of nodes', async () => {
-    expect(await amiss({ dashboard: 'fleet', panel: 'Every node', target: 'B' }, absent, {})).toBe(
-      '',
-    )
+    expect(await amiss({ dashboard: 'fleet', panel: 'Every node', target: 'B' }, absent, {})).toBe('')
   })
 })

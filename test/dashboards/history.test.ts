@@ -17,15 +17,10 @@ const read = (chunk: string): Series => {
   const first = chunk.slice(0, chunk.indexOf('\n'))
   const [, metric = '', inner = ''] = /^(\w+)\{(.*)\} \S+ \S+$/.exec(first) ?? []
   const labels = Object.fromEntries(
-    [...inner.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = '', value = '']) => [
-      label,
-      value,
-    ]),
+    [...inner.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = '', value = '']) => [label, value]),
   )
   const points = () =>
-    [...chunk.matchAll(/ (\S+) (\d+)\n/g)].map(
-      ([, value, at]) => [Number(at), Number(value)] as const,
-    )
+    [...chunk.matchAll(/ (\S+) (\d+)\n/g)].map(([, value, at]) => [Number(at), Number(value)] as const)
   return { metric, labels, points }
 }
 
@@ -34,14 +29,11 @@ beforeAll(() => {
   all = [...history({ now: NOW, days: 2 })].slice(0, -1).map(read)
 })
 
-const base = (metric: string): string =>
-  metric in metrics ? metric : metric.replace(/_(?:bucket|sum|count)$/, '')
+const base = (metric: string): string => (metric in metrics ? metric : metric.replace(/_(?:bucket|sum|count)$/, ''))
 /** The last piece: the days before are a piece of their own, which comes first. */
 const find = (metric: string, labels: Readonly<Record<string, string>>): Series | undefined =>
   all.findLast(
-    (one) =>
-      one.metric === metric &&
-      Object.entries(labels).every(([label, value]) => one.labels[label] === value),
+    (one) => one.metric === metric && Object.entries(labels).every(([label, value]) => one.labels[label] === value),
   )
 const at = (series: Series | undefined, moment: number): number | undefined =>
   series?.points().findLast(([when]) => when <= moment && moment - when < 90)?.[1]
@@ -63,9 +55,7 @@ describe('the history', () => {
       const { job, instance, le, ...own } = labels
       expect(job).toBe(JOB)
       expect(INSTANCES).toContain(instance)
-      expect(Object.keys(own).toSorted(), metric).toEqual(
-        Object.keys(definition.labels ?? {}).toSorted(),
-      )
+      expect(Object.keys(own).toSorted(), metric).toEqual(Object.keys(definition.labels ?? {}).toSorted())
       expect(le !== undefined, metric).toBe(metric.endsWith('_bucket'))
       for (const [label, value] of Object.entries(own)) {
         const values = definition.labels?.[label]
@@ -76,13 +66,10 @@ describe('the history', () => {
 
   it('counters only increase, except for resets at the upgrade', () => {
     const falls = all.flatMap(({ metric, labels, points }) => {
-      const isCounter =
-        metric in metrics ? metric.endsWith('_total') : metric !== 'up' && base(metric) in metrics
+      const isCounter = metric in metrics ? metric.endsWith('_total') : metric !== 'up' && base(metric) in metrics
       if (!isCounter || labels['instance'] !== HEALTHY) return []
       const course = points()
-      return course.flatMap(([when, value], index) =>
-        value < (course[index - 1]?.[1] ?? 0) ? [when] : [],
-      )
+      return course.flatMap(([when, value], index) => (value < (course[index - 1]?.[1] ?? 0) ? [when] : []))
     })
     expect(falls.length).toBeGreaterThan(100)
     // Three hours ago; consensus starts again some seconds later.
@@ -108,19 +95,13 @@ describe('the history', () => {
     expect(value('chain_service_active', { ...healthy, service: 'bft' })).toBe(1)
     // During the upgrade.
     expect(value('chain_service_active', { ...healthy, service: 'bft' }, NOW - 3 * HOUR)).toBe(0)
-    expect(
-      value('chain_agent_maintenance', { ...healthy, reason: 'upgrade' }, NOW - 3 * HOUR),
-    ).toBe(1)
-    expect(
-      value('chain_node_running_info', { ...healthy, source: 'native', version: '0.16.1' }),
-    ).toBe(1)
+    expect(value('chain_agent_maintenance', { ...healthy, reason: 'upgrade' }, NOW - 3 * HOUR)).toBe(1)
+    expect(value('chain_node_running_info', { ...healthy, source: 'native', version: '0.16.1' })).toBe(1)
     expect(value('chain_agent_maintenance', { ...healthy, reason: 'upgrade' })).toBe(0)
     // A stall of 108 seconds, of which the last sample sees 90, at 2.5 blocks a second; then it catches up.
     expect(value('chain_block_difference', healthy, NOW - 1.575 * HOUR)).toBeGreaterThan(200)
     expect(value('chain_block_difference', healthy, NOW - 1.5 * HOUR)).toBe(0)
-    expect(
-      value('chain_duty_slots', { instance: 'validator-2', result: 'timeout' }),
-    ).toBeGreaterThan(500)
+    expect(value('chain_duty_slots', { instance: 'validator-2', result: 'timeout' })).toBeGreaterThan(500)
     expect(value('chain_storage_used_ratio', { instance: 'fullnode-1' })).toBe(0.87)
     expect(value('chain_native_statesync_active', { instance: 'fullnode-2' })).toBe(1)
     expect(value('chain_rpc_up', { instance: 'fullnode-2' })).toBe(0)
@@ -128,8 +109,6 @@ describe('the history', () => {
     expect(value('chain_rpc_up', { instance: 'fullnode-3' })).toBeUndefined()
     // 61 samples of 30 seconds each, at 2.5 blocks a second.
     expect(value('chain_block_difference', { instance: 'fullnode-4' })).toBe(4575)
-    expect(
-      value('chain_service_state', { instance: 'fullnode-4', service: 'bft', state: 'failed' }),
-    ).toBe(1)
+    expect(value('chain_service_state', { instance: 'fullnode-4', service: 'bft', state: 'failed' })).toBe(1)
   })
 })

@@ -31,8 +31,8 @@ export const INSTANCES: readonly string[] = PROFILES.map(({ name }) => name)
 export const STEP = 30
 
 /**
- * Generates a history of six nodes with incidents, as OpenMetrics with timestamps, in pieces because it is large.
- * The same options give the same text.
+ * Generates a history of six nodes with incidents, as OpenMetrics with timestamps, in pieces because it is large. The
+ * same options give the same text.
  */
 export function* history(options: Options): Generator<string> {
   for (const profile of PROFILES) {
@@ -66,8 +66,7 @@ const createTarget = (
       continue
     }
     full.move({ at, elapsed, isWritten: isScraped })
-    if (starts.consensus || starts.node || starts.agent)
-      full.reset((name) => beginsAnew(name, starts))
+    if (starts.consensus || starts.node || starts.agent) full.reset((name) => beginsAnew(name, starts))
     recordChain(full, moment)
     recordConsensus(full, moment)
     recordServices(full, moment, now)
@@ -92,8 +91,7 @@ const beginsAnew = (
   if (name === 'chain_native_events_total') return starts.consensus
   if (name === 'chain_service_cpu_seconds_total') return starts.node
   const type = definitions.get(name)?.type
-  const isOfAgent =
-    type === 'counter' || type === 'histogram' || name === 'chain_agent_collector_failures_total'
+  const isOfAgent = type === 'counter' || type === 'histogram' || name === 'chain_agent_collector_failures_total'
   return starts.agent && (isOfAgent || name.startsWith('process_cpu_'))
 }
 

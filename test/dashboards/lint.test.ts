@@ -12,17 +12,13 @@ const isNew = ({ text }: Finding): boolean => before.every((one) => one.text !==
 describe('the lint', () => {
   it('has no findings about the dashboards except allowed ones', () => {
     const isExcused = ({ rule, text }: Finding): boolean =>
-      ALLOWED_FINDINGS.some(
-        (excuse) => excuse.rule === rule && text.startsWith(`${excuse.where}: `),
-      )
+      ALLOWED_FINDINGS.some((excuse) => excuse.rule === rule && text.startsWith(`${excuse.where}: `))
     expect(before.filter((one) => !isExcused(one))).toEqual([])
     expect([...committed().keys()].toSorted()).toEqual(['duties', 'fleet', 'node'])
   })
 
   it('the panel into which faults are planted has no finding', () => {
-    expect(lint(new Map([...committed(), ['node', withGraph()]]), ['node']).filter(isNew)).toEqual(
-      [],
-    )
+    expect(lint(new Map([...committed(), ['node', withGraph()]]), ['node']).filter(isNew)).toEqual([])
   })
 
   it.each(FAULTS)('$name', ({ rule, says, follows, plant }) => {

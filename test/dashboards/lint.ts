@@ -6,8 +6,8 @@ import { lintPanels } from './lint/panels.ts'
 import { type Dashboard, dashboardSchema } from './model.ts'
 
 /**
- * Findings that need no Prometheus. `dashboards`: name → JSON; `those` of them are checked, the others are only
- * targets of links.
+ * Findings that need no Prometheus. `dashboards`: name → JSON; `those` of them are checked, the others are only targets
+ * of links.
  */
 export const lint = (
   dashboards: ReadonlyMap<string, unknown>,

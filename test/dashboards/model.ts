@@ -203,10 +203,7 @@ export const committed = (): ReadonlyMap<string, unknown> =>
   new Map(
     readdirSync(FOLDER)
       .filter((file) => file.endsWith('.json') && !file.startsWith('tsconfig'))
-      .map((file) => [
-        file.replace(/\.json$/, ''),
-        JSON.parse(readFileSync(join(FOLDER, file), 'utf8')),
-      ]),
+      .map((file) => [file.replace(/\.json$/, ''), JSON.parse(readFileSync(join(FOLDER, file), 'utf8'))]),
   )
 
 /** All panels but rows, whether their row is collapsed or not. */
@@ -217,5 +214,4 @@ export const titleOf = ({ title, id }: Pick<Panel, 'title' | 'id'>): string =>
   title === undefined || title === '' ? `number ${id}` : `"${title}"`
 
 /** The query of a variable, in either form. */
-export const queryOf = ({ query }: Variable): string =>
-  typeof query === 'string' ? query : query.query
+export const queryOf = ({ query }: Variable): string => (typeof query === 'string' ? query : query.query)

@@ -74,14 +74,11 @@ describe('a target as it is sent', () => {
 
 describe('the values of the variables', () => {
   const api: Api = {
-    instant: () =>
-      Promise.resolve([{ labels: { __name__: 'up', node: 'n1' }, points: [[NOW, 1]] }]),
+    instant: () => Promise.resolve([{ labels: { __name__: 'up', node: 'n1' }, points: [[NOW, 1]] }]),
     range: () => Promise.reject(new Error('not asked')),
     labelValues: (label, span, match) =>
       Promise.resolve(
-        label === 'instance' && match === 'up{job=~"a-job"}' && span.to === NOW
-          ? ['n10', 'n2', 'n2']
-          : ['a-job'],
+        label === 'instance' && match === 'up{job=~"a-job"}' && span.to === NOW ? ['n10', 'n2', 'n2'] : ['a-job'],
       ),
   }
   const open = async (variables: readonly unknown[], choose = {}) => {

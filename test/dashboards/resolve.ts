@@ -49,9 +49,7 @@ export const openScene = async (
     const chosen = choose[variable.name]
     variables.set(
       variable.name,
-      chosen === undefined
-        ? await chooseAll(variable, scene, api)
-        : { values: [chosen], isMany: isMany(variable) },
+      chosen === undefined ? await chooseAll(variable, scene, api) : { values: [chosen], isMany: isMany(variable) },
     )
   }
   return { now, span, variables }
@@ -136,8 +134,7 @@ const chooseAll = async (variable: Variable, scene: Scene, api: Api): Promise<Ch
   const values = [...new Set(filtered(found, variable.regex ?? ''))].toSorted((a, b) =>
     a.localeCompare(b, 'en', { numeric: true }),
   )
-  if (values.length > 0 && includeAll && allValue !== undefined)
-    return { values, isMany: many, verbatim: allValue }
+  if (values.length > 0 && includeAll && allValue !== undefined) return { values, isMany: many, verbatim: allValue }
   return { values: many ? values : values.slice(0, 1), isMany: many }
 }
 
@@ -145,8 +142,7 @@ const valuesOf = async (query: string, scene: Scene, api: Api): Promise<readonly
   const [, match, label] = /^label_values\((?:(.+),\s*)?(\w+)\)$/s.exec(query.trim()) ?? []
   if (label !== undefined) return api.labelValues(label, scene.span, match)
   const [, expression] = /^query_result\((.+)\)$/s.exec(query.trim()) ?? []
-  if (expression === undefined)
-    throw new Error(`a query of a variable that is not understood: ${query}`)
+  if (expression === undefined) throw new Error(`a query of a variable that is not understood: ${query}`)
   const series = await api.instant(expression, scene.now)
   return series.map(({ labels: { __name__: name = '', ...labels }, points }) => {
     const pairs = Object.entries(labels).map(([key, value]) => `${key}="${value}"`)
@@ -213,5 +209,4 @@ const STEPS: readonly (readonly [below: number, step: number])[] = [
   [604_800, 86_400],
 ]
 
-const roundInterval = (length: number): number =>
-  STEPS.find(([below]) => length < below)?.[1] ?? 604_800
+const roundInterval = (length: number): number => STEPS.find(([below]) => length < below)?.[1] ?? 604_800

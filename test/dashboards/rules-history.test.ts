@@ -41,7 +41,5 @@ it('rules on recorded series are recorded after them', () => {
   const levelOf = (record: string): number => levels.findIndex((level) => level.includes(record))
   expect(levelOf('instance:chain_block_age:seconds')).toBe(0)
   expect(levelOf('instance:chain_available:bool')).toBeGreaterThan(0)
-  expect(levelOf('instance:chain_available:avg1h')).toBeGreaterThan(
-    levelOf('instance:chain_available:bool'),
-  )
+  expect(levelOf('instance:chain_available:avg1h')).toBeGreaterThan(levelOf('instance:chain_available:bool'))
 })

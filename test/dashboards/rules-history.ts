@@ -14,9 +14,7 @@ export const levelsOfRecording = (): readonly (readonly Recording[])[] => {
   let left = rules.filter(isRecording)
   while (left.length > 0) {
     const open = new Set(left.map(({ record }) => record))
-    const ready = left.filter(({ expr }) =>
-      readPromql(expr).selected.every(({ metric }) => !open.has(metric)),
-    )
+    const ready = left.filter(({ expr }) => readPromql(expr).selected.every(({ metric }) => !open.has(metric)))
     if (ready.length === 0) throw new Error(`rules that need each other: ${[...open].join(', ')}`)
     levels.push(ready)
     left = left.filter((rule) => !ready.includes(rule))
@@ -80,8 +78,7 @@ export const statesOf = (points: Answered['points'], { pending, kept, step }: Wa
     for (let at = last + step; at < until && at <= last + kept; at += step) states.firing.push(at)
   }
   for (const [at] of points) {
-    const goesOn =
-      last !== null && (at - last <= step || isKept(at, { since, last, pending, kept }))
+    const goesOn = last !== null && (at - last <= step || isKept(at, { since, last, pending, kept }))
     keep(at)
     if (!goesOn) since = at
     since ??= at

@@ -1,14 +1,7 @@
 import { type Answered, type Api, QueryError } from './api.ts'
 import { type Finding, finding } from './findings.ts'
 import { type Answer, checkAnswer, sharedNames } from './check-answer.ts'
-import {
-  type Annotation,
-  type Dashboard,
-  type Panel,
-  panelsOf,
-  type Target,
-  titleOf,
-} from './model.ts'
+import { type Annotation, type Dashboard, type Panel, panelsOf, type Target, titleOf } from './model.ts'
 import { interpolate, openScene, type Scene, sent, unresolved } from './resolve.ts'
 
 interface Run {
@@ -40,11 +33,7 @@ export const runDashboard = async (run: Run): Promise<readonly Finding[]> => {
   return [...found, ...(await Promise.all(runs)).flat()]
 }
 
-const runPanel = async (
-  panel: Panel,
-  scene: Scene,
-  { name, api, only }: Run,
-): Promise<readonly Finding[]> => {
+const runPanel = async (panel: Panel, scene: Scene, { name, api, only }: Run): Promise<readonly Finding[]> => {
   const where = `${name}, panel ${titleOf(panel)}`
   const found: Finding[] = []
   const answers: Answer[] = []
@@ -77,9 +66,7 @@ const runAnnotation = async (
   const where = `${name}, annotation "${title}"`
   if (expr === undefined || only?.(where) === false) return []
   const text = interpolate(expr, scene)
-  const answer = await ask(where, text, () =>
-    api.range(text, { ...scene.span, step: ANNOTATION_STEP }),
-  )
+  const answer = await ask(where, text, () => api.range(text, { ...scene.span, step: ANNOTATION_STEP }))
   if ('refused' in answer) return [answer.refused]
   return (
     [titleFormat, textFormat]
@@ -102,11 +89,7 @@ const ask = async (
   const [left] = unresolved(expr)
   if (left !== undefined)
     return {
-      refused: finding(
-        'query',
-        where,
-        `nobody says what ${left} is; expected a variable that there is`,
-      ),
+      refused: finding('query', where, `nobody says what ${left} is; expected a variable that there is`),
     }
   try {
     return { series: await query() }

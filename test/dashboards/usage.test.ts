@@ -21,8 +21,6 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 
 describe('the catalogue and the dashboards', () => {
   it('every exposed metric is on a visible panel', () => {
-    expect(Object.keys(metrics).filter((name) => !shown.has(name) && !(name in LEFT_OUT))).toEqual(
-      [],
-    )
+    expect(Object.keys(metrics).filter((name) => !shown.has(name) && !(name in LEFT_OUT))).toEqual([])
   })
 })

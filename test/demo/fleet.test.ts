@@ -15,9 +15,7 @@ const MAIN = join(import.meta.dirname, '../../dist/main.js')
 const fleetSchema = z.array(
   z.object({ name: z.string(), fate: z.string(), publicKey: z.string(), metrics: z.string() }),
 )
-const targetsSchema = z.array(
-  z.object({ targets: z.tuple([z.string()]), labels: z.record(z.string(), z.string()) }),
-)
+const targetsSchema = z.array(z.object({ targets: z.tuple([z.string()]), labels: z.record(z.string(), z.string()) }))
 
 describe('a fleet of six', () => {
   let demo: Running

@@ -46,15 +46,10 @@ describe('npm run demo', () => {
 describe('demo --shell', () => {
   it('runs commands in a shell that uses the demo, and stops with the shell', async () => {
     const port = await freePort()
-    const { code, stdout } = await run(
-      process.execPath,
-      [MAIN, 'demo', '--shell', '--port', `${port}`],
-      {
-        env: { SHELL: '/bin/sh' },
-        input:
-          'chain-agent config | grep "^listen"\ncommand -v chain-agent\ncommand -v chain-status\n',
-      },
-    )
+    const { code, stdout } = await run(process.execPath, [MAIN, 'demo', '--shell', '--port', `${port}`], {
+      env: { SHELL: '/bin/sh' },
+      input: 'chain-agent config | grep "^listen"\ncommand -v chain-agent\ncommand -v chain-status\n',
+    })
     expect(code).toBe(0)
     const [, place = 'none'] = /Status lines go to (\S+)\/demo\.log/.exec(stdout) ?? []
     expect(stdout).toContain(`listen: 127.0.0.1:${port}`)

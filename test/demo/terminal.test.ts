@@ -60,8 +60,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true })
 })
 
-const inDemo = async (command: string) =>
-  run('sh', ['-c', `${settings}\n${command}`], { cwd: directory })
+const inDemo = async (command: string) => run('sh', ['-c', `${settings}\n${command}`], { cwd: directory })
 
 const firstLineOf = (text: string): string => text.split('\n').find((line) => line !== '') ?? ''
 
@@ -109,9 +108,7 @@ describe('serve-query with the configuration of the demo', () => {
       (height) => height >= Number(from) + 99,
     )
     const range = `--to-block ${Number(from) + 99}`
-    const rows = await inDemo(
-      `chain-agent query --url ${url} --address ${ERC20} --from-block ${from} ${range} --quiet`,
-    )
+    const rows = await inDemo(`chain-agent query --url ${url} --address ${ERC20} --from-block ${from} ${range} --quiet`)
     // 20 of 100 blocks have three events each.
     expect(rows.stdout.trimEnd().split('\n')).toHaveLength(60)
     const { code, stdout } = await inDemo(

@@ -40,9 +40,7 @@ describe('provisioning of Grafana', () => {
     .parse(parse(read('deploy/grafana/provisioning/datasources/chain-agent.yaml')))
 
   test('the source of data knows how often it is scraped', () => {
-    expect(datasources.map(({ jsonData }) => jsonData.timeInterval)).toEqual([
-      prometheus.global.scrape_interval,
-    ])
+    expect(datasources.map(({ jsonData }) => jsonData.timeInterval)).toEqual([prometheus.global.scrape_interval])
   })
 
   test('the dashboards are looked for where the guide puts them', () => {
@@ -128,7 +126,5 @@ describe('the collector of OpenTelemetry', () => {
 
 test('the package has all that the guide installs from', () => {
   const { files } = z.object({ files: z.array(z.string()) }).parse(JSON.parse(read('package.json')))
-  expect(files).toEqual(
-    expect.arrayContaining(['alerts', 'deploy', ...NAMES.map((name) => `dashboards/${name}.json`)]),
-  )
+  expect(files).toEqual(expect.arrayContaining(['alerts', 'deploy', ...NAMES.map((name) => `dashboards/${name}.json`)]))
 })

@@ -88,9 +88,7 @@ export const chainOf = async (url: string): Promise<Chain> => {
     },
     send: async (transactions) => {
       const gas = hex(Math.min(MOST_GAS, Math.floor(BLOCK_GAS / transactions.length)))
-      const bodies = transactions.map((each) => [
-        { from: each.from ?? owner, gas, ...bodyOf(each) },
-      ])
+      const bodies = transactions.map((each) => [{ from: each.from ?? owner, gas, ...bodyOf(each) }])
       const hashes = await askAll('eth_sendTransaction', bodies)
       await ask('evm_mine', [])
       await receiptsOf(hashes)
@@ -101,9 +99,7 @@ export const chainOf = async (url: string): Promise<Chain> => {
         'eth_call',
         questions.map((each) => [bodyOf(each), tag]),
       )
-      return replies.map(({ result }) =>
-        typeof result === 'string' ? BigInt(result.slice(0, 66)) : null,
-      )
+      return replies.map(({ result }) => (typeof result === 'string' ? BigInt(result.slice(0, 66)) : null))
     },
     height: async () => Number(await ask('eth_blockNumber', [])),
   }

@@ -34,11 +34,7 @@ export const ownersOf = async (
 /** By balanceOf of an ERC-1155, for each id and holder. */
 export const kindsOf = async (
   chain: Chain,
-  {
-    contract,
-    ids,
-    holders,
-  }: { contract: Deployed; ids: readonly bigint[]; holders: readonly string[] },
+  { contract, ids, holders }: { contract: Deployed; ids: readonly bigint[]; holders: readonly string[] },
 ): Promise<Balances> => {
   const pairs = ids.flatMap((id) => holders.map((holder) => ({ id, holder })))
   const questions = pairs.map(({ id, holder }) => ({
@@ -50,10 +46,7 @@ export const kindsOf = async (
   return withoutNothing(names, await chain.read(questions))
 }
 
-const withoutNothing = (
-  names: readonly string[],
-  answers: readonly (bigint | null)[],
-): Balances => {
+const withoutNothing = (names: readonly string[], answers: readonly (bigint | null)[]): Balances => {
   const balances = new Map<string, bigint>()
   for (const [index, name] of names.entries()) {
     const balance = answers[index] ?? null

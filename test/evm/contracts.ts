@@ -43,9 +43,7 @@ export const compiled = async (): Promise<ReadonlyMap<string, Contract>> => {
   const output = outputSchema.parse(JSON.parse(await cached(input)))
   const errors = output.errors?.filter(({ severity }) => severity === 'error') ?? []
   if (errors.length > 0) throw new Error(errors.map((each) => each.formattedMessage).join('\n'))
-  return new Map(
-    Object.keys(sources).flatMap((file) => Object.entries(output.contracts?.[file] ?? {})),
-  )
+  return new Map(Object.keys(sources).flatMap((file) => Object.entries(output.contracts?.[file] ?? {})))
 }
 
 const cached = async (input: string): Promise<string> => {
@@ -55,11 +53,7 @@ const cached = async (input: string): Promise<string> => {
   if (known !== undefined) return known
   const solc = join(HERE, 'node_modules/solc/solc.js')
   const args = [solc, '--standard-json', '--base-path', SOURCES]
-  const words = await must(
-    process.execPath,
-    [...args, '--include-path', join(HERE, 'node_modules')],
-    { input },
-  )
+  const words = await must(process.execPath, [...args, '--include-path', join(HERE, 'node_modules')], { input })
   // The compiler may print a message before the JSON.
   const output = words.slice(words.indexOf('{'))
   await mkdir(CACHE, { recursive: true })

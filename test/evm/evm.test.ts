@@ -15,9 +15,7 @@ describe('a real JSON-RPC node', () => {
       rpc: { url: node.url, interval: '200ms' },
       reference: { interval: '200ms' },
       references: [{ name: 'itself', url: node.url, kind: 'rpc' }],
-      ...Object.fromEntries(
-        ['services', 'lifecycle', 'ledger'].map((name) => [name, { enabled: false }]),
-      ),
+      ...Object.fromEntries(['services', 'lifecycle', 'ledger'].map((name) => [name, { enabled: false }])),
     })
   })
   afterAll(async () => {
@@ -43,8 +41,7 @@ describe('a real JSON-RPC node', () => {
     for (const tag of ['latest', 'safe', 'finalized']) {
       expect(value('chain_rpc_block_number', { tag })).toBeGreaterThanOrEqual(0)
     }
-    const age =
-      Date.now() / 1000 - (value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }) ?? 0)
+    const age = Date.now() / 1000 - (value('chain_rpc_block_timestamp_seconds', { tag: 'latest' }) ?? 0)
     expect(Math.abs(age)).toBeLessThan(60)
   })
 
@@ -68,8 +65,6 @@ describe('a real JSON-RPC node', () => {
       (seen) => seen.value('chain_rpc_up') === 0,
     )
     expect(value('chain_rpc_block_number', { tag: 'latest' })).toBe(undefined)
-    expect(
-      value('chain_rpc_errors_total', { method: 'eth_blockNumber', reason: 'refused' }),
-    ).toBeGreaterThan(0)
+    expect(value('chain_rpc_errors_total', { method: 'eth_blockNumber', reason: 'refused' })).toBeGreaterThan(0)
   })
 })

@@ -13,8 +13,7 @@ const OWN_TOKENS = 4n
 const OWN_KIND = 1_000_000n
 
 /** Initial balances of accounts, in addition to random mints of the contract. */
-const ownToken = (account: number, index: bigint): bigint =>
-  OWN_KIND + BigInt(account) * OWN_TOKENS + index
+const ownToken = (account: number, index: bigint): bigint => OWN_KIND + BigInt(account) * OWN_TOKENS + index
 
 export interface History {
   readonly coin: Deployed
@@ -53,9 +52,7 @@ export const tokensOf = ({ accounts }: Chain, name: Name): readonly bigint[] => 
   if (name === 'multi') return [...drawn, OWN_KIND]
   return [
     ...drawn,
-    ...accounts.flatMap((_, account) =>
-      numbers(0n, OWN_TOKENS).map((index) => ownToken(account, index)),
-    ),
+    ...accounts.flatMap((_, account) => numbers(0n, OWN_TOKENS).map((index) => ownToken(account, index))),
   ]
 }
 
@@ -90,12 +87,7 @@ export const makeHistory = async (chain: Chain): Promise<History> => {
   const churn = (to: Deployed, rounds: bigint) => call(to, 'churn(uint256)', [rounds])
   const churnAll = async () => {
     for (let block = 0; block < CHURNS; block += 1) {
-      await chain.send([
-        churn(coin, 500n),
-        churn(nft, 250n),
-        churn(edition, 250n),
-        churn(multi, 150n),
-      ])
+      await chain.send([churn(coin, 500n), churn(nft, 250n), churn(edition, 250n), churn(multi, 150n)])
     }
   }
 
@@ -103,9 +95,7 @@ export const makeHistory = async (chain: Chain): Promise<History> => {
   const gifts = chain.accounts.flatMap((account, index) => [
     call(coin, 'mint(address,uint256)', [account, 10n ** 21n]),
     call(multi, 'mint(address,uint256,uint256)', [account, OWN_KIND, 10n ** 6n]),
-    ...numbers(0n, OWN_TOKENS).map((own) =>
-      call(nft, 'mint(address,uint256)', [account, ownToken(index, own)]),
-    ),
+    ...numbers(0n, OWN_TOKENS).map((own) => call(nft, 'mint(address,uint256)', [account, ownToken(index, own)])),
   ])
   await chain.send(gifts)
   const middle = (await chain.height()) + 1

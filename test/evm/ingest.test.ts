@@ -66,9 +66,7 @@ describe('the ingest from a real node', () => {
 
   const churn = async (blocks: number): Promise<void> => {
     for (let block = 0; block < blocks; block += 1) {
-      await chain.send(
-        [coin, multi].map((to) => ({ to, method: 'churn(uint256)', args: [BigInt(block * 20)] })),
-      )
+      await chain.send([coin, multi].map((to) => ({ to, method: 'churn(uint256)', args: [BigInt(block * 20)] })))
     }
   }
 

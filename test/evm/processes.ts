@@ -89,9 +89,7 @@ const outputSchema = z.object({
   partial: z.boolean(),
   nonConserving: z.boolean(),
   through: z.number(),
-  balances: z.array(
-    z.object({ address: z.string(), id: z.string().optional(), balance: z.string() }),
-  ),
+  balances: z.array(z.object({ address: z.string(), id: z.string().optional(), balance: z.string() })),
   intervals: z.array(z.object({ from: z.string(), to: z.string(), owner: z.string() })).default([]),
   verified: z.object({
     asked: z.number(),

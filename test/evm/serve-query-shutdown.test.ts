@@ -11,10 +11,7 @@ const pageSchema = z.object({
   next_block: z.number().optional(),
 })
 
-it('a backfill stops gracefully on a signal, and resumes where it was', async ({
-  directory,
-  onTestFinished,
-}) => {
+it('a backfill stops gracefully on a signal, and resumes where it was', async ({ directory, onTestFinished }) => {
   const node = await startRpcNode({ height: HEIGHT })
   onTestFinished(node.close)
   // Block 0, 3, 6, … of the test's chain begin with that contract: one of three logs is of it.
@@ -29,9 +26,7 @@ it('a backfill stops gracefully on a signal, and resumes where it was', async ({
   const begun = await eventually(second.height, (height) => height !== null, { every: 5 })
   expect(begun).toBeLessThan(HEIGHT)
   await second.reaches(HEIGHT)
-  const asked = node.seen.flatMap(({ method, params }) =>
-    method === 'eth_getLogs' ? [JSON.stringify(params)] : [],
-  )
+  const asked = node.seen.flatMap(({ method, params }) => (method === 'eth_getLogs' ? [JSON.stringify(params)] : []))
   // What was written before the end was not fetched again.
   expect(new Set(asked).size).toBeGreaterThanOrEqual(asked.length - 1)
 
@@ -47,9 +42,7 @@ it('a backfill stops gracefully on a signal, and resumes where it was', async ({
     from = page.next_block
   }
   const blocks = Array.from({ length: HEIGHT + 1 }, (_, block) => node.chain.block(block))
-  const expected = blocks.flatMap((block) =>
-    block.logs.filter(({ address }) => address === contract(0)),
-  )
+  const expected = blocks.flatMap((block) => block.logs.filter(({ address }) => address === contract(0)))
   expect(logs).toBe(expected.length)
   expect(await second.stop('SIGINT')).toBe(0)
   expect(first.output() + second.output()).not.toMatch(/Warning/)

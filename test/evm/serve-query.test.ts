@@ -162,9 +162,7 @@ describe('a self-hosted query service on a real chain', () => {
 
   const logsOf = async (addresses: readonly Deployed[], block?: number) => {
     const [fromBlock, toBlock] =
-      block === undefined
-        ? ['0x0', 'latest']
-        : [`0x${block.toString(16)}`, `0x${block.toString(16)}`]
+      block === undefined ? ['0x0', 'latest'] : [`0x${block.toString(16)}`, `0x${block.toString(16)}`]
     const address = addresses.map((each) => each.address)
     return logsSchema.parse(await chain.ask('eth_getLogs', [{ fromBlock, toBlock, address }]))
   }
@@ -198,10 +196,7 @@ describe('a self-hosted query service on a real chain', () => {
     const wider = { ...body, logs: [{}] }
     expect((await servingOf('DuckDB').query(wider)).status).toBe(200)
     const refused = await servingOf('ClickHouse').query(wider)
-    expect([refused.status, await refused.text()]).toEqual([
-      400,
-      expect.stringMatching(/not_indexed/),
-    ])
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringMatching(/not_indexed/)])
   })
 
   it('stops gracefully, and serves the hosted dialect if configured', async () => {
@@ -254,10 +249,7 @@ describe('a self-hosted query service on a real chain', () => {
       '--metrics-listen',
       '127.0.0.1:0',
     ])
-    expect([refused.code, refused.stderr]).toEqual([
-      1,
-      expect.stringMatching(/^Could not open.*store/),
-    ])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/^Could not open.*store/)])
     await node.stop()
     for (const store of STORES) {
       const serving = await begin(store)

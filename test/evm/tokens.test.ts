@@ -35,20 +35,14 @@ describe('balances from the logs of real contracts', () => {
         const { balances, result } = await rebuild(served, { standard, contract, dialect, path })
         expect(balances).toEqual(truth)
         expect(result).toMatchObject({ partial: false, nonConserving: false, hybrid: false })
-        expect(result.stats.malformed + result.stats.unrequested + result.stats.wrongStandard).toBe(
-          0,
-        )
+        expect(result.stats.malformed + result.stats.unrequested + result.stats.wrongStandard).toBe(0)
       }
     }
   }
 
   it('match balanceOf: ERC-20', async () => {
     const { coin } = history
-    await expectTruth(
-      'erc20',
-      coin,
-      await coinsOf(chain, { contract: coin, holders: holdersOf(chain, coin) }),
-    )
+    await expectTruth('erc20', coin, await coinsOf(chain, { contract: coin, holders: holdersOf(chain, coin) }))
     const [supply] = await chain.read([{ to: coin, method: 'totalSupply()', args: [] }])
     const { result } = await rebuild(served, { standard: 'erc20', contract: coin })
     expect(result.supply).toBe(supply)
@@ -56,11 +50,7 @@ describe('balances from the logs of real contracts', () => {
 
   it('match ownerOf: ERC-721', async () => {
     const { nft } = history
-    await expectTruth(
-      'erc721',
-      nft,
-      await ownersOf(chain, { contract: nft, ids: tokensOf(chain, 'nft') }),
-    )
+    await expectTruth('erc721', nft, await ownersOf(chain, { contract: nft, ids: tokensOf(chain, 'nft') }))
   })
 
   it('match ownerOf for ranges minted at creation: ERC-2309', async () => {
@@ -87,9 +77,7 @@ describe('balances from the logs of real contracts', () => {
       fromBlock: middle,
     })
     const of = (all: Balances, holder: string): bigint => all.get(holder) ?? 0n
-    const changes = holders.map(
-      (holder) => [holder, of(after, holder) - of(before, holder)] as const,
-    )
+    const changes = holders.map((holder) => [holder, of(after, holder) - of(before, holder)] as const)
     expect(balances).toEqual(new Map(changes.filter(([, change]) => change !== 0n)))
     expect(result.rows.some(({ balance }) => balance < 0n)).toBe(true)
     expect(result).toMatchObject({ partial: true, nonConserving: false })

@@ -37,8 +37,7 @@ test('a shared failure is logged in full once, and again after recovery', () => 
   tell({ collector: 'consensus', to: 'working' })
   tell({ collector: 'logs', to: 'working' })
   tell({ collector: 'ledger', to, error: journal })
-  const full =
-    'Could not read the journal: this user may not read it; what to do: add it to the group'
+  const full = 'Could not read the journal: this user may not read it; what to do: add it to the group'
   expect(lines).toEqual([
     `warn ledger: ${full}`,
     `warn consensus: ${to} (same as ledger)`,

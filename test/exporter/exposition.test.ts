@@ -40,20 +40,14 @@ test('shows readings of this moment, and what was recorded since the beginning',
 
 test('two readings of one series are reported, never summed', async () => {
   const { render, complaints } = exposition()
-  const twice: readonly Sample[] = [
-    sample('chain_block_difference', 3),
-    sample('chain_block_difference', 4),
-  ]
+  const twice: readonly Sample[] = [sample('chain_block_difference', 3), sample('chain_block_difference', 4)]
   expect(await ours(render(twice))).toEqual(['chain_block_difference 3'])
-  expect(complaints).toEqual([
-    'two readings have the series chain_block_difference{}; the first is exported',
-  ])
+  expect(complaints).toEqual(['two readings have the series chain_block_difference{}; the first is exported'])
 })
 
 test('a counter of another process is exported by value, also when it decreases', async () => {
   const { render } = exposition()
-  const restarts = (value: number) =>
-    ours(render([sample('chain_service_restarts_total', value, { service: 'rpc' })]))
+  const restarts = (value: number) => ours(render([sample('chain_service_restarts_total', value, { service: 'rpc' })]))
   expect(await restarts(5)).toEqual(['chain_service_restarts_total{service="rpc"} 5'])
   expect(await restarts(0)).toEqual(['chain_service_restarts_total{service="rpc"} 0'])
 })
@@ -73,9 +67,7 @@ test('label values are escaped', async () => {
 
 test('the agent and the service export disjoint metrics', async () => {
   const told = async (text: Promise<string>): Promise<readonly string[]> =>
-    [...(await text).matchAll(/^# HELP (chain_(?:query_service|rpc)_)/gm)].map(
-      ([, part = '']) => part,
-    )
+    [...(await text).matchAll(/^# HELP (chain_(?:query_service|rpc)_)/gm)].map(([, part = '']) => part)
   const service = createExposition(() => undefined, { catalogue: serviceMetrics })
   expect(new Set(await told(exposition().render([])))).toEqual(new Set(['chain_rpc_']))
   expect(new Set(await told(service.render([])))).toEqual(new Set(['chain_query_service_']))

@@ -7,6 +7,5 @@ test('the page has every metric once, and an introduction for every chapter', ()
   for (const name of Object.keys(metrics)) {
     expect(page.split(`| \`${name}\` |`), name).toHaveLength(2)
   }
-  for (const chapter of Object.keys(chapters))
-    expect(page).toMatch(new RegExp(`## ${chapter}\n\n[A-Zs].+\\.\n`))
+  for (const chapter of Object.keys(chapters)) expect(page).toMatch(new RegExp(`## ${chapter}\n\n[A-Zs].+\\.\n`))
 })

@@ -19,19 +19,14 @@ afterEach(async () => {
 const start = async (changed: Partial<AgentView> = {}) => {
   const server = await serve({ ...view, ...changed }, { host: '127.0.0.1', port: 0 })
   closing.push(server.close)
-  return (path: string, init?: RequestInit) =>
-    fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
+  return (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${server.address.port}${path}`, init)
 }
 
 test.each([
   ['/metrics', 'text/plain; version=0.0.4; charset=utf-8', 'chain_rpc_up 1\n'],
   ['/-/healthy', 'text/plain; charset=utf-8', 'The agent is alive.\n'],
   ['/-/ready', 'text/plain; charset=utf-8', 'Every collector has run once.\n'],
-  [
-    '/api/v1/status',
-    'application/json; charset=utf-8',
-    '{\n  "agent": {\n    "version": "1.2.3"\n  }\n}',
-  ],
+  ['/api/v1/status', 'application/json; charset=utf-8', '{\n  "agent": {\n    "version": "1.2.3"\n  }\n}'],
 ])('GET and HEAD %s', async (path, type, body) => {
   const ask = await start()
   const got = await ask(path)
@@ -49,14 +44,11 @@ test('the page at / links to every endpoint', async () => {
   for (const link of links) expect((await ask(link)).status).toBe(200)
 })
 
-test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])(
-  '%s is refused and told what is allowed',
-  async (method) => {
-    const ask = await start()
-    const response = await ask('/metrics', { method })
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
-  },
-)
+test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is refused and told what is allowed', async (method) => {
+  const ask = await start()
+  const response = await ask('/metrics', { method })
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+})
 
 test.each(['/nothing', '/metrics/more', '/Metrics', '/debug/pprof', '/%2e%2e/etc/passwd'])(
   '%s is not there',
@@ -77,9 +69,7 @@ const rawAnswer = async (request: string): Promise<string> => {
 }
 
 test('headers above the limit get 431 with a body that names the limit', async () => {
-  const answer = await rawAnswer(
-    `GET /metrics HTTP/1.1\r\nHost: agent\r\nX-Long: ${'x'.repeat(9000)}\r\n\r\n`,
-  )
+  const answer = await rawAnswer(`GET /metrics HTTP/1.1\r\nHost: agent\r\nX-Long: ${'x'.repeat(9000)}\r\n\r\n`)
   const [head = '', body] = answer.split('\r\n\r\n')
   expect(head).toMatch(/^HTTP\/1\.1 431 Request Header Fields Too Large\r\n/)
   expect(head).toContain('X-Content-Type-Options: nosniff')

@@ -21,25 +21,16 @@ const faultOf = (path: string, value: unknown): string | undefined => {
   const owner = keys.at(-2) ?? ''
   if (OTHER_UNIT.test(key)) return 'a duration that is not in seconds'
   const isRfc3339 = typeof value === 'string' && RFC_3339.test(value)
-  if ((MOMENT.test(key) || owner.endsWith('At')) && value !== null && !isRfc3339)
-    return 'a moment that is not RFC 3339'
-  if (
-    typeof value === 'number' &&
-    value > 1e9 &&
-    !key.endsWith('Bytes') &&
-    !SAMPLE_VALUE.test(path)
-  )
+  if ((MOMENT.test(key) || owner.endsWith('At')) && value !== null && !isRfc3339) return 'a moment that is not RFC 3339'
+  if (typeof value === 'number' && value > 1e9 && !key.endsWith('Bytes') && !SAMPLE_VALUE.test(path))
     return 'a number as large as an epoch'
-  if (key.endsWith('Seconds') && value !== null && typeof value !== 'number')
-    return 'a duration that is not a number'
+  if (key.endsWith('Seconds') && value !== null && typeof value !== 'number') return 'a duration that is not a number'
   return undefined
 }
 
 const faultsIn = (value: unknown, path = ''): readonly string[] => {
   if (typeof value === 'object' && value !== null) {
-    return Object.entries(value).flatMap(([key, entry]) =>
-      faultsIn(entry, path === '' ? key : `${path}.${key}`),
-    )
+    return Object.entries(value).flatMap(([key, entry]) => faultsIn(entry, path === '' ? key : `${path}.${key}`))
   }
   const fault = faultOf(path, value)
   return fault === undefined ? [] : [`${path} = ${String(value)}: ${fault}`]
@@ -49,21 +40,14 @@ test.each(['healthy', 'service-crash'])(
   'in the status of the scenario %s, moments are RFC 3339 and durations seconds',
   async (scenario) => {
     host = await startHost({ scenario, second: 60 })
-    const status: unknown = await (
-      await fetch(`http://127.0.0.1:${host.port}/api/v1/status`)
-    ).json()
-    expect(status).toHaveProperty(
-      'collectors.services.reading.services.0.startedAt',
-      expect.stringMatching(RFC_3339),
-    )
+    const status: unknown = await (await fetch(`http://127.0.0.1:${host.port}/api/v1/status`)).json()
+    expect(status).toHaveProperty('collectors.services.reading.services.0.startedAt', expect.stringMatching(RFC_3339))
     expect(faultsIn(status)).toEqual([])
   },
 )
 
 test('the check finds each of the formats that the API had', () => {
-  expect(
-    faultsIn({ startedAt: 1795124041895, at: '1795315240', tookMs: 3, upSeconds: '4', n: 2e9 }),
-  ).toEqual([
+  expect(faultsIn({ startedAt: 1795124041895, at: '1795315240', tookMs: 3, upSeconds: '4', n: 2e9 })).toEqual([
     'startedAt = 1795124041895: a moment that is not RFC 3339',
     'at = 1795315240: a moment that is not RFC 3339',
     'tookMs = 3: a duration that is not in seconds',

@@ -19,10 +19,7 @@ export const missing = (seen: Exposition, series: readonly string[]): readonly s
   series.filter((one) => read(seen, one) === undefined)
 
 /** The differences from the expected values, as text. */
-export const unlike = (
-  seen: Exposition,
-  expected: Readonly<Record<string, number>>,
-): readonly string[] =>
+export const unlike = (seen: Exposition, expected: Readonly<Record<string, number>>): readonly string[] =>
   Object.entries(expected)
     .filter(([series, value]) => read(seen, series) !== value)
     .map(([series, value]) => `${series} is ${read(seen, series)}, not ${value}`)

@@ -1,19 +1,10 @@
 import type { Mode } from './flaky-server.ts'
 
 /**
- * An agent and a simulated node whose parts fail one at a time: which series become absent, which
- * change, which stay. Intervals are scaled by configuration; nothing else is.
+ * An agent and a simulated node whose parts fail one at a time: which series become absent, which change, which stay.
+ * Intervals are scaled by configuration; nothing else is.
  */
-export type Part =
-  | 'rpc'
-  | 'reference'
-  | 'native'
-  | 'systemctl'
-  | 'journalctl'
-  | 'mpt'
-  | 'status'
-  | 'node'
-  | 'dpkg'
+export type Part = 'rpc' | 'reference' | 'native' | 'systemctl' | 'journalctl' | 'mpt' | 'status' | 'node' | 'dpkg'
 
 export interface Row {
   readonly part: Part
@@ -88,10 +79,7 @@ const UP = (collector: string): string => `chain_agent_collector_up{collector=${
 
 /** The series that a part removes or changes, and whether the collector itself still works. */
 export const PARTS: Readonly<
-  Record<
-    Part,
-    { readonly vanish: readonly string[]; readonly becomes: Readonly<Record<string, number>> }
-  >
+  Record<Part, { readonly vanish: readonly string[]; readonly becomes: Readonly<Record<string, number>> }>
 > = {
   // A port that refuses, hangs or returns garbage is a reading: the collector is up.
   rpc: {
@@ -167,22 +155,10 @@ export const COUNTERS = [
 ]
 
 const FAULTS = ['gone', 'hangs', 'floods', 'garbage', 'aborts', 'locked'] as const
-const PART_NAMES = [
-  'rpc',
-  'reference',
-  'native',
-  'systemctl',
-  'journalctl',
-  'mpt',
-  'status',
-  'node',
-  'dpkg',
-] as const
+const PART_NAMES = ['rpc', 'reference', 'native', 'systemctl', 'journalctl', 'mpt', 'status', 'node', 'dpkg'] as const
 
-const unparsed = (format: string): string =>
-  `chain_agent_lines_total{format=${format},result=unparsed}`
-const rpcErrors = (reason: string): string =>
-  `chain_rpc_errors_total{method=eth_blockNumber,reason=${reason}}`
+const unparsed = (format: string): string => `chain_agent_lines_total{format=${format},result=unparsed}`
+const rpcErrors = (reason: string): string => `chain_rpc_errors_total{method=eth_blockNumber,reason=${reason}}`
 const failures = (collector: string, kind: string): string =>
   `chain_agent_collector_failures_total{collector=${collector},kind=${kind}}`
 

@@ -23,15 +23,7 @@ const HEIGHT = 1_000_000
 
 /** The advice for a node with consensus, execution and RPC. */
 export const advise = (node: Node) => {
-  const {
-    down = [],
-    age = 0.5,
-    behind = 0,
-    execution = [],
-    executionAt = AT,
-    startedAgo = 600,
-    more = [],
-  } = node
+  const { down = [], age = 0.5, behind = 0, execution = [], executionAt = AT, startedAgo = 600, more = [] } = node
   const services = ['bft', 'execution', 'rpc'].flatMap((service) => [
     sample('chain_service_active', !down.includes(service), { service }),
     sample('chain_service_expected', true, { service }),

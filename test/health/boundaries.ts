@@ -6,19 +6,9 @@ const S = NOW / 1000
 
 export type Series = readonly [ReadingName, number, Record<string, string>?]
 
-export const blockAge = (age: number): Series => [
-  'chain_rpc_block_timestamp_seconds',
-  S - age,
-  { tag: 'latest' },
-]
+export const blockAge = (age: number): Series => ['chain_rpc_block_timestamp_seconds', S - age, { tag: 'latest' }]
 
-type Row = readonly [
-  name: string,
-  at: (value: number) => readonly Series[],
-  healthy: number,
-  bad: number,
-  says: string,
-]
+type Row = readonly [name: string, at: (value: number) => readonly Series[], healthy: number, bad: number, says: string]
 
 /** A metric, a value that is still within its limit, one beyond it, and the finding for that. */
 const ROWS: readonly Row[] = [
@@ -106,13 +96,7 @@ const ROWS: readonly Row[] = [
     -0.051,
     'warning: the clock is 51 ms behind',
   ],
-  [
-    'clock',
-    (offset) => [['chain_host_clock_offset_seconds', offset]],
-    0,
-    0.3,
-    'critical: the clock is 300 ms ahead',
-  ],
+  ['clock', (offset) => [['chain_host_clock_offset_seconds', offset]], 0, 0.3, 'critical: the clock is 300 ms ahead'],
   [
     'file system',
     (free) => [
@@ -156,9 +140,7 @@ const ROWS: readonly Row[] = [
   ],
   [
     'clean-up',
-    (hours) => [
-      ['chain_timer_last_trigger_timestamp_seconds', S - hours * 3600, { timer: 'cruft' }],
-    ],
+    (hours) => [['chain_timer_last_trigger_timestamp_seconds', S - hours * 3600, { timer: 'cruft' }]],
     2,
     3,
     'warning: the clean-up has not run for 3 h',

@@ -11,10 +11,7 @@ import { blockAge, BOUNDARIES, NOW, type Series } from './boundaries.ts'
 const S = NOW / 1000
 
 /** The input of a healthy node, with changed series. */
-const input = (
-  series: readonly Series[],
-  collectors: readonly CollectorStatus[] = [],
-): HealthInput => {
+const input = (series: readonly Series[], collectors: readonly CollectorStatus[] = []): HealthInput => {
   const healthy: readonly Series[] = [
     ['chain_rpc_up', 1],
     ['chain_rpc_block_number', 1000, { tag: 'latest' }],
@@ -58,9 +55,7 @@ describe('rounds that this node led and that timed out', () => {
   ]
   test('are a finding if they exceed chance and the network has few', () => {
     // 8 of 21 are 38 %; the square roots differ by 0.46, and chance explains 1.5 / sqrt(21) = 0.33.
-    expect(found(turns(13, 8, 0.025))).toEqual([
-      'warning: 38% of the last 21 rounds that this node led timed out',
-    ])
+    expect(found(turns(13, 8, 0.025))).toEqual(['warning: 38% of the last 21 rounds that this node led timed out'])
   })
   test.each([
     ['too few rounds', turns(12, 7, 0.025)],
@@ -100,32 +95,16 @@ describe('causes and consequences', () => {
       'warning: statesync is under way, about 50% done; the node answers no requests until it ends',
     ])
   })
-  const heard: Series = [
-    'chain_agent_journal_last_entry_timestamp_seconds',
-    S - 1,
-    { service: 'ledger-tail' },
-  ]
+  const heard: Series = ['chain_agent_journal_last_entry_timestamp_seconds', S - 1, { service: 'ledger-tail' }]
   const old: readonly Series[] = [blockAge(45), ['chain_block_difference', 120]]
   const isBehind = 'critical: the node is about 120 blocks behind the network'
   const stalled = 'critical: no new block for 45 s'
   test.each<readonly [string, readonly Series[], string]>([
     ['the RPC grew', [['chain_rpc_last_advance_timestamp_seconds', S - 2]], isBehind],
-    [
-      'the ledger continues, and blocks are committed',
-      [heard, ['chain_consensus_committing', 1]],
-      isBehind,
-    ],
+    ['the ledger continues, and blocks are committed', [heard, ['chain_consensus_committing', 1]], isBehind],
     // ledger-tail was restarted, and logs old blocks.
-    [
-      'the ledger stream has entries, and nothing is committed',
-      [heard, ['chain_consensus_committing', 0]],
-      stalled,
-    ],
-    [
-      'the RPC height increased a minute ago',
-      [['chain_rpc_last_advance_timestamp_seconds', S - 60]],
-      stalled,
-    ],
+    ['the ledger stream has entries, and nothing is committed', [heard, ['chain_consensus_committing', 0]], stalled],
+    ['the RPC height increased a minute ago', [['chain_rpc_last_advance_timestamp_seconds', S - 60]], stalled],
     ['no source reports a new one', [], stalled],
   ])('old blocks, %s', (_, series, says) => {
     expect(found([...old, ...series])).toEqual([says])
@@ -137,9 +116,7 @@ describe('causes and consequences', () => {
       ['chain_ledger_block_timestamp_seconds', S - 2, { event: 'proposed' }],
     ]
     const facts = summarize(input(series))
-    expect(facts.find(({ label }) => label === 'chain')?.value).toBe(
-      'block 1,200, 2 s old, level with the network',
-    )
+    expect(facts.find(({ label }) => label === 'chain')?.value).toBe('block 1,200, 2 s old, level with the network')
   })
   test('a single RPC timeout is a warning', () => {
     const rpc: CollectorStatus = {
@@ -215,9 +192,7 @@ describe('maintenance', () => {
     })
   })
   test('does not explain an open port', () => {
-    expect(
-      evaluateHealth(input([blockAge(90), exposed], [announced(NOW + 300_000)])),
-    ).toMatchObject({
+    expect(evaluateHealth(input([blockAge(90), exposed], [announced(NOW + 300_000)]))).toMatchObject({
       word: 'WARNING',
       sentence: 'port 8080 listens on every address.',
       exitCode: 1,
@@ -231,12 +206,8 @@ describe('maintenance', () => {
 })
 
 test('a finding named after an alert has its runbook', () => {
-  const pages = new Set(
-    readdirSync(new URL('../../docs/runbooks', import.meta.url)).map((file) => file.slice(0, -3)),
-  )
-  const names = BOUNDARIES.flatMap(({ at, bad }) =>
-    evaluateHealth(input(at(bad))).findings.map(({ name }) => name),
-  )
+  const pages = new Set(readdirSync(new URL('../../docs/runbooks', import.meta.url)).map((file) => file.slice(0, -3)))
+  const names = BOUNDARIES.flatMap(({ at, bad }) => evaluateHealth(input(at(bad))).findings.map(({ name }) => name))
   expect(names.length).toBeGreaterThanOrEqual(BOUNDARIES.length)
   expect(names.filter((name) => !pages.has(name))).toEqual([])
 })

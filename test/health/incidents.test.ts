@@ -2,11 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createSampleIndex } from '../../src/core/sample-index.ts'
 import { parseDuration } from '../../src/core/units.ts'
 import { incidentsOf } from '../../src/health/incidents/incidents.ts'
-import {
-  createRuleEvaluator,
-  type Firing,
-  JOURNAL_RULES,
-} from '../../src/health/incidents/rule-evaluator.ts'
+import { createRuleEvaluator, type Firing, JOURNAL_RULES } from '../../src/health/incidents/rule-evaluator.ts'
 import type { JournalRule, RuleInput } from '../../src/health/incidents/rule.ts'
 import { createCounterHistory } from '../../src/health/incidents/counter-history.ts'
 import { alerts } from '../alerts/files.ts'
@@ -15,9 +11,7 @@ describe('the journal rules', () => {
   const named = JOURNAL_RULES.map((row) => [`${row.alert} ${row.severity}`, row] as const)
 
   const ruleOf = ({ alert, severity }: JournalRule) => {
-    const found = alerts.filter(
-      (rule) => rule.alert === alert && rule.labels?.['severity'] === severity,
-    )
+    const found = alerts.filter((rule) => rule.alert === alert && rule.labels?.['severity'] === severity)
     expect(found).toHaveLength(1)
     return found[0]
   }
@@ -42,9 +36,7 @@ describe('the journal rules', () => {
     }
     for (const [, pattern = ''] of expression.matchAll(/pattern=~?"([^"]+)"/g)) {
       for (const name of pattern.split('|')) expect(row.figures).toContain(name)
-      expect(pattern.split('|')).toHaveLength(
-        row.figures.filter((figure) => /^[a-z_]+$/.test(figure)).length,
-      )
+      expect(pattern.split('|')).toHaveLength(row.figures.filter((figure) => /^[a-z_]+$/.test(figure)).length)
     }
   })
 
@@ -67,10 +59,7 @@ const quiet = (at: number): RuleInput => ({
 
 describe('the rule evaluator', () => {
   /** A rule that matches at these times, with the time as its value. */
-  const ruleAt = (
-    moments: readonly number[],
-    times: Pick<JournalRule, 'for' | 'keep'>,
-  ): JournalRule => ({
+  const ruleAt = (moments: readonly number[], times: Pick<JournalRule, 'for' | 'keep'>): JournalRule => ({
     alert: 'Test',
     severity: 'warning',
     figures: [],
@@ -105,9 +94,7 @@ describe('the rule evaluator', () => {
   })
 
   test('reports no end while it fires, and the time of a reset as its end', () => {
-    expect(evaluated(ruleAt([55, 60], {}))).toEqual([
-      { beganAt: 55, firedAt: 55, endedAt: null, says: 'at 60' },
-    ])
+    expect(evaluated(ruleAt([55, 60], {}))).toEqual([{ beganAt: 55, firedAt: 55, endedAt: null, says: 'at 60' }])
     const evaluator = createRuleEvaluator([ruleAt([10], {})])
     evaluator.evaluate(quiet(10))
     evaluator.reset(12)
@@ -135,10 +122,7 @@ describe('incidents', () => {
       firing('C', 9 * MINUTE),
       firing('D', 14 * MINUTE + 1),
     ])
-    expect(found.map(({ firings }) => firings.map(({ alert }) => alert))).toEqual([
-      ['A', 'B', 'C'],
-      ['D'],
-    ])
+    expect(found.map(({ firings }) => firings.map(({ alert }) => alert))).toEqual([['A', 'B', 'C'], ['D']])
   })
 
   test('have the most severe first, and merge two severities of one alert', () => {
@@ -148,10 +132,7 @@ describe('incidents', () => {
       firing('A', 1000, { endedAt: 8 * MINUTE }),
       firing('A', 2000, critical),
     ])
-    expect(incident?.firings).toEqual([
-      firing('A', 1000, { ...critical, endedAt: 8 * MINUTE }),
-      firing('Other', 0),
-    ])
+    expect(incident?.firings).toEqual([firing('A', 1000, { ...critical, endedAt: 8 * MINUTE }), firing('Other', 0)])
     expect(incident).toMatchObject({ severity: 'critical', beganAt: 0, endedAt: 8 * MINUTE })
   })
 })
@@ -186,8 +167,6 @@ describe('the counter history', () => {
       counters.recorder.observe('chain_execution_block_duration_seconds', 9, { phase: 'commit' })
     }
     counters.mark(1000)
-    expect([counters.shareWithin(0.01, 60_000), counters.shareWithin(0.05, 60_000)]).toEqual([
-      0.5, 0.75,
-    ])
+    expect([counters.shareWithin(0.01, 60_000), counters.shareWithin(0.05, 60_000)]).toEqual([0.5, 0.75])
   })
 })

@@ -19,13 +19,9 @@ const fork = (check: 'version' | 'timeline', at: number) => [
 test('a soft reset names the files, where they go and how to see that they were fetched', () => {
   const { steps } = advise({ down: allDown, age: 300, behind: 1000 })
   expect(steps.join('\n')).toContain('/home/chain/chain-bft/config')
-  expect(steps[0]).toMatch(
-    /`sudo grep -oE '\^REMOTE_\(FORKPOINT\|VALIDATORS\)_URL=' \/home\/chain\/\.env`$/,
-  )
+  expect(steps[0]).toMatch(/`sudo grep -oE '\^REMOTE_\(FORKPOINT\|VALIDATORS\)_URL=' \/home\/chain\/\.env`$/)
   expect(steps[1]).toMatch(/`sudo systemctl stop chain-bft chain-execution chain-rpc`$/)
-  expect(steps.at(-2)).toMatch(
-    /`journalctl -u chain-bft .*replaced local configs with remote configs'`$/,
-  )
+  expect(steps.at(-2)).toMatch(/`journalctl -u chain-bft .*replaced local configs with remote configs'`$/)
 })
 
 describe('the distance to the network decides', () => {
@@ -63,9 +59,7 @@ describe('the distance to the network decides', () => {
         more: [sample('chain_blocksync_window_remaining_blocks', blocks)],
       })
     expect(left(500).path).toBe('start')
-    expect(left(500).why).toContainEqual(
-      expect.stringMatching(/is 100 blocks behind, by the agent/),
-    )
+    expect(left(500).why).toContainEqual(expect.stringMatching(/is 100 blocks behind, by the agent/))
     expect(left(0).path).toBe('soft reset')
     expect(left(0).why).toContainEqual(expect.stringMatching(/at least 600 blocks behind/))
   })
@@ -118,8 +112,7 @@ describe('services that are down', () => {
 })
 
 describe('statesync', () => {
-  const moved = (secondsAgo: number) =>
-    sample('chain_statesync_last_progress_timestamp_seconds', NOW - secondsAgo)
+  const moved = (secondsAgo: number) => sample('chain_statesync_last_progress_timestamp_seconds', NOW - secondsAgo)
   test.each([
     [1799, 'wait', 0],
     [1801, 'hard reset', 1],
@@ -148,9 +141,7 @@ describe('problems that make a start fail come before the start', () => {
   })
   test('if all files are missing, the evidence suggests another directory', () => {
     const more = (['keystore', 'backup'] as const).flatMap((kind) =>
-      (['secp', 'bls'] as const).map((key) =>
-        sample('chain_key_file_state', 1, { key, kind, state: 'missing' }),
-      ),
+      (['secp', 'bls'] as const).map((key) => sample('chain_key_file_state', 1, { key, kind, state: 'missing' })),
     )
     const { path, why } = advise({ more })
     expect(path).toBe('none')
@@ -245,8 +236,6 @@ test('every runbook that is named exists', () => {
     advise({ execution: ['result_mismatch: x'] }),
   ].map(({ runbook }) => runbook)
   for (const page of new Set(pages)) {
-    expect(existsSync(new URL(`../../docs/runbooks/${page}.md`, import.meta.url)), `${page}`).toBe(
-      true,
-    )
+    expect(existsSync(new URL(`../../docs/runbooks/${page}.md`, import.meta.url)), `${page}`).toBe(true)
   }
 })

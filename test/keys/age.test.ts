@@ -31,9 +31,7 @@ describe('encrypted copies', () => {
       const ended = await bench.keys('export', '--recipient', recipient, ...to, ...armor)
       expect(ended, ended.stderr).toMatchObject({ code: 0 })
       for (const type of KEY_TYPES) {
-        const [encrypted = '', opened = ''] = [`${type}-backup.age`, 'opened'].map((name) =>
-          join(bench.folder, name),
-        )
+        const [encrypted = '', opened = ''] = [`${type}-backup.age`, 'opened'].map((name) => join(bench.folder, name))
         const bytes = await readFile(encrypted)
         expect(bytes.toString('latin1').startsWith('-----BEGIN')).toBe(armor.length > 0)
         expect(bytes.toString('latin1')).not.toContain(secretOf(type))
@@ -43,25 +41,22 @@ describe('encrypted copies', () => {
     },
   )
 
-  it.each([{ armor: [] }, { armor: ['-a'] }])(
-    'made by age can be restored $armor',
-    async ({ armor }) => {
-      const from = join(bench.folder, 'secp-backup.age')
-      await age(...armor, '-r', recipient, '-o', from, bench.backup('secp'))
-      const ended = await bench.keys(
-        'restore',
-        '--type=secp',
-        '--yes',
-        '--while-running',
-        '--from',
-        from,
-        '--identity',
-        identity,
-      )
-      expect(ended, ended.stderr).toMatchObject({ code: 0 })
-      expect(await bench.opens('secp')).toBe(secretOf('secp'))
-    },
-  )
+  it.each([{ armor: [] }, { armor: ['-a'] }])('made by age can be restored $armor', async ({ armor }) => {
+    const from = join(bench.folder, 'secp-backup.age')
+    await age(...armor, '-r', recipient, '-o', from, bench.backup('secp'))
+    const ended = await bench.keys(
+      'restore',
+      '--type=secp',
+      '--yes',
+      '--while-running',
+      '--from',
+      from,
+      '--identity',
+      identity,
+    )
+    expect(ended, ended.stderr).toMatchObject({ code: 0 })
+    expect(await bench.opens('secp')).toBe(secretOf('secp'))
+  })
 
   it('made by `keys export` can be restored, of both types, from a directory', async () => {
     const folder = join(bench.folder, 'vault')
@@ -132,19 +127,16 @@ describe('encrypted copies', () => {
       says: /AGE-SECRET-KEY-/,
     },
   ]
-  it.each(wrong)(
-    '$name: nothing is changed, and the error has the reason',
-    async ({ damage, says }) => {
-      const from = join(bench.folder, 'secp-backup.age')
-      await age('-r', recipient, '-o', from, bench.backup('secp'))
-      const more = await damage(from)
-      const before = await bench.look()
-      const { code, err } = await restoreFrom('--from', from, ...more)
-      expect(code, err).toBe(1)
-      expect(err).toMatch(says)
-      expect(await bench.look()).toEqual(before)
-    },
-  )
+  it.each(wrong)('$name: nothing is changed, and the error has the reason', async ({ damage, says }) => {
+    const from = join(bench.folder, 'secp-backup.age')
+    await age('-r', recipient, '-o', from, bench.backup('secp'))
+    const more = await damage(from)
+    const before = await bench.look()
+    const { code, err } = await restoreFrom('--from', from, ...more)
+    expect(code, err).toBe(1)
+    expect(err).toMatch(says)
+    expect(await bench.look()).toEqual(before)
+  })
 
   it('an invalid recipient, or an identity: nothing is written, and no secret is printed', async () => {
     const [, secret = '?'] = /(AGE-SECRET-KEY-\w+)/.exec(await readFile(identity, 'utf8')) ?? []

@@ -90,18 +90,14 @@ export const createBench = async (options: Options = {}) => {
       }),
     look: async (): Promise<Files> => filesBelow(folder, ['node', 'backup']),
     modes: (...paths: readonly string[]): Promise<readonly string[]> =>
-      Promise.all(
-        paths.map(async (path) => ((await lstat(join(folder, path))).mode & 0o7777).toString(8)),
-      ),
+      Promise.all(paths.map(async (path) => ((await lstat(join(folder, path))).mode & 0o7777).toString(8))),
     /** The secret that the node would read from its keystore; undefined if the keystore is not valid. */
     opens: async (type: KeyType): Promise<string | undefined> =>
       secretIn(await readFile(keystore(type), 'utf8').catch(() => '')),
     remove: async () => {
       await rm(folder, { recursive: true })
       // Staging directories that a killed run has left in /run.
-      const left = (await readdir('/run')).filter((name) =>
-        name.includes(encodeURIComponent(folder)),
-      )
+      const left = (await readdir('/run')).filter((name) => name.includes(encodeURIComponent(folder)))
       for (const name of left) await rm(join('/run', name), { recursive: true })
     },
   }

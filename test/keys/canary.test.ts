@@ -8,11 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { type Bench, createBench, KEY_TYPES, MAIN, PASSWORD, secretOf } from './bench.ts'
 
 /** What must not be found in any form: secrets, the password, and words of the password. */
-const CANARIES = [
-  ...KEY_TYPES.map((type) => secretOf(type)),
-  PASSWORD,
-  PASSWORD.split(' ')[1] ?? '',
-]
+const CANARIES = [...KEY_TYPES.map((type) => secretOf(type)), PASSWORD, PASSWORD.split(' ')[1] ?? '']
 
 const formsOf = (canary: string): readonly Buffer[] => {
   const bytes = Buffer.from(canary)
@@ -182,9 +178,13 @@ it(
     for (const name of environments) {
       const names = (await readFile(join(seen, name), 'utf8')).match(/^[^=\n]+(?==)/gm) ?? []
       // Ignore the variables that a shell sets itself.
-      expect(
-        names.filter((one) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(one)).toSorted(),
-      ).toEqual(['HOME', 'LANG', 'PATH', 'SYSTEMD_COLORS', 'TZ'])
+      expect(names.filter((one) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(one)).toSorted()).toEqual([
+        'HOME',
+        'LANG',
+        'PATH',
+        'SYSTEMD_COLORS',
+        'TZ',
+      ])
     }
   },
   TIMEOUT_MS,
@@ -196,9 +196,7 @@ const leakyProcesses = (): readonly string[] =>
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
       try {
-        const [words, environment] = ['cmdline', 'environ'].map((file) =>
-          readFileSync(`/proc/${pid}/${file}`),
-        )
+        const [words, environment] = ['cmdline', 'environ'].map((file) => readFileSync(`/proc/${pid}/${file}`))
         const text = words?.toString('utf8').replaceAll('\0', ' ') ?? ''
         if (text.includes('--keystore-path')) return isLeaky(environment ?? '') ? [pid] : []
         return isLeaky(words ?? '') || isLeaky(environment ?? '') ? [`${pid} ${text}`] : []

@@ -29,11 +29,7 @@ interface Run {
 }
 
 /** Runs a command and injects a fault into one of its calls. Calls are counted after it has read its configuration. */
-export const runTraced = async (
-  bench: Bench,
-  argv: readonly string[],
-  injection?: Injection,
-): Promise<Run> => {
+export const runTraced = async (bench: Bench, argv: readonly string[], injection?: Injection): Promise<Run> => {
   const { config, env, folder } = bench
   const paused = await startPaused({ argv: [COMMAND, ...argv], config, env })
   const { main, pool } = paused.threads
@@ -42,8 +38,7 @@ export const runTraced = async (
     threads: target ? [paused.threads[target.role]] : [main, pool],
     calls: target ? [target.call] : CHANGES,
     file: join(folder, 'trace'),
-    ...(target &&
-      what !== undefined && { injection: { call: target.call, nth: target.nth, what } }),
+    ...(target && what !== undefined && { injection: { call: target.call, nth: target.nth, what } }),
   })
   const ended = await paused.proceed()
   const calls = await tracer.calls()
@@ -54,9 +49,9 @@ export const runTraced = async (
 const MOST_TRIES = 15
 
 /**
- * Repeats the run, each time in a new scenario, until the target call is hit: between two calls on files the
- * thread sometimes wakes another thread with a `write`, which shifts the count. `missed` checks the runs in
- * which another call was hit: those must not do harm either.
+ * Repeats the run, each time in a new scenario, until the target call is hit: between two calls on files the thread
+ * sometimes wakes another thread with a `write`, which shifts the count. `missed` checks the runs in which another call
+ * was hit: those must not do harm either.
  */
 export const injectAt = async <T extends { readonly bench: Bench }>(
   make: () => Promise<T>,
@@ -96,9 +91,7 @@ const targetsIn = (
         return { role, call: name, nth, signature: signatureOf(call, folder), result }
       })
       // A write of a file name to a terminal or a pipe is no change of the file.
-      .filter(({ signature }) =>
-        /^(?!write\(FD<\w+:).*(?:BENCH\/(?:node|backup)|\.made)/.test(signature),
-      )
+      .filter(({ signature }) => /^(?!write\(FD<\w+:).*(?:BENCH\/(?:node|backup)|\.made)/.test(signature))
   )
 }
 

@@ -1,13 +1,4 @@
-import {
-  chmod,
-  copyFile,
-  link,
-  mkdir,
-  readFile,
-  rename,
-  symlink,
-  writeFile,
-} from 'node:fs/promises'
+import { chmod, copyFile, link, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sealKeystore } from '../../src/simulator/keystore/keystore-file.ts'
@@ -74,9 +65,7 @@ describe('two keys, one of which fails', () => {
 describe('another program in the directory', () => {
   it('a keystore that it has changed is not replaced', async () => {
     const keystore = bench.keystore('secp')
-    await putTool(
-      `[ "$1" = import ] && { echo precious > ${keystore}.new; mv ${keystore}.new ${keystore}; }`,
-    )
+    await putTool(`[ "$1" = import ] && { echo precious > ${keystore}.new; mv ${keystore}.new ${keystore}; }`)
     const { code, err } = await runKeys(bench, RESTORE)
     expect(code).toBe(1)
     expect(err).toContain('has changed since it was read')
@@ -152,8 +141,7 @@ it('backups that are recorded off this host and are not here are ok while the no
   bench = await createBench()
   await runKeys(bench, ['backup'])
   expect((await runKeys(bench, ['off-node', 'safe'])).code).toBe(0)
-  for (const type of ['secp', 'bls'] as const)
-    await rename(bench.backup(type), `${bench.folder}/${type}`)
+  for (const type of ['secp', 'bls'] as const) await rename(bench.backup(type), `${bench.folder}/${type}`)
   const away = await runKeys(bench, ['verify'])
   expect(away.code).toBe(0)
   expect(away.out).toContain('secp: the backup is off this host')
@@ -162,9 +150,7 @@ it('backups that are recorded off this host and are not here are ok while the no
   expect(code).toBe(1)
   expect(out).toContain('secp: the backup is NOT ok')
   expect(out).toContain('bls: the backup is off this host')
-  expect((await runKeys(bench, ['off-node', 'safe'])).err).toContain(
-    'while the backup is still on this host',
-  )
+  expect((await runKeys(bench, ['off-node', 'safe'])).err).toContain('while the backup is still on this host')
 })
 
 it('a backup of another secret without a public key is not ok', async () => {
@@ -179,10 +165,7 @@ describe('a keystore of version 1', () => {
     await bench.remove()
     bench = await createBench()
     const secret = Buffer.from(secretOf('secp'), 'hex')
-    await writeFile(
-      bench.keystore('secp'),
-      sealKeystore({ secret, version: 1, password: PASSWORD }),
-    )
+    await writeFile(bench.keystore('secp'), sealKeystore({ secret, version: 1, password: PASSWORD }))
     await runKeys(bench, ['backup', '--type', 'secp'])
   })
 

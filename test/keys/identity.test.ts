@@ -30,8 +30,7 @@ const publicKeyOf = (type: KeyType, whose: 'own' | 'other' = 'own'): string =>
 
 const OWN = { secp: publicKeyOf('secp'), bls: publicKeyOf('bls') }
 const OTHER = { secp: publicKeyOf('secp', 'other'), bls: publicKeyOf('bls', 'other') }
-const runsOf = async (): Promise<string> =>
-  readFile(join(bench.folder, 'status.runs'), 'utf8').catch(() => '')
+const runsOf = async (): Promise<string> => readFile(join(bench.folder, 'status.runs'), 'utf8').catch(() => '')
 
 /** A status tool that reports these keys, and counts its runs. */
 const placeStatus = async (keys: Readonly<Record<KeyType, string>>): Promise<void> => {
@@ -79,11 +78,7 @@ it.each(KEY_TYPES)('verify: another %s key in the status report fails', async (t
 
 it.each([
   ['is not installed', () => Promise.resolve(), 'there is no chain-status on PATH'],
-  [
-    'fails',
-    async () => writeFile(join(bench.folder, 'bin/chain-status'), 'exit 3\n', { mode: 0o755 }),
-    'could not',
-  ],
+  ['fails', async () => writeFile(join(bench.folder, 'bin/chain-status'), 'exit 3\n', { mode: 0o755 }), 'could not'],
   [
     'prints no key',
     async () => placeStatus({ secp: 'error: bad password', bls: '' }),
@@ -165,14 +160,8 @@ it('export: a backup of another key is not exported', async () => {
 it.each([
   // The placeholder of the documentation.
   ['age1YOUR-RECIPIENT', 'not a valid age recipient'],
-  [
-    'age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p',
-    "the public example of age's README",
-  ],
-  [
-    'AGE1YT3TFQLFRWDWX0Z0YNWPLCR6QXCXFAQYCUPRPMY89NR83LTX74TQDPSZLW',
-    "the public example of sops' README",
-  ],
+  ['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p', "the public example of age's README"],
+  ['AGE1YT3TFQLFRWDWX0Z0YNWPLCR6QXCXFAQYCUPRPMY89NR83LTX74TQDPSZLW', "the public example of sops' README"],
 ])('export: the recipient %s is rejected, with how to create one', async (recipient, why) => {
   const { code, err } = await runKeys(bench, exportTo(recipient))
   expect(code).toBe(1)

@@ -80,8 +80,8 @@ describe('another user', () => {
 })
 
 /**
- * Runs the command in a mount namespace: a tmpfs of 256 KiB with the files of the folder is mounted over it, and
- * all but `free` of its pages are used. Afterwards its files are copied out.
+ * Runs the command in a mount namespace: a tmpfs of 256 KiB with the files of the folder is mounted over it, and all
+ * but `free` of its pages are used. Afterwards its files are copied out.
  */
 const onFullDisk = async (folder: string, free: number, argv: readonly string[]) => {
   const [inside, after] = [join(bench.folder, folder), join(bench.folder, 'after')]
@@ -107,15 +107,11 @@ exit $code`
 
 describe('a full disk', () => {
   it.each([0, 1])('backup with %d pages free: the existing backups stay', async (free) => {
-    const before = await Promise.all(
-      KEY_TYPES.map(async (type) => readFile(bench.backup(type), 'utf8')),
-    )
+    const before = await Promise.all(KEY_TYPES.map(async (type) => readFile(bench.backup(type), 'utf8')))
     const { code, stdout, stderr, after } = await onFullDisk('backup', free, ['backup'])
     expect(code, stdout + stderr).toBe(1)
     expectError(stderr, /the disk is full.*what to do: free space/s)
-    const left = await Promise.all(
-      KEY_TYPES.map(async (type) => readFile(join(after, `${type}-backup`), 'utf8')),
-    )
+    const left = await Promise.all(KEY_TYPES.map(async (type) => readFile(join(after, `${type}-backup`), 'utf8')))
     // With one page, there is space for the first of the two.
     expect(left.at(-1)).toBe(before.at(-1))
     expect(left[0]).toContain(secretOf('secp'))
@@ -126,11 +122,7 @@ describe('a full disk', () => {
   it('restore: the existing keystores stay and can be opened', async () => {
     for (const type of KEY_TYPES) await bench.putKeystore(type, 'other')
     const before = await bench.look()
-    const { code, stdout, stderr, after } = await onFullDisk('node/config', 0, [
-      'restore',
-      '--yes',
-      '--while-running',
-    ])
+    const { code, stdout, stderr, after } = await onFullDisk('node/config', 0, ['restore', '--yes', '--while-running'])
     expect(code, stdout + stderr).toBe(1)
     expectError(stderr, /the disk is full.*what to do: free space/s)
     for (const type of KEY_TYPES) {

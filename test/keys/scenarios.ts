@@ -1,14 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { expect } from 'vitest'
-import {
-  type Bench,
-  createBench,
-  type Files,
-  KEY_TYPES,
-  secretIn,
-  secretOf,
-  temporaryFilesIn,
-} from './bench.ts'
+import { type Bench, createBench, type Files, KEY_TYPES, secretIn, secretOf, temporaryFilesIn } from './bench.ts'
 
 /** A command and the files that exist before it runs. */
 export interface Scenario {

@@ -3,11 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { createKeyedNode } from '../support/keyed-node.ts'
-import {
-  type KeystoreBehaviour,
-  KEYSTORE_VERSIONS,
-  placeKeystoreTool,
-} from '../support/keystore-tool.ts'
+import { type KeystoreBehaviour, KEYSTORE_VERSIONS, placeKeystoreTool } from '../support/keystore-tool.ts'
 import { run, start } from '../support/programs.ts'
 
 let node: Awaited<ReturnType<typeof createKeyedNode>>
@@ -48,17 +44,14 @@ describe('the simulated keystore tool, as a program', () => {
     ['disk-full', [true, 1]],
     ['other-secret', [true, 1]],
     ['no-newline', [true, 1]],
-  ] as const)(
-    '%s: whether the secret is printed, and the number of secret lines',
-    async (name, expected) => {
-      const { path } = await place(name)
-      const { stdout, stderr, code } = await run(path, recovering(node.keystores.secp), BARE)
-      expect([code, stderr]).toEqual([0, ''])
-      const lines = stdout.split('\n').filter((line) => line.startsWith('Keystore secret: '))
-      const isThere = lines.includes(`Keystore secret: ${node.secrets.secp}`)
-      expect([isThere, lines.length]).toEqual(expected)
-    },
-  )
+  ] as const)('%s: whether the secret is printed, and the number of secret lines', async (name, expected) => {
+    const { path } = await place(name)
+    const { stdout, stderr, code } = await run(path, recovering(node.keystores.secp), BARE)
+    expect([code, stderr]).toEqual([0, ''])
+    const lines = stdout.split('\n').filter((line) => line.startsWith('Keystore secret: '))
+    const isThere = lines.includes(`Keystore secret: ${node.secrets.secp}`)
+    expect([isThere, lines.length]).toEqual(expected)
+  })
 
   test('an imported keystore can contain another key, be empty, or be absent', async () => {
     const made = async (name: KeystoreBehaviour) => {

@@ -55,15 +55,11 @@ const READ = /^openat .*O_RDONLY/
 /** The umask and the core limit are set before the tool runs. */
 const expectGuarded = (all: readonly Call[], folder: string): void => {
   const at = (found: (call: Call) => boolean): number => all.findIndex(found)
-  const tool = at(
-    (call) => isExecution(call) && call.arguments.includes(`${folder}/bin/chain-keystore`),
-  )
+  const tool = at((call) => isExecution(call) && call.arguments.includes(`${folder}/bin/chain-keystore`))
   const umask = at(({ name, arguments: words }) => name === 'umask' && words === '077')
   const limit = at(
     ({ name, arguments: words, result }) =>
-      name === 'prlimit64' &&
-      words.includes('RLIMIT_CORE, {rlim_cur=1, rlim_max=1}') &&
-      result === '0',
+      name === 'prlimit64' && words.includes('RLIMIT_CORE, {rlim_cur=1, rlim_max=1}') && result === '0',
   )
   expect(Math.min(tool, umask, limit)).toBeGreaterThanOrEqual(0)
   expect(Math.max(umask, limit)).toBeLessThan(tool)
@@ -95,13 +91,7 @@ describe('system calls of a successful run', () => {
   it('restore: verify in a staging directory, then link the old keystore, then rename the new one', async () => {
     const bench = await createBench()
     await bench.putKeystore('secp', 'other')
-    const { own, others, all } = await traced(bench, [
-      'restore',
-      '--type',
-      'secp',
-      '--yes',
-      '--while-running',
-    ])
+    const { own, others, all } = await traced(bench, ['restore', '--type', 'secp', '--yes', '--while-running'])
     expect(own.filter((step) => !READ.test(step))).toEqual([
       'openat "/node/config/.id-secp.RUN.new", O_WRONLY|O_CREAT|O_EXCL|O_NOFOLLOW, 0600',
       'fchmod </node/config/.id-secp.RUN.new>, 0600',

@@ -1,14 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { afterEach, expect, it } from 'vitest'
 import { KEYSTORE_VERSIONS } from '../support/keystore-tool.ts'
-import {
-  type Bench,
-  createBench,
-  KEY_TYPES,
-  type KeyType,
-  secretOf,
-  temporaryFilesIn,
-} from './bench.ts'
+import { type Bench, createBench, KEY_TYPES, type KeyType, secretOf, temporaryFilesIn } from './bench.ts'
 import { runKeys } from './in-process.ts'
 
 let bench: Bench | undefined
@@ -24,15 +17,12 @@ const COMMANDS = {
 } as const
 type Command = keyof typeof COMMANDS
 
-const run = async (command: Command, type: KeyType, on: Bench) =>
-  runKeys(on, [...COMMANDS[command], '--type', type])
+const run = async (command: Command, type: KeyType, on: Bench) => runKeys(on, [...COMMANDS[command], '--type', type])
 
 /** Before v0.12 the tool does not print the secret, from which a keystore can be restored. */
 const isOld = (version: string): boolean => /^0\.1[01]\./.test(version)
 
-const VERSIONS_AND_TYPES = KEYSTORE_VERSIONS.flatMap((version) =>
-  KEY_TYPES.map((type) => ({ version, type })),
-)
+const VERSIONS_AND_TYPES = KEYSTORE_VERSIONS.flatMap((version) => KEY_TYPES.map((type) => ({ version, type })))
 
 it.each(VERSIONS_AND_TYPES.filter(({ version }) => !isOld(version)))(
   'v$version, $type: backup, verify, restore after the loss of the keystore',
@@ -106,11 +96,7 @@ const expectRefused = async (
   expect(temporaryFilesIn(after)).toEqual([])
 }
 
-it.each(
-  VERSIONS_AND_TYPES.flatMap((row) =>
-    ANY.map((trouble) => ({ ...row, trouble, of: trouble.name })),
-  ),
-)(
+it.each(VERSIONS_AND_TYPES.flatMap((row) => ANY.map((trouble) => ({ ...row, trouble, of: trouble.name }))))(
   'v$version, $type, $of: no backup is written, the existing one stays',
   async ({ version, type, trouble }) => {
     bench = await createBench({ version })
@@ -156,9 +142,7 @@ const BEHAVIOURS = [
 
 it.each(
   BEHAVIOURS.flatMap((row) =>
-    KEY_TYPES.flatMap((type) =>
-      (['backup', 'restore'] as const).map((command) => ({ ...row, type, command })),
-    ),
+    KEY_TYPES.flatMap((type) => (['backup', 'restore'] as const).map((command) => ({ ...row, type, command }))),
   ),
 )('a tool that is $behaviour, $command of $type', async ({ behaviour, type, command, ...says }) => {
   bench = await createBench({ behaviour })

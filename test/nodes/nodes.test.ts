@@ -9,8 +9,7 @@ import { type Probe, requireRealPart } from '../support/real-parts.ts'
 const HERE = import.meta.dirname
 const NODES = ['node22', 'node24'] as const
 const programOf = (name: string): string => join(HERE, 'node_modules', name, 'bin/node')
-const versionOf = async (name: string): Promise<string> =>
-  (await must(programOf(name), ['--version'])).slice(1)
+const versionOf = async (name: string): Promise<string> => (await must(programOf(name), ['--version'])).slice(1)
 
 const probe = async (): Promise<Probe> => {
   if (process.arch !== 'x64') return { missing: `the other Nodes are for x64, not ${process.arch}` }

@@ -3,26 +3,17 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
-import {
-  CONSENSUS_LOG_PATTERN,
-  MESSAGES,
-  parseConsensusLine,
-} from '../../src/parsers/consensus-log.ts'
+import { CONSENSUS_LOG_PATTERN, MESSAGES, parseConsensusLine } from '../../src/parsers/consensus-log.ts'
 
 const fixture = z.object({ line: z.string(), is: z.record(z.string(), z.unknown()) })
-const messages = readFileSync(
-  new URL('../fixtures/consensus-log/messages.jsonl', import.meta.url),
-  'utf8',
-)
+const messages = readFileSync(new URL('../fixtures/consensus-log/messages.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n')
   .map((line) => fixture.parse(JSON.parse(line)))
 
 /** JSON has no integers of 64 bits: they stand as text in the fixture. */
 const asText = (value: unknown): unknown =>
-  JSON.parse(
-    JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part)),
-  )
+  JSON.parse(JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part)))
 
 interface Line {
   readonly level?: string
@@ -78,8 +69,7 @@ test('a known message of another component still counts as a warning', () => {
 })
 
 test('spaces in the JSON change nothing', () => {
-  const text =
-    '{"level": "INFO", "fields": {"message": "committed block", "block_num": 5}, "target": "a_ledger"}'
+  const text = '{"level": "INFO", "fields": {"message": "committed block", "block_num": 5}, "target": "a_ledger"}'
   expect(parseConsensusLine(text)).toEqual({
     level: 'INFO',
     event: 'committed_block',
@@ -91,10 +81,7 @@ test('spaces in the JSON change nothing', () => {
 test.each([
   ['a known message cut off', line('local timeout', { round: '5' }).slice(0, 110)],
   ['no level that we know', line('local timeout', { round: '5', level: 'LOUD' })],
-  [
-    'a certificate of a new kind',
-    line('advancing round', { certificate: 'Nc(epoch: 1, round: 2)' }),
-  ],
+  ['a certificate of a new kind', line('advancing round', { certificate: 'Nc(epoch: 1, round: 2)' })],
   ['a block that is none', line('committed block', { target: 'a_ledger', block_num: '-3' })],
   ['the mark for unknown', line('local timeout', { round: '18446744073709551615' })],
   ['a proposal without a round', line('proposal message', { proposal: 'Proposal { .. }' })],

@@ -5,10 +5,7 @@ import { ParseError } from '../../src/core/errors.ts'
 import { EXECUTION_LOG_PATTERN, parseExecutionLine } from '../../src/parsers/execution-log.ts'
 
 const ID = `0x${'0'.repeat(62)}`
-const lines = readFileSync(
-  new URL('../fixtures/execution-log/versions.log', import.meta.url),
-  'utf8',
-)
+const lines = readFileSync(new URL('../fixtures/execution-log/versions.log', import.meta.url), 'utf8')
   .trimEnd()
   .split('\n')
 
@@ -121,10 +118,7 @@ const CASES: readonly (readonly [name: string, expected: object | null])[] = [
   ],
   // 6032 × 1,048,576
   ['the summary of a block', { event: 'run', number: 41_000_112n, residentBytes: 6_325_010_432 }],
-  [
-    'its summary without consensus',
-    { event: 'run', number: 21_000_000n, residentBytes: 10_485_760 },
-  ],
+  ['its summary without consensus', { event: 'run', number: 21_000_000n, residentBytes: 10_485_760 }],
   ['a finalization', { event: 'finalized', number: 41_000_110n, id: `${ID}a1` }],
   ['a line about state roots', null],
   ['a warning', null],
@@ -134,12 +128,9 @@ describe('every version', () => {
   test('the fixture has a line for each', () => {
     expect(lines).toHaveLength(CASES.length)
   })
-  test.each(CASES.map(([name, expected], at) => [name, lines[at] ?? '', expected]))(
-    '%s',
-    (_, text, expected) => {
-      expect(parseExecutionLine(text)).toEqual(expected)
-    },
-  )
+  test.each(CASES.map(([name, expected], at) => [name, lines[at] ?? '', expected]))('%s', (_, text, expected) => {
+    expect(parseExecutionLine(text)).toEqual(expected)
+  })
 })
 
 const BLOCK = `__exec_block,bl=     907,id=${ID}a1,ts=1772526600100,tx=   12,rt=   3,rtp=25.00%,sr=   90µs,txe=   410µs,cmt=   333µs,tot=   900µs,tpse=29268,tps=13333,gas=  1100220,gpse=2683,gps=1222`
@@ -175,11 +166,7 @@ test.each(['µs', 'μs', 'Âµs', '\uFFFDs', '\uFFFD\uFFFDs', 'us'])(
 
 test.each([
   ['a line that is cut', BLOCK.slice(0, 180), 'the field tot'],
-  [
-    'a line that is cut within a number',
-    BLOCK.slice(0, BLOCK.indexOf('1100220') + 3),
-    'the field gps',
-  ],
+  ['a line that is cut within a number', BLOCK.slice(0, BLOCK.indexOf('1100220') + 3), 'the field gps'],
   ['milliseconds', BLOCK.replace('410µs', '410ms'), 'a good txe'],
   ['a number without a unit', BLOCK.replace('410µs', '410'), 'a good txe'],
   ['a negative number', BLOCK.replace('   12', '  -12'), 'a good tx'],

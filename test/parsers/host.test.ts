@@ -12,15 +12,10 @@ import {
 } from '../../src/parsers/kernel-files.ts'
 import { parseDriveHealth } from '../../src/parsers/smartctl.ts'
 import { parseListeners } from '../../src/parsers/sockets.ts'
-import {
-  parseNtpSynchronized,
-  parseTimesyncOffset,
-  parseTracking,
-} from '../../src/parsers/time-sync.ts'
+import { parseNtpSynchronized, parseTimesyncOffset, parseTracking } from '../../src/parsers/time-sync.ts'
 import { compareReleases, newestKernel } from '../../src/parsers/version-number.ts'
 
-const read = (name: string): string =>
-  readFileSync(new URL(`../fixtures/host/${name}`, import.meta.url), 'utf8')
+const read = (name: string): string => readFileSync(new URL(`../fixtures/host/${name}`, import.meta.url), 'utf8')
 
 describe('sockets, as printed by a real kernel', () => {
   test('of IPv4: everything, 127.0.0.1, and another address of the loopback network', () => {
@@ -71,9 +66,7 @@ describe('limits of a process', () => {
   })
   test('unlimited is null', () => {
     expect(
-      parseOpenFilesLimit(
-        'Max open files            unlimited            unlimited            files\n',
-      ),
+      parseOpenFilesLimit('Max open files            unlimited            unlimited            files\n'),
     ).toBeNull()
   })
   test.each(['', 'Max open files\n', 'Max open files            many     9      files\n'])(
@@ -151,8 +144,7 @@ describe('the clock', () => {
   })
   test('without a response for hours the clock is not synchronized, whatever chrony reports', () => {
     const [answeredAt, hour] = [1_772_366_412_104, 3_600_000]
-    const after = (ms: number, text = read('chrony-tracking.txt')) =>
-      parseTracking(text, answeredAt + ms)
+    const after = (ms: number, text = read('chrony-tracking.txt')) => parseTracking(text, answeredAt + ms)
     expect(after(3 * hour)).toEqual({ synchronized: true, aheadSeconds: 0.000041208 })
     const forsaken = { synchronized: false, aheadSeconds: null, isSourceLost: true }
     expect(after(3 * hour + 1000)).toEqual(forsaken)
@@ -174,8 +166,7 @@ describe('the clock', () => {
   })
   test('systemd prints the correction', () => {
     expect(parseTimesyncOffset(read('timesync-status.txt'))).toBeCloseTo(-0.002125, 9)
-    const other = (offset: string) =>
-      parseTimesyncOffset(read('timesync-status.txt').replace('+2.125ms', offset))
+    const other = (offset: string) => parseTimesyncOffset(read('timesync-status.txt').replace('+2.125ms', offset))
     expect(other('-251us')).toBeCloseTo(0.000251, 9)
     expect(other('-1min 2.5s')).toBeCloseTo(62.5, 9)
     expect(other('+0')).toBe(0)

@@ -44,29 +44,22 @@ test('messages of systemd or journald about a unit belong to that unit', () => {
   expect(parseJournalEntry(entry(ofJournald)).unit).toBe('b.service')
 })
 
-test.each([
-  '',
-  'nonsense',
-  '[]',
-  '{}',
-  entry({ __CURSOR: undefined }),
-  entry({ __REALTIME_TIMESTAMP: 'soon' }),
-])('%j is no entry', (line) => {
-  expect(() => parseJournalEntry(line)).toThrow(ParseError)
-})
+test.each(['', 'nonsense', '[]', '{}', entry({ __CURSOR: undefined }), entry({ __REALTIME_TIMESTAMP: 'soon' })])(
+  '%j is no entry',
+  (line) => {
+    expect(() => parseJournalEntry(line)).toThrow(ParseError)
+  },
+)
 
 test('no line makes it throw anything but a ParseError', () => {
   fc.assert(
-    fc.property(
-      fc.oneof(fc.string(), fc.json(), fc.dictionary(fc.string(), fc.jsonValue()).map(entry)),
-      (line) => {
-        try {
-          parseJournalEntry(line)
-        } catch (error) {
-          expect(error).toBeInstanceOf(ParseError)
-        }
-      },
-    ),
+    fc.property(fc.oneof(fc.string(), fc.json(), fc.dictionary(fc.string(), fc.jsonValue()).map(entry)), (line) => {
+      try {
+        parseJournalEntry(line)
+      } catch (error) {
+        expect(error).toBeInstanceOf(ParseError)
+      }
+    }),
     { seed: 5 },
   )
 })

@@ -22,20 +22,13 @@ describe('the secret in what the keystore tool prints', () => {
     })
   })
 
-  it.each(['create-secp-v0.12.txt', 'create-bls-v0.13.txt', 'recover-v1.txt'])(
-    'is in %s',
-    async (name) => {
-      expect(readKeyMaterial(await fixture(name)).material?.secret).toMatch(/^[0-9a-f]{64}$/)
-    },
-  )
+  it.each(['create-secp-v0.12.txt', 'create-bls-v0.13.txt', 'recover-v1.txt'])('is in %s', async (name) => {
+    expect(readKeyMaterial(await fixture(name)).material?.secret).toMatch(/^[0-9a-f]{64}$/)
+  })
 
   it.each([
     ['nothing', '', 'it is empty'],
-    [
-      'what a failed recover leaves',
-      'Recovering secret from keystore file...\n',
-      'it has no line with the secret',
-    ],
+    ['what a failed recover leaves', 'Recovering secret from keystore file...\n', 'it has no line with the secret'],
     ['a label without a secret', 'Keystore secret:\n', 'the secret is not 64 hex digits'],
     ['a digit too few', `Keystore secret: ${SECRET.slice(1)}\n`, 'the secret is not 64 hex digits'],
     ['a secret in quotes', `Keystore secret: "${SECRET}"\n`, 'the secret is not 64 hex digits'],
@@ -54,9 +47,7 @@ describe('the secret in what the keystore tool prints', () => {
   })
 
   it('is not the key of an old version, from which the secret cannot be derived', async () => {
-    expect(readKeyMaterial(await fixture('recover-v0.11.txt')).problem).toMatch(
-      /^it is from v0.11:/,
-    )
+    expect(readKeyMaterial(await fixture('recover-v0.11.txt')).problem).toMatch(/^it is from v0.11:/)
     expect(readKeyMaterial(await fixture('create-v0.10.txt')).problem).toMatch(/^it is from v0.10/)
   })
 

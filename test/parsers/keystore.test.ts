@@ -49,10 +49,7 @@ test.each([
   ['null', 'ciphertext is missing'],
   ['{"ciphertext":null}', 'ciphertext is missing'],
   ['{"ciphertext":[1],"checksum":[2]}', 'hash is missing'],
-  [
-    '{"ciphertext":"a","checksum":"b","hash":"c","cipher":"d"}',
-    'cipher.cipher_function is missing',
-  ],
+  ['{"ciphertext":"a","checksum":"b","hash":"c","cipher":"d"}', 'cipher.cipher_function is missing'],
   ['Recovering secret from keystore file...', 'not JSON'],
 ])('a keystore %j: %s', (text, problem) => {
   expect(findKeystoreProblem(text)).toBe(problem)

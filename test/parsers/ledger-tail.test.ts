@@ -93,27 +93,19 @@ describe('every version', () => {
       authorAddress: null,
       writtenAt: 1772359201200,
     }
-    expect(parseLedgerLine(line({ message: 'timeout', ...said, author_address: '' }))).toEqual(
-      expected,
-    )
-    expect(parseLedgerLine(line({ message: 'skipped_block', ...said, author_dns: '' }))).toEqual(
-      expected,
-    )
+    expect(parseLedgerLine(line({ message: 'timeout', ...said, author_address: '' }))).toEqual(expected)
+    expect(parseLedgerLine(line({ message: 'skipped_block', ...said, author_dns: '' }))).toEqual(expected)
   })
   test('numbers instead of strings', () => {
     expect(parseLedgerLine(line({ ...proposed, round: 9001, num_tx: 31 }))).toEqual(understood)
   })
   test('a key in capitals and with 0x is the same key', () => {
-    expect(parseLedgerLine(line({ ...proposed, author: `0x${A.toUpperCase()}` }))).toEqual(
-      understood,
-    )
+    expect(parseLedgerLine(line({ ...proposed, author: `0x${A.toUpperCase()}` }))).toEqual(understood)
   })
   test('2^63 keeps every digit; the sentinel 2^64-1 is no round', () => {
     const big = parseLedgerLine(line({ ...proposed, round: '9223372036854775809' }))
     expect(big).toMatchObject({ round: 9223372036854775809n })
-    expect(() => parseLedgerLine(line({ ...proposed, round: '18446744073709551615' }))).toThrow(
-      ParseError,
-    )
+    expect(() => parseLedgerLine(line({ ...proposed, round: '18446744073709551615' }))).toThrow(ParseError)
   })
 })
 
@@ -140,8 +132,7 @@ test.each([
 })
 
 test('the error names what was expected and shows what came', () => {
-  expect(() => parseLedgerLine(line({ ...proposed, round: 'x' })))
-    .toThrowErrorMatchingInlineSnapshot(`
+  expect(() => parseLedgerLine(line({ ...proposed, round: 'x' }))).toThrowErrorMatchingInlineSnapshot(`
       [ParseError: Could not parse a line of the ledger stream: expected a good fields.round (expected an unsigned 64-bit integer)
         input: {"timestamp":"2026-03-01T10:00:00.000001Z","level":"INFO","fields":{"message":"proposed_block","round":"x","parent_round":"9000","epoch":"12","seq_num":"8700","num_tx":"31","author":"02a1a1a1a1a1a1a1a…]
     `)
@@ -171,10 +162,7 @@ test('no text makes it throw anything but a ParseError, or give a number that is
 })
 
 test('a whole recorded minute of every version: nothing is left over', () => {
-  const text = readFileSync(
-    new URL('../fixtures/ledger-tail/versions.jsonl', import.meta.url),
-    'utf8',
-  )
+  const text = readFileSync(new URL('../fixtures/ledger-tail/versions.jsonl', import.meta.url), 'utf8')
   const events = text.trim().split('\n').map(parseLedgerLine)
   // Counted by hand in the fixture: 5 proposed, 2 finalized, 2 timeouts, 2 lines that are not the stream's.
   const kinds = events.map((event) => event?.event ?? 'none')

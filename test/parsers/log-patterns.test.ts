@@ -53,11 +53,7 @@ describe('the table', () => {
       'db_old_format',
       'db_dirty',
     ])
-    expect(patternsOf('cruft').map(({ name }) => name)).toEqual([
-      'disk_full',
-      'cleanup_skipped',
-      'cleanup_completed',
-    ])
+    expect(patternsOf('cruft').map(({ name }) => name)).toEqual(['disk_full', 'cleanup_skipped', 'cleanup_completed'])
   })
 })
 
@@ -89,10 +85,7 @@ describe('the pattern for journalctl', () => {
 
 describe('the level that execution writes', () => {
   const level = (word: string): string | null =>
-    classifyLine(
-      patternsOf('execution'),
-      `2026-05-02 08:00:01.204411902 [7] a.cpp:1 LOG_${word}\tx`,
-    ).level
+    classifyLine(patternsOf('execution'), `2026-05-02 08:00:01.204411902 [7] a.cpp:1 LOG_${word}\tx`).level
 
   test('is a warning, an error, or nothing to count', () => {
     expect(level('WARNING')).toBe('warning')
@@ -104,15 +97,11 @@ describe('the level that execution writes', () => {
 
   test('is printed by `chain-agent parse`, with the patterns of any log', () => {
     const at = '2026-05-02 08:00:01.204411902 [7] a.cpp:1'
-    expect(
-      parsePatternLine(`${at} LOG_WARNING\tSlow block commit detected - block 1: 2µs`),
-    ).toEqual({
+    expect(parsePatternLine(`${at} LOG_WARNING\tSlow block commit detected - block 1: 2µs`)).toEqual({
       patterns: ['slow_commit'],
       level: 'warning',
     })
-    expect(parsePatternLine('Cleanup completed successfully')?.patterns).toEqual([
-      'cleanup_completed',
-    ])
+    expect(parsePatternLine('Cleanup completed successfully')?.patterns).toEqual(['cleanup_completed'])
     expect(parsePatternLine(`${at} LOG_INFO\tProcessing finalization`)).toBeNull()
   })
 })

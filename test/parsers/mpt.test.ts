@@ -4,11 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ParseError } from '../../src/core/errors.ts'
 import { toJson } from '../../src/core/json.ts'
-import {
-  parseStorageReport,
-  readStorageFailure,
-  type StorageReport,
-} from '../../src/parsers/mpt.ts'
+import { parseStorageReport, readStorageFailure, type StorageReport } from '../../src/parsers/mpt.ts'
 import { cpuMsSince } from '../support/cpu-time.ts'
 
 const FIXTURES = new URL('../fixtures/mpt/', import.meta.url)
@@ -104,10 +100,7 @@ test.each([
   ['a size with three decimals', '1.000 Gb  1.00 Gb 10.00%  "/dev/a"'],
   ['a path without its end', '1.00 Gb  1.00 Gb 10.00%  "/dev/a\\"'],
   ['a number of 21 digits', 'MPT database has 100000000000000000000 history, earliest is 1'],
-  [
-    'what the retention says',
-    'MPT database has been configured to retain no more than 5 versions.',
-  ],
+  ['what the retention says', 'MPT database has been configured to retain no more than 5 versions.'],
   ['lists alone', 'Free: 0 chunks'],
   ['nothing', ''],
 ])('%s is no report', (_, text) => {
@@ -139,11 +132,7 @@ const FAILURES: readonly (readonly [string, string, RegExp | undefined])[] = [
     /not the node's database/,
   ],
   ['generated.txt', 'DB was generated with version 3 and this is 4', /different releases/],
-  [
-    'io-uring.txt',
-    'io_uring_queue_init_params failed: Operation not permitted',
-    /kernel\.io_uring_disabled/,
-  ],
+  ['io-uring.txt', 'io_uring_queue_init_params failed: Operation not permitted', /kernel\.io_uring_disabled/],
   ['cut.txt', 'DB metadata was closed dirty, but not opened for hea', /no action needed/],
 ]
 

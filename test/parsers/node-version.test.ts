@@ -21,8 +21,7 @@ test('every fixture is in the table', () => {
 })
 
 test('empty texts are unknown; a build without values is rejected', () => {
-  const build = (tag: string): string =>
-    `a-node {"commit":"","tag":"${tag}","branch":"","modified":true}`
+  const build = (tag: string): string => `a-node {"commit":"","tag":"${tag}","branch":"","modified":true}`
   expect(parseNodeVersion(build('v1.2.3'))).toEqual({
     program: 'a-node',
     version: '1.2.3',

@@ -150,22 +150,7 @@ describe('everything that is written is parsed', () => {
 })
 
 test('no text makes it throw anything but a ParseError', () => {
-  const piece = fc.constantFrom(
-    'a',
-    '{',
-    '}',
-    '"',
-    '\\',
-    '=',
-    ',',
-    ' ',
-    '\n',
-    '1',
-    'e',
-    '#',
-    '\r',
-    '# EOF',
-  )
+  const piece = fc.constantFrom('a', '{', '}', '"', '\\', '=', ',', ' ', '\n', '1', 'e', '#', '\r', '# EOF')
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.array(piece, { maxLength: 60 }).map((all) => all.join('')),

@@ -42,25 +42,19 @@ describe('a quantity', () => {
 
 test('an error response throws RpcErrorResponse, whatever its code, which differs between versions', () => {
   expect(() => parseRpcQuantity(refusal('Method not found', -32_601))).toThrow(RpcErrorResponse)
-  expect(() => parseRpcQuantity(refusal('overloaded, try again later', 5)))
-    .toThrowErrorMatchingInlineSnapshot(`
+  expect(() => parseRpcQuantity(refusal('overloaded, try again later', 5))).toThrowErrorMatchingInlineSnapshot(`
     [RpcErrorResponse: Could not parse the response to a JSON-RPC request: expected a result, got the error "overloaded, try again later"
       input: {"jsonrpc":"2.0","id":1,"error":{"code":5,"message":"overloaded, try again later"}}]
   `)
 })
 
-test.each([
-  '',
-  'null',
-  '[]',
-  '{}',
-  '<html>502</html>',
-  '{"jsonrpc":"2.0","id":1}',
-  '{"result":"0x1"',
-])('%j is no answer', (text) => {
-  expect(() => parseRpcQuantity(text)).toThrow(ParseError)
-  expect(() => parseRpcQuantity(text)).not.toThrow(RpcErrorResponse)
-})
+test.each(['', 'null', '[]', '{}', '<html>502</html>', '{"jsonrpc":"2.0","id":1}', '{"result":"0x1"'])(
+  '%j is no answer',
+  (text) => {
+    expect(() => parseRpcQuantity(text)).toThrow(ParseError)
+    expect(() => parseRpcQuantity(text)).not.toThrow(RpcErrorResponse)
+  },
+)
 
 test('a block needs number and time; null is a block that the node does not have', () => {
   const block = { number: '0x10', timestamp: '0x65', hash: '0xab', transactions: ['0x1'] }
@@ -77,31 +71,17 @@ test('a text', () => {
 
 test.each([
   [answer('0x1f'), { kind: 'quantity', value: 31n }],
-  [
-    answer({ number: '0x2', timestamp: '0x3' }),
-    { kind: 'block', block: { number: 2n, timestamp: 3n } },
-  ],
+  [answer({ number: '0x2', timestamp: '0x3' }), { kind: 'block', block: { number: 2n, timestamp: 3n } }],
   [answer('Name/unknown'), { kind: 'text', value: 'Name/unknown' }],
   [answer(false), { kind: 'other', type: 'boolean' }],
-  [
-    refusal('Parse error', -32_601),
-    { kind: 'error', error: { code: -32_601, message: 'Parse error' } },
-  ],
+  [refusal('Parse error', -32_601), { kind: 'error', error: { code: -32_601, message: 'Parse error' } }],
 ])('parse rpc: %s', (text, expected) => {
   expect(parseRpcResponse(text)).toEqual(expected)
 })
 
 test('the height of a query service; null while it has none is not a height', () => {
   expect(parseHeight('{"height":61240118}')).toBe(61_240_118n)
-  for (const text of [
-    '{"height":null}',
-    '{"height":-1}',
-    '{"height":"5"}',
-    '{"height":1.5}',
-    '{}',
-    '5',
-    '',
-  ]) {
+  for (const text of ['{"height":null}', '{"height":-1}', '{"height":"5"}', '{"height":1.5}', '{}', '5', '']) {
     expect(() => parseHeight(text)).toThrow(ParseError)
   }
 })
@@ -110,13 +90,7 @@ test('no text makes any of them throw anything but a ParseError', () => {
   const text = fc.oneof(fc.string(), fc.json(), fc.jsonValue().map(answer))
   fc.assert(
     fc.property(text, (said) => {
-      for (const parse of [
-        parseRpcQuantity,
-        parseRpcBlock,
-        parseRpcText,
-        parseRpcResponse,
-        parseHeight,
-      ]) {
+      for (const parse of [parseRpcQuantity, parseRpcBlock, parseRpcText, parseRpcResponse, parseHeight]) {
         try {
           parse(said)
         } catch (error) {

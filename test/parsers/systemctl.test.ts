@@ -60,9 +60,7 @@ MainPID=4711
 })
 
 test('a crash: the signal number, not an exit code', () => {
-  const [unit] = parseUnits(
-    'ActiveState=failed\nResult=core-dump\nExecMainCode=3\nExecMainStatus=6\n',
-  )
+  const [unit] = parseUnits('ActiveState=failed\nResult=core-dump\nExecMainCode=3\nExecMainStatus=6\n')
   expect(unit).toMatchObject({
     activeState: 'failed',
     result: 'core-dump',
@@ -71,9 +69,7 @@ test('a crash: the signal number, not an exit code', () => {
 })
 
 test('a clean exit 0 is an exit, and looks like a stop', () => {
-  const [unit] = parseUnits(
-    'ActiveState=inactive\nResult=success\nExecMainCode=1\nExecMainStatus=0\n',
-  )
+  const [unit] = parseUnits('ActiveState=inactive\nResult=success\nExecMainCode=1\nExecMainStatus=0\n')
   expect(unit).toMatchObject({
     activeState: 'inactive',
     result: 'success',
@@ -140,14 +136,7 @@ test('the error lists the valid states', () => {
 
 test('no text makes it throw anything but a ParseError', () => {
   const lines = fc.array(
-    fc.constantFrom(
-      'ActiveState=active',
-      'NRestarts=-1',
-      'ExecMainStartTimestamp=@9',
-      '',
-      '=',
-      'x',
-    ),
+    fc.constantFrom('ActiveState=active', 'NRestarts=-1', 'ExecMainStartTimestamp=@9', '', '=', 'x'),
   )
   fc.assert(
     fc.property(

@@ -10,15 +10,7 @@ const LADDER = [
   ['0.12.1~rc', 'v0.12.1-rc', '0.12.1-rc', '0.12.1~rc-1', '1:0.12.1~rc', '0.12.1~rc+1'],
   ['0.12.1-rc.2', '0.12.1~rc2'],
   ['0.12.1-rc.10', 'v0.12.1-RC10'],
-  [
-    '0.12.1',
-    'v0.12.1',
-    'Name/0.12.1',
-    '0.12.1-1',
-    '0.12.1+1',
-    '2:0.12.1-0ubuntu1',
-    '0.12.1~deb12u1',
-  ],
+  ['0.12.1', 'v0.12.1', 'Name/0.12.1', '0.12.1-1', '0.12.1+1', '2:0.12.1-0ubuntu1', '0.12.1~deb12u1'],
   ['0.12.1-hotfix', 'v0.12.1-hotfix'],
   ['0.12.1-hotfix2', '0.12.1~hotfix.2'],
   ['0.12.1.1', 'v0.12.1.1-1'],
@@ -113,21 +105,7 @@ test('the version alone, as it is written', () => {
 })
 
 test('what is older one way is newer the other, for any text, and quickly', () => {
-  const piece = fc.constantFrom(
-    '0',
-    '1',
-    '12',
-    '.',
-    '-',
-    '~',
-    '+',
-    ':',
-    '/',
-    'v',
-    'rc',
-    'hotfix',
-    'x',
-  )
+  const piece = fc.constantFrom('0', '1', '12', '.', '-', '~', '+', ':', '/', 'v', 'rc', 'hotfix', 'x')
   const text = fc.array(piece, { maxLength: 12 }).map((all) => all.join(''))
   const turned = { older: 'newer', newer: 'older', same: 'same', unknown: 'unknown' }
   fc.assert(

@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startDemo, type Watched } from '../support/agent.ts'
 import { eventually } from '../support/eventually.ts'
-import {
-  checkMetrics,
-  probePrometheus,
-  type Prometheus,
-  startPrometheus,
-} from '../support/prometheus.ts'
+import { checkMetrics, probePrometheus, type Prometheus, startPrometheus } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
 const describe = await requireRealPart('prometheus', probePrometheus)

@@ -13,13 +13,7 @@ import { freePort } from '../support/free-port.ts'
 import { must, run } from '../support/programs.ts'
 import { probePrometheus } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
-import {
-  installShipped,
-  ROOT,
-  SHIPPED,
-  type ShippedPrometheus,
-  startShipped,
-} from '../support/shipped-prometheus.ts'
+import { installShipped, ROOT, SHIPPED, type ShippedPrometheus, startShipped } from '../support/shipped-prometheus.ts'
 
 const describe = await requireRealPart('prometheus', probePrometheus)
 
@@ -28,11 +22,8 @@ const configSchema = z.looseObject({
   scrape_configs: z.array(z.looseObject({ job_name: z.string() })),
   remote_write: z.unknown().optional(),
 })
-const relabelSchema = z.array(
-  z.looseObject({ write_relabel_configs: z.array(z.looseObject({ regex: z.string() })) }),
-)
-const read = async (file: string) =>
-  configSchema.parse(parse(await readFile(join(SHIPPED, file), 'utf8')))
+const relabelSchema = z.array(z.looseObject({ write_relabel_configs: z.array(z.looseObject({ regex: z.string() })) }))
+const read = async (file: string) => configSchema.parse(parse(await readFile(join(SHIPPED, file), 'utf8')))
 type Config = z.output<typeof configSchema>
 const DISCOVERY = ['static_configs', 'file_sd_configs', 'relabel_configs']
 const withoutDiscovery = ({ scrape_configs: jobs, ...others }: Config): unknown => ({
@@ -66,9 +57,7 @@ describe('the configurations of deploy/prometheus', () => {
     const installed = await readdir(root, { recursive: true, withFileTypes: true })
     const names = installed.filter((entry) => entry.isFile()).map(({ name }) => name)
     expect(names.filter((name) => name.endsWith('.rules.yaml')).length).toBeGreaterThan(10)
-    expect(names).toEqual(
-      expect.arrayContaining(['prometheus.yml', 'nodes.yaml', 'node.json', 'chain-agent.yaml']),
-    )
+    expect(names).toEqual(expect.arrayContaining(['prometheus.yml', 'nodes.yaml', 'node.json', 'chain-agent.yaml']))
     const promtool = join(await debianPackage('prometheus'), 'usr/bin/promtool')
     await must(promtool, ['check', 'config', join(root, 'etc/prometheus/prometheus.yml')])
     await rm(root, { recursive: true })
@@ -97,20 +86,14 @@ describe('the configurations of deploy/prometheus', () => {
   })
 
   it('the example of query services has a node of the other example, at the port of its metrics', async () => {
-    const schema = z.array(
-      z.object({ targets: z.array(z.string()), labels: z.strictObject({ node: z.string() }) }),
-    )
+    const schema = z.array(z.object({ targets: z.array(z.string()), labels: z.strictObject({ node: z.string() }) }))
     const text = await readFile(join(SHIPPED, 'query-services/nodes.yaml'), 'utf8')
-    expect(schema.parse(parse(text))).toEqual([
-      { targets: ['10.0.0.11:9144'], labels: { node: 'node-a' } },
-    ])
+    expect(schema.parse(parse(text))).toEqual([{ targets: ['10.0.0.11:9144'], labels: { node: 'node-a' } }])
   })
 
   it('the example of targets names each node once, at the port of the agent', async () => {
     const groups = z
-      .array(
-        z.object({ targets: z.array(z.string()), labels: z.looseObject({ node: z.string() }) }),
-      )
+      .array(z.object({ targets: z.array(z.string()), labels: z.looseObject({ node: z.string() }) }))
       .parse(parse(await readFile(join(SHIPPED, 'targets/nodes.yaml'), 'utf8')))
     const names = groups.map(({ labels }) => labels.node)
     expect(new Set(names).size).toBe(3)
@@ -132,9 +115,7 @@ chain_native_statesync_active 0
 describe('a real Prometheus with fleet.yml', () => {
   const stops: (() => unknown)[] = []
   let prometheus: ShippedPrometheus
-  let agents: Readonly<
-    Record<'a' | 'b' | 'many' | 'other' | 'nameless' | 'service', ExpositionServer>
-  >
+  let agents: Readonly<Record<'a' | 'b' | 'many' | 'other' | 'nameless' | 'service', ExpositionServer>>
 
   beforeAll(async () => {
     const overLimit = Array.from({ length: 1001 }, (_, index) => `chain_x{n="${index}"} 1\n`)
@@ -167,9 +148,7 @@ describe('a real Prometheus with fleet.yml', () => {
   /** `instance` → value. */
   const byNode = async (expression: string): Promise<Readonly<Record<string, number>>> => {
     const answer = await prometheus.query(expression)
-    return Object.fromEntries(
-      answer.map(({ labels, value }): [string, number] => [labels['instance'] ?? '', value]),
-    )
+    return Object.fromEntries(answer.map(({ labels, value }): [string, number] => [labels['instance'] ?? '', value]))
   }
   const seeByNode = async (expression: string, count: number) =>
     eventually(
@@ -236,8 +215,7 @@ describe('a real Prometheus with fleet.yml', () => {
 
   it('finds a node that is added; two of one name are mixed, and there is a number that tells', async () => {
     const found = 'sum(prometheus_sd_discovered_targets{config="chain-agent"})'
-    const missing = async () =>
-      (await prometheus.query(`${found} - count(up{job="chain-agent"})`))[0]?.value
+    const missing = async () => (await prometheus.query(`${found} - count(up{job="chain-agent"})`))[0]?.value
     await eventually(missing, (seen) => seen === 0)
     await prometheus.target('more.yaml', [
       { targets: [agents.other.address], labels: { node: 'node-a', cluster: 'mainnet' } },
@@ -247,9 +225,7 @@ describe('a real Prometheus with fleet.yml', () => {
     const jumps = async () => (await byNode('changes(chain_rpc_block_number[10s])'))['node-a']
     expect(await eventually(jumps, (seen) => (seen ?? 0) > 2)).toBeGreaterThan(2)
     expect(await byNode('up{instance="node-a"}')).toEqual({ 'node-a': 1 })
-    await prometheus.target('more.yaml', [
-      { targets: [agents.other.address], labels: { node: 'node-other' } },
-    ])
+    await prometheus.target('more.yaml', [{ targets: [agents.other.address], labels: { node: 'node-other' } }])
     expect(await eventually(missing, (seen) => seen === 0)).toBe(0)
     expect((await seeByNode('chain_rpc_block_number', 4))['node-other']).toBe(300)
   })

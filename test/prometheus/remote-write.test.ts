@@ -8,17 +8,8 @@ import { serveExposition } from '../support/exposition-server.ts'
 import type { Series } from '../support/instant-query.ts'
 import { probePrometheus } from '../support/prometheus.ts'
 import { requireRealPart } from '../support/real-parts.ts'
-import {
-  installShipped,
-  type ShippedPrometheus,
-  startShipped,
-} from '../support/shipped-prometheus.ts'
-import {
-  probeVictoria,
-  refusedByVmalert,
-  startVictoria,
-  type Victoria,
-} from '../support/victoria.ts'
+import { installShipped, type ShippedPrometheus, startShipped } from '../support/shipped-prometheus.ts'
+import { probeVictoria, refusedByVmalert, startVictoria, type Victoria } from '../support/victoria.ts'
 
 const withPrometheus = await requireRealPart('prometheus', probePrometheus)
 const withVictoria = await requireRealPart('victoria-metrics', probeVictoria)
@@ -26,8 +17,7 @@ const withVictoria = await requireRealPart('victoria-metrics', probeVictoria)
 /** A counter that is above 0 when it is first seen, as after a name of a node is changed. */
 const CRASHED = 'chain_service_exits_total{service="bft",result="core-dump"} 3\n'
 
-const byFirst = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
-  a < b ? -1 : 1
+const byFirst = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : 1)
 
 /** Sorted, without the label that leaves with the copy, so that two answers can be compared. */
 const comparable = (answer: readonly Series[]): readonly (readonly [string, number])[] =>
@@ -115,18 +105,14 @@ withPrometheus('remote-write.yml', () => {
     })
 
     it('answers with nothing where Prometheus does: an absence that is none, an alert that is silent', async () => {
-      for (const expression of [
-        'absent(up)',
-        ...['ChainAgentAbsent', 'ChainRpcDown'].map(expressionOf),
-      ]) {
+      for (const expression of ['absent(up)', ...['ChainAgentAbsent', 'ChainRpcDown'].map(expressionOf)]) {
         expect(await prometheus.query(expression, at), expression).toEqual([])
         expect(await victoria.query(expression, at), expression).toEqual([])
       }
     })
 
     it('has nearly the same quantiles of rates', async () => {
-      const rates =
-        'sum by (instance, job, le) (rate(chain_ledger_block_interval_seconds_bucket[1m]))'
+      const rates = 'sum by (instance, job, le) (rate(chain_ledger_block_interval_seconds_bucket[1m]))'
       const quantile = `histogram_quantile(0.5, ${rates})`
       const [here] = await prometheus.query(quantile, at)
       const [there] = await victoria.query(quantile, at)
@@ -192,9 +178,7 @@ withVictoria('vmalert', () => {
     const directory = await installShipped()
     const refused: string[] = []
     for (const name of ruleFiles) {
-      const complaint = await refusedByVmalert([
-        join(directory, 'chain-agent', `${name}.rules.yaml`),
-      ])
+      const complaint = await refusedByVmalert([join(directory, 'chain-agent', `${name}.rules.yaml`)])
       if (complaint !== '') refused.push(name)
       if (complaint !== '') expect(complaint).toContain('unknown fields in rule: keep_firing_for')
     }

@@ -106,9 +106,7 @@ describe('any chain, any page, any dialect, any concurrency', () => {
             expect(fetched.error).toBeUndefined()
             const target = Math.min(toBlock ?? height, height)
             const asked = { address: wanted.addresses, topics: wanted.topics }
-            const expected = logs.filter(
-              (log) => log.block >= from && log.block <= target && matches(asked, log),
-            )
+            const expected = logs.filter((log) => log.block >= from && log.block <= target && matches(asked, log))
             expect(positionsOf(fetched.logs())).toEqual(positionsIn(expected))
             expect(fetched.result).toMatchObject({ complete: true, through: target, target })
             expect(fetched.result?.stats.logs).toBe(expected.length)

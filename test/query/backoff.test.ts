@@ -118,9 +118,7 @@ describe('no response', () => {
     const { result, logs } = await running
     expect(positionsOf(logs())).toEqual(positionsIn(server.chain.logs()))
     expect(result?.complete).toBe(true)
-    expect(server.seen.slice(1, 6).map(({ from, to }) => (to ?? 0) - from)).toEqual([
-      31, 31, 15, 15, 7,
-    ])
+    expect(server.seen.slice(1, 6).map(({ from, to }) => (to ?? 0) - from)).toEqual([31, 31, 15, 15, 7])
   })
   it('only timeouts: the number of attempts stays the same', async ({ serve }) => {
     const clock = jumpingClock()
@@ -141,9 +139,7 @@ describe('no response', () => {
 describe('413 of a single block', () => {
   const two: Faults = ({ path, from, to }) =>
     path === '/query' && (to ?? 0) > from ? { kind: 'reply', status: 413 } : undefined
-  it('is requested without the next block, which an inclusive service returns too', async ({
-    serve,
-  }) => {
+  it('is requested without the next block, which an inclusive service returns too', async ({ serve }) => {
     const { url, chain } = await serve({ dialect: 'spec', logs: steadyLogs(0, 3), faults: two })
     const { result, logs } = await fetchAll(url)
     expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))

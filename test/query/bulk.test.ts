@@ -6,14 +6,7 @@ import { type CheckedPage } from '../../src/query/client/page.ts'
 import type { Progress } from '../../src/query/client/types.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import {
-  EVERYTHING,
-  fetchAll,
-  it as queryTest,
-  positionsIn,
-  positionsOf,
-  steadyLogs,
-} from './client-fixtures.ts'
+import { EVERYTHING, fetchAll, it as queryTest, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
 import { type Faults } from '../support/query-server.ts'
 
 /** Blocks 1 to 3000, of which those to 2800 are old: forty a page. */
@@ -34,8 +27,7 @@ const DEADLINE_MS = 30_000
 
 /**
  * Holds requests back at the server and counts the concurrent ones: the first page and those near the head until no
- * further request can arrive, those of old blocks until `wanted` of them are held. Blocks above 800 are near
- * the head.
+ * further request can arrive, those of old blocks until `wanted` of them are held. Blocks above 800 are near the head.
  */
 const holdRequests = (wanted: number) => {
   const max = { first: 0, old: 0, tip: 0 }
@@ -98,9 +90,7 @@ describe('blocks that no reorg can replace', () => {
       expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
     },
   )
-  it('are requested in ranges that fill a page: few more requests than pages', async ({
-    serve,
-  }) => {
+  it('are requested in ranges that fill a page: few more requests than pages', async ({ serve }) => {
     const { url, seen } = await serve()
     const { pages } = await fetchAll(url)
     // 75 full pages at the least.
@@ -109,8 +99,7 @@ describe('blocks that no reorg can replace', () => {
   })
   it('late pages delay only the delivery', async ({ serve }) => {
     const { url, chain } = await serve({
-      faults: ({ path, nth }) =>
-        path === '/query' && nth % 5 === 1 ? { kind: 'slow', ms: 30 } : undefined,
+      faults: ({ path, nth }) => (path === '/query' && nth % 5 === 1 ? { kind: 'slow', ms: 30 } : undefined),
     })
     const { logs } = await fetchAll(url)
     expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
@@ -186,12 +175,9 @@ describe('blocks that no reorg can replace', () => {
     late.open()
     expect(await running).toBe('Error: no space left')
   })
-  it('an error of one request ends the run, and the pages before it have no gap', async ({
-    serve,
-  }) => {
+  it('an error of one request ends the run, and the pages before it have no gap', async ({ serve }) => {
     const { url } = await serve({
-      faults: ({ path, from }) =>
-        path === '/query' && from > 1500 ? { kind: 'reply', status: 400 } : undefined,
+      faults: ({ path, from }) => (path === '/query' && from > 1500 ? { kind: 'reply', status: 400 } : undefined),
     })
     const { error, pages } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'fatal' })

@@ -11,11 +11,7 @@ import type {
 } from '../../src/query/client/types.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import type { ServedLog } from '../support/query-chain.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../support/query-server.ts'
+import { type QueryServer, type QueryServerOptions, startQueryServer } from '../support/query-server.ts'
 
 /** All logs up to the height, without the fields that no test reads. */
 export const EVERYTHING: LogQuery = {
@@ -56,10 +52,7 @@ interface Fetching extends Partial<RunOptions> {
 }
 
 /** Runs a query on a clock that jumps. Returns the pages even if the run failed. */
-export const fetchAll = async (
-  url: string,
-  { client, query, clock = jumpingClock(), ...options }: Fetching = {},
-) => {
+export const fetchAll = async (url: string, { client, query, clock = jumpingClock(), ...options }: Fetching = {}) => {
   const kept = keepPages()
   const made = createQueryClient({ url, apiKey: null, clock, ...client })
   const ran: { readonly result: RunResult } | { readonly error: unknown } = await made
@@ -81,11 +74,7 @@ export const positionsIn = (logs: readonly ServedLog[]): readonly string[] =>
   logs.map(({ block, index, data }) => `${block}/${index} ${data}`)
 
 /** `perBlock` logs in each block from `from` to `to`; `data` distinguishes two chains. */
-export const steadyLogs = (
-  from: number,
-  to: number,
-  { perBlock = 1, data = '0x01' } = {},
-): ServedLog[] =>
+export const steadyLogs = (from: number, to: number, { perBlock = 1, data = '0x01' } = {}): ServedLog[] =>
   Array.from({ length: (to - from + 1) * perBlock }, (_, at) => ({
     block: from + Math.floor(at / perBlock),
     index: at % perBlock,
@@ -97,8 +86,8 @@ export const steadyLogs = (
 const SERVED: QueryServerOptions = { logs: steadyLogs(1, 30), pageLogs: 10 }
 
 /**
- * Tests with a query service. By default it has one log in each of the blocks 1 to 30, ten a page. All of
- * them are so near the head that they may still be replaced, so the client requests one page at a time.
+ * Tests with a query service. By default it has one log in each of the blocks 1 to 30, ten a page. All of them are so
+ * near the head that they may still be replaced, so the client requests one page at a time.
  */
 export const it = test
   .extend('served', SERVED)
@@ -112,5 +101,4 @@ export const it = test
 export type Serve = (options?: QueryServerOptions) => Promise<QueryServer>
 
 /** The number of queries so far. */
-export const queriesTo = ({ seen }: QueryServer): number =>
-  seen.filter(({ path }) => path === '/query').length
+export const queriesTo = ({ seen }: QueryServer): number => seen.filter(({ path }) => path === '/query').length

@@ -10,8 +10,7 @@ const shapeError = (happened: string): Error => new Error(happened)
 const scanned = (text: string) => scanCoverage(Buffer.from(text), 9, shapeError)
 
 const LOG = '{"block_number":7,"log_index":0,"data":"0x01"}'
-const page = (logs: string, rest = ',"next_block":10'): string =>
-  `{"data":[{"logs":[${logs}]}]${rest}}`
+const page = (logs: string, rest = ',"next_block":10'): string => `{"data":[{"logs":[${logs}]}]${rest}}`
 
 describe('the coverage of a page without parsing it', () => {
   it('is found in a plain page, wherever the envelope is', () => {
@@ -30,10 +29,7 @@ describe('the coverage of a page without parsing it', () => {
     ['a number as text', page(LOG.replace('7', '"7"'))],
     ['a number with a fraction', page(LOG.replace('7', '7.0'))],
     ['a number of sixteen digits', page(LOG.replace('7', '1000000000000007'))],
-    [
-      'a block number that is not of a log',
-      page(LOG).replace('{"logs"', '{"block_number":7,"logs"'),
-    ],
+    ['a block number that is not of a log', page(LOG).replace('{"logs"', '{"block_number":7,"logs"')],
     ['a log without a block number', page(`${LOG},{"log_index":1}`)],
     ['a part of the envelope among the logs', `{"data":[],"next_block":10,"blocks":[]}`],
     ['another list named data', `{"meta":{"data":[]},"data":[{"logs":[${LOG}]}]}`],
@@ -53,21 +49,13 @@ describe('the coverage of a page without parsing it', () => {
 describe('logs of the extra block of an inclusive service', () => {
   const at = (block: number, index = 0): string => `{"block_number":${block},"log_index":${index}}`
   const trimmed = (data: string, end = 9): string | undefined =>
-    scanCoverage(
-      Buffer.from(`{"data":[${data}],"next_block":11}`),
-      end,
-      shapeError,
-    )?.trimmed?.toString()
+    scanCoverage(Buffer.from(`{"data":[${data}],"next_block":11}`), end, shapeError)?.trimmed?.toString()
   const left = (data: string): string => `{"data":[${data}],"next_block":11}`
   it.each([
     ['in an entry of their own', `{"logs":[${at(9)}]},{"logs":[${at(10)}]}`, `{"logs":[${at(9)}]}`],
     ['alone', `{"logs":[${at(10)},${at(10, 1)}]}`, ''],
     ['behind others', `{"logs":[${at(9)} , ${at(10)}]}`, `{"logs":[${at(9)} ]}`],
-    [
-      'over two entries',
-      `{"logs":[${at(9)},${at(10)}],"blocks":[]},{"logs":[${at(10, 1)}]}`,
-      `{"logs":[${at(9)}]}`,
-    ],
+    ['over two entries', `{"logs":[${at(9)},${at(10)}],"blocks":[]},{"logs":[${at(10, 1)}]}`, `{"logs":[${at(9)}]}`],
   ])('%s are cut off', (_, data, rest) => {
     expect(trimmed(data)).toBe(left(rest))
   })
@@ -85,17 +73,7 @@ const number = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 0, max: 12 }) },
   { weight: 1, arbitrary: fc.constantFrom('7', '0x8', null, -1, 3.5, 2 ** 53, true, 'x') },
 )
-const text = fc.constantFrom(
-  '0x',
-  '0x01',
-  '',
-  '"',
-  '\\',
-  'é',
-  '"block_number":3',
-  '"next_block":5',
-  ']}',
-)
+const text = fc.constantFrom('0x', '0x01', '', '"', '\\', 'é', '"block_number":3', '"next_block":5', ']}')
 const log = fc.record(
   {
     block_number: number,
@@ -110,10 +88,7 @@ const log = fc.record(
 const answer = fc.record(
   {
     data: fc.array(
-      fc.record(
-        { logs: fc.array(log, { maxLength: 4 }), blocks: fc.constant([]) },
-        { requiredKeys: [] },
-      ),
+      fc.record({ logs: fc.array(log, { maxLength: 4 }), blocks: fc.constant([]) }, { requiredKeys: [] }),
       { maxLength: 3 },
     ),
     next_block: number,
@@ -128,11 +103,7 @@ describe('the scan and the parser', () => {
   /** The page, or that it is rejected. */
   const outcome = (bytes: Buffer) => {
     try {
-      const { from, next, archiveHeight, last, count, body, logs } = readPage(
-        bytes,
-        { from: 2, end: 9 },
-        queryError,
-      )
+      const { from, next, archiveHeight, last, count, body, logs } = readPage(bytes, { from: 2, end: 9 }, queryError)
       const all = logs()
       // The bytes are still valid JSON.
       JSON.parse(Buffer.from(body).toString())

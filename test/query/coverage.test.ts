@@ -2,15 +2,7 @@ import { describe, expect } from 'vitest'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { type Answer } from '../support/query-chain.ts'
-import {
-  EVERYTHING,
-  fetchAll,
-  it,
-  keepPages,
-  positionsIn,
-  positionsOf,
-  type Serve,
-} from './client-fixtures.ts'
+import { EVERYTHING, fetchAll, it, keepPages, positionsIn, positionsOf, type Serve } from './client-fixtures.ts'
 import { alter, type Fault, inTurn } from '../support/query-server.ts'
 
 const withNext = (next: unknown): Fault => alter((answer) => ({ ...answer, next_block: next }))
@@ -37,11 +29,7 @@ const expectError = async (serve: Serve, fault: Fault, words: string): Promise<v
 }
 
 /** The second page has the fault once: the client requests the same blocks again and delivers each log once. */
-const expectRecovery = async (
-  serve: Serve,
-  fault: Fault,
-  order = [0, 11, 11, 21],
-): Promise<void> => {
+const expectRecovery = async (serve: Serve, fault: Fault, order = [0, 11, 11, 21]): Promise<void> => {
   const { url, chain, seen } = await serve({ faults: inTurn(undefined, fault) })
   const { result, logs } = await fetchAll(url)
   expect(result).toMatchObject({ complete: true, stats: { retries: 1, pages: 3, logs: 30 } })
@@ -63,26 +51,19 @@ describe('edge case 40: a page that cannot be read', () => {
     await expectRecovery(serve, withLog(one))
   })
   it.for<[string, Answer, string]>([
-    [
-      'with a topic that is a number',
-      { ...log(15), topic0: 7 },
-      'the topic0 of a log is not a string',
-    ],
+    ['with a topic that is a number', { ...log(15), topic0: 7 }, 'the topic0 of a log is not a string'],
     ['with data that is an object', { ...log(15), data: {} }, 'the data of a log is not a string'],
     ['neither removed nor not', { ...log(15), removed: 'no' }, 'neither true nor false'],
-  ])(
-    'edge case 40: a log %s, which only the parser of the logs detects',
-    async ([, one, words], { serve }) => {
-      const fault = withLog(one)
-      const { url, seen } = await serve({ faults: ({ from }) => (from === 11 ? fault : undefined) })
-      const { error, pages } = await fetchAll(url)
-      expect(error).toMatchObject({ kind: 'protocol' })
-      expect(String(error)).toContain(words)
-      expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11])
-      expect(pages.map(({ from, next }) => [from, next])).toEqual([[0, 11]])
-      await expectRecovery(serve, fault, [0, 11, 21, 11])
-    },
-  )
+  ])('edge case 40: a log %s, which only the parser of the logs detects', async ([, one, words], { serve }) => {
+    const fault = withLog(one)
+    const { url, seen } = await serve({ faults: ({ from }) => (from === 11 ? fault : undefined) })
+    const { error, pages } = await fetchAll(url)
+    expect(error).toMatchObject({ kind: 'protocol' })
+    expect(String(error)).toContain(words)
+    expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11])
+    expect(pages.map(({ from, next }) => [from, next])).toEqual([[0, 11]])
+    await expectRecovery(serve, fault, [0, 11, 21, 11])
+  })
 })
 
 describe('edge case 41: pages that do not match the request', () => {
@@ -138,9 +119,7 @@ describe('the end of a page', () => {
     expect(result).toMatchObject({ complete: true, through: 30 })
     expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   })
-  it('the extra block of an inclusive service is removed from the bytes, too', async ({
-    serve,
-  }) => {
+  it('the extra block of an inclusive service is removed from the bytes, too', async ({ serve }) => {
     const { url } = await serve({ dialect: 'spec', pageLogs: 1000 })
     const { pages } = await fetchAll(url, { query: { toBlock: 20 } })
     const text = Buffer.from(pages[0]?.body ?? []).toString('utf8')
@@ -166,9 +145,7 @@ describe('the end of a page', () => {
     expect(result).toMatchObject({ complete: true, through: 50, stats: { logs: 0 } })
     expect(logs()).toEqual([])
   })
-  it('edge case 48: a height that is lower at the end, or in a page, is no error', async ({
-    serve,
-  }) => {
+  it('edge case 48: a height that is lower at the end, or in a page, is no error', async ({ serve }) => {
     let heightRequests = 0
     const { url } = await serve({
       toldHeight: () => {
@@ -193,9 +170,7 @@ describe('the end of a page', () => {
     })
     expect((await fetchAll(url)).result).toMatchObject({ through: 12, target: 12 })
   })
-  it('edge case 48: the height of one instance counts for another one that is behind', async ({
-    serve,
-  }) => {
+  it('edge case 48: the height of one instance counts for another one that is behind', async ({ serve }) => {
     let heightRequests = 0
     const { url, chain } = await serve({
       toldHeight: () => {

@@ -19,9 +19,7 @@ describe('the key', () => {
     const { url, seen } = await serve({ apiKey: KEY })
     const { result } = await fetchAll(url, { client: { apiKey: ` ${KEY}\n` } })
     expect(result?.complete).toBe(true)
-    expect(seen.map(({ headers }) => headers['authorization'])).toEqual(
-      seen.map(() => `Bearer ${KEY}`),
-    )
+    expect(seen.map(({ headers }) => headers['authorization'])).toEqual(seen.map(() => `Bearer ${KEY}`))
   })
   it('is sent in another header without a prefix', async ({ serve }) => {
     const { url, seen } = await serve({ apiKey: KEY })
@@ -35,16 +33,13 @@ describe('the key', () => {
     await fetchAll(url)
     expect(seen[0]?.headers).not.toHaveProperty('authorization')
   })
-  it.each(['', '  \n', 'two words', 'a\nb', 'schlüssel'])(
-    '%j is refused before anything is sent',
-    (key) => {
-      const make = create('http://127.0.0.1:1', key)
-      expect(make).toThrow(expect.objectContaining({ kind: 'auth' }))
-      expect(make).toThrow('Could not use the API key')
-      if (key.trim() === '') expect(make).toThrow('it is empty')
-      else expect(make).not.toThrow(key)
-    },
-  )
+  it.each(['', '  \n', 'two words', 'a\nb', 'schlüssel'])('%j is refused before anything is sent', (key) => {
+    const make = create('http://127.0.0.1:1', key)
+    expect(make).toThrow(expect.objectContaining({ kind: 'auth' }))
+    expect(make).toThrow('Could not use the API key')
+    if (key.trim() === '') expect(make).toThrow('it is empty')
+    else expect(make).not.toThrow(key)
+  })
   it.each(['', 'a b', 'x:y', 'Host', 'Content-Length', 'Transfer-Encoding', 'Connection'])(
     'does not go into a header %j',
     (header) => {
@@ -85,19 +80,9 @@ describe('the key', () => {
   it.each([
     ['upper case', (key: string) => key.toUpperCase()],
     ['percent signs', (key: string) => key.replaceAll('-', '%2D').replaceAll('~', '%7e')],
-    [
-      'percent signs alone',
-      (key: string) => key.replaceAll(/./g, (c) => `%${Buffer.from(c).toString('hex')}`),
-    ],
-    [
-      'escapes of JSON',
-      (key: string) => key.replaceAll('-', String.raw`\u002d`).replaceAll('/', String.raw`\/`),
-    ],
-    [
-      'entities',
-      (key: string) =>
-        key.replaceAll('-', '&#45;').replaceAll('>', '&gt;').replaceAll('/', '&#x2F;'),
-    ],
+    ['percent signs alone', (key: string) => key.replaceAll(/./g, (c) => `%${Buffer.from(c).toString('hex')}`)],
+    ['escapes of JSON', (key: string) => key.replaceAll('-', String.raw`\u002d`).replaceAll('/', String.raw`\/`)],
+    ['entities', (key: string) => key.replaceAll('-', '&#45;').replaceAll('>', '&gt;').replaceAll('/', '&#x2F;')],
     ['spaces between', (key: string) => key.replaceAll('-', ' - ')],
     ['lines', (key: string) => key.replaceAll('-', '-\r\n  ')],
     ['base64 for addresses', (key: string) => Buffer.from(key).toString('base64url')],

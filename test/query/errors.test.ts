@@ -79,14 +79,11 @@ describe('errors that are not retried', () => {
 })
 
 describe('errors that are retried', () => {
-  it.for([500, 502, 503, 504, 408])(
-    '%i with an HTML page, twice',
-    async (status, { expectRecovery }) => {
-      const fault: Fault = { kind: 'reply', status, body: HTML }
-      const fetched = await expectRecovery(undefined, fault, fault)
-      expect(fetched.result?.stats).toMatchObject({ requests: 6, retries: 2, pages: 3, logs: 30 })
-    },
-  )
+  it.for([500, 502, 503, 504, 408])('%i with an HTML page, twice', async (status, { expectRecovery }) => {
+    const fault: Fault = { kind: 'reply', status, body: HTML }
+    const fetched = await expectRecovery(undefined, fault, fault)
+    expect(fetched.result?.stats).toMatchObject({ requests: 6, retries: 2, pages: 3, logs: 30 })
+  })
   it('502: fails after nine attempts', async ({ expectEnd }) => {
     const fault: Fault = { kind: 'reply', status: 502, body: HTML }
     const text = await expectEnd(fault, 'unreachable', 9)
@@ -198,17 +195,13 @@ describe('an invalid response is requested once more, then it is an error', () =
     await expectRecovery(fault)
   })
   it('edge case 49: truncated gzip', async ({ expectRecovery, expectEnd }) => {
-    expect(await expectEnd({ kind: 'short-gzip' }, 'protocol', 2)).toContain(
-      'cannot be decompressed',
-    )
+    expect(await expectEnd({ kind: 'short-gzip' }, 'protocol', 2)).toContain('cannot be decompressed')
     await expectRecovery({ kind: 'short-gzip' })
   })
 })
 
 describe('too large', () => {
-  it('a response larger than the limit: the range is halved, down to one block', async ({
-    serve,
-  }) => {
+  it('a response larger than the limit: the range is halved, down to one block', async ({ serve }) => {
     const { url, seen } = await serve()
     const fetched = await fetchAll(url, { client: { maxBodyBytes: 100 } })
     expect(kindOf(fetched.error)).toBe('fatal')

@@ -4,14 +4,7 @@ import { QueryError } from '../../src/query/client/errors.ts'
 import { createLimiter, sharedLimiter } from '../../src/query/client/limiter.ts'
 import { eventually } from '../support/eventually.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import {
-  fetchAll,
-  it,
-  positionsIn,
-  positionsOf,
-  type Serve,
-  steadyLogs,
-} from './client-fixtures.ts'
+import { fetchAll, it, positionsIn, positionsOf, type Serve, steadyLogs } from './client-fixtures.ts'
 import { always, type Fault, type Faults, inTurn } from '../support/query-server.ts'
 
 const tooMany = (headers: Readonly<Record<string, string>>): Fault => ({
@@ -113,9 +106,7 @@ describe('a budget', () => {
   it('is shared by all clients of one key and host', async ({ serve }) => {
     const { url } = await serve({
       faults: ({ headers, nth }) =>
-        headers['authorization'] === 'Bearer one' && nth === 0
-          ? tooMany({ 'retry-after': '60' })
-          : undefined,
+        headers['authorization'] === 'Bearer one' && nth === 0 ? tooMany({ 'retry-after': '60' }) : undefined,
     })
     const clock = jumpingClock()
     const clientOf = (apiKey: string) => createQueryClient({ url, apiKey, clock })

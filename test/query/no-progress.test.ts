@@ -2,15 +2,7 @@ import { describe, expect } from 'vitest'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { createQueryClient } from '../../src/query/client/client.ts'
 import { jumpingClock } from '../support/jumping-clock.ts'
-import {
-  EVERYTHING,
-  fetchAll,
-  it,
-  keepPages,
-  positionsIn,
-  positionsOf,
-  steadyLogs,
-} from './client-fixtures.ts'
+import { EVERYTHING, fetchAll, it, keepPages, positionsIn, positionsOf, steadyLogs } from './client-fixtures.ts'
 import { always, type Faults } from '../support/query-server.ts'
 
 /** Queries that begin at `block` or later get a response without further blocks. */
@@ -22,19 +14,14 @@ const stallFrom =
   }
 
 describe('edge case 42: a service that returns no further blocks', () => {
-  it('edge case 42: eight attempts with waits from 0.1 s to 5 s, then an error', async ({
-    serve,
-  }) => {
+  it('edge case 42: eight attempts with waits from 0.1 s to 5 s, then an error', async ({ serve }) => {
     const { url, seen } = await serve({ faults: stallFrom(11) })
     const { error, clock, pages } = await fetchAll(url)
     expect(error).toMatchObject({ kind: 'no-progress' })
     expect(String(error)).toContain('it responds but returns no further blocks')
     expect(String(error)).toContain('block 11, again and again')
     expect(clock.waits.map(Math.round)).toEqual([100, 200, 400, 800, 1600, 3200, 5000])
-    expect(seen.slice(1).map(({ from }) => from)).toEqual([
-      0,
-      ...Array.from({ length: 8 }, () => 11),
-    ])
+    expect(seen.slice(1).map(({ from }) => from)).toEqual([0, ...Array.from({ length: 8 }, () => 11)])
     // The blocks were near the head, so the page was held back.
     expect(pages).toEqual([])
   })
@@ -90,9 +77,7 @@ describe('edge case 42: a service that returns no further blocks', () => {
       expect(pages.at(-1)?.from).toBeLessThan(block)
     },
   )
-  it('with real waits, ten times as fast: at most ten requests in a second, then the error', async ({
-    serve,
-  }) => {
+  it('with real waits, ten times as fast: at most ten requests in a second, then the error', async ({ serve }) => {
     const { url, seen } = await serve({
       logs: steadyLogs(1, 3000),
       pageLogs: 40,

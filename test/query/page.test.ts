@@ -1,14 +1,7 @@
 import { describe, expect } from 'vitest'
 import { jumpingClock } from '../support/jumping-clock.ts'
 import { type Answer } from '../support/query-chain.ts'
-import {
-  fetchAll,
-  it,
-  positionsIn,
-  positionsOf,
-  type Serve,
-  steadyLogs,
-} from './client-fixtures.ts'
+import { fetchAll, it, positionsIn, positionsOf, type Serve, steadyLogs } from './client-fixtures.ts'
 import { alter, always, inTurn, type QueryServer } from '../support/query-server.ts'
 
 const listOf = (data: unknown): readonly unknown[] => (Array.isArray(data) ? data : [])
@@ -43,9 +36,7 @@ describe('a page covers no block above the reported height', () => {
 })
 
 describe('an end that is only an assumption', () => {
-  it('is checked against the height: the client waits for an instance that is behind', async ({
-    serve,
-  }) => {
+  it('is checked against the height: the client waits for an instance that is behind', async ({ serve }) => {
     let heightRequests = 0
     const server: QueryServer = await serve({
       dialect: 'spec',
@@ -69,9 +60,7 @@ describe('an end that is only an assumption', () => {
     expect(result).toMatchObject({ complete: true, through: 30, target: 30 })
     expect(positionsOf(logs())).toEqual(positionsIn(chain.logs()))
   })
-  it('is an error if the height stays lower: at most ten requests in ten seconds', async ({
-    serve,
-  }) => {
+  it('is an error if the height stays lower: at most ten requests in ten seconds', async ({ serve }) => {
     let heightRequests = 0
     const times: number[] = []
     const clock = jumpingClock()
@@ -148,9 +137,7 @@ describe('logs in the wrong place', () => {
 describe('the hash for resuming', () => {
   const lastsWith = async (serve: Serve, guard: (guard: unknown) => unknown) => {
     const { url } = await serve({
-      faults: always(
-        alter((answer) => ({ ...answer, rollback_guard: guard(answer['rollback_guard']) })),
-      ),
+      faults: always(alter((answer) => ({ ...answer, rollback_guard: guard(answer['rollback_guard']) }))),
     })
     const { pages } = await fetchAll(url)
     return pages.map(({ last }) => last?.block ?? null)
@@ -159,13 +146,17 @@ describe('the hash for resuming', () => {
     expect(await lastsWith(serve, (guard) => guard)).toEqual([10, 20, 30])
   })
   it('is not that of another block, of the head or before the page', async ({ serve }) => {
-    expect(
-      await lastsWith(serve, (guard) => Object.assign({}, guard, { block_number: 4000 })),
-    ).toEqual([null, null, null])
+    expect(await lastsWith(serve, (guard) => Object.assign({}, guard, { block_number: 4000 }))).toEqual([
+      null,
+      null,
+      null,
+    ])
   })
   it('is null without parent hashes', async ({ serve }) => {
-    expect(
-      await lastsWith(serve, (guard) => Object.assign({}, guard, { first_parent_hash: null })),
-    ).toEqual([10, null, null])
+    expect(await lastsWith(serve, (guard) => Object.assign({}, guard, { first_parent_hash: null }))).toEqual([
+      10,
+      null,
+      null,
+    ])
   })
 })

@@ -5,11 +5,7 @@ import { type ServedChain } from '../support/query-chain.ts'
 
 /** Replaces the blocks from `block` on before the `nth` query. */
 const reorgBefore =
-  (
-    chain: ServedChain,
-    nth: number,
-    { block, last = 30 }: { block: number; last?: number },
-  ): Faults =>
+  (chain: ServedChain, nth: number, { block, last = 30 }: { block: number; last?: number }): Faults =>
   (one): Fault | undefined => {
     if (one.path === '/query' && one.nth === nth) {
       chain.reorg(block, steadyLogs(block, last, { data: `0x${nth}f`, perBlock: 1 }))
@@ -33,26 +29,21 @@ describe('edge case 39: a reorg between pages', () => {
     expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 11, 21, 11, 21])
     expect(fetched.resets()).toBe(0)
   })
-  it('edge case 39: over several pages: back to the last page of the same chain', async ({
-    serve,
-  }) => {
+  it('edge case 39: over several pages: back to the last page of the same chain', async ({ serve }) => {
     const server = await serve({ pageLogs: 5 })
     const { url, chain, seen } = server
     server.faults = reorgBefore(chain, 4, { block: 8 })
     const fetched = await fetchAll(url)
     expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
     // Pages from 0, 6, 11, 16: 8 is in the second. The first stays.
-    expect(seen.slice(1).map(({ from }) => from)).toEqual([
-      0, 6, 11, 16, 21, 16, 11, 6, 11, 16, 21, 26,
-    ])
+    expect(seen.slice(1).map(({ from }) => from)).toEqual([0, 6, 11, 16, 21, 16, 11, 6, 11, 16, 21, 26])
     expect(fetched.result?.stats).toMatchObject({ reorgs: 1, pages: 6 })
     expect(fetched.resets()).toBe(0)
   })
   it('edge case 39: twice', async ({ serve }) => {
     const server = await serve()
     const { url, chain } = server
-    server.faults = (one) =>
-      reorgBefore(chain, 2, { block: 15 })(one) ?? reorgBefore(chain, 4, { block: 12 })(one)
+    server.faults = (one) => reorgBefore(chain, 2, { block: 15 })(one) ?? reorgBefore(chain, 4, { block: 12 })(one)
     const fetched = await fetchAll(url)
     expect(positionsOf(fetched.logs())).toEqual(positionsIn(chain.logs()))
     expect(fetched.result).toMatchObject({ complete: true, stats: { reorgs: 2 } })

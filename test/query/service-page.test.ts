@@ -30,9 +30,9 @@ describe('docs/query-service.md', () => {
   })
 
   it('names every reason to refuse, with its status', () => {
-    const reasons = [
-      ...read('src/query/service/api/http-error.ts').matchAll(/^ {2}([a-z_]+): (\d{3}),$/gm),
-    ].map(([, code = '', status = '']) => ({ code, status }))
+    const reasons = [...read('src/query/service/api/http-error.ts').matchAll(/^ {2}([a-z_]+): (\d{3}),$/gm)].map(
+      ([, code = '', status = '']) => ({ code, status }),
+    )
     expect(reasons.length).toBeGreaterThan(15)
     const rows = page.split('\n').filter((line) => line.startsWith('| '))
     const isTold = ({ code, status }: (typeof reasons)[number]): boolean =>
@@ -78,9 +78,7 @@ describe('docs/query-service.md', () => {
   })
 
   it('counts its alerts', () => {
-    const own = new Set(
-      alerts.filter(({ file }) => file === 'query-service').map(({ alert }) => alert),
-    )
+    const own = new Set(alerts.filter(({ file }) => file === 'query-service').map(({ alert }) => alert))
     expect(own.size).toBe(8)
     expect(page).toContain('[eight alerts](runbooks/index.md#query-service)')
   })

@@ -158,9 +158,10 @@ export const readingContract = ({ store }: StoreBench, seeds: readonly number[])
     const large = chain.find(({ logs }) => logs.length > 3)
     if (large === undefined) throw new Error('the seed brings no large block')
     const from = large.number
-    expect(
-      await store().read({ ...WHOLE, from, maxLogs: 3, maxBytes: 10, maxMs: 0 }, never()),
-    ).toMatchObject({ count: large.logs.length, next: from + 1 })
+    expect(await store().read({ ...WHOLE, from, maxLogs: 3, maxBytes: 10, maxMs: 0 }, never())).toMatchObject({
+      count: large.logs.length,
+      next: from + 1,
+    })
     // Without any time, each page still covers one block.
     expect(await walked(store(), { ...WHOLE, maxMs: 0 })).toMatchObject({ next: 20 })
   })

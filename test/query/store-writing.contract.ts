@@ -34,9 +34,7 @@ export const writingContract = (bench: StoreBench): void => {
       if (again && durable) await bench.reopen(IDENTITY)
       expect(await store().range()).toEqual({ first: 100, last: 129, lastHash: chain[29]?.hash })
       expect(await store().size()).toMatchObject({ logs, blocks: 30 })
-      expect((await store().heads([129, 100, 99, 107])).map(({ number }) => number)).toEqual([
-        100, 107, 129,
-      ])
+      expect((await store().heads([129, 100, 99, 107])).map(({ number }) => number)).toEqual([100, 107, 129])
     }
     if (durable) expect((await store().size()).bytes).toBeGreaterThan(0)
   })

@@ -11,11 +11,7 @@ import { type Faults, type QueryServerOptions } from '../support/query-server.ts
 import { type ServedChain } from '../support/query-chain.ts'
 
 /** Replaces the blocks from `block` to `last` once, before the `nth` query. */
-const reorgBefore = (
-  chain: ServedChain,
-  nth: number,
-  [block, last]: readonly [number, number],
-): Faults => {
+const reorgBefore = (chain: ServedChain, nth: number, [block, last]: readonly [number, number]): Faults => {
   let isDone = false
   return (one) => {
     if (!isDone && one.path === '/query' && one.nth === nth) {
@@ -33,11 +29,7 @@ describe('edge case 39: pages that may be of two chains', () => {
     ['a dialect without hashes', { dialect: 'spec' }, 2],
     ['one page', { guard: false, pageLogs: 1000 }, 0],
     // A reorg can replace 801 to 1000: two pages, of which the first follows a block that cannot be replaced.
-    [
-      'blocks that a reorg can replace and others',
-      { guard: false, logs: steadyLogs(1, 1000), pageLogs: 100 },
-      1,
-    ],
+    ['blocks that a reorg can replace and others', { guard: false, logs: steadyLogs(1, 1000), pageLogs: 100 }, 1],
   ])('edge case 39: %s', async ([, options, unguarded], { serve }) => {
     const { url } = await serve(options)
     const { result } = await fetchAll(url)

@@ -14,8 +14,7 @@ const QUERY: LogQuery = {
   toBlock: 9,
 }
 const ANY = z.record(z.string(), z.unknown())
-const bodyOf = (query: Partial<LogQuery>) =>
-  ANY.parse(JSON.parse(createRequestBody({ ...QUERY, ...query })(5, 9)))
+const bodyOf = (query: Partial<LogQuery>) => ANY.parse(JSON.parse(createRequestBody({ ...QUERY, ...query })(5, 9)))
 
 describe('the request body', () => {
   it('has one block past the end, the filter, and only the needed fields', () => {
@@ -35,9 +34,7 @@ describe('the request body', () => {
   it('omits empty filters and empty positions at the end', () => {
     expect(bodyOf({ addresses: [], topics: [] })['logs']).toEqual([{}])
     expect(bodyOf({ topics: [[], [], []] })['logs']).toEqual([{ address: [A] }])
-    expect(bodyOf({ topics: [[], [T, T], []] })['logs']).toEqual([
-      { address: [A], topics: [[], [T, T]] },
-    ])
+    expect(bodyOf({ topics: [[], [T, T], []] })['logs']).toEqual([{ address: [A], topics: [[], [T, T]] }])
   })
   it.each<[string, Partial<LogQuery>]>([
     ['the last block is before the first', { toBlock: 4 }],

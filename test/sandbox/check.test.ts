@@ -39,8 +39,7 @@ describe('check, status and recover on real systemd and journald', () => {
       `[Service]\nExecStart=\nExecStart=/bin/sh -c "sleep infinity" \\\n  ${SECRET}\nEnvironment=KEYSTORE_PASSWORD=${SECRET}\n`,
     )
     await node.writeUnit('chain-rpc.service.d/files.conf', '[Service]\nLimitNOFILE=65536\n')
-    for (const service of ['bft', 'execution', 'rpc', 'ledger-tail'])
-      await node.systemctl('start', node.unit(service))
+    for (const service of ['bft', 'execution', 'rpc', 'ledger-tail']) await node.systemctl('start', node.unit(service))
     await node.ledger.goTo(5)
     await node.ledger.reached(5)
   })

@@ -49,9 +49,7 @@ describe('the install steps of the README', () => {
       expect(await shell('command -v chain-agent')).toBe(`${prefix}/bin/chain-agent`)
       expect(await node.systemctl('is-active', 'chain-agent')).toBe('active')
       expect(await node.systemctl('is-enabled', 'chain-agent')).toBe('enabled')
-      expect(await shell('stat -c "%U:%G %a" /etc/chain-agent/config.yaml')).toBe(
-        'root:chain-agent 640',
-      )
+      expect(await shell('stat -c "%U:%G %a" /etc/chain-agent/config.yaml')).toBe('root:chain-agent 640')
     })
 
     it('leave out the optional database', async () => {
@@ -80,9 +78,7 @@ describe('the install steps of the README', () => {
 
     it('saves its journal cursors in /var/lib/chain-agent', async () => {
       expect((await shell('ls /var/lib/chain-agent/')).split('\n')).toContain('ledger.json')
-      expect(await shell('journalctl -u chain-agent.service -o cat --no-pager')).not.toContain(
-        'Cannot save',
-      )
+      expect(await shell('journalctl -u chain-agent.service -o cat --no-pager')).not.toContain('Cannot save')
     })
 
     it('reads the storage report that the privileged unit writes, without rights of its own', async () => {
@@ -127,22 +123,14 @@ describe('the install steps of the README', () => {
     it('is not started again over a configuration that cannot be used', async () => {
       await shell(`echo 'prefx: chain' > /etc/chain-agent/config.yaml`)
       await node.systemctl('restart', 'chain-agent.service')
-      await shell(
-        'while [ "$(systemctl show -P ActiveState chain-agent.service)" = active ]; do sleep 0.1; done',
-      )
+      await shell('while [ "$(systemctl show -P ActiveState chain-agent.service)" = active ]; do sleep 0.1; done')
       const shown = await node.systemctl(
         'show',
         '--property=ActiveState,ExecMainStatus,NRestarts',
         'chain-agent.service',
       )
-      expect(shown.split('\n').toSorted()).toEqual([
-        'ActiveState=failed',
-        'ExecMainStatus=2',
-        'NRestarts=0',
-      ])
-      expect(await shell('journalctl -u chain-agent.service -o cat --no-pager')).toContain(
-        'did you mean prefix?',
-      )
+      expect(shown.split('\n').toSorted()).toEqual(['ActiveState=failed', 'ExecMainStatus=2', 'NRestarts=0'])
+      expect(await shell('journalctl -u chain-agent.service -o cat --no-pager')).toContain('did you mean prefix?')
     })
 
     it('has nothing that systemd complains of', async () => {

@@ -26,8 +26,7 @@ describe('the log of execution in a real journal', () => {
   /** What agents that ended had counted. */
   let ended = executionTruth(0)
 
-  const counted = async (): Promise<ExecutionTotals> =>
-    addExecution(ended, executionTotals(await node.look()))
+  const counted = async (): Promise<ExecutionTotals> => addExecution(ended, executionTotals(await node.look()))
 
   /** Resumes the node, and waits until every line is counted: no more, no less. */
   const expectCounted = async (further: number): Promise<void> => {
@@ -62,10 +61,7 @@ describe('the log of execution in a real journal', () => {
     node = await createNode('zephyr', { config })
     control = createExecutionControl(node.directory)
     const program = `${process.execPath} ${PROGRAM} ${node.directory} 20`
-    await node.writeUnit(
-      `${node.unit('execution')}.d/log.conf`,
-      `[Service]\nExecStart=\nExecStart=${program}\n`,
-    )
+    await node.writeUnit(`${node.unit('execution')}.d/log.conf`, `[Service]\nExecStart=\nExecStart=${program}\n`)
     await startAgent()
     await node.systemctl('start', node.unit('execution'))
   })

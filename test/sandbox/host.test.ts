@@ -11,8 +11,7 @@ const describe = await requireRealPart('sandbox', probeSandbox)
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const HOME = '/home/monad/monad-bft'
-const deployed = async (name: string): Promise<string> =>
-  readFile(join(ROOT, 'deploy', name), 'utf8')
+const deployed = async (name: string): Promise<string> => readFile(join(ROOT, 'deploy', name), 'utf8')
 
 describe('what the unit in deploy/ lets the agent see of its host', () => {
   let node: SandboxedNode
@@ -28,11 +27,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
 
   beforeAll(async () => {
     node = await createNode('monad')
-    for (const name of [
-      'chain-agent.service',
-      'chain-agent-smart.service',
-      'chain-agent-smart.timer',
-    ])
+    for (const name of ['chain-agent.service', 'chain-agent-smart.service', 'chain-agent-smart.timer'])
       await node.writeUnit(name, await deployed(name))
     await shell(`
       useradd --system --no-create-home --shell /usr/sbin/nologin chain-agent
@@ -66,9 +61,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
       (seen) => seen !== undefined,
     )
     const pid = await node.systemctl('show', '-P', 'MainPID', node.unit('bft'))
-    expect(limit).toBe(
-      Number(await shell(`awk '/^Max open files/ {print $4}' /proc/${pid}/limits`)),
-    )
+    expect(limit).toBe(Number(await shell(`awk '/^Max open files/ {print $4}' /proc/${pid}/limits`)))
     const { value } = await node.look()
     expect(value('chain_host_boot_timestamp_seconds')).toBeGreaterThan(0)
     expect(value('chain_host_kernel_info', { kernel: 'running', release: release() })).toBe(1)
@@ -133,11 +126,7 @@ describe('what the unit in deploy/ lets the agent see of its host', () => {
         .trim()
         .split('\n')
         .filter((path) => path.includes('/config/')),
-    ).toEqual(
-      ['forkpoint', 'forkpoint/forkpoint.toml'].map(
-        (path) => `/proc/${pid}/root${HOME}/config/${path}`,
-      ),
-    )
+    ).toEqual(['forkpoint', 'forkpoint/forkpoint.toml'].map((path) => `/proc/${pid}/root${HOME}/config/${path}`))
   })
 
   it('has nothing that systemd complains of', async () => {

@@ -36,10 +36,7 @@ describe('the command that restores keys, under a real systemd', () => {
       environmentFile: join(node.directory, '.env'),
       backupDirectory: join(node.directory, 'backup'),
     }
-    await writeFile(
-      join(node.directory, 'config.yaml'),
-      JSON.stringify({ prefix: 'chain', node: places }),
-    )
+    await writeFile(join(node.directory, 'config.yaml'), JSON.stringify({ prefix: 'chain', node: places }))
     await placeKeystoreTool({ directory: join(node.directory, 'tool') })
     await mkdir(join(node.directory, 'node/config'), { recursive: true })
     await mkdir(join(node.directory, 'backup'), { mode: 0o700 })

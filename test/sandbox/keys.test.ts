@@ -38,11 +38,7 @@ describe('the unit for key files in deploy/', () => {
   /** A node as it is installed, and both units as the README installs them, the agent without the other at first. */
   beforeAll(async () => {
     node = await createNode('monad')
-    for (const name of [
-      'chain-agent.service',
-      'chain-agent-keys.service',
-      'chain-agent-keys.timer',
-    ])
+    for (const name of ['chain-agent.service', 'chain-agent-keys.service', 'chain-agent-keys.timer'])
       await node.writeUnit(name, await readFile(join(ROOT, 'deploy', name), 'utf8'))
     await writeFile(join(node.directory, 'keystore'), KEYSTORE)
     await shell(`
@@ -86,9 +82,7 @@ describe('the unit for key files in deploy/', () => {
   })
 
   it('tells the agent without rights what it sees', async () => {
-    await shell(
-      `sed -i 's#"500ms"}#"500ms","timeout":"30s","reportFile":"${REPORT}"}#' /etc/chain-agent/config.yaml`,
-    )
+    await shell(`sed -i 's#"500ms"}#"500ms","timeout":"30s","reportFile":"${REPORT}"}#' /etc/chain-agent/config.yaml`)
     await node.systemctl('start', 'chain-agent-keys.service')
     await node.systemctl('restart', 'chain-agent.service')
     for (const kind of ['keystore', 'backup'])
@@ -111,8 +105,7 @@ describe('the unit for key files in deploy/', () => {
       rm /home/monad/monad-bft/config/id-secp`)
     await node.systemctl('start', 'chain-agent-keys.service')
     await node.see(
-      ({ value }) =>
-        value('chain_key_file_state', { key: 'secp', kind: 'keystore', state: 'missing' }),
+      ({ value }) => value('chain_key_file_state', { key: 'secp', kind: 'keystore', state: 'missing' }),
       (seen) => seen === 1,
     )
     const all = ['secp backup', 'bls backup', 'password keystore', 'bls keystore']

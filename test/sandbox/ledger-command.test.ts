@@ -20,13 +20,7 @@ const documentSchema = z.object({
 describe('the ledger command, under a real journald', () => {
   let node: SandboxedNode
   const ledger = async (...argv: readonly string[]) =>
-    node.exec(process.execPath, [
-      MAIN,
-      'ledger',
-      '--config',
-      join(node.directory, 'config.yaml'),
-      ...argv,
-    ])
+    node.exec(process.execPath, [MAIN, 'ledger', '--config', join(node.directory, 'config.yaml'), ...argv])
   const document = async (...argv: readonly string[]) =>
     documentSchema.parse(JSON.parse((await ledger('--json', ...argv)).stdout))
 
@@ -76,9 +70,7 @@ describe('the ledger command, under a real journald', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const lines = stdout.trimEnd().split('\n')
     expect(lines.filter((line) => line.includes(' proposed '))).toHaveLength(3)
-    expect(lines.filter((line) => line.includes('round 109 timed out: the turn of'))).toHaveLength(
-      1,
-    )
+    expect(lines.filter((line) => line.includes('round 109 timed out: the turn of'))).toHaveLength(1)
     expect(lines.at(-1)).toContain('3 blocks (98 to 100) with')
   })
 

@@ -15,8 +15,7 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
   let began = { block: 0, totals: ledgerTruth(0) }
   let ended = ledgerTruth(0)
 
-  const counted = async (): Promise<LedgerTotals> =>
-    add(add(ended, ledgerTotals(await node.look())), began.totals, -1)
+  const counted = async (): Promise<LedgerTotals> => add(add(ended, ledgerTotals(await node.look())), began.totals, -1)
   const truth = (): LedgerTotals => add(ledgerTruth(block, replayed), ledgerTruth(began.block), -1)
 
   /** Lets the stream run on, and waits until every block up to its end is counted: no more, no less. */
@@ -87,9 +86,7 @@ describe.each(['chain', 'monad'])('the ledger stream of a node named %s', (prefi
       await node.ledger.reached(block + later)
     }
     await expectCounted(100)
-    expect(
-      (await node.look()).value('chain_agent_journal_gaps_total', { service: 'ledger-tail' }),
-    ).toBe(0)
+    expect((await node.look()).value('chain_agent_journal_gaps_total', { service: 'ledger-tail' })).toBe(0)
   })
 
   it('loses and doubles nothing when the machine is rebooted', async () => {

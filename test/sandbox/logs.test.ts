@@ -23,8 +23,7 @@ const ASSERTION = [
   'assertion failure message: blocks diverge at the third one',
   '',
 ]
-const HEALTHY =
-  '2026-05-02 08:00:01.204411902 [7711] runloop.cpp:391 LOG_INFO\t__exec_block,bl=    5,tx=    2'
+const HEALTHY = '2026-05-02 08:00:01.204411902 [7711] runloop.cpp:391 LOG_INFO\t__exec_block,bl=    5,tx=    2'
 
 describe('the logs of a node, under a real journald', () => {
   let node: SandboxedNode
@@ -109,10 +108,7 @@ describe('the logs of a node, under a real journald', () => {
   })
 
   it('are filtered by journalctl as they would be here', async () => {
-    const rows = await readFile(
-      new URL('../fixtures/log-patterns/lines.jsonl', import.meta.url),
-      'utf8',
-    )
+    const rows = await readFile(new URL('../fixtures/log-patterns/lines.jsonl', import.meta.url), 'utf8')
     const lines = rows
       .trimEnd()
       .split('\n')
@@ -123,10 +119,7 @@ describe('the logs of a node, under a real journald', () => {
     await node.systemctl('start', 'zephyr-lines.service')
     const own = ['_SYSTEMD_UNIT=zephyr-lines.service', '-o', 'cat', '--no-pager']
     const shown = await eventually(
-      async () =>
-        (await node.exec('journalctl', [...own, `--grep=${LOG_PATTERN}`])).stdout
-          .trimEnd()
-          .split('\n'),
+      async () => (await node.exec('journalctl', [...own, `--grep=${LOG_PATTERN}`])).stdout.trimEnd().split('\n'),
       (seen) => seen.at(-1) === end,
     )
     expect(shown).toEqual([...lines, end].filter(mayMatchPattern))

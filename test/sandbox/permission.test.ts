@@ -25,10 +25,7 @@ describe('an agent that is not root', () => {
   }
   const areUp = async (collectors: readonly string[], wanted: 0 | 1) =>
     node.see(
-      ({ value }) =>
-        collectors.filter(
-          (collector) => value('chain_agent_collector_up', { collector }) !== wanted,
-        ),
+      ({ value }) => collectors.filter((collector) => value('chain_agent_collector_up', { collector }) !== wanted),
       (others) => others.length === 0,
     )
   const saying = async (words: string): Promise<readonly string[]> => {
@@ -40,9 +37,7 @@ describe('an agent that is not root', () => {
   const triesAgain = async (attempts: number): Promise<void> => {
     await node.see(
       ({ value }) =>
-        JOURNAL.map((collector) =>
-          value('chain_agent_collector_failures_total', { collector, kind: 'source' }),
-        ),
+        JOURNAL.map((collector) => value('chain_agent_collector_failures_total', { collector, kind: 'source' })),
       (counts) => counts.every((count) => (count ?? 0) >= attempts),
     )
   }
@@ -56,8 +51,7 @@ describe('an agent that is not root', () => {
     await writeFile(join(node.directory, 'home/config/id-secp'), '{}', { mode: 0o600 })
     await writeFile(join(node.directory, 'backup/secp-backup'), 'x', { mode: 0o600 })
     for (const folder of ['home', 'backup']) await chmod(join(node.directory, folder), 0o700)
-    for (const service of ['bft', 'execution', 'ledger-tail'])
-      await node.systemctl('start', node.unit(service))
+    for (const service of ['bft', 'execution', 'ledger-tail']) await node.systemctl('start', node.unit(service))
     await node.ledger.goTo(5)
     await node.ledger.reached(5)
   })

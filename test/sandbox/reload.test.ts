@@ -43,8 +43,7 @@ describe('systemctl reload chain-agent', { timeout: 3 * PATIENCE_MS }, () => {
     (await node.exec('journalctl', ['-u', 'chain-agent.service', '-o', 'cat', '--no-pager'])).stdout
   const logged = async (text: string): Promise<string> =>
     eventually(log, (seen) => seen.includes(text), { within: PATIENCE_MS })
-  const mainPid = (): Promise<string> =>
-    node.systemctl('show', '-P', 'MainPID', 'chain-agent.service')
+  const mainPid = (): Promise<string> => node.systemctl('show', '-P', 'MainPID', 'chain-agent.service')
   /** Reloads while the stream is written, and waits until every block up to its end is counted. */
   const reloadWithin = async (further: number, config: unknown): Promise<void> => {
     const from = block
@@ -71,18 +70,12 @@ describe('systemctl reload chain-agent', { timeout: 3 * PATIENCE_MS }, () => {
     rpcUrl = `http://127.0.0.1:${await freePort()}`
     node = await createNode('monad')
     await configure(settings(reference('before')))
-    const unit = await readFile(
-      join(import.meta.dirname, '../../deploy/chain-agent.service'),
-      'utf8',
-    )
+    const unit = await readFile(join(import.meta.dirname, '../../deploy/chain-agent.service'), 'utf8')
     const [line] = /^ExecReload=.*$/m.exec(unit) ?? []
     await node.writeUnit('chain-agent.service.d/reload.conf', `[Service]\n${line}\n`)
     await node.systemctl('start', 'chain-agent.service')
     await node.see(
-      ({ value }) => [
-        value(...up('before')),
-        value('chain_agent_collector_up', { collector: 'ledger' }),
-      ],
+      ({ value }) => [value(...up('before')), value('chain_agent_collector_up', { collector: 'ledger' })],
       (seen) => seen.every((one) => one === 1),
       PATIENCE_MS,
     )

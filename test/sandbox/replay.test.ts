@@ -12,13 +12,7 @@ const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 describe('looking back, under a real systemd and journald', () => {
   let node: SandboxedNode
   const run = async (command: string, ...argv: readonly string[]) =>
-    node.exec(process.execPath, [
-      MAIN,
-      command,
-      '--config',
-      join(node.directory, 'config.yaml'),
-      ...argv,
-    ])
+    node.exec(process.execPath, [MAIN, command, '--config', join(node.directory, 'config.yaml'), ...argv])
   const exits = async (many: number): Promise<void> => {
     await node.see(
       ({ value }) => value('chain_service_exits_total', { service: 'bft', result: 'signal' }),
@@ -28,8 +22,7 @@ describe('looking back, under a real systemd and journald', () => {
 
   beforeAll(async () => {
     node = await createNode('zephyr', { millisecondsPerBlock: 400 })
-    for (const service of ['bft', 'execution', 'ledger-tail'])
-      await node.systemctl('start', node.unit(service))
+    for (const service of ['bft', 'execution', 'ledger-tail']) await node.systemctl('start', node.unit(service))
     await node.startAgent()
     await exits(0)
     await node.signal('bft', 'KILL')

@@ -9,8 +9,7 @@ describe('the sandbox itself', () => {
   it('runs units, keeps the journal over a reboot and leaves no trace', async () => {
     const sandbox = await createSandbox({
       units: () => ({
-        'word.service':
-          '[Service]\nType=oneshot\nExecStart=/bin/echo ${WORD}\nSyslogIdentifier=w\n',
+        'word.service': '[Service]\nType=oneshot\nExecStart=/bin/echo ${WORD}\nSyslogIdentifier=w\n',
       }),
       binds: [],
       environment: { WORD: 'abracadabra' },
@@ -26,9 +25,7 @@ describe('the sandbox itself', () => {
       await sandbox.reboot()
       await sandbox.systemctl('start', 'word.service')
       expect(await words()).toBe('abracadabra\nabracadabra')
-      expect(
-        JSON.parse((await sandbox.exec('journalctl', ['--list-boots', '-o', 'json'])).stdout),
-      ).toHaveLength(2)
+      expect(JSON.parse((await sandbox.exec('journalctl', ['--list-boots', '-o', 'json'])).stdout)).toHaveLength(2)
     } finally {
       await sandbox.down()
     }

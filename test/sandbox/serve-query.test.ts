@@ -35,10 +35,7 @@ describe('the unit of the query service in deploy/', () => {
   /** As docs/query-service.md installs it, but for the package itself, which is put in place by a bind. */
   beforeAll(async () => {
     node = await startRpcNode()
-    const [listen, metricsListen] = [
-      `127.0.0.1:${await freePort()}`,
-      `127.0.0.1:${await freePort()}`,
-    ]
+    const [listen, metricsListen] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]
     api = `http://${listen}`
     sandbox = await createSandbox({ units: () => ({}), binds: [ROOT] })
     await sandbox.writeUnit(NAME, await readFile(`${ROOT}deploy/${NAME}`, 'utf8'))

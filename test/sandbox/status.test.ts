@@ -22,12 +22,7 @@ describe('status on real systemd and journald', () => {
   /** The command as an operator runs it, on the host of the node. */
   const status = async (...words: readonly string[]): Promise<string> => {
     const config = ['--config', `${node.directory}/config.yaml`]
-    const { stdout, stderr, code } = await node.exec(process.execPath, [
-      MAIN,
-      'status',
-      ...words,
-      ...config,
-    ])
+    const { stdout, stderr, code } = await node.exec(process.execPath, [MAIN, 'status', ...words, ...config])
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
     return stdout
   }
@@ -104,12 +99,8 @@ describe('status on real systemd and journald', () => {
   it('without the agent: the node itself is asked, and tells the same', async () => {
     await node.systemctl('stop', 'chain-agent.service')
     const lines = await status('services')
-    expect(lines.split('\n')[1]).toBe(
-      `Read from the node: no agent answers at 127.0.0.1:${node.port}`,
-    )
-    expect(lines).toMatch(
-      /^ {2}maker-bft +x failed, ended \S+Z \(.* ago\), 0 restarts, killed by SIGABRT$/m,
-    )
+    expect(lines.split('\n')[1]).toBe(`Read from the node: no agent answers at 127.0.0.1:${node.port}`)
+    expect(lines).toMatch(/^ {2}maker-bft +x failed, ended \S+Z \(.* ago\), 0 restarts, killed by SIGABRT$/m)
     expect(lines).toMatch(/^ {2}maker-execution +running, since /m)
     // The ledger stream in the journal, read once.
     const { sections: found } = await sections('maker-ledger-tail')

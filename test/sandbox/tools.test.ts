@@ -87,9 +87,7 @@ describe.each(['chain', 'monad'])('the tools of a node named %s, in every versio
     }
     const seen = await node.see(
       ({ value }) => ({
-        ratios: expected.devices.map(({ path }) =>
-          value('chain_storage_used_ratio', { device: path }),
-        ),
+        ratios: expected.devices.map(({ path }) => value('chain_storage_used_ratio', { device: path })),
         free: value('chain_storage_chunks', { list: 'free' }),
         earliest: value('chain_storage_history_earliest_block', { timeline: 'primary' }),
         max: value('chain_storage_history_max_blocks'),
@@ -145,8 +143,6 @@ describe.each(['chain', 'monad'])('the tools of a node named %s, in every versio
     await node.systemctl('start', 'chain-agent.service')
     expect(await counted(20)).toEqual([20, 20])
     const { value } = await node.look()
-    expect(value('chain_agent_lines_total', { format: 'consensus-log', result: 'unparsed' })).toBe(
-      0,
-    )
+    expect(value('chain_agent_lines_total', { format: 'consensus-log', result: 'unparsed' })).toBe(0)
   })
 })

@@ -25,8 +25,7 @@ const nameOf = (line: string): string => line.split(' ')[0] ?? ''
 const summaryOf = (metrics: string): readonly string[] => {
   const families = new Map<string, { series: number; sum: number }>()
   for (const line of metrics.split('\n')) {
-    const [, name = '', value = ''] =
-      /^([a-z_]+?)(?:_bucket|_sum|_count)?(?:\{.*\})? (\S+)/.exec(line) ?? []
+    const [, name = '', value = ''] = /^([a-z_]+?)(?:_bucket|_sum|_count)?(?:\{.*\})? (\S+)/.exec(line) ?? []
     if (name === '' || NOT_SIMULATED.test(line)) continue
     const { series, sum } = families.get(name) ?? { series: 0, sum: 0 }
     families.set(name, { series: series + 1, sum: sum + Number(value) })

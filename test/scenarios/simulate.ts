@@ -53,9 +53,9 @@ interface SimulateOptions {
 }
 
 /**
- * Plays the scenarios: the whole agent with the configuration of the demo on a simulated host with secrets planted
- * in it. `part` of `parts` runs in one worker, the others next to it; the part that ends last holds the coverage of
- * all against the catalogue.
+ * Plays the scenarios: the whole agent with the configuration of the demo on a simulated host with secrets planted in
+ * it. `part` of `parts` runs in one worker, the others next to it; the part that ends last holds the coverage of all
+ * against the catalogue.
  */
 export const simulate = (
   scenarios: readonly Scenario[],
@@ -76,12 +76,8 @@ export const simulate = (
     })
     test('has no internal failure, and a severity for each change', () => {
       for (const { metrics } of recording.looks)
-        expect(metrics).not.toMatch(
-          /chain_agent_collector_failures_total\{[^}]*kind="internal"\} [1-9]/,
-        )
-      const changes = recording.log.flatMap(
-        (line) => changeSchema.safeParse(JSON.parse(line)).data ?? [],
-      )
+        expect(metrics).not.toMatch(/chain_agent_collector_failures_total\{[^}]*kind="internal"\} [1-9]/)
+      const changes = recording.log.flatMap((line) => changeSchema.safeParse(JSON.parse(line)).data ?? [])
       expect(changes.length).toBeGreaterThan(10)
       expect(changes.filter((change) => !hasSeverity(change))).toEqual([])
     })
@@ -89,9 +85,7 @@ export const simulate = (
     test.runIf(scenario.name === 'healthy')('reads planted log lines and metrics', () => {
       for (const format of ['ledger-tail', 'consensus-log', 'execution-log', 'prometheus'])
         expect(recording.looks.at(-1)?.metrics).toMatch(
-          new RegExp(
-            String.raw`\nchain_agent_lines_total\{format="${format}",result="unparsed"\} [1-9]`,
-          ),
+          new RegExp(String.raw`\nchain_agent_lines_total\{format="${format}",result="unparsed"\} [1-9]`),
         )
     })
     test('emits no planted secret', () => {
@@ -148,9 +142,7 @@ const play = async (scenario: Scenario, seconds: number): Promise<Recording> => 
       if (second % LOOK_EVERY_S === 0) looks.push({ second, metrics: await host.page('/metrics') })
       await host.second()
     }
-    const pages = await Promise.all(
-      ['/', '/metrics', '/api/v1/status', '/api/v1/events', '/-/ready'].map(host.page),
-    )
+    const pages = await Promise.all(['/', '/metrics', '/api/v1/status', '/api/v1/events', '/-/ready'].map(host.page))
     const state = join(host.directory, 'state')
     await mkdir(state, { recursive: true })
     const files = (await readdir(state)).filter((file) => !file.endsWith('.new'))
@@ -205,16 +197,10 @@ const changeSchema = z.object({ collector: z.string(), subject: z.string(), to: 
 
 /** Without those of token holders, of which each operator has as many as are configured. */
 const seriesOf = ({ text }: Exposition): readonly string[] =>
-  text
-    .split('\n')
-    .filter((line) => /^[a-z]/.test(line) && !/^chain_token_|collector="tokens"/.test(line))
+  text.split('\n').filter((line) => /^[a-z]/.test(line) && !/^chain_token_|collector="tokens"/.test(line))
 
 const secondsOf = ({ steps }: Scenario): number =>
-  Math.min(
-    LONGEST_S,
-    Math.max(0, ...steps.map(({ afterMs, text }) => (afterMs + lasting(text)) / 1000)) +
-      AFTERMATH_S,
-  )
+  Math.min(LONGEST_S, Math.max(0, ...steps.map(({ afterMs, text }) => (afterMs + lasting(text)) / 1000)) + AFTERMATH_S)
 
 /** `node syncs 3m` lasts, in milliseconds. */
 const lasting = (text: string): number => parseDuration(text.split(/\s+/).at(-1) ?? '') ?? 0

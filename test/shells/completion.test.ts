@@ -53,9 +53,7 @@ describe('bash', () => {
     const lines = BY_BASH.map(([line]) => ['chain-agent', ...line.split(' ')])
     const offered = await askBash(out, lines)
     for (const [index, [line, expected]] of BY_BASH.entries()) {
-      expect(offered[index], line).toEqual(
-        typeof expected === 'string' ? expected : expect.stringMatching(expected),
-      )
+      expect(offered[index], line).toEqual(typeof expected === 'string' ? expected : expect.stringMatching(expected))
     }
   })
 })

@@ -45,19 +45,14 @@ describe('the chain', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 600_000 }), (cut) => {
         const end = SOME_DAY + 600_000
-        const parts = [
-          ...chain.between(SOME_DAY, SOME_DAY + cut),
-          ...chain.between(SOME_DAY + cut, end),
-        ]
+        const parts = [...chain.between(SOME_DAY, SOME_DAY + cut), ...chain.between(SOME_DAY + cut, end)]
         expect(parts).toEqual([...chain.between(SOME_DAY, end)])
       }),
       { numRuns: 20 },
     )
     const rounds = hour.map(({ round }) => round)
     expect(rounds).toEqual(rounds.map((_, index) => (rounds[0] ?? 0n) + BigInt(index)))
-    expect(
-      hour.every(({ seenMs }, index) => index === 0 || seenMs > (hour[index - 1]?.seenMs ?? 0)),
-    ).toBe(true)
+    expect(hour.every(({ seenMs }, index) => index === 0 || seenMs > (hour[index - 1]?.seenMs ?? 0))).toBe(true)
   })
 
   test('has one timeout in forty rounds, and every validator proposes', () => {
@@ -65,9 +60,7 @@ describe('the chain', () => {
     // 14.65 s hold 40 rounds, so an hour holds 245 or 246 timeouts.
     expect([245, 246]).toContain(timeouts.length)
     expect(new Set(hour.map(({ leader }) => leader.publicKey)).size).toBe(20)
-    expect(chain.validators.every(({ publicKey }) => /^0[23][0-9a-f]{64}$/.test(publicKey))).toBe(
-      true,
-    )
+    expect(chain.validators.every(({ publicKey }) => /^0[23][0-9a-f]{64}$/.test(publicKey))).toBe(true)
   })
 
   test('starts a new epoch every 50,000 blocks', () => {

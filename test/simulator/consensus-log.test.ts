@@ -1,18 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { RoundOutcome } from '../../src/simulator/chain/chain.ts'
 import { createJournalctl } from '../../src/simulator/journal/journalctl.ts'
-import {
-  BEGIN,
-  chain,
-  consensusLog,
-  nth,
-  play,
-  playLines,
-  printed,
-  saying,
-  secondsOf,
-  textOf,
-} from './play.ts'
+import { BEGIN, chain, consensusLog, nth, play, playLines, printed, saying, secondsOf, textOf } from './play.ts'
 
 const MINUTE = [...chain.between(BEGIN, BEGIN + 60_000)]
 const isBlock = ({ kind }: RoundOutcome): boolean => kind === 'block'
@@ -100,9 +89,7 @@ test('stalled: local timeouts of one round, and no commits', async () => {
   await to(90)
   const log = consensusLog(node, 30)
   const { round } = chain.headAt(BEGIN + 30_000)
-  const stuck = saying(log, 'local timeout').map(
-    (entry) => /"round":"(\d+)"/.exec(textOf(entry))?.[1],
-  )
+  const stuck = saying(log, 'local timeout').map((entry) => /"round":"(\d+)"/.exec(textOf(entry))?.[1])
   expect(new Set(stuck)).toEqual(new Set([String(round + 1n)]))
   // Every third of 2.73 rounds a second: 0.91 a second, in a minute 54 or 55.
   expect([54, 55]).toContain(stuck.length)
@@ -129,9 +116,7 @@ test('panic: three lines that are not JSON, the entries of systemd about the sig
   expect(last.map(secondsOf).map(Math.round)).toEqual([30, 30, 30])
   expect(textOf(nth(last, 0))).toBe("thread 'main' panicked at consensus-state/src/lib.rs:412:17:")
   expect(textOf(nth(last, 1))).toMatch(/^high qc too far ahead of block tree root/)
-  const systemd = node.journal
-    .read(0)
-    .filter(({ fields }) => fields['UNIT'] === 'zephyr-bft.service')
+  const systemd = node.journal.read(0).filter(({ fields }) => fields['UNIT'] === 'zephyr-bft.service')
   expect(systemd.map(textOf)).toEqual([
     'zephyr-bft.service: Main process exited, code=dumped, status=6/ABRT',
     "zephyr-bft.service: Failed with result 'core-dump'.",
@@ -152,9 +137,7 @@ describe('journalctl --grep on it', () => {
     const texts = saying(consensusLog(node, -200), 'committed block').map(textOf)
     const grep = ['--grep', 'committed block|no such thing', ...UNIT] as const
     expect((await printed(journalctl, ...grep)).trimEnd().split('\n')).toEqual(texts)
-    expect((await printed(journalctl, '-n', '3', ...grep)).trimEnd().split('\n')).toEqual(
-      texts.slice(-3).toReversed(),
-    )
+    expect((await printed(journalctl, '-n', '3', ...grep)).trimEnd().split('\n')).toEqual(texts.slice(-3).toReversed())
   })
 
   test('is case-sensitive if the pattern has capitals, or with --case-sensitive', async () => {
@@ -173,20 +156,10 @@ describe('journalctl --grep on it', () => {
     const { node, clock, to } = await play('healthy')
     await to(60)
     const commits = saying(consensusLog(node), 'committed block')
-    const argv = [
-      '--follow',
-      '-n',
-      'all',
-      `--cursor=${commits[4]?.cursor}`,
-      '--grep',
-      'committed block',
-    ]
+    const argv = ['--follow', '-n', 'all', `--cursor=${commits[4]?.cursor}`, '--grep', 'committed block']
     const end = new AbortController()
     let stdout = ''
-    for await (const frame of createJournalctl(node.journal, clock)(
-      [...argv, ...UNIT],
-      end.signal,
-    )) {
+    for await (const frame of createJournalctl(node.journal, clock)([...argv, ...UNIT], end.signal)) {
       if ('stdout' in frame) stdout += frame.stdout
       const lines = stdout.split('\n').length - 1
       if (lines >= commits.length - 4) break

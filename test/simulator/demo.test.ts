@@ -61,7 +61,5 @@ test('the status line shows a dash for an absent metric', () => {
     'chain_service_active{service="bft"} 1',
     'chain_service_active{service="rpc"} 0',
   ].join('\n')
-  expect(renderStatusLine(metrics)).toBe(
-    'height 158,727,321  difference -  rpc up 1  ledger -  active bft',
-  )
+  expect(renderStatusLine(metrics)).toBe('height 158,727,321  difference -  rpc up 1  ledger -  active bft')
 })

@@ -17,9 +17,7 @@ const executionLog = (node: SimulatedNode, afterSecond = 0): readonly Entry[] =>
     .filter((entry) => secondsOf(entry) > afterSecond)
 
 const messages = (entries: readonly Entry[], beginning: string): readonly string[] =>
-  entries
-    .map((entry) => textOf(entry).split('\t')[1] ?? '')
-    .filter((text) => text.startsWith(beginning))
+  entries.map((entry) => textOf(entry).split('\t')[1] ?? '').filter((text) => text.startsWith(beginning))
 
 const fieldsOf = (message: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -32,8 +30,7 @@ const fieldsOf = (message: string): Readonly<Record<string, string>> =>
       }),
   )
 
-const executedBlocks = (entries: readonly Entry[]) =>
-  messages(entries, '__exec_block,').map(fieldsOf)
+const executedBlocks = (entries: readonly Entry[]) => messages(entries, '__exec_block,').map(fieldsOf)
 const micro = (text = ''): number => Number(/^(\d+)µs$/.exec(text)?.[1])
 
 describe('the execution log of a healthy node', () => {
@@ -45,12 +42,10 @@ describe('the execution log of a healthy node', () => {
     expect(executedBlocks(log).map(({ bl }) => bl)).toEqual(heights)
     const upserts = messages(log, 'Finish upserting version')
     expect(upserts.map((text) => /version (\d+) \(timeline 0\)/.exec(text)?.[1])).toEqual(heights)
-    expect(messages(log, 'Run to block=').map((text) => /=\s*(\d+)/.exec(text)?.[1])).toEqual(
-      heights,
+    expect(messages(log, 'Run to block=').map((text) => /=\s*(\d+)/.exec(text)?.[1])).toEqual(heights)
+    expect(messages(log, 'Processing finalization').map((text) => /block (\d+)/.exec(text)?.[1])).toEqual(
+      heights.map((height) => String(BigInt(height) - 2n)),
     )
-    expect(
-      messages(log, 'Processing finalization').map((text) => /block (\d+)/.exec(text)?.[1]),
-    ).toEqual(heights.map((height) => String(BigInt(height) - 2n)))
   })
 
   test('has the fields and values of each block', async () => {
@@ -74,9 +69,7 @@ describe('the execution log of a healthy node', () => {
     const [first] = log
     expect(first?.fields).toMatchObject({ SYSLOG_IDENTIFIER: 'zephyr', PRIORITY: '6' })
     const seen = new Date(all[0]?.seenMs ?? 0).toISOString().slice(0, 23).replace('T', ' ')
-    expect(textOf(nth(log, 0))).toMatch(
-      new RegExp(`^${seen}000000 \\[\\d+\\] \\S+:\\d+ LOG_INFO\\t`),
-    )
+    expect(textOf(nth(log, 0))).toMatch(new RegExp(`^${seen}000000 \\[\\d+\\] \\S+:\\d+ LOG_INFO\\t`))
   })
 })
 
@@ -140,9 +133,7 @@ test('reexecution: two blocks a height from the 30th second to the 150th', async
   expect(all).toHaveLength(blocks(0, 180).length + blocks(30, 150).length)
   // The one that stays is the last of its height.
   const last = new Map(all.map(({ bl, id }) => [bl, id]))
-  expect(blocks(0, 180).every(({ seqNum, id }) => last.get(String(seqNum)) === `0x${id}`)).toBe(
-    true,
-  )
+  expect(blocks(0, 180).every(({ seqNum, id }) => last.get(String(seqNum)) === `0x${id}`)).toBe(true)
 })
 
 describe('a service that does not run', () => {
@@ -153,9 +144,7 @@ describe('a service that does not run', () => {
     const after = executedBlocks(executionLog(node, 30))
     expect(secondsOf(nth(executionLog(node, 30), 0))).toBeGreaterThan(60)
     expect(after.slice(0, 2)).toEqual(before.slice(-2))
-    expect(after.slice(2).map(({ bl }) => bl)).toEqual(
-      blocks(30, 90).map(({ seqNum }) => `${seqNum}`),
-    )
+    expect(after.slice(2).map(({ bl }) => bl)).toEqual(blocks(30, 90).map(({ seqNum }) => `${seqNum}`))
   })
 
   test('nothing is executed while consensus is stalled, nor during statesync', async () => {

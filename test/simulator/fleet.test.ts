@@ -41,9 +41,7 @@ describe('the profiles', () => {
 })
 
 test('the configuration for Prometheus is the shipped one, with the targets and rules of the fleet', async () => {
-  const shipped: unknown = parse(
-    await readFile(join(import.meta.dirname, '../../deploy/prometheus/fleet.yml'), 'utf8'),
-  )
+  const shipped: unknown = parse(await readFile(join(import.meta.dirname, '../../deploy/prometheus/fleet.yml'), 'utf8'))
   const [ours, ...others] = schema.parse(shipped).scrape_configs
   expect(ours).toMatchObject({ job_name: 'chain-agent', sample_limit: 1000 })
   const places = { targetsFile: '/run/targets.json', serverUrl: 'http://127.0.0.1:9843' }
@@ -84,11 +82,7 @@ describe('directories of killed fleets', () => {
     const running = await makeDirectory(place)
     const left = join(place, `chain-fleet-${exitedPid}-aB3dE6`)
     await mkdir(join(left, 'node-001'), { recursive: true })
-    const others = [
-      `chain-fleet-${exitedPid}`,
-      `chain-fleet-data-${exitedPid}`,
-      `fleet-${exitedPid}-aB3dE6`,
-    ]
+    const others = [`chain-fleet-${exitedPid}`, `chain-fleet-data-${exitedPid}`, `fleet-${exitedPid}-aB3dE6`]
     for (const name of others) await mkdir(join(place, name))
     await removeLeftovers([place, join(place, 'none')])
     expect((await readdir(place)).toSorted()).toEqual([basename(running), ...others].toSorted())

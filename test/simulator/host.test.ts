@@ -122,10 +122,7 @@ test('fd-limit: the limit falls, the number of open files comes close to it', as
   const { at } = await simulate('fd-limit')
   const figures = async (second: number) => {
     const values = await at(second)
-    return [
-      values['service_max_file_descriptors{bft}'],
-      values['service_open_file_descriptors{bft}'],
-    ]
+    return [values['service_max_file_descriptors{bft}'], values['service_open_file_descriptors{bft}']]
   }
   expect(await figures(29)).toEqual([524_288, 143])
   expect(await figures(31)).toEqual([1024, 143])
@@ -165,9 +162,7 @@ test('host-slow: throttled, multithreaded, saving power, busy', async () => {
 test('forkpoint-stale: suddenly old, and older with every second', async () => {
   const { at } = await simulate('forkpoint-stale')
   const age = async (second: number) =>
-    BEGIN / 1000 +
-    second -
-    ((await at(second))['host_file_modified_timestamp_seconds{forkpoint}'] ?? 0)
+    BEGIN / 1000 + second - ((await at(second))['host_file_modified_timestamp_seconds{forkpoint}'] ?? 0)
   expect(await age(29)).toBeLessThan(6)
   expect(await age(31)).toBeCloseTo(2401, 3)
   expect(await age(91)).toBeCloseTo(2461, 3)

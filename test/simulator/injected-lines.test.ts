@@ -8,17 +8,7 @@ import { readUnits } from '../../src/simulator/services/units.ts'
 import { LOG_PATTERNS } from '../../src/parsers/log-pattern-list.ts'
 import { mayMatchPattern, patternsOf, classifyLine } from '../../src/parsers/log-patterns.ts'
 import { CONSENSUS_MESSAGES, EXECUTION_MESSAGES } from '../../src/simulator/injected-lines.ts'
-import {
-  BEGIN,
-  consensusLog,
-  nth,
-  play,
-  playLines,
-  printed,
-  saying,
-  secondsOf,
-  textOf,
-} from './play.ts'
+import { BEGIN, consensusLog, nth, play, playLines, printed, saying, secondsOf, textOf } from './play.ts'
 
 const logOf = (node: SimulatedNode, service: string, after = 0): readonly Entry[] =>
   node.journal
@@ -47,9 +37,7 @@ describe('what the agent detects', () => {
       const entries = node.journal.read(next)
       next = (entries.at(-1)?.number ?? 0) + 1
       for (const service of ['bft', 'execution', 'cruft']) {
-        const own = entries.filter(
-          ({ fields }) => fields['_SYSTEMD_UNIT'] === `zephyr-${service}.service`,
-        )
+        const own = entries.filter(({ fields }) => fields['_SYSTEMD_UNIT'] === `zephyr-${service}.service`)
         for (const [name, times] of Object.entries(patternsIn(service, own))) {
           found[name] = (found[name] ?? 0) + times
         }
@@ -100,9 +88,7 @@ describe('assertion', () => {
       exitStatus: 6,
     })
     const ended = node.journal.read(nth(last, -1).number + 1)
-    expect(ended.map(textOf)).toContain(
-      'zephyr-execution.service: Main process exited, code=dumped, status=6/ABRT',
-    )
+    expect(ended.map(textOf)).toContain('zephyr-execution.service: Main process exited, code=dumped, status=6/ABRT')
   })
 
   test('a service that does not run writes nothing', async () => {
@@ -149,9 +135,7 @@ test('network-noise: each kind once a second, from five peers', async () => {
   await to(90)
   const kinds = ['failed to decrypt message', 'session timeout expired', 'Timestamp validation']
   expect(kinds.map((kind) => saying(consensusLog(node), kind).length)).toEqual([61, 60, 60])
-  const peers = saying(consensusLog(node), 'failed').map(
-    (entry) => /"addr":"([^"]+)"/.exec(textOf(entry))?.[1],
-  )
+  const peers = saying(consensusLog(node), 'failed').map((entry) => /"addr":"([^"]+)"/.exec(textOf(entry))?.[1])
   expect(new Set(peers).size).toBe(5)
 })
 
@@ -250,9 +234,9 @@ describe('the journal', () => {
 
   const oldestOf = async (node: SimulatedNode, clock: Clock, service: string): Promise<number> => {
     const journalctl = createJournalctl(node.journal, clock)
-    const [first = ''] = (
-      await printed(journalctl, '-o', 'json', `_SYSTEMD_UNIT=zephyr-${service}.service`)
-    ).split('\n')
+    const [first = ''] = (await printed(journalctl, '-o', 'json', `_SYSTEMD_UNIT=zephyr-${service}.service`)).split(
+      '\n',
+    )
     const [, us] = /"__REALTIME_TIMESTAMP":"(\d+)"/.exec(first) ?? []
     return Number(us) / 1000
   }

@@ -16,8 +16,7 @@ const cursorsOf = (lines: readonly string[]): readonly string[] =>
 
 describe('journalctl', () => {
   const unit = 'zephyr-ledger-tail.service'
-  const all = async () =>
-    cursorsOf((await run('journalctl', ...JSON_OUTPUT, '-u', unit)).stdout.trimEnd().split('\n'))
+  const all = async () => cursorsOf((await run('journalctl', ...JSON_OUTPUT, '-u', unit)).stdout.trimEnd().split('\n'))
 
   test('follows from a cursor on: that entry first, then every one after it, none lost', async () => {
     const before = await all()
@@ -69,14 +68,7 @@ describe('journalctl', () => {
     expect(own.stdout).not.toContain('Failed with result')
     const said = await run('journalctl', '-n', '2', '-o', 'cat', `_SYSTEMD_UNIT=${unit}`)
     expect(said.stdout.trimEnd().split('\n')).toHaveLength(2)
-    const byField = await run(
-      'journalctl',
-      '-o',
-      'cat',
-      '_PID=1',
-      'UNIT=otelcol.service',
-      'UNIT=none',
-    )
+    const byField = await run('journalctl', '-o', 'cat', '_PID=1', 'UNIT=otelcol.service', 'UNIT=none')
     expect(byField.stdout.split('\n')).toEqual([
       'Stopping otelcol.service - otelcol (simulated)...',
       'otelcol.service: Deactivated successfully.',
@@ -91,15 +83,7 @@ describe('journalctl', () => {
     const from = async (cursor: string) =>
       run('journalctl', ...JSON_OUTPUT, '-n', '1', `--cursor=${cursor}`, '-u', unit)
     expect(cursorsOf([(await from(unknown)).stdout.trimEnd()])[0]).toContain(first.slice(0, 36))
-    const later = await run(
-      'journalctl',
-      ...JSON_OUTPUT,
-      '-n',
-      '1',
-      `--after-cursor=${first}`,
-      '-u',
-      unit,
-    )
+    const later = await run('journalctl', ...JSON_OUTPUT, '-n', '1', `--after-cursor=${first}`, '-u', unit)
     expect(cursorsOf([later.stdout.trimEnd()])[0]).toContain(second)
     expect(await from('nonsense')).toEqual({
       stdout: '',

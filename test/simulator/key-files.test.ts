@@ -6,11 +6,7 @@ import { createKeyExaminer } from '../../src/collectors/keys/files.ts'
 import { createChain } from '../../src/simulator/chain/chain.ts'
 import { createKeyFiles } from '../../src/simulator/keystore/key-files.ts'
 import { createNode } from '../../src/simulator/node.ts'
-import {
-  loadScenario,
-  parseScenario,
-  type Scenario,
-} from '../../src/simulator/scenario/scenario.ts'
+import { loadScenario, parseScenario, type Scenario } from '../../src/simulator/scenario/scenario.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
 import { eventually } from '../support/eventually.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -80,9 +76,7 @@ test.each([
   await expectAt(29, {})
   await expectAt(61, wrong)
   const copies = name === 'backup-exposed' ? 1 : 0
-  const healed = Object.fromEntries(
-    Object.keys(wrong).map((file) => [file, ['ok', null, 150_000, copies]]),
-  )
+  const healed = Object.fromEntries(Object.keys(wrong).map((file) => [file, ['ok', null, 150_000, copies]]))
   await expectAt(151, healed)
   stop()
 })

@@ -37,18 +37,12 @@ const on = (mode: string, name: string, password = 'word') => [
   '--keystore-path',
   at(name),
 ]
-const importing = (secret: string, name = 'id', option = '--ikm') => [
-  ...on('import', name),
-  option,
-  secret,
-]
+const importing = (secret: string, name = 'id', option = '--ikm') => [...on('import', name), option, secret]
 const secp = ['--key-type', 'secp'] as const
 
 /** Replaces all digits of keys with letters: the rest is the text of the tool. */
-const shape = (text: string): string =>
-  text.replaceAll(/[\da-f]{60,}/gi, (digits) => `(${digits.length} digits)`)
-const fixture = (name: string): string =>
-  readFileSync(new URL(`../fixtures/keystore/${name}`, import.meta.url), 'utf8')
+const shape = (text: string): string => text.replaceAll(/[\da-f]{60,}/gi, (digits) => `(${digits.length} digits)`)
+const fixture = (name: string): string => readFileSync(new URL(`../fixtures/keystore/${name}`, import.meta.url), 'utf8')
 
 describe('the exact output of each version', () => {
   test.each([
@@ -105,8 +99,7 @@ describe('failures', () => {
     for (const version of [V12, NEWEST]) {
       expect(await run(version, ...wrong)).toEqual({
         stdout: fixture('recover-failed-v0.12.txt'),
-        stderr:
-          'error: unable to recover keystore secret: ChecksumError(FailedChecksumVerification)\n',
+        stderr: 'error: unable to recover keystore secret: ChecksumError(FailedChecksumVerification)\n',
         code: 1,
       })
     }
@@ -125,9 +118,7 @@ describe('failures', () => {
     expect(await told('strange')).toBe(`${before}KDFError(InvalidParams)\n`)
     expect(await told('folder')).toContain('FileIOError(Os { code: 21, kind: IsADirectory, ')
     const old = async (name: string) => (await run(V11, ...on('recover', name))).stdout
-    expect(await old('none')).toContain(
-      `\nUnable to recover keystore secret\nIO Error ${missing}\n`,
-    )
+    expect(await old('none')).toContain(`\nUnable to recover keystore secret\nIO Error ${missing}\n`)
     expect(await old('cut')).toContain('\nInvalid JSON format\n')
     expect(await old('strange')).toContain('\nKDFError InvalidParams\n')
   })
@@ -242,8 +233,6 @@ describe('import and recover', () => {
     await chmod(at('id'), 0o600)
     await run(NEWEST, ...on('create', 'id'))
     expect((await stat(at('id'))).mode & 0o777).toBe(0o600)
-    expect(openKeystore(await readFile(at('id'), 'utf8'), 'word').secret).not.toEqual(
-      sealed(2).secret,
-    )
+    expect(openKeystore(await readFile(at('id'), 'utf8'), 'word').secret).not.toEqual(sealed(2).secret)
   })
 })

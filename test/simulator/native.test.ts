@@ -13,8 +13,7 @@ const valueIn = (text: string, name: string): number | undefined => {
 }
 const EVENT = 'state_consensus_events_'
 const own = (node: SimulatedNode, name: string): number => valueIn(renderNative(node), name) ?? -1
-const otel = (node: SimulatedNode, name: string): number | undefined =>
-  valueIn(renderOtel(node), name)
+const otel = (node: SimulatedNode, name: string): number | undefined => valueIn(renderOtel(node), name)
 
 /** The increase between two seconds of a scenario, by event. */
 const grown = async (name: string, from: number, to: number) => {
@@ -23,8 +22,7 @@ const grown = async (name: string, from: number, to: number) => {
   const before = renderNative(node)
   await go(to)
   const after = renderNative(node)
-  return (event: string): number =>
-    (valueIn(after, EVENT + event) ?? 0) - (valueIn(before, EVENT + event) ?? 0)
+  return (event: string): number => (valueIn(after, EVENT + event) ?? 0) - (valueIn(before, EVENT + event) ?? 0)
 }
 
 const MINUTE = [...chain.between(BEGIN + 30_000, BEGIN + 90_000)]
@@ -39,20 +37,14 @@ describe('the metrics endpoint of consensus', () => {
     expect(text).toContain(
       `# TYPE zephyr_total_uptime_us gauge\nzephyr_total_uptime_us{network="rehearsal",service_name="rehearsal_simulated",service_version="0.16.1"} ${(BEGIN + 60_000 - startedMs) * 1000}\n`,
     )
-    expect(own(node, 'execution_ledger_block_num')).toBe(
-      Number(chain.headAt(BEGIN + 60_000).seqNum),
-    )
+    expect(own(node, 'execution_ledger_block_num')).toBe(Number(chain.headAt(BEGIN + 60_000).seqNum))
     expect(own(node, 'triedb_migration_phase')).toBe(2)
     expect(text.split('\n').filter((line) => /[eE]\+|\d \d+$/.test(line))).toEqual([])
   })
 
   test('healthy: each block is committed, entered and voted for, and timeouts are those of the network', async () => {
     const by = await grown('healthy', 30, 90)
-    expect([by('commit_block'), by('created_vote'), by('enter_new_round_qc')]).toEqual([
-      BLOCKS,
-      BLOCKS,
-      BLOCKS,
-    ])
+    expect([by('commit_block'), by('created_vote'), by('enter_new_round_qc')]).toEqual([BLOCKS, BLOCKS, BLOCKS])
     expect(by('local_timeout')).toBe(by('enter_new_round_tc'))
     // 60 s are some four strides, each with one timeout.
     expect([4, 5]).toContain(by('enter_new_round_tc'))
@@ -98,8 +90,7 @@ describe('the metrics endpoint of consensus', () => {
     expect((await grown('left-active-set', 30, 90))('created_vote')).toBe(0)
     const late = await play('late-votes')
     await late.to(31)
-    const delay = (of: string): number =>
-      own(late.node, `state_vote_delay_ready_after_timer_start_${of}_ms`)
+    const delay = (of: string): number => own(late.node, `state_vote_delay_ready_after_timer_start_${of}_ms`)
     expect([delay('p50'), delay('p90'), delay('p99')]).toEqual([270, 630, 900])
   })
 
@@ -169,9 +160,7 @@ describe('the metrics endpoint of the OpenTelemetry collector', () => {
   test('the last values for a minute after consensus stops, then none', async () => {
     const { node, to } = await play('panic')
     await to(85)
-    expect(otel(node, 'execution_ledger_block_num')).toBe(
-      Number(chain.headAt(BEGIN + 30_000).seqNum),
-    )
+    expect(otel(node, 'execution_ledger_block_num')).toBe(Number(chain.headAt(BEGIN + 30_000).seqNum))
     await to(91)
     expect(otel(node, 'execution_ledger_block_num')).toBeUndefined()
     expect(otel(node, 'rpc_active_requests')).toBe(0)

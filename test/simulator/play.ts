@@ -25,8 +25,7 @@ const start = (scenario: ReturnType<typeof parseScenario>) => {
 export const play = async (name: string) => start(await loadScenario(name))
 
 /** A node in a scenario of the given lines, with a manual clock. */
-export const playLines = (...lines: readonly string[]) =>
-  start(parseScenario('test', lines.join('\n')))
+export const playLines = (...lines: readonly string[]) => start(parseScenario('test', lines.join('\n')))
 
 /** The output of a tool that exits by itself. */
 export const printed = async (tool: Tool, ...argv: readonly string[]): Promise<string> => {

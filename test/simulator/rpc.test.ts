@@ -57,9 +57,7 @@ describe('the RPC of a simulated node', () => {
     const { json: parent } = await call(server, 'eth_getBlockByNumber', ['0xf', false])
     const hashes = [block, parent].map((json) => JSON.stringify(json))
     expect(hashes[0]).toMatch(/"parentHash":"0x[0-9a-f]{64}"/)
-    expect(/"parentHash":"(\w+)"/.exec(hashes[0] ?? '')?.[1]).toBe(
-      /"hash":"(\w+)"/.exec(hashes[1] ?? '')?.[1],
-    )
+    expect(/"parentHash":"(\w+)"/.exec(hashes[0] ?? '')?.[1]).toBe(/"hash":"(\w+)"/.exec(hashes[1] ?? '')?.[1])
   })
 
   test('returns null for future blocks', async () => {

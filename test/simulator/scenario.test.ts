@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ConfigError } from '../../src/core/errors.ts'
-import {
-  directives,
-  listScenarios,
-  loadScenario,
-  parseScenario,
-} from '../../src/simulator/scenario/scenario.ts'
+import { directives, listScenarios, loadScenario, parseScenario } from '../../src/simulator/scenario/scenario.ts'
 
 const complaint = (text: string): string => {
   try {
@@ -58,13 +53,7 @@ describe('the format of scenarios', () => {
   })
 
   test('never throws anything but a ConfigError', () => {
-    const words = [
-      ...directives.flatMap(({ subject, verb }) => [subject, verb]),
-      '120',
-      '3s',
-      'SIGABRT',
-      '#',
-    ]
+    const words = [...directives.flatMap(({ subject, verb }) => [subject, verb]), '120', '3s', 'SIGABRT', '#']
     const lines = fc.array(fc.oneof(fc.constantFrom(...words), fc.string({ unit: 'binary' })))
     fc.assert(
       fc.property(fc.array(lines.map((line) => line.join(' '))), (texts) => {

@@ -2,11 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createChain } from '../../src/simulator/chain/chain.ts'
 import type { Entry } from '../../src/simulator/journal/journal.ts'
 import { createNode, type SimulatedNode } from '../../src/simulator/node.ts'
-import {
-  loadScenario,
-  parseScenario,
-  type Scenario,
-} from '../../src/simulator/scenario/scenario.ts'
+import { loadScenario, parseScenario, type Scenario } from '../../src/simulator/scenario/scenario.ts'
 import { rpcListens } from '../../src/simulator/consensus/statesync.ts'
 import { readUnits, type Unit } from '../../src/simulator/services/units.ts'
 import { manualClock } from '../support/manual-clock.ts'
@@ -52,12 +48,8 @@ describe('healthy', () => {
     const { node, at } = await play('healthy')
     const { head, ...rest } = await at(600)
     expect([rest.consensus, rest.execution, rest.rpc]).toEqual([head, head, head])
-    const states = [...readUnits(node).values()].map(
-      ({ id, activeState }) => `${id} ${activeState}`,
-    )
-    expect(states.filter((state) => !state.endsWith(' active'))).toEqual([
-      'chain-cruft.service inactive',
-    ])
+    const states = [...readUnits(node).values()].map(({ id, activeState }) => `${id} ${activeState}`)
+    expect(states.filter((state) => !state.endsWith(' active'))).toEqual(['chain-cruft.service inactive'])
   })
 
   test('ledger-tail prints every block once proposed and once final', async () => {
@@ -65,14 +57,9 @@ describe('healthy', () => {
     const { head } = await at(300)
     const began = chain.headAt(BEGIN).seqNum
     const since = (entries: readonly Entry[]) => entries.filter((entry) => secondsOf(entry) > 0)
-    const expected = Array.from(
-      { length: Number(head - began) },
-      (_, index) => began + 1n + BigInt(index),
-    )
+    const expected = Array.from({ length: Number(head - began) }, (_, index) => began + 1n + BigInt(index))
     expect(seqNums(since(messages(node, 'proposed_block')))).toEqual(expected.map(String))
-    expect(seqNums(since(messages(node, 'finalized_block')))).toEqual(
-      expected.map((n) => String(n - 2n)),
-    )
+    expect(seqNums(since(messages(node, 'finalized_block')))).toEqual(expected.map((n) => String(n - 2n)))
     const late = [...chain.between(BEGIN, BEGIN + 300_000)].filter(({ kind }) => kind === 'timeout')
     expect(since(messages(node, 'timeout'))).toHaveLength(late.length)
   })

@@ -16,8 +16,7 @@ test('statesync: the log shows start, progress and end', async () => {
   const { node, to } = await play('statesync')
   await to(200)
   const log = consensusLog(node, -200)
-  const secondsOfAll = (message: string): readonly number[] =>
-    saying(log, message).map(secondsOf).map(Math.round)
+  const secondsOfAll = (message: string): readonly number[] => saying(log, message).map(secondsOf).map(Math.round)
   expect(secondsOfAll('starting zephyr-bft with version 0.16.1')).toEqual([0])
   expect(secondsOfAll('starting up, syncing')).toEqual([1])
   expect(secondsOfAll('local tip over 30000 blocks older than root')).toEqual([1])
@@ -25,9 +24,7 @@ test('statesync: the log shows start, progress and end', async () => {
   expect(secondsOfAll('still syncing...')).toHaveLength(89)
   expect(secondsOfAll('done db statesync')).toEqual([175])
   expect(secondsOfAll('done syncing, initializing consensus')).toEqual([180])
-  const phases = saying(log, 'still syncing...').map(
-    (entry) => /"db_status":"(\w+)"/.exec(textOf(entry))?.[1],
-  )
+  const phases = saying(log, 'still syncing...').map((entry) => /"db_status":"(\w+)"/.exec(textOf(entry))?.[1])
   expect([phases[0], phases[1], phases[2], phases.at(-2), phases.at(-1)]).toEqual([
     'Waiting', // 2 s
     'Waiting', // 4 s

@@ -161,17 +161,13 @@ test('format-drift: every keyword changes at the 30th second, and back at the en
   expect(status).not.toMatch(/blockNumber|in-sync|: live|running\n/)
   const log = saying(consensusLog(node, 30), 'committed block')
   expect(log.length).toBeGreaterThan(200)
-  expect(log.every(({ fields }) => !/"block_num"|"num_tx"/.test(fields['MESSAGE'] ?? ''))).toBe(
-    true,
-  )
+  expect(log.every(({ fields }) => !/"block_num"|"num_tx"/.test(fields['MESSAGE'] ?? ''))).toBe(true)
   const ledger = node.journal.read(0).filter(({ fields, realtimeUs }) => {
     const isLedger = fields['SYSLOG_IDENTIFIER'] === 'zephyr-ledger-tail'
     return isLedger && realtimeUs > (BEGIN + 30_000) * 1000
   })
   expect(ledger.length).toBeGreaterThan(400)
-  expect(ledger.every(({ fields }) => !/"seq_num"|"round"/.test(fields['MESSAGE'] ?? ''))).toBe(
-    true,
-  )
+  expect(ledger.every(({ fields }) => !/"seq_num"|"round"/.test(fields['MESSAGE'] ?? ''))).toBe(true)
   await to(211)
   expect((await read()).status).toContain('\nconsensus:\n  status: in-sync\n')
 })

@@ -25,9 +25,7 @@ describe('systemctl', () => {
 
   test('formats times as requested, but those of timers always as dates', async () => {
     const show = async (style: string, unit: string, property: string) =>
-      (
-        await run('systemctl', 'show', `--timestamp=${style}`, '-p', property, '--value', unit)
-      ).stdout.trim()
+      (await run('systemctl', 'show', `--timestamp=${style}`, '-p', property, '--value', unit)).stdout.trim()
     const began = 'ExecMainStartTimestamp'
     expect(await show('us+utc', 'zephyr-bft', began)).toMatch(
       /^[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} UTC$/,
@@ -38,9 +36,7 @@ describe('systemctl', () => {
 
   test('lists unit files by pattern, and timers in microseconds', async () => {
     const files = await run('systemctl', 'list-unit-files', '--output=json', '*-bft.service')
-    expect(JSON.parse(files.stdout)).toEqual([
-      { unit_file: 'zephyr-bft.service', state: 'enabled', preset: 'enabled' },
-    ])
+    expect(JSON.parse(files.stdout)).toEqual([{ unit_file: 'zephyr-bft.service', state: 'enabled', preset: 'enabled' }])
     const plain = await run('systemctl', 'list-unit-files', '--no-legend', '*-bft.service')
     expect(plain.stdout).toBe('zephyr-bft.service enabled enabled\n')
     expect((await run('systemctl', 'list-unit-files', '*-none.service')).code).toBe(1)
@@ -61,16 +57,9 @@ describe('systemctl', () => {
     const without = await startBench('0s ledger-tail vanishes')
     const units = ['zephyr-ledger-tail', 'zephyr-rpc']
     const shown = await without.run('systemctl', 'show', '-p', 'LoadState,ActiveState', ...units)
-    const listed = await without.run(
-      'systemctl',
-      'list-unit-files',
-      '--no-legend',
-      '*-tail.service',
-    )
+    const listed = await without.run('systemctl', 'list-unit-files', '--no-legend', '*-tail.service')
     await without.close()
-    expect(shown.stdout).toBe(
-      'LoadState=not-found\nActiveState=inactive\n\nLoadState=loaded\nActiveState=active\n',
-    )
+    expect(shown.stdout).toBe('LoadState=not-found\nActiveState=inactive\n\nLoadState=loaded\nActiveState=active\n')
     expect(listed.stdout.trim()).toBe('')
   })
 })

@@ -23,9 +23,7 @@ const outputSchema = z.object({
   partial: z.literal(false),
   nonConserving: z.literal(false),
   through: z.number(),
-  balances: z.array(
-    z.object({ address: z.string(), id: z.string().optional(), balance: z.string() }),
-  ),
+  balances: z.array(z.object({ address: z.string(), id: z.string().optional(), balance: z.string() })),
 })
 
 let node: ServedEndpoint

@@ -37,9 +37,7 @@ describe('token logs of the simulated node', () => {
       removed: false,
     })
     // 10, 4 and 1 times 10^18.
-    expect(
-      logs({ fromBlock: at(1_000_991), toBlock: at(1_000_995), address: ERC20 }),
-    ).toMatchObject({
+    expect(logs({ fromBlock: at(1_000_991), toBlock: at(1_000_995), address: ERC20 })).toMatchObject({
       result: [
         { ...event(ZERO, FIRST, '8ac7230489e80000'), logIndex: '0x0' },
         { ...event(FIRST, SECOND, '3782dace9d900000'), logIndex: '0x1' },
@@ -53,25 +51,25 @@ describe('token logs of the simulated node', () => {
     expect(logs({ ...all, address: [ERC721, ERC1155] })).toMatchObject({
       result: [3, 4, 5, 6, 7, 8, 9, 10].map((index) => ({ logIndex: `0x${index.toString(16)}` })),
     })
-    expect(logs({ ...all, address: [ERC20], topics: [null, [SECOND, ZERO], FIRST] })).toMatchObject(
-      { result: [{ logIndex: '0x0' }] },
-    )
+    expect(logs({ ...all, address: [ERC20], topics: [null, [SECOND, ZERO], FIRST] })).toMatchObject({
+      result: [{ logIndex: '0x0' }],
+    })
   })
 
   test('a topic that a log does not have does not match', () => {
-    expect(
-      logs({ fromBlock: at(1_000_995), toBlock: at(1_000_995), topics: [null, null, null, ZERO] }),
-    ).toEqual({ jsonrpc: '2.0', id: 1, result: [] })
+    expect(logs({ fromBlock: at(1_000_995), toBlock: at(1_000_995), topics: [null, null, null, ZERO] })).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      result: [],
+    })
   })
 
   test('a block hash selects its block, and an address in capitals matches', () => {
     const header = JSON.stringify(call('eth_getBlockByNumber', at(1_000_995), false))
     const [, hash] = /"hash":"(0x[0-9a-f]{64})"/.exec(header) ?? []
-    expect(logs({ blockHash: hash, address: ERC20.toUpperCase().replace('X', 'x') })).toMatchObject(
-      {
-        result: [{ blockHash: hash }, { blockHash: hash }, { blockHash: hash }],
-      },
-    )
+    expect(logs({ blockHash: hash, address: ERC20.toUpperCase().replace('X', 'x') })).toMatchObject({
+      result: [{ blockHash: hash }, { blockHash: hash }, { blockHash: hash }],
+    })
     const unknown = `${hash?.slice(0, -1)}f`
     expect(logs({ blockHash: unknown })).toMatchObject({ error: { message: 'Invalid params' } })
   })

@@ -9,15 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 /** Compiles the program behind the tools into a directory: the tests do not need a build. */
 export const compileToolClient = async (directory: string): Promise<string> => {
   await writeFile(join(directory, 'package.json'), '{ "type": "module" }')
-  const options = [
-    '--module',
-    'nodenext',
-    '--target',
-    'es2023',
-    '--types',
-    'node',
-    '--skipLibCheck',
-  ]
+  const options = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--skipLibCheck']
   const args = ['src/simulator/tools/tool.ts', '--ignoreConfig', '--outDir', directory, ...options]
   await promisify(execFile)(join(root, 'node_modules/.bin/tsc'), args, { cwd: root })
   return join(directory, 'tool.js')

@@ -58,9 +58,7 @@ describe('tools as real processes', () => {
     const lines = stderr.split('\n')
     expect(lines[0]).toBe('')
     expect(lines[1]).toMatch(/^ {6}0x[0-9a-f]+$/)
-    expect(lines).toContain(
-      '   Attempting async signal unsafe human readable stacktrace (this may hang):',
-    )
+    expect(lines).toContain('   Attempting async signal unsafe human readable stacktrace (this may hang):')
     expect(lines.at(-3)).toMatch(/^zephyr-mpt: \S+:\d+: .*: Assertion '.*' failed\.$/)
     expect(lines.at(-2)).toBe('DB metadata was closed dirty, but not opened for healing')
   })

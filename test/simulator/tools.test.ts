@@ -14,8 +14,7 @@ const run = async (name: string, ...argv: readonly string[]) => bench.run(name, 
 describe("the node's own tools", () => {
   test('recover the keys of the status report from the keystores', async () => {
     const { environmentFile, nodeDirectory, ownPublicKey } = bench.simulator
-    const [, password = ''] =
-      /KEYSTORE_PASSWORD='(.*)'/.exec(await readFile(environmentFile, 'utf8')) ?? []
+    const [, password = ''] = /KEYSTORE_PASSWORD='(.*)'/.exec(await readFile(environmentFile, 'utf8')) ?? []
     const report = (await run('zephyr-status')).stdout
     expect(report).toContain(`secpPublicKey: ${ownPublicKey}\n`)
     for (const type of ['secp', 'bls']) {
@@ -43,20 +42,17 @@ describe("the node's own tools", () => {
     expect(version.stdout).toMatch(/^zephyr-node \{"commit":"[0-9a-f]{40}","tag":"v/)
   })
 
-  test.each(['secp', 'bls'])(
-    'open the %s keystore: the output is the content of the backup',
-    async (key) => {
-      const { nodeDirectory, environmentFile, backupDirectory } = bench.simulator
-      const [, password = ''] = /'(.*)'/.exec(await readFile(environmentFile, 'utf8')) ?? []
-      const path = join(nodeDirectory, 'config', `id-${key}`)
-      const own = ['--keystore-path', path, '--key-type', key]
-      expect(await run('zephyr-keystore', 'recover', '--password', password, ...own)).toEqual({
-        stdout: await readFile(join(backupDirectory, `${key}-backup`), 'utf8'),
-        stderr: '',
-        code: 0,
-      })
-    },
-  )
+  test.each(['secp', 'bls'])('open the %s keystore: the output is the content of the backup', async (key) => {
+    const { nodeDirectory, environmentFile, backupDirectory } = bench.simulator
+    const [, password = ''] = /'(.*)'/.exec(await readFile(environmentFile, 'utf8')) ?? []
+    const path = join(nodeDirectory, 'config', `id-${key}`)
+    const own = ['--keystore-path', path, '--key-type', key]
+    expect(await run('zephyr-keystore', 'recover', '--password', password, ...own)).toEqual({
+      stdout: await readFile(join(backupDirectory, `${key}-backup`), 'utf8'),
+      stderr: '',
+      code: 0,
+    })
+  })
 })
 
 test('without a simulator the tools fail as on a host without systemd', async () => {
@@ -72,8 +68,6 @@ test('without a simulator the tools fail as on a host without systemd', async ()
     stderr: 'Failed to connect to bus: No such file or directory\n',
     code: 1,
   })
-  expect((await other.run('zephyr-mpt', '--storage', '/dev/triedb')).stderr).toContain(
-    'no simulator at',
-  )
+  expect((await other.run('zephyr-mpt', '--storage', '/dev/triedb')).stderr).toContain('no simulator at')
   await rm(dirname(other.simulator.binDirectory), { recursive: true })
 })

@@ -3,12 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import {
-  clientVersionOf,
-  createPackageTool,
-  createVersionTool,
-  writeForkFile,
-} from '../../src/simulator/versions.ts'
+import { clientVersionOf, createPackageTool, createVersionTool, writeForkFile } from '../../src/simulator/versions.ts'
 import { renderNative } from '../../src/simulator/native/native-metrics.ts'
 import type { SimulatedNode } from '../../src/simulator/node.ts'
 import { createStatusTool } from '../../src/simulator/tools/status-report.ts'
@@ -19,8 +14,7 @@ const FORM = '-f=${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\\n'
 
 /** The version that each source reports. */
 const told = async (node: SimulatedNode) => {
-  const [, program] =
-    /"tag":"v([^"]+)"/.exec(await printed(createVersionTool(node), '--version')) ?? []
+  const [, program] = /"tag":"v([^"]+)"/.exec(await printed(createVersionTool(node), '--version')) ?? []
   const [, native] = /service_version="([^"]+)"/.exec(renderNative(node)) ?? []
   const [, report] = /^version: (.*)$/m.exec(await printed(createStatusTool(node))) ?? []
   const row = await printed(createPackageTool(node), '-W', FORM, 'zephyr')
@@ -84,10 +78,7 @@ test('dpkg-query has one package and only -W', async () => {
     for await (const frame of tool(argv, new AbortController().signal)) all_.push(frame)
     return all_
   }
-  expect(await frames('-W', FORM, 'zephyr')).toEqual([
-    { stdout: 'ii  zephyr 0.16.1 amd64\n' },
-    { exit: 0 },
-  ])
+  expect(await frames('-W', FORM, 'zephyr')).toEqual([{ stdout: 'ii  zephyr 0.16.1 amd64\n' }, { exit: 0 }])
   expect(await frames('-W', FORM, 'other')).toEqual([
     { stderr: 'dpkg-query: no packages found matching other\n' },
     { exit: 1 },

@@ -8,9 +8,7 @@ const directory = await temporaryFolder()
 
 test('what was saved is read, the newest value winning', async () => {
   const complaints: Error[] = []
-  const checkpoints = createCheckpoints(join(directory, 'deep', 'state'), (error) =>
-    complaints.push(error),
-  )
+  const checkpoints = createCheckpoints(join(directory, 'deep', 'state'), (error) => complaints.push(error))
   const place = checkpoints.open('ledger')
   expect(await place.read()).toEqual({ state: 'none' })
   for (let turn = 0; turn < 100; turn += 1) place.save({ turn, big: 2n ** 60n })

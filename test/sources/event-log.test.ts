@@ -1,14 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs'
-import {
-  appendFile,
-  chmod,
-  mkdtemp,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises'
+import { appendFile, chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -42,8 +33,7 @@ const open = (keep = 1000, complaints: string[] = []) =>
     parse: parseEvent,
     complain: (error) => complaints.push(error.message),
   })
-const toOf = async (log: ReturnType<typeof open>): Promise<readonly string[]> =>
-  (await log.all()).map(({ to }) => to)
+const toOf = async (log: ReturnType<typeof open>): Promise<readonly string[]> => (await log.all()).map(({ to }) => to)
 
 test('events are kept over restarts of the agent', async () => {
   const first = open()
@@ -104,8 +94,7 @@ test('the file never holds many more than are to be kept, and loses the oldest',
 
 test('nor more than two megabytes', async () => {
   const log = open(100_000)
-  for (let number = 1; number <= 14_000; number += 1)
-    log.add(news(number, { to: `${number} ${'x '.repeat(40)}` }))
+  for (let number = 1; number <= 14_000; number += 1) log.add(news(number, { to: `${number} ${'x '.repeat(40)}` }))
   await log.flush()
   const { size } = await stat(file())
   expect(size).toBeLessThanOrEqual(2 * 1024 * 1024)
@@ -173,9 +162,7 @@ test('a partly written line affects no other, and none is written twice', async 
 })
 
 test('a file without read permission is an error with advice', async () => {
-  await expect(readEventFile(directory, parseEvent)).rejects.toThrow(
-    /there is no such file.*\n.*start the agent/,
-  )
+  await expect(readEventFile(directory, parseEvent)).rejects.toThrow(/there is no such file.*\n.*start the agent/)
   await writeFile(file(), '')
   await chmod(file(), 0)
   if (process.getuid?.() === 0) return
@@ -191,16 +178,12 @@ test("the agent's own words are kept as they are: the password's backup is not a
         expect(toNewEvent(change, 'info')).toMatchObject({ subject, to })
       }
   const at = 'reference https://user:hunter2@host.example/v2/abc'
-  const { subject } = toNewEvent(
-    { at: AT, collector: 'x', subject: at, from: undefined, to: 'up' },
-    'info',
-  )
+  const { subject } = toNewEvent({ at: AT, collector: 'x', subject: at, from: undefined, to: 'up' }, 'info')
   expect(subject).toBe('reference https://host.example/…')
 })
 
 test('secrets in log lines and URLs are redacted before they are stored', () => {
-  const to =
-    'failing: could not ask https://user:secret@host.example/v2/abc, password=hunter2 in /home/ana/x\u001b[31m'
+  const to = 'failing: could not ask https://user:secret@host.example/v2/abc, password=hunter2 in /home/ana/x\u001b[31m'
   const { to: kept, isFirstSight } = toNewEvent(
     { at: AT, collector: 'rpc', subject: undefined, from: undefined, to },
     'warning',

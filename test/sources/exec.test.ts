@@ -88,12 +88,8 @@ describe('a program that ends', () => {
   })
 
   test('exit code, last words, and what to do', async () => {
-    const command = await program(
-      'bad',
-      'echo 1; seq 100 >&2; echo "Failed to connect to bus: no" >&2; exit 3',
-    )
-    expect(await messageOf(executor.run({ command, args: ['show', 'secret'] }, never)))
-      .toMatchInlineSnapshot(`
+    const command = await program('bad', 'echo 1; seq 100 >&2; echo "Failed to connect to bus: no" >&2; exit 3')
+    expect(await messageOf(executor.run({ command, args: ['show', 'secret'] }, never))).toMatchInlineSnapshot(`
       "SourceError: Could not run bad show: exit code 3
         output: 99 ⏎ 100 ⏎ Failed to connect to bus: no
         what to do: run the agent on the host itself, where systemd is process 1, and not in a container"
@@ -114,15 +110,14 @@ describe('a program that ends', () => {
   })
 
   test('missing, and without permission', async () => {
-    expect(await messageOf(executor.run({ command: 'no-such-tool', args: [] }, never)))
-      .toMatchInlineSnapshot(`
+    expect(await messageOf(executor.run({ command: 'no-such-tool', args: [] }, never))).toMatchInlineSnapshot(`
       "SourceError: Could not run no-such-tool: there is no no-such-tool on PATH
         what to do: install it, or correct PATH in the agent's unit"
     `)
     await writeFile(join(bin, 'locked'), 'x')
-    expect(
-      await messageOf(executor.run({ command: join(bin, 'locked'), args: [] }, never)),
-    ).toContain('this user may not run')
+    expect(await messageOf(executor.run({ command: join(bin, 'locked'), args: [] }, never))).toContain(
+      'this user may not run',
+    )
   })
 
   test('a directory of PATH that this user cannot search hides a tool that is not there', async () => {
@@ -178,9 +173,7 @@ describe('a program that does not end', () => {
     const running = [one, one, one, one, other, other, other, other].map((command) =>
       eight.run({ command, args: [] }, stop.signal).catch(() => undefined),
     )
-    expect(await messageOf(eight.run({ command: 'true', args: [] }, after(200)))).toContain(
-      '8 tools are still running',
-    )
+    expect(await messageOf(eight.run({ command: 'true', args: [] }, after(200)))).toContain('8 tools are still running')
     const ninth = eight.run({ command: 'echo', args: ['now'] }, never)
     stop.abort()
     expect((await ninth).stdout).toBe('now\n')
@@ -194,9 +187,7 @@ describe('a program that does not end', () => {
     const running = Array.from({ length: 20 }, () =>
       some.run({ command, args: [] }, stop.signal).catch(() => undefined),
     )
-    expect(await messageOf(some.run({ command, args: [] }, after(200)))).toContain(
-      '4 tools are still running',
-    )
+    expect(await messageOf(some.run({ command, args: [] }, after(200)))).toContain('4 tools are still running')
     expect((await some.run({ command: 'echo', args: ['now'] }, after(5000))).stdout).toBe('now\n')
     stop.abort()
     await Promise.all(running)
@@ -257,10 +248,7 @@ describe('a stream', () => {
 
   test('a reader that has enough ends the program', async () => {
     const pids = join(bin, 'pids-stream')
-    const command = await program(
-      'endless',
-      `echo $$ > ${pids}; trap '' TERM; while :; do echo line; done`,
-    )
+    const command = await program('endless', `echo $$ > ${pids}; trap '' TERM; while :; do echo line; done`)
     expect((await collect(command, never, 5)).slice(0, 5)).toBe('line\n')
     expect(isAlive(Number(await readFile(pids, 'utf8')))).toBe(false)
   })

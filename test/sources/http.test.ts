@@ -42,9 +42,10 @@ test('JSON-RPC as the node wants it: POST /, an id, a type', async () => {
       response.end('busy')
     })
   })
-  expect(
-    await createRpcEndpoint(ask, url, 1000).call('eth_getBlockByNumber', ['latest', false], never),
-  ).toEqual({ status: 503, text: 'busy' })
+  expect(await createRpcEndpoint(ask, url, 1000).call('eth_getBlockByNumber', ['latest', false], never)).toEqual({
+    status: 503,
+    text: 'busy',
+  })
   const body = {
     jsonrpc: '2.0',
     id: 1,
@@ -55,10 +56,9 @@ test('JSON-RPC as the node wants it: POST /, an id, a type', async () => {
 })
 test('the height of a query service, wherever its address ends', async () => {
   const url = await serve((request, response) => response.end(request.url))
-  expect(
-    (await createQueryEndpoint(ask, { url: `${url}/v1/`, apiKeyFile: null }, 1000).height(never))
-      .text,
-  ).toBe('/v1/height')
+  expect((await createQueryEndpoint(ask, { url: `${url}/v1/`, apiKeyFile: null }, 1000).height(never)).text).toBe(
+    '/v1/height',
+  )
 })
 test('the API key of a query service is read from its file for each request', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'chain-agent-http-'))
@@ -80,9 +80,7 @@ test('connection refused', async () => {
 })
 test('timeout: before the response, and in the middle of it', async () => {
   const mute = await serve(() => undefined)
-  expect(await silence(ask({ url: mute, timeout: 100, signal: never }))).toMatch(
-    /^timeout: .*: no response in time$/,
-  )
+  expect(await silence(ask({ url: mute, timeout: 100, signal: never }))).toMatch(/^timeout: .*: no response in time$/)
   const slow = await serve((_, response) => response.write('{"jsonrpc'))
   expect(await silence(ask({ url: slow, timeout: 100, signal: never }))).toMatch(/^timeout: /)
 })

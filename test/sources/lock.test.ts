@@ -18,9 +18,7 @@ describe('a folder that is locked', () => {
   })
 
   it('is free again when the work is done, or has failed', async () => {
-    await expect(
-      withFoldersLocked([folder], () => Promise.reject(new Error('failed'))),
-    ).rejects.toThrow('failed')
+    await expect(withFoldersLocked([folder], () => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
     expect(await withFoldersLocked([folder], () => Promise.resolve('done'))).toBe('done')
   })
 

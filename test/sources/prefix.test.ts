@@ -9,10 +9,7 @@ const directory = await temporaryFolder()
 
 const nowhere = new AbortController().signal
 const units = (said: string | Error, { exitCode = 0, stderr = '' } = {}) => ({
-  run: () =>
-    said instanceof Error
-      ? Promise.reject(said)
-      : Promise.resolve({ exitCode, stdout: said, stderr }),
+  run: () => (said instanceof Error ? Promise.reject(said) : Promise.resolve({ exitCode, stdout: said, stderr })),
   async *stream() {
     yield await Promise.reject<Uint8Array>(new Error('not here'))
   },
@@ -29,20 +26,8 @@ const tools = async (...names: readonly string[]): Promise<string> => {
 }
 
 test.each([
-  [
-    'the configuration decides',
-    'monad',
-    'chain-bft.service enabled',
-    [],
-    { word: 'monad', from: 'configuration' },
-  ],
-  [
-    'else the one unit',
-    'auto',
-    'monad-bft.service enabled enabled',
-    ['chain-mpt'],
-    { word: 'monad', from: 'systemd' },
-  ],
+  ['the configuration decides', 'monad', 'chain-bft.service enabled', [], { word: 'monad', from: 'configuration' }],
+  ['else the one unit', 'auto', 'monad-bft.service enabled enabled', ['chain-mpt'], { word: 'monad', from: 'systemd' }],
   [
     'two units decide nothing, the tool does',
     'auto',
@@ -51,13 +36,7 @@ test.each([
     { word: 'b', from: 'PATH' },
   ],
   ['no systemd', 'auto', noUnits, ['monad-mpt'], { word: 'monad', from: 'PATH' }],
-  [
-    'two makers on PATH decide nothing',
-    'auto',
-    '',
-    ['a-mpt', 'b-mpt'],
-    { word: 'chain', from: 'default' },
-  ],
+  ['two makers on PATH decide nothing', 'auto', '', ['a-mpt', 'b-mpt'], { word: 'chain', from: 'default' }],
   ['nothing anywhere', 'auto', '', [], { word: 'chain', from: 'default' }],
 ] as const)('%s', async (...[, configured, listed, names, expected]) => {
   const path = `${await tools(...names)}:/does/not/exist`
@@ -77,9 +56,7 @@ test('searches again until a prefix is found: the node may be installed later', 
 test('an unavailable bus is an error, and the next call tries again', async () => {
   const path = await tools()
   const down = units('', { exitCode: 1, stderr: 'Failed to connect to bus: Connection refused' })
-  await expect(createPrefix({ exec: down, path, configured: 'auto' })(nowhere)).rejects.toThrow(
-    SourceError,
-  )
+  await expect(createPrefix({ exec: down, path, configured: 'auto' })(nowhere)).rejects.toThrow(SourceError)
   const none = units('', { exitCode: 1 }) // systemd 252 says "no such unit" so
   expect(await createPrefix({ exec: none, path, configured: 'auto' })(nowhere)).toEqual({
     word: 'chain',

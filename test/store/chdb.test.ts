@@ -11,25 +11,14 @@ import { start } from '../support/programs.ts'
 import { type Probe, requireRealPart } from '../support/real-parts.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { memoryStore } from '../support/memory-store.ts'
-import {
-  columnsOf,
-  diceOf,
-  IDENTITY,
-  kindOf,
-  never,
-  randomChain,
-  randomFilter,
-  WHOLE,
-} from '../support/store-cases.ts'
+import { columnsOf, diceOf, IDENTITY, kindOf, never, randomChain, randomFilter, WHOLE } from '../support/store-cases.ts'
 
 const PLACE = fileURLToPath(new URL('../chdb', import.meta.url))
 
 const probeChdb = async (): Promise<Probe> => {
   try {
     await installed(PLACE)
-    const manifest: unknown = JSON.parse(
-      await readFile(join(PLACE, 'node_modules/chdb/package.json'), 'utf8'),
-    )
+    const manifest: unknown = JSON.parse(await readFile(join(PLACE, 'node_modules/chdb/package.json'), 'utf8'))
     return { version: `chdb ${z.object({ version: z.string() }).parse(manifest).version}` }
   } catch (error) {
     return { missing: String(error) }
@@ -40,12 +29,7 @@ const probeChdb = async (): Promise<Probe> => {
 const startChdb = async (): Promise<Answering> => {
   await installed(PLACE)
   const directory = await mkdtemp(join(tmpdir(), `chain-sandbox-${process.pid}-chdb-`))
-  const server = start('setpriv', [
-    '--pdeathsig=KILL',
-    process.execPath,
-    join(PLACE, 'server.mjs'),
-    directory,
-  ])
+  const server = start('setpriv', ['--pdeathsig=KILL', process.execPath, join(PLACE, 'server.mjs'), directory])
   const stop = async (): Promise<void> => {
     await server.stop('SIGKILL')
     await rm(directory, { recursive: true, force: true })
@@ -100,9 +84,7 @@ describeReal('ClickHouse of today', () => {
           from: firstKept,
           filters: [randomFilter(dice), randomFilter(dice)],
         }
-        expect(columnsOf(await open.read(selection, never()))).toEqual(
-          columnsOf(await naive.read(selection, never())),
-        )
+        expect(columnsOf(await open.read(selection, never()))).toEqual(columnsOf(await naive.read(selection, never())))
         expect(await open.range()).toEqual(await naive.range())
         expect((await open.size()).logs).toBe((await naive.size()).logs)
       }
@@ -110,11 +92,7 @@ describeReal('ClickHouse of today', () => {
     expect(await kindOf(store.read({ ...WHOLE, from: 1034 }, never()))).toBe('pruned')
     const database = place.url.replace(/^.*\/(\w+)\?.*$/, '$1')
     // Partitions of ten blocks: 1030 to 1039 is still in use.
-    expect(await server.ask(`SELECT min(block) FROM ${database}.chain_logs_local`)).toMatch(
-      /^103\d$/,
-    )
-    expect(await server.ask(`SHOW CREATE TABLE ${database}.chain_logs_local`)).toContain(
-      'bloom_filter',
-    )
+    expect(await server.ask(`SELECT min(block) FROM ${database}.chain_logs_local`)).toMatch(/^103\d$/)
+    expect(await server.ask(`SHOW CREATE TABLE ${database}.chain_logs_local`)).toContain('bloom_filter')
   })
 })

@@ -250,9 +250,7 @@ describeReal('ClickHouse when something breaks', () => {
   it('accepts ten thousand addresses and topics', async () => {
     const store = await place.open(IDENTITY)
     await store.append(CHAIN)
-    const many = randomChain({ seed: 9, from: 0, blocks: 900, logs: 30 }).flatMap(
-      ({ logs }) => logs,
-    )
+    const many = randomChain({ seed: 9, from: 0, blocks: 900, logs: 30 }).flatMap(({ logs }) => logs)
     const topics = [...new Set(many.flatMap((log) => log.topics))].slice(0, 10_000)
     const addresses = [...new Set(many.map(({ transactionHash }) => transactionHash.slice(0, 42)))]
     const filters = [

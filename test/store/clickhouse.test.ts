@@ -1,11 +1,6 @@
 import { afterAll, beforeAll } from 'vitest'
 import { storeContract } from '../query/store.contract.ts'
-import {
-  type ClickHouse,
-  clickHousePlace,
-  probeClickHouse,
-  startClickHouse,
-} from '../support/clickhouse.ts'
+import { type ClickHouse, clickHousePlace, probeClickHouse, startClickHouse } from '../support/clickhouse.ts'
 import { requireRealPart } from '../support/real-parts.ts'
 
 const describeReal = await requireRealPart('ClickHouse', probeClickHouse)

@@ -40,9 +40,7 @@ describe('a process that is killed during a write', () => {
       const writer = await startWriter(directory)
       writer.tell({ append: chain.slice(0, 160) })
       writer.tell({ append: chain.slice(160) })
-      await eventually(writer.done, (done) => done > 0, { every: 1, within: patience }).catch(
-        () => 0,
-      )
+      await eventually(writer.done, (done) => done > 0, { every: 1, within: patience }).catch(() => 0)
       await writer.kill()
       const done = writer.done()
       const left = await expectWhole(directory, chain)
@@ -66,43 +64,34 @@ strace('a process one of whose file calls fails', () => {
     ['pwrite64', 2, 'error=ENOSPC'],
     ['write', 5, 'error=ENOSPC'],
     ['fsync', 2, 'error=EIO'],
-  ] as const)(
-    'keeps what it has acknowledged: %s %i %s',
-    async ([call, nth, what], { directory }) => {
-      // The store exists when the call fails: making one has its own tests.
-      expect(await expectWhole(directory, chain)).toBeNull()
-      const file = join(directory, 'duckdb', 'logs.duckdb')
-      const writer = await startWriter(
-        directory,
-        await injecting({ call, nth, what }, [file, `${file}.wal`]),
-      )
-      const changes = changesFrom(diceOf(79), chain, null)
-      for (const change of changes) writer.tell(change)
-      await writer.end()
-      const done = writer.done()
-      expect(done, writer.output()).toBeLessThan(changes.length)
-      const least = leastOf(changes.slice(0, done), null)
-      const left = await expectWhole(directory, chain)
-      expect(left?.last ?? -1).toBeGreaterThanOrEqual(least?.last ?? -1)
-      expect(left?.first ?? 0).toBeGreaterThanOrEqual(least?.first ?? 0)
-    },
-  )
+  ] as const)('keeps what it has acknowledged: %s %i %s', async ([call, nth, what], { directory }) => {
+    // The store exists when the call fails: making one has its own tests.
+    expect(await expectWhole(directory, chain)).toBeNull()
+    const file = join(directory, 'duckdb', 'logs.duckdb')
+    const writer = await startWriter(directory, await injecting({ call, nth, what }, [file, `${file}.wal`]))
+    const changes = changesFrom(diceOf(79), chain, null)
+    for (const change of changes) writer.tell(change)
+    await writer.end()
+    const done = writer.done()
+    expect(done, writer.output()).toBeLessThan(changes.length)
+    const least = leastOf(changes.slice(0, done), null)
+    const left = await expectWhole(directory, chain)
+    expect(left?.last ?? -1).toBeGreaterThanOrEqual(least?.last ?? -1)
+    expect(left?.first ?? 0).toBeGreaterThanOrEqual(least?.first ?? 0)
+  })
 
-  it.for([1, 3])(
-    'resumes by itself when there is space again: pwrite64 %i',
-    async (nth, { directory }) => {
-      expect(await expectWhole(directory, chain)).toBeNull()
-      const file = join(directory, 'duckdb', 'logs.duckdb')
-      const injected = await injecting({ call: 'pwrite64', nth, what: 'error=ENOSPC' }, [file])
-      const writer = await startWriter(directory, injected, { again: true })
-      for (let at = 0; at < chain.length; at += 50) {
-        writer.tell({ append: chain.slice(at, at + 50) })
-        writer.tell({ prune: at + 20 })
-      }
-      await writer.end()
-      expect(writer.output()).toContain('refused unavailable for now\n')
-      expect(writer.done(), writer.output()).toBe(8)
-      expect(await expectWhole(directory, chain)).toMatchObject({ first: 170, last: 199 })
-    },
-  )
+  it.for([1, 3])('resumes by itself when there is space again: pwrite64 %i', async (nth, { directory }) => {
+    expect(await expectWhole(directory, chain)).toBeNull()
+    const file = join(directory, 'duckdb', 'logs.duckdb')
+    const injected = await injecting({ call: 'pwrite64', nth, what: 'error=ENOSPC' }, [file])
+    const writer = await startWriter(directory, injected, { again: true })
+    for (let at = 0; at < chain.length; at += 50) {
+      writer.tell({ append: chain.slice(at, at + 50) })
+      writer.tell({ prune: at + 20 })
+    }
+    await writer.end()
+    expect(writer.output()).toContain('refused unavailable for now\n')
+    expect(writer.done(), writer.output()).toBe(8)
+    expect(await expectWhole(directory, chain)).toMatchObject({ first: 170, last: 199 })
+  })
 })

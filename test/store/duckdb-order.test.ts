@@ -49,11 +49,7 @@ describe('rows from DuckDB are ordered', () => {
 
   it.each<[string, readonly Filter[], (logIndex: number) => boolean]>([
     ['of one contract', [{ addresses: [contract(3)], topics: [] }], (index) => index % 20 === 3],
-    [
-      'of a list of 9,000 topics',
-      [{ addresses: [], topics: [upTo(9000, word)] }],
-      (index) => index < 9000,
-    ],
+    ['of a list of 9,000 topics', [{ addresses: [], topics: [upTo(9000, word)] }], (index) => index < 9000],
     [
       'of two filters with a list of six each',
       [
@@ -74,9 +70,7 @@ describe('rows from DuckDB are ordered', () => {
     const indexes = Array.from({ length: LOGS }, (__, index) => index).filter(isWanted)
     const fields = ['log_index'] as const
     const found = await walked(store, { ...WHOLE, filters, fields, maxLogs: 50_000 })
-    const rows = found.blocks.map(
-      (number, at) => LOGS * number + Number(found.columns['log_index']?.[at]),
-    )
+    const rows = found.blocks.map((number, at) => LOGS * number + Number(found.columns['log_index']?.[at]))
     const expected = Array.from({ length: BLOCKS }, (__, number) =>
       indexes.map((index) => LOGS * number + index),
     ).flat()

@@ -80,9 +80,7 @@ describe('the files of the store', () => {
     await store.close()
     expect(await reading).toMatch(/^(?:no error|aborted|unavailable)$/)
     expect(await kindOf(store.range())).toBe('unavailable')
-    expect(await kindOf(store.append(randomChain({ seed: 1, from: 0, blocks: 3 })))).toBe(
-      'unavailable',
-    )
+    expect(await kindOf(store.append(randomChain({ seed: 1, from: 0, blocks: 3 })))).toBe('unavailable')
     expect(await kindOf(store.prune(2))).toBe('unavailable')
   })
 
@@ -104,14 +102,11 @@ describe('the files of the store', () => {
     expect(await look(opened, right)).toBe('right')
   })
 
-  it.for([0, 6000, 20_000])(
-    'tell of being cut off after %i bytes',
-    async (size, { opened, file }) => {
-      await (await opened()).close()
-      await truncate(file, size)
-      expect(await kindOf(opened())).toBe('broken')
-    },
-  )
+  it.for([0, 6000, 20_000])('tell of being cut off after %i bytes', async (size, { opened, file }) => {
+    await (await opened()).close()
+    await truncate(file, size)
+    expect(await kindOf(opened())).toBe('broken')
+  })
 
   it('are created atomically', async ({ directory, opened }) => {
     const folder = join(directory, 'duckdb')
@@ -200,10 +195,7 @@ const spoil = async (path: string, at: number): Promise<() => Promise<void>> => 
 }
 
 /** What comes of reading all: the kind of the error, or that it was right. */
-const look = async (
-  opened: () => Promise<LogStore>,
-  right: Awaited<ReturnType<typeof walked>>,
-): Promise<string> => {
+const look = async (opened: () => Promise<LogStore>, right: Awaited<ReturnType<typeof walked>>): Promise<string> => {
   const kind = async (asked: Promise<unknown>): Promise<string | undefined> => {
     const said = await kindOf(asked)
     return said === 'no error' ? undefined : said

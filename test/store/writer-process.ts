@@ -70,10 +70,7 @@ export interface Left {
 }
 
 /** What lies there is what a chain has, from the first block to the last. */
-export const expectWhole = async (
-  directory: string,
-  chain: readonly Block[],
-): Promise<Left | null> => {
+export const expectWhole = async (directory: string, chain: readonly Block[]): Promise<Left | null> => {
   const store = await openDuckDbStore(directory, { identity: IDENTITY, clock: systemClock })
   try {
     const range = await store.range()
@@ -95,11 +92,7 @@ export const expectWhole = async (
 }
 
 /** Blocks are added in parts, and old ones forgotten now and then. */
-export const changesFrom = (
-  dice: Dice,
-  chain: readonly Block[],
-  left: Left | null,
-): readonly Change[] => {
+export const changesFrom = (dice: Dice, chain: readonly Block[], left: Left | null): readonly Change[] => {
   const changes: Change[] = []
   for (let at = (left?.last ?? -1) + 1; at < chain.length;) {
     const size = 1 + dice(dice(4) === 0 ? 60 : 4)
@@ -114,9 +107,7 @@ export const changesFrom = (
 export const leastOf = (changes: readonly Change[], left: Left | null): Left | null =>
   changes.reduce<Left | null>((before, change) => {
     if ('prune' in change)
-      return before === null
-        ? null
-        : { ...before, first: Math.max(before.first, Math.min(change.prune, before.last)) }
+      return before === null ? null : { ...before, first: Math.max(before.first, Math.min(change.prune, before.last)) }
     const last = change.append.at(-1)?.number ?? 0
     return { first: before?.first ?? change.append[0]?.number ?? 0, last }
   }, left)

@@ -5,8 +5,7 @@ import { must } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
 /** The original program, of Debian's package, unpacked and not installed. */
-const program = async (name: string): Promise<string> =>
-  join(await debianPackage('age'), 'usr/bin', name)
+const program = async (name: string): Promise<string> => join(await debianPackage('age'), 'usr/bin', name)
 
 export const probeAge = async (): Promise<Probe> => {
   try {
@@ -16,8 +15,7 @@ export const probeAge = async (): Promise<Probe> => {
   }
 }
 
-export const age = async (...args: readonly string[]): Promise<string> =>
-  must(await program('age'), args)
+export const age = async (...args: readonly string[]): Promise<string> => must(await program('age'), args)
 
 /** Writes an identity into the file; the answer is its recipient. */
 export const createIdentity = async (file: string): Promise<string> => {

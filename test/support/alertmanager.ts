@@ -10,9 +10,9 @@ const unpacked = async (): Promise<string> => debianPackage('prometheus-alertman
 export const amtool = async (): Promise<string> => join(await unpacked(), 'usr/bin/amtool')
 
 /**
- * Debian's Alertmanager ends where it finds no /usr/share/prometheus/alertmanager/default.tmpl. The
- * package is unpacked and not installed, so it sees its own share over that of the machine: in a mount
- * namespace, which is private and needs no privileges.
+ * Debian's Alertmanager ends where it finds no /usr/share/prometheus/alertmanager/default.tmpl. The package is unpacked
+ * and not installed, so it sees its own share over that of the machine: in a mount namespace, which is private and
+ * needs no privileges.
  */
 const inNamespace = (place: string): readonly string[] => [
   '--mount',

@@ -182,10 +182,7 @@ export interface ClickHousePlace {
 let count = 0
 
 /** Partitions of few blocks, so that pruning has some to drop. */
-export const clickHousePlace = async (
-  servers: Answering,
-  partition = 10,
-): Promise<ClickHousePlace> => {
+export const clickHousePlace = async (servers: Answering, partition = 10): Promise<ClickHousePlace> => {
   count += 1
   const name = `place_${count}`
   const everywhere = async (statement: string): Promise<void> => {
@@ -196,8 +193,7 @@ export const clickHousePlace = async (
   const url = `${servers.url.replace('/default', `/${name}`)}${separator}partition=${partition}`
   return {
     url,
-    open: async (identity) =>
-      openClickHouseStore(url, { identity, clock: systemClock, password: servers.password }),
+    open: async (identity) => openClickHouseStore(url, { identity, clock: systemClock, password: servers.password }),
     remove: async () => everywhere(`DROP DATABASE ${name}`),
   }
 }

@@ -7,8 +7,8 @@ const CACHE = fileURLToPath(new URL('../../.cache/debian', import.meta.url))
 const DOWNLOAD = ['-q', '-o', 'APT::Sandbox::User=root', 'download']
 
 /**
- * The place where a Debian package lies unpacked. Nothing is installed: no service starts on this
- * machine and no package of it is upgraded.
+ * The place where a Debian package lies unpacked. Nothing is installed: no service starts on this machine and no
+ * package of it is upgraded.
  */
 export const debianPackage = async (name: string): Promise<string> => {
   const place = join(CACHE, name)

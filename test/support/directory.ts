@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { afterAll, test } from 'vitest'
 
 const make = async (): Promise<string> => mkdtemp(join(tmpdir(), 'chain-agent-test-'))
-const remove = async (directory: string): Promise<void> =>
-  rm(directory, { recursive: true, force: true })
+const remove = async (directory: string): Promise<void> => rm(directory, { recursive: true, force: true })
 
 /** Tests with an empty directory that is removed afterwards. */
 export const it = test.extend('directory', async ({ onTestFinished }) => {

@@ -8,8 +8,8 @@ interface Patience {
 }
 
 /**
- * Looks again and again until what it sees satisfies, and returns that. Where it never does, the
- * failure shows what was seen last: a value, or what looking threw.
+ * Looks again and again until what it sees satisfies, and returns that. Where it never does, the failure shows what was
+ * seen last: a value, or what looking threw.
  */
 export const eventually = async <T>(
   look: () => Promise<T> | T,

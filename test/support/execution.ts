@@ -19,8 +19,7 @@ export interface ExecutionTotals {
 export const executionTruth = (last: number, again: readonly number[] = []): ExecutionTotals => {
   const heights = Array.from({ length: last }, (_, at) => at + 1)
   const executed = [...heights, ...heights.filter((height) => height % 10 === 0), ...again]
-  const sum = (of: (height: number) => number): number =>
-    executed.reduce((total, height) => total + of(height), 0)
+  const sum = (of: (height: number) => number): number => executed.reduce((total, height) => total + of(height), 0)
   const blocks = executed.length
   return {
     blocks,

@@ -54,10 +54,7 @@ export interface Host {
   second(): Promise<void>
   announce(maintenance: { readonly minutes: number }): Promise<void>
   /** Runs `chain-agent ARGV` there; the configuration is that of the environment. */
-  run(
-    argv: readonly string[],
-    more?: Pick<World, 'env' | 'until' | 'terminal'>,
-  ): ReturnType<typeof cli>
+  run(argv: readonly string[], more?: Pick<World, 'env' | 'until' | 'terminal'>): ReturnType<typeof cli>
   close(): Promise<void>
 }
 
@@ -66,8 +63,8 @@ const BEGIN = Date.UTC(2026, 2, 1, 12, 58)
 const REAL_TIMEOUT_MS = 60_000
 
 /**
- * A simulated host some way into a scenario: files are real, tools and ports are functions. Its clock moves only
- * while a command runs, from one sleep to the next, so that no test waits.
+ * A simulated host some way into a scenario: files are real, tools and ports are functions. Its clock moves only while
+ * a command runs, from one sleep to the next, so that no test waits.
  */
 export const startHost = async (options: Options): Promise<Host> => {
   const { second, agent = true, hasNode = true, hasSecrets = false } = options
@@ -121,18 +118,14 @@ export const startHost = async (options: Options): Promise<Host> => {
   }))
   const { config } = readConfig(configFile, { env: {}, flags })
   const tools = createInProcessExec(
-    Object.fromEntries(
-      Object.entries(simulated.tools).filter(([name]) => hasNode || !name.startsWith('chain-')),
-    ),
+    Object.fromEntries(Object.entries(simulated.tools).filter(([name]) => hasNode || !name.startsWith('chain-'))),
   )
   const overrides = {
     exec: hasSecrets ? withSecrets(tools, clock) : tools,
     // The agent itself is requested over a real connection.
     ask: async (request: Parameters<typeof realAsk>[0]) =>
       inFlight.track(
-        request.url.includes('.simulated')
-          ? simulatedAsk(request)
-          : realAsk({ ...request, timeout: REAL_TIMEOUT_MS }),
+        request.url.includes('.simulated') ? simulatedAsk(request) : realAsk({ ...request, timeout: REAL_TIMEOUT_MS }),
       ),
   }
   const connect: Connect = (to) => {
@@ -161,8 +154,7 @@ export const startHost = async (options: Options): Promise<Host> => {
         ownsProcess: hasSecrets,
       })
     : undefined
-  const timed = async <T>(work: () => Promise<T>): Promise<T> =>
-    onManualClock(clock, inFlight, work)
+  const timed = async <T>(work: () => Promise<T>): Promise<T> => onManualClock(clock, inFlight, work)
   const page = async (path: string) => inFlight.track(textOf(`http://127.0.0.1:${port}${path}`))
   if (running && second > 0) await timed(async () => ready(page, clock))
   return {

@@ -6,10 +6,7 @@ const INSTALL = `cmp -s package-lock.json node_modules/.installed || {
 }`
 
 /** Installs a package of the tests into its own folder, once for each state of its lock file. */
-export const installed = async (
-  directory: string,
-  flags: readonly string[] = [],
-): Promise<void> => {
+export const installed = async (directory: string, flags: readonly string[] = []): Promise<void> => {
   const script = ['package.json', 'sh', '-euc', INSTALL, 'install', ...flags]
   await must('flock', script, { cwd: directory, timeout: 600_000 })
 }

@@ -12,8 +12,7 @@ export const instantQuery = async (
   others: Readonly<Record<string, string>> = {},
 ): Promise<readonly Series[]> => {
   const url = new URL(`http://${address}/api/v1/query`)
-  for (const [name, value] of Object.entries({ query: expression, ...others }))
-    url.searchParams.set(name, value)
+  for (const [name, value] of Object.entries({ query: expression, ...others })) url.searchParams.set(name, value)
   const { data } = answer.parse(await (await fetch(url)).json())
   return data.result.map(({ metric, value: [, value] }) => ({
     labels: metric,

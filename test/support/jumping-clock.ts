@@ -8,8 +8,8 @@ interface JumpingClock extends Clock {
 }
 
 /**
- * A clock for real exchanges with waits between them: each wait is over at once and moves the time by as
- * much. A wait of `deadline` milliseconds is none, but the limit of an exchange: it ends by `expire` alone.
+ * A clock for real exchanges with waits between them: each wait is over at once and moves the time by as much. A wait
+ * of `deadline` milliseconds is none, but the limit of an exchange: it ends by `expire` alone.
  */
 export const jumpingClock = (deadline = 30_000): JumpingClock => {
   const start = 1_700_000_000_000

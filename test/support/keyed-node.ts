@@ -87,11 +87,7 @@ export const createKeyedNode = async (options: Options = {}) => {
 /** What `recover` of the newest version prints. */
 const printed = (sealed: Parameters<typeof keyPairOf>[0], type: 'secp' | 'bls'): string => {
   const era = toolReleaseOf('0.16.1')
-  const lines = [
-    era.beginning,
-    ...era.recovered(sealed),
-    ...era.keys(keyPairOf(sealed, type), type),
-  ]
+  const lines = [era.beginning, ...era.recovered(sealed), ...era.keys(keyPairOf(sealed, type), type)]
   return `${lines.join('\n')}\n`
 }
 

@@ -55,8 +55,7 @@ export const add = (a: LedgerTotals, b: LedgerTotals, sign: 1 | -1 = 1): LedgerT
 
 /** The files that control how far the stream goes. */
 export const createLedgerControl = async (directory: string) => {
-  const write = async (name: string, value: number): Promise<void> =>
-    writeFile(join(directory, name), `${value}`)
+  const write = async (name: string, value: number): Promise<void> => writeFile(join(directory, name), `${value}`)
   const last = async (): Promise<number> => Number(await readFile(join(directory, 'last'), 'utf8'))
   await write('genesis', Date.now())
   await write('last', 0)

@@ -37,9 +37,7 @@ export const manualClock = (start = 1_000_000): ManualClock => {
       await turn()
     },
     untilNext: () =>
-      sleepers.size === 0
-        ? undefined
-        : Math.max(0, Math.min(...[...sleepers].map(({ due }) => due)) - now),
+      sleepers.size === 0 ? undefined : Math.max(0, Math.min(...[...sleepers].map(({ due }) => due)) - now),
   }
 }
 
@@ -83,14 +81,10 @@ export const createInFlight = (): InFlight => {
 }
 
 /**
- * Runs `work` on the clock: whenever nothing is under way, the clock moves to the next sleeper that is due.
- * Returns what `work` returns.
+ * Runs `work` on the clock: whenever nothing is under way, the clock moves to the next sleeper that is due. Returns
+ * what `work` returns.
  */
-export const onManualClock = async <T>(
-  clock: ManualClock,
-  inFlight: InFlight,
-  work: () => Promise<T>,
-): Promise<T> => {
+export const onManualClock = async <T>(clock: ManualClock, inFlight: InFlight, work: () => Promise<T>): Promise<T> => {
   let isDone = false
   const running = work().finally(() => {
     isDone = true

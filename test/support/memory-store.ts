@@ -1,25 +1,13 @@
 import { StoreError } from '../../src/query/store/errors.ts'
-import type {
-  Block,
-  Filter,
-  LogStore,
-  Selection,
-  StoredLog,
-  StoreRange,
-} from '../../src/query/store/store.ts'
+import type { Block, Filter, LogStore, Selection, StoredLog, StoreRange } from '../../src/query/store/store.ts'
 import type { LogField } from '../../src/query/log-fields.ts'
 
 /** The naive filter: what a store must bring. */
 export const keeps = ({ addresses, topics }: Filter, log: StoredLog): boolean =>
   (addresses.length === 0 || addresses.includes(log.address)) &&
-  topics.every(
-    (values, position) =>
-      values.length === 0 || values.some((value) => value === log.topics[position]),
-  )
+  topics.every((values, position) => values.length === 0 || values.some((value) => value === log.topics[position]))
 
-export const VALUES: Readonly<
-  Record<LogField, (block: Block, log: StoredLog) => string | number | boolean | null>
-> = {
+export const VALUES: Readonly<Record<LogField, (block: Block, log: StoredLog) => string | number | boolean | null>> = {
   removed: () => false,
   log_index: (_, log) => log.logIndex,
   transaction_index: (_, log) => log.transactionIndex,
@@ -50,10 +38,7 @@ export const memoryStore = (chainId = 143): LogStore => {
       const next = [...blocks, ...more]
       for (const [index, block] of next.entries()) {
         const before = next[index - 1]
-        if (
-          before !== undefined &&
-          (before.number + 1 !== block.number || before.hash !== block.parentHash)
-        )
+        if (before !== undefined && (before.number + 1 !== block.number || before.hash !== block.parentHash))
           throw new StoreError('conflict', {
             doing: `add block ${block.number}`,
             happened: `it does not follow block ${before.number}`,
@@ -62,24 +47,16 @@ export const memoryStore = (chainId = 143): LogStore => {
       blocks = next
     }),
     read: promised((selection, signal) => {
-      if (signal.aborted)
-        throw new StoreError('aborted', { doing: 'read logs', happened: 'the caller went' })
+      if (signal.aborted) throw new StoreError('aborted', { doing: 'read logs', happened: 'the caller went' })
       const held = range()
-      if (held === null)
-        throw new StoreError('empty', { doing: 'read logs', happened: 'nothing is held' })
+      if (held === null) throw new StoreError('empty', { doing: 'read logs', happened: 'nothing is held' })
       if (selection.from < held.first)
-        throw new StoreError(
-          'pruned',
-          { doing: 'read logs', happened: `the first block is ${held.first}` },
-          held.first,
-        )
+        throw new StoreError('pruned', { doing: 'read logs', happened: `the first block is ${held.first}` }, held.first)
       return { ...pageOf(blocks, selection), range: held }
     }),
     heads: promised((numbers) => blocks.filter(({ number }) => numbers.includes(number))),
     prune: promised((firstKept) => {
-      blocks = blocks.filter(
-        (block, index) => block.number >= firstKept || index === blocks.length - 1,
-      )
+      blocks = blocks.filter((block, index) => block.number >= firstKept || index === blocks.length - 1)
     }),
     size: promised(() => ({
       bytes: 0,
@@ -97,10 +74,7 @@ const promised =
       resolve(act(...args))
     })
 
-const pageOf = (
-  blocks: readonly Block[],
-  { from, to, filters, fields, maxLogs, maxBytes }: Selection,
-) => {
+const pageOf = (blocks: readonly Block[], { from, to, filters, fields, maxLogs, maxBytes }: Selection) => {
   const rows: { readonly block: Block; readonly log: StoredLog }[] = []
   let next = from
   let bytes = 0
@@ -108,19 +82,14 @@ const pageOf = (
     if (next > from && (rows.length >= maxLogs || bytes >= maxBytes)) break
     for (const log of block.logs.filter((one) => filters.some((filter) => keeps(filter, one)))) {
       rows.push({ block, log })
-      bytes += fields.reduce(
-        (sum, field) => sum + String(VALUES[field](block, log) ?? '').length,
-        0,
-      )
+      bytes += fields.reduce((sum, field) => sum + String(VALUES[field](block, log) ?? '').length, 0)
     }
     next = block.number + 1
   }
   return {
     count: rows.length,
     blocks: rows.map(({ block }) => block.number),
-    columns: new Map(
-      fields.map((field) => [field, rows.map(({ block, log }) => VALUES[field](block, log))]),
-    ),
+    columns: new Map(fields.map((field) => [field, rows.map(({ block, log }) => VALUES[field](block, log))])),
     next,
   }
 }

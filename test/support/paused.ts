@@ -30,8 +30,8 @@ interface Options {
 }
 
 /**
- * Starts a command whose configuration is a pipe. Where the calls of the file system are counted
- * from there on, the hundreds that Node needs for its modules are not among them.
+ * Starts a command whose configuration is a pipe. Where the calls of the file system are counted from there on, the
+ * hundreds that Node needs for its modules are not among them.
  */
 export const startPaused = async ({ argv, config, env }: Options): Promise<Paused> => {
   const folder = await mkdtemp(join(tmpdir(), 'chain-agent-paused-'))

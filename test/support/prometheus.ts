@@ -9,8 +9,7 @@ import { instantQuery, type Series } from './instant-query.ts'
 import { must, run, start } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
-const program = async (name: string): Promise<string> =>
-  join(await debianPackage('prometheus'), 'usr/bin', name)
+const program = async (name: string): Promise<string> => join(await debianPackage('prometheus'), 'usr/bin', name)
 
 export const probePrometheus = async (): Promise<Probe> => {
   try {

@@ -20,8 +20,7 @@ export const readPromql = (
   expression: string,
 ): { readonly selected: readonly Selected[]; readonly groupings: readonly string[] } => {
   const tree = parser.parse(expression)
-  const text = ({ from, to }: { readonly from: number; readonly to: number }): string =>
-    expression.slice(from, to)
+  const text = ({ from, to }: { readonly from: number; readonly to: number }): string => expression.slice(from, to)
   const selected: Selected[] = []
   const groupings = new Set<string>()
   tree.iterate({

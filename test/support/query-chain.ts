@@ -48,8 +48,7 @@ export const matches = ({ address = [], topics = [] }: Wanted, log: ServedLog): 
   (address.length === 0 || address.includes(log.address.toLowerCase())) &&
   topics.every(
     (alternatives, position) =>
-      alternatives.length === 0 ||
-      alternatives.some((topic) => topic === log.topics[position]?.toLowerCase()),
+      alternatives.length === 0 || alternatives.some((topic) => topic === log.topics[position]?.toLowerCase()),
   )
 
 const inOrder = (logs: readonly ServedLog[]): readonly ServedLog[] =>
@@ -61,8 +60,8 @@ export type Answer = Record<string, unknown>
 /** How the service speaks. */
 export interface Speech {
   /**
-   * `spec`: to_block inclusive, next_block absent when done, nothing but data next to it.
-   * `hosted`: to_block exclusive, next_block, archive_height and rollback_guard always there.
+   * `spec`: to_block inclusive, next_block absent when done, nothing but data next to it. `hosted`: to_block exclusive,
+   * next_block, archive_height and rollback_guard always there.
    */
   readonly dialect: 'spec' | 'hosted'
   /** A page ends after the block in which it reaches this many logs … */

@@ -4,14 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { z } from 'zod'
 import { listening } from './http.ts'
-import {
-  type Answer,
-  answerOf,
-  createChain,
-  type ServedChain,
-  type ServedLog,
-  type Speech,
-} from './query-chain.ts'
+import { type Answer, answerOf, createChain, type ServedChain, type ServedLog, type Speech } from './query-chain.ts'
 
 /** What one request meets in the place of a right answer. */
 export type Fault =
@@ -163,8 +156,7 @@ export const startQueryServer = async (options: QueryServerOptions = {}): Promis
   }
 }
 
-const highest = (logs: readonly ServedLog[]): number =>
-  logs.reduce((most, { block }) => Math.max(most, block), 0)
+const highest = (logs: readonly ServedLog[]): number => logs.reduce((most, { block }) => Math.max(most, block), 0)
 
 const speechOf = (options: QueryServerOptions): Speech => ({
   dialect: options.dialect ?? 'hosted',

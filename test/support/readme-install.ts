@@ -5,17 +5,7 @@ import { must } from './programs.ts'
 import type { SandboxedNode } from './sandboxed-node.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const NOT_COPIED = [
-  '.git',
-  '.cache',
-  'node_modules',
-  'dist',
-  'coverage',
-  'test',
-  'bench',
-  'e2e',
-  'images',
-]
+const NOT_COPIED = ['.git', '.cache', 'node_modules', 'dist', 'coverage', 'test', 'bench', 'e2e', 'images']
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** npm on a busy machine. */
 const TIMEOUT = 1_200_000
@@ -31,8 +21,8 @@ export const installSteps = async () => {
 }
 
 /**
- * Runs the build step in a copy of the checkout, as on another machine, and returns the path of the package.
- * Also fills npm's cache with the dependencies of the package: the sandbox has no network.
+ * Runs the build step in a copy of the checkout, as on another machine, and returns the path of the package. Also fills
+ * npm's cache with the dependencies of the package: the sandbox has no network.
  */
 export const buildPackage = async (directory: string): Promise<string> => {
   const checkout = join(directory, 'checkout')
@@ -54,17 +44,12 @@ export const buildPackage = async (directory: string): Promise<string> => {
 export type RootShell = (script: string) => Promise<string>
 
 /**
- * A root shell on a host with Node.js and npm below `prefix`, as NodeSource (/usr) and a tarball (/usr/local)
- * install them. npm uses the cache of the machine, without network.
+ * A root shell on a host with Node.js and npm below `prefix`, as NodeSource (/usr) and a tarball (/usr/local) install
+ * them. npm uses the cache of the machine, without network.
  */
-export const rootShell = async (
-  node: SandboxedNode,
-  prefix: string,
-  packageFile: string,
-): Promise<RootShell> => {
+export const rootShell = async (node: SandboxedNode, prefix: string, packageFile: string): Promise<RootShell> => {
   await copyFile(packageFile, join(node.directory, basename(packageFile)))
-  const setting = async (key: string): Promise<string> =>
-    (await must('npm', ['config', 'get', key])).trim()
+  const setting = async (key: string): Promise<string> => (await must('npm', ['config', 'get', key])).trim()
   const env = {
     PATH,
     npm_config_prefix: prefix,

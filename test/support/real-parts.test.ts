@@ -20,20 +20,14 @@ describe('a real part that the machine does not have', () => {
   it('is skipped with the reason where CI is not set', async () => {
     expect(await runOfVitest('missing', {})).toEqual({
       code: 0,
-      closing: [
-        'real parts: a flying carpet skipped (none in this house)',
-        '0 passed, 0 failed, 2 skipped',
-      ],
+      closing: ['real parts: a flying carpet skipped (none in this house)', '0 passed, 0 failed, 2 skipped'],
     })
   })
 
   it('is a failure where CI is set', async () => {
     expect(await runOfVitest('missing', { CI: 'true' })).toEqual({
       code: 1,
-      closing: [
-        'real parts: a flying carpet skipped (none in this house)',
-        '0 passed, 1 failed, 1 skipped',
-      ],
+      closing: ['real parts: a flying carpet skipped (none in this house)', '0 passed, 1 failed, 1 skipped'],
     })
   })
 })

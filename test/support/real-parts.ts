@@ -17,8 +17,8 @@ declare module 'vitest' {
 }
 
 /**
- * `describe` for a suite that needs a real part. Where the machine does not have it the suite is
- * skipped and says why; under CI that is a failure: a suite that quietly never runs is no suite.
+ * `describe` for a suite that needs a real part. Where the machine does not have it the suite is skipped and says why;
+ * under CI that is a failure: a suite that quietly never runs is no suite.
  */
 export const requireRealPart = async (
   name: string,
@@ -34,6 +34,4 @@ export const requireRealPart = async (
 }
 
 const judge = (name: string, probe: Probe): RealPart =>
-  'version' in probe
-    ? { name, ran: true, detail: probe.version }
-    : { name, ran: false, detail: probe.missing }
+  'version' in probe ? { name, ran: true, detail: probe.version } : { name, ran: false, detail: probe.missing }

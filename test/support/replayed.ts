@@ -25,15 +25,10 @@ export const replaySchema = z.object({
 type Incidents = z.output<typeof replaySchema>['incidents']
 
 /**
- * The alerts of an incident, by severity, alert and subject, with the seconds at which they begin and end,
- * and by how much they may miss them.
+ * The alerts of an incident, by severity, alert and subject, with the seconds at which they begin and end, and by how
+ * much they may miss them.
  */
-export type Planted = readonly (readonly [
-  name: string,
-  begins: number,
-  ends: number,
-  tolerance?: number,
-])[]
+export type Planted = readonly (readonly [name: string, begins: number, ends: number, tolerance?: number])[]
 
 /** The past is looked at every five seconds, and what is heard counts from the look that hears it. */
 const TOLERANCE_S = 10

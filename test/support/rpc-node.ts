@@ -142,9 +142,7 @@ const resultOf = (
       return all.filter((block) => chain.hash(block) === byHash.blockHash).flatMap(chain.rpcLogs)
     }
     const { fromBlock, toBlock } = rangeSchema.parse(first)
-    return all
-      .filter((block) => block >= Number(fromBlock) && block <= Number(toBlock))
-      .flatMap(chain.rpcLogs)
+    return all.filter((block) => block >= Number(fromBlock) && block <= Number(toBlock)).flatMap(chain.rpcLogs)
   }
   if (method === 'eth_getBlockReceipts') return chain.receipts(Number(first))
   if (method === 'eth_getTransactionReceipt') {
@@ -198,17 +196,12 @@ export const createRpcChain = (options: RpcChainOptions = {}) => {
         transactionHash: transaction(block, transactionIndex),
         address: contract(kind),
         // Of the third kind with all four topics, of the second without any.
-        topics:
-          kind === 1
-            ? []
-            : [topic(kind), word('01', block), ...(kind === 2 ? [topic(7), topic(8)] : [])],
+        topics: kind === 1 ? [] : [topic(kind), word('01', block), ...(kind === 2 ? [topic(7), topic(8)] : [])],
         data: kind === 0 ? '0x' : word('da', logIndex),
       }
     })
   const transactions = (block: number): readonly string[] =>
-    Array.from({ length: Math.ceil(logsIn(block) / LOGS_IN_TRANSACTION) + 1 }, (_, at) =>
-      transaction(block, at),
-    )
+    Array.from({ length: Math.ceil(logsIn(block) / LOGS_IN_TRANSACTION) + 1 }, (_, at) => transaction(block, at))
   const rpcLogs = (block: number): readonly RpcLog[] =>
     logs(block).map((log) => ({
       address: log.address,
@@ -266,8 +259,7 @@ type RpcChain = ReturnType<typeof createRpcChain>
 
 export const hex = (value: number): string => `0x${value.toString(16)}`
 
-const word = (prefix: string, value: number): string =>
-  `0x${prefix}${value.toString(16).padStart(62, '0')}`
+const word = (prefix: string, value: number): string => `0x${prefix}${value.toString(16).padStart(62, '0')}`
 
 export const contract = (kind: number): string => `0x${`a${kind}`.repeat(20)}`
 export const topic = (kind: number): string => word('ee', kind)

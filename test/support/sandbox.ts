@@ -86,18 +86,14 @@ export const createSandbox = async (options: SandboxOptions): Promise<Sandbox> =
 }
 
 const dropIn = (environment: Readonly<Record<string, string>>): string =>
-  [
-    '[Service]',
-    ...Object.entries(environment).map(([key, value]) => `Environment="${key}=${value}"`),
-  ]
+  ['[Service]', ...Object.entries(environment).map(([key, value]) => `Environment="${key}=${value}"`)]
     .concat('')
     .join('\n')
 
 export const probeSandbox = async (): Promise<Probe> => {
   const { code, stderr } = await run(SCRIPT, ['probe'])
   if (code !== 0) return { missing: stderr.trim().replace(/^.*unsupported: /, '') }
-  const [, version = 'unknown'] =
-    /^systemd (\d+)/.exec(await must('systemctl', ['--version'])) ?? []
+  const [, version = 'unknown'] = /^systemd (\d+)/.exec(await must('systemctl', ['--version'])) ?? []
   return { version: `systemd ${version}` }
 }
 

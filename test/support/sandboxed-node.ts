@@ -26,15 +26,14 @@ interface NodeOptions {
 }
 
 /**
- * A node with the name prefix `prefix` and an agent, each program a unit of a real
- * systemd, in a sandbox of their own. The agent is started by `startAgent`, the node by `systemctl`.
+ * A node with the name prefix `prefix` and an agent, each program a unit of a real systemd, in a sandbox of their own.
+ * The agent is started by `startAgent`, the node by `systemctl`.
  */
 export const createNode = async (prefix: string, options: NodeOptions = {}) => {
   const { ownNetwork = false } = options
   const port = ownNetwork ? USUAL_PORT : await freePort()
   const sandbox = await createSandbox({
-    units: (directory) =>
-      units(prefix, directory, options.millisecondsPerBlock ?? MILLISECONDS_PER_BLOCK),
+    units: (directory) => units(prefix, directory, options.millisecondsPerBlock ?? MILLISECONDS_PER_BLOCK),
     binds: [ROOT],
     ownNetwork,
   })
@@ -53,15 +52,10 @@ export const createNode = async (prefix: string, options: NodeOptions = {}) => {
 
   const metrics = `http://127.0.0.1:${port}/metrics`
   const look = async (): Promise<Exposition> =>
-    ownNetwork
-      ? parseExposition((await sandbox.exec('curl', ['-sS', metrics])).stdout)
-      : scrape(metrics)
+    ownNetwork ? parseExposition((await sandbox.exec('curl', ['-sS', metrics])).stdout) : scrape(metrics)
   /** Looks until the metrics satisfy. */
-  const see = async <T>(
-    read: (seen: Exposition) => T,
-    satisfies: (seen: T) => boolean,
-    within = 20_000,
-  ): Promise<T> => eventually(async () => read(await look()), satisfies, { within })
+  const see = async <T>(read: (seen: Exposition) => T, satisfies: (seen: T) => boolean, within = 20_000): Promise<T> =>
+    eventually(async () => read(await look()), satisfies, { within })
   const startAgent = async (): Promise<void> => {
     await systemctl('start', 'chain-agent.service')
     for (const collector of ['services', 'lifecycle', 'ledger']) {
@@ -90,11 +84,7 @@ export type SandboxedNode = Awaited<ReturnType<typeof createNode>>
 
 const isOne = (value: number | undefined): boolean => value === 1
 
-const units = (
-  prefix: string,
-  directory: string,
-  millisecondsPerBlock: number,
-): Readonly<Record<string, string>> => {
+const units = (prefix: string, directory: string, millisecondsPerBlock: number): Readonly<Record<string, string>> => {
   const program = service(PROGRAM, 'LimitCORE=0')
   const ledgerTail = `${process.execPath} ${LEDGER_TAIL} ${directory} ${millisecondsPerBlock}`
   const agent = `${process.execPath} ${ROOT}dist/main.js run --config ${directory}/config.yaml`

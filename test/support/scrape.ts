@@ -2,8 +2,8 @@
 export interface Exposition {
   readonly text: string
   /**
-   * The value of the one series that carries these labels (it may have others);
-   * undefined where there is none. Two that fit are a mistake of the test: it throws.
+   * The value of the one series that carries these labels (it may have others); undefined where there is none. Two that
+   * fit are a mistake of the test: it throws.
    */
   value(name: string, labels?: Readonly<Record<string, string>>): number | undefined
 }
@@ -21,8 +21,8 @@ interface Series {
 }
 
 /**
- * Text exposition format 0.0.4, strictly: a line that is not understood throws. Prometheus reads
- * `Nan` too, as prom-client writes it.
+ * Text exposition format 0.0.4, strictly: a line that is not understood throws. Prometheus reads `Nan` too, as
+ * prom-client writes it.
  */
 export const parseExposition = (text: string): Exposition => {
   const series = text
@@ -33,13 +33,10 @@ export const parseExposition = (text: string): Exposition => {
     text,
     value: (name, labels = {}) => {
       const found = series.filter(
-        (one) =>
-          one.name === name && Object.entries(labels).every(([key, v]) => one.labels[key] === v),
+        (one) => one.name === name && Object.entries(labels).every(([key, v]) => one.labels[key] === v),
       )
       if (found.length > 1) {
-        throw new Error(
-          `${found.length} series fit ${name}${JSON.stringify(labels)}; name more labels`,
-        )
+        throw new Error(`${found.length} series fit ${name}${JSON.stringify(labels)}; name more labels`)
       }
       return found[0]?.value
     },
@@ -47,9 +44,7 @@ export const parseExposition = (text: string): Exposition => {
 }
 
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\"n])*)"/
-const LINE = new RegExp(
-  `^([a-zA-Z_:][\\w:]*)(?:\\{((?:${LABEL.source},?)*)\\})? ([-+]?(?:\\d\\S*|Inf|Na[Nn]))$`,
-)
+const LINE = new RegExp(`^([a-zA-Z_:][\\w:]*)(?:\\{((?:${LABEL.source},?)*)\\})? ([-+]?(?:\\d\\S*|Inf|Na[Nn]))$`)
 
 const parseLine = (line: string): Series => {
   const [, name, labels = '', , , value] = LINE.exec(line) ?? []
@@ -57,10 +52,7 @@ const parseLine = (line: string): Series => {
   return {
     name,
     labels: Object.fromEntries(
-      [...labels.matchAll(new RegExp(LABEL, 'g'))].map(([, key = '', text = '']) => [
-        key,
-        unescape(text),
-      ]),
+      [...labels.matchAll(new RegExp(LABEL, 'g'))].map(([, key = '', text = '']) => [key, unescape(text)]),
     ),
     value: Number(value.replace('Inf', 'Infinity')),
   }

@@ -24,8 +24,7 @@ export const formsOf = (text: string): readonly string[] => [
 /** Those of the secrets that a text contains, in any form. */
 export const leaksOf = (secrets: readonly string[]): ((text: string) => readonly string[]) => {
   const forms = secrets.map((one) => ({ one, forms: formsOf(one) }))
-  return (text) =>
-    forms.filter((entry) => entry.forms.some((form) => text.includes(form))).map(({ one }) => one)
+  return (text) => forms.filter((entry) => entry.forms.some((form) => text.includes(form))).map(({ one }) => one)
 }
 
 /** What a tool may print on standard error before it does its work. */
@@ -51,10 +50,7 @@ const TROUBLE = [
 ]
 
 /** Entries of the journal, of every unit that is followed, in the form of `journalctl -o json`. */
-export const entriesWithSecrets = (
-  at: number,
-  { trouble }: { readonly trouble: boolean },
-): string =>
+export const entriesWithSecrets = (at: number, { trouble }: { readonly trouble: boolean }): string =>
   ['ledger-tail', 'bft', 'execution']
     .flatMap((role) =>
       [...UNPARSED, ...(trouble ? TROUBLE : [])].map((message, index) =>

@@ -4,13 +4,9 @@ import { debianPackage } from './debian.ts'
 import { must } from './programs.ts'
 
 /** What bash offers for each command line, whose last word is the one that is being typed. */
-export const askBash = async (
-  script: string,
-  lines: readonly (readonly string[])[],
-): Promise<readonly string[]> => {
+export const askBash = async (script: string, lines: readonly (readonly string[])[]): Promise<readonly string[]> => {
   const tries = lines.map(
-    (words) =>
-      `COMP_WORDS=(${words.map(quote).join(' ')}); COMP_CWORD=${words.length - 1}; COMPREPLY=(); ${CALL}`,
+    (words) => `COMP_WORDS=(${words.map(quote).join(' ')}); COMP_CWORD=${words.length - 1}; COMPREPLY=(); ${CALL}`,
   )
   const out = await must('bash', ['--norc', '--noprofile', '-c', [script, ...tries].join('\n')])
   return out.split('\n')
@@ -22,11 +18,7 @@ const CALL = '$(complete -p chain-agent | sed "s/.*-F \\([^ ]*\\).*/\\1/"); echo
 const quote = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`
 
 /** The line after completion by zsh on a terminal. */
-export const askZsh = async (
-  folder: string,
-  script: string,
-  lines: readonly string[],
-): Promise<readonly string[]> => {
+export const askZsh = async (folder: string, script: string, lines: readonly string[]): Promise<readonly string[]> => {
   await writeFile(join(folder, '_chain-agent'), script)
   await writeFile(join(folder, 'driver'), DRIVER)
   const [programs, shared] = await Promise.all([debianPackage('zsh'), debianPackage('zsh-common')])

@@ -34,8 +34,7 @@ export const installShipped = async (): Promise<string> => {
   await cp(SHIPPED, directory, { recursive: true })
   await mkdir(join(directory, 'chain-agent'))
   for (const file of await readdir(ALERTS)) {
-    if (file.endsWith('.rules.yaml'))
-      await cp(join(ALERTS, file), join(directory, 'chain-agent', file))
+    if (file.endsWith('.rules.yaml')) await cp(join(ALERTS, file), join(directory, 'chain-agent', file))
   }
   return directory
 }
@@ -51,8 +50,8 @@ interface Options {
 }
 
 /**
- * A real Prometheus with a configuration of deploy/ as it is, but for addresses, and a second in the
- * place of every interval.
+ * A real Prometheus with a configuration of deploy/ as it is, but for addresses, and a second in the place of every
+ * interval.
  */
 export const startShipped = async ({
   file,
@@ -95,8 +94,7 @@ export const startShipped = async ({
   }
   return {
     address,
-    query: async (expression, at) =>
-      instantQuery(address, expression, at === undefined ? {} : { time: `${at}` }),
+    query: async (expression, at) => instantQuery(address, expression, at === undefined ? {} : { time: `${at}` }),
     target,
     stop,
   }

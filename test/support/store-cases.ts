@@ -25,8 +25,7 @@ export const diceOf = (seed: number): Dice => {
   }
 }
 
-export const oneOf = <T>(dice: Dice, choice: readonly [T, ...T[]]): T =>
-  choice[dice(choice.length)] ?? choice[0]
+export const oneOf = <T>(dice: Dice, choice: readonly [T, ...T[]]): T => choice[dice(choice.length)] ?? choice[0]
 
 export const hexOf = (dice: Dice, bytes: number): string => {
   const buffer = Buffer.alloc(bytes)
@@ -53,13 +52,7 @@ interface Shape {
 }
 
 /** A chain of few contracts and few topics, so that filters find something and leave something. */
-export const randomChain = ({
-  seed,
-  from,
-  blocks,
-  logs = 12,
-  parentHash = word(0),
-}: Shape): readonly Block[] => {
+export const randomChain = ({ seed, from, blocks, logs = 12, parentHash = word(0) }: Shape): readonly Block[] => {
   const dice = diceOf(seed)
   const chain: Block[] = []
   for (let number = from; number < from + blocks; number += 1) {
@@ -93,9 +86,7 @@ const randomLogs = (dice: Dice, count: number): readonly StoredLog[] => {
       transactionIndex,
       transactionHash,
       address: contract(dice(6)),
-      topics: Array.from({ length: dice(5) }, () =>
-        dice(5) === 0 ? hexOf(dice, 32) : word(dice(5)),
-      ),
+      topics: Array.from({ length: dice(5) }, () => (dice(5) === 0 ? hexOf(dice, 32) : word(dice(5)))),
       data: hexOf(dice, oneOf(dice, LENGTHS)),
     })
   }

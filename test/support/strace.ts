@@ -15,9 +15,7 @@ interface Program {
 const findProgram = async (): Promise<Program> => {
   if ((await run('sh', ['-c', 'command -v strace'])).code === 0) return { file: 'strace', env: {} }
   const [place, libraries] = await Promise.all(['strace', 'libunwind8'].map(debianPackage))
-  const folders = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map(
-    (name) => `${libraries}/usr/lib/${name}`,
-  )
+  const folders = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map((name) => `${libraries}/usr/lib/${name}`)
   return { file: `${place}/usr/bin/strace`, env: { LD_LIBRARY_PATH: folders.join(':') } }
 }
 
@@ -97,13 +95,11 @@ interface Attachment {
 }
 
 /**
- * Attaches strace to threads of a process that waits for something, and to nothing that these start.
- * It ends with them; the answer is what they called until then.
+ * Attaches strace to threads of a process that waits for something, and to nothing that these start. It ends with them;
+ * the answer is what they called until then.
  */
 export const attach = async ({ threads, calls, file, injection }: Attachment) => {
-  const injected = injection
-    ? ['-e', `inject=${injection.call}:${injection.what}:when=${injection.nth}`]
-    : []
+  const injected = injection ? ['-e', `inject=${injection.call}:${injection.what}:when=${injection.nth}`] : []
   const targets = threads.flatMap((thread) => ['-p', `${thread}`])
   const traced = ['-y', '-s', '96', '-o', file, '-e', `trace=${calls.join(',')}`]
   const { file: command, env } = await program()

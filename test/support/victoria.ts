@@ -9,8 +9,7 @@ import { instantQuery, type Series } from './instant-query.ts'
 import { run, start } from './programs.ts'
 import type { Probe } from './real-parts.ts'
 
-const program = async (name: string): Promise<string> =>
-  join(await debianPackage('victoria-metrics'), 'usr/bin', name)
+const program = async (name: string): Promise<string> => join(await debianPackage('victoria-metrics'), 'usr/bin', name)
 
 /** Debian builds it without its version: the package's log of changes begins with it. */
 export const probeVictoria = async (): Promise<Probe> => {

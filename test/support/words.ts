@@ -1,10 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { loadProgram } from '../../src/cli/program.ts'
-import {
-  type CommandModel,
-  describeCommand,
-  withSubcommands,
-} from '../../src/cli/help/command-model.ts'
+import { type CommandModel, describeCommand, withSubcommands } from '../../src/cli/help/command-model.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 /** All that the program says of itself. */
@@ -12,17 +8,12 @@ export const programWords = async (): Promise<CommandModel> => {
   const stream = new PassThrough()
   const streams = { stdin: stream, stdout: stream, stderr: stream }
   const { signal } = new AbortController()
-  return describeCommand(
-    await loadProgram({ ...streams, env: {}, clock: systemClock, signal }, () => undefined),
-  )
+  return describeCommand(await loadProgram({ ...streams, env: {}, clock: systemClock, signal }, () => undefined))
 }
 
 /** Every command by its whole path, and every option by its long name. */
 export const namesIn = (program: CommandModel): readonly string[] => [
   ...new Set(
-    withSubcommands(program).flatMap(({ path, options }) => [
-      path,
-      ...options.flatMap(({ names }) => names.slice(-1)),
-    ]),
+    withSubcommands(program).flatMap(({ path, options }) => [path, ...options.flatMap(({ names }) => names.slice(-1))]),
   ),
 ]

@@ -26,9 +26,7 @@ const SEED = 20_251_121
 const STANDARDS: readonly Standard[] = ['erc20', 'erc721', 'erc1155']
 
 const cases: readonly OracleOptions[] = [
-  ...STANDARDS.flatMap((standard) =>
-    [true, false].map((fullHistory) => ({ standard, fullHistory, profile: null })),
-  ),
+  ...STANDARDS.flatMap((standard) => [true, false].map((fullHistory) => ({ standard, fullHistory, profile: null }))),
   { standard: 'erc20', fullHistory: true, profile: 'weth' },
 ]
 
@@ -62,10 +60,7 @@ const asOracle = (standard: Standard, result: LedgerResult): Omit<OracleResult, 
   return { held, odd, applied: result.stats.applied }
 }
 
-const expectAgreement = (
-  options: OracleOptions,
-  pages: readonly OraclePage[],
-): LedgerResult | string => {
+const expectAgreement = (options: OracleOptions, pages: readonly OraclePage[]): LedgerResult | string => {
   const told = askOracle(options, pages)
   const [fast, generic] = (['fast', 'generic'] as const).map((path) => {
     const ledger = ledgerOf(options, path)
@@ -128,27 +123,22 @@ describe.each(cases)('$standard, whole history: $fullHistory, profile: $profile'
 
   test('after a snapshot and a restore at any page the result is the same', () => {
     fc.assert(
-      fc.property(
-        historyOf(options.standard),
-        fc.nat(3),
-        fc.boolean(),
-        (history, after, isFast) => {
-          const through = ledgerOf(options, 'fast')
-          let saved = ledgerOf(options, 'fast')
-          for (const [at, page] of history.entries()) {
-            through.applyPage(pageOf(page.logs, page))
-            saved.applyPage(pageOf(page.logs, page))
-            if (at !== after) continue
-            const bytes = saved.snapshot()
-            saved = ledgerOf(options, isFast ? 'fast' : 'generic')
-            saved.restore(bytes)
-          }
-          const [one, other] = [resultOf(through), resultOf(saved)]
-          if (typeof one === 'string' || typeof other === 'string') expect(other).toBe(one)
-          else if (isFast) expect(other).toEqual(one)
-          else expect(withoutPaths(other)).toEqual(withoutPaths(one))
-        },
-      ),
+      fc.property(historyOf(options.standard), fc.nat(3), fc.boolean(), (history, after, isFast) => {
+        const through = ledgerOf(options, 'fast')
+        let saved = ledgerOf(options, 'fast')
+        for (const [at, page] of history.entries()) {
+          through.applyPage(pageOf(page.logs, page))
+          saved.applyPage(pageOf(page.logs, page))
+          if (at !== after) continue
+          const bytes = saved.snapshot()
+          saved = ledgerOf(options, isFast ? 'fast' : 'generic')
+          saved.restore(bytes)
+        }
+        const [one, other] = [resultOf(through), resultOf(saved)]
+        if (typeof one === 'string' || typeof other === 'string') expect(other).toBe(one)
+        else if (isFast) expect(other).toEqual(one)
+        else expect(withoutPaths(other)).toEqual(withoutPaths(one))
+      }),
       { seed: SEED, numRuns: 60 },
     )
   })
@@ -171,16 +161,11 @@ test('tables keep their content when they grow', () => {
     return result.rows
   })
   expect(erc20?.map(({ balance }) => balance)).toEqual(range(1000).toReversed())
-  expect(erc721?.map(({ id, address }) => [id, BigInt(address)])).toEqual(
-    range(1000).map((one) => [one, one]),
-  )
-  expect(erc1155?.map(({ id, balance }) => [id, balance])).toEqual(
-    range(1000).map((one) => [one, one]),
-  )
+  expect(erc721?.map(({ id, address }) => [id, BigInt(address)])).toEqual(range(1000).map((one) => [one, one]))
+  expect(erc1155?.map(({ id, balance }) => [id, balance])).toEqual(range(1000).map((one) => [one, one]))
 })
 
-const range = (length: number): readonly bigint[] =>
-  Array.from({ length }, (_, at) => BigInt(at + 1))
+const range = (length: number): readonly bigint[] => Array.from({ length }, (_, at) => BigInt(at + 1))
 
 const mintOf = (standard: Standard, number: number): WireLog => {
   if (standard === 'erc20') return transfer(ZERO, person(number), number)
@@ -248,24 +233,20 @@ describe.each(STANDARDS)('%s, damaged bytes', (standard) => {
   test('the fast path rejects them or agrees', () => {
     let [fast, refused, runs] = [0, 0, 0]
     fc.assert(
-      fc.property(
-        plainPageOf(standard),
-        fc.array(damage, { minLength: 1, maxLength: 2 }),
-        (page, all) => {
-          let body: Uint8Array = bodyOf(page.logs, page.next)
-          for (const [at, [put, cut]] of all) {
-            const start = Math.floor((at * body.length) / 10_000)
-            const end = start + (cut ?? put.length)
-            body = Buffer.concat([body.subarray(0, start), put, body.subarray(end)])
-          }
-          const { isFast, ...one } = outcomeOf('fast', body, page)
-          const { isFast: _, ...other } = outcomeOf('generic', body, page)
-          expect(one).toEqual(other)
-          runs += 1
-          if (isFast) fast += 1
-          if (one.isRefused) refused += 1
-        },
-      ),
+      fc.property(plainPageOf(standard), fc.array(damage, { minLength: 1, maxLength: 2 }), (page, all) => {
+        let body: Uint8Array = bodyOf(page.logs, page.next)
+        for (const [at, [put, cut]] of all) {
+          const start = Math.floor((at * body.length) / 10_000)
+          const end = start + (cut ?? put.length)
+          body = Buffer.concat([body.subarray(0, start), put, body.subarray(end)])
+        }
+        const { isFast, ...one } = outcomeOf('fast', body, page)
+        const { isFast: _, ...other } = outcomeOf('generic', body, page)
+        expect(one).toEqual(other)
+        runs += 1
+        if (isFast) fast += 1
+        if (one.isRefused) refused += 1
+      }),
       { seed: SEED, numRuns: 600 },
     )
     expect(fast).toBeGreaterThan(runs / 20)

@@ -21,8 +21,7 @@ const [ANN, BOB, OPERATOR] = [person(1), person(2), person(99)]
 const resultOfLogs = (...logs: readonly WireLog[]): LedgerResult =>
   resultOf({ standard: 'erc1155' }, pageOf(placed(logs)))
 
-const holdingsOf = ({ rows }: LedgerResult) =>
-  rows.map(({ id, address, balance }) => [id, address, balance])
+const holdingsOf = ({ rows }: LedgerResult) => rows.map(({ id, address, balance }) => [id, address, balance])
 
 /** A batch from the zero address to Ann with these offsets and words. */
 const rawBatch = (...words: readonly (number | bigint)[]): WireLog =>
@@ -33,10 +32,7 @@ test('edge case 29: one id and amount in 64 bytes; more is counted, less is malf
   const result = resultOfLogs(plain)
   expect(holdingsOf(result)).toEqual([[MOST, ANN, 3n]])
   expect(result.stats.fastPages).toBe(1)
-  const odd = resultOfLogs(
-    { ...plain, data: `${plain.data}00` },
-    { ...plain, data: `${plain.data?.slice(0, -2)}` },
-  )
+  const odd = resultOfLogs({ ...plain, data: `${plain.data}00` }, { ...plain, data: `${plain.data?.slice(0, -2)}` })
   expect(holdingsOf(odd)).toEqual([[MOST, ANN, 3n]])
   expect(oddities(odd)).toEqual({ oversizeData: 1, malformed: 1 })
 })
@@ -127,11 +123,7 @@ test('edge case 35: with fewer than four topics it is malformed', () => {
 })
 
 test('rows are sorted within each id', () => {
-  const result = resultOfLogs(
-    single(ZERO, BOB, [2, 5]),
-    single(ZERO, ANN, [10, 5]),
-    single(ZERO, ANN, [2, 5]),
-  )
+  const result = resultOfLogs(single(ZERO, BOB, [2, 5]), single(ZERO, ANN, [10, 5]), single(ZERO, ANN, [2, 5]))
   expect(holdingsOf(result)).toEqual([
     [2n, ANN, 5n],
     [2n, BOB, 5n],

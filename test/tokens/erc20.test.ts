@@ -41,21 +41,13 @@ describe('standard transfers', () => {
   })
 
   test('edge case 03: a self transfer changes nothing', () => {
-    const result = resultOfLogs(
-      transfer(ZERO, ANN, 5),
-      transfer(ANN, ANN, 5),
-      transfer(BOB, BOB, 9),
-    )
+    const result = resultOfLogs(transfer(ZERO, ANN, 5), transfer(ANN, ANN, 5), transfer(BOB, BOB, 9))
     expect(balancesOf(result)).toEqual({ [ANN]: 5n })
     expect(result.nonConserving).toBe(false)
   })
 
   test('edge case 04: an amount of 0 creates no holder', () => {
-    const result = resultOfLogs(
-      transfer(ZERO, ANN, 5),
-      transfer(ANN, BOB, 0),
-      transfer(EVE, BOB, 0),
-    )
+    const result = resultOfLogs(transfer(ZERO, ANN, 5), transfer(ANN, BOB, 0), transfer(EVE, BOB, 0))
     expect(balancesOf(result)).toEqual({ [ANN]: 5n })
     expect(result.stats.applied).toBe(3)
   })
@@ -96,11 +88,7 @@ describe('standard transfers', () => {
   })
 
   test('edge case 19: the balances add up to the supply', () => {
-    const result = resultOfLogs(
-      transfer(ZERO, ANN, 9),
-      transfer(ANN, BOB, 4),
-      transfer(BOB, ZERO, 1),
-    )
+    const result = resultOfLogs(transfer(ZERO, ANN, 9), transfer(ANN, BOB, 4), transfer(BOB, ZERO, 1))
     expect(result.supply).toBe(8n)
     expect(result.rows.reduce((sum, { balance }) => sum + balance, 0n)).toBe(8n)
   })
@@ -114,21 +102,14 @@ describe('standard transfers', () => {
     // The supply is written before the balances.
     words[words.indexOf(0x1234_5678)] = 0x1234_5679
     const body = new Uint8Array(words.buffer, 0, saved.length - 4)
-    words[words.length - 1] = body.reduce(
-      (sum, byte) => Math.imul(sum ^ byte, 0x0100_0193),
-      0x811c_9dc5,
-    )
+    words[words.length - 1] = body.reduce((sum, byte) => Math.imul(sum ^ byte, 0x0100_0193), 0x811c_9dc5)
     const other = createLedger(options)
     other.restore(new Uint8Array(words.buffer))
     expect(() => other.result()).toThrow(/add up to 305419896, but 305419897 were minted/)
   })
 
   test('rows are sorted by descending balance, then by address', () => {
-    const { rows } = resultOfLogs(
-      transfer(ZERO, EVE, 5),
-      transfer(ZERO, ANN, 5),
-      transfer(ZERO, BOB, 7),
-    )
+    const { rows } = resultOfLogs(transfer(ZERO, EVE, 5), transfer(ZERO, ANN, 5), transfer(ZERO, BOB, 7))
     expect(rows).toEqual([
       { address: BOB, id: null, balance: 7n },
       { address: ANN, id: null, balance: 5n },
@@ -183,10 +164,7 @@ describe('unusual data', () => {
     const lower = `0x${'ab'.repeat(20)}`
     const upper = `0x${'AB'.repeat(20)}`
     const page = pageOf(
-      placed([
-        { ...transfer(ZERO, upper, 5), address: `0x${'C0'.repeat(20)}` },
-        transfer(ZERO, lower, 1),
-      ]),
+      placed([{ ...transfer(ZERO, upper, 5), address: `0x${'C0'.repeat(20)}` }, transfer(ZERO, lower, 1)]),
     )
     const contract = toChecksumAddress(CONTRACT)
     const { rows } = resultOf({ standard: 'erc20', contract }, page)
@@ -240,9 +218,7 @@ describe('histories that do not add up', () => {
 
 describe('another standard', () => {
   test('edge case 11: if all transfers have an id, the error names ERC-721', () => {
-    const page = pageOf(
-      placed([handover(ZERO, ANN, 1), logOf(TOPIC.transfer, [ANN, BOB, 1], word(5))]),
-    )
+    const page = pageOf(placed([handover(ZERO, ANN, 1), logOf(TOPIC.transfer, [ANN, BOB, 1], word(5))]))
     const ledger = createLedger({ standard: 'erc20', contract: CONTRACT, fullHistory: true })
     ledger.applyPage(page)
     expect(() => ledger.result()).toThrow(StandardError)
@@ -250,9 +226,7 @@ describe('another standard', () => {
   })
 
   test('edge case 36: a hybrid is split by the count of topics, and each standard has its part', () => {
-    const page = pageOf(
-      placed([transfer(ZERO, ANN, 10n ** 18n), handover(ZERO, ANN, 7), handover(ANN, BOB, 7)]),
-    )
+    const page = pageOf(placed([transfer(ZERO, ANN, 10n ** 18n), handover(ZERO, ANN, 7), handover(ANN, BOB, 7)]))
     const amounts = resultOf({ standard: 'erc20' }, page)
     expect(amounts).toMatchObject({ hybrid: true, supply: 10n ** 18n })
     expect(balancesOf(amounts)).toEqual({ [ANN]: 10n ** 18n })

@@ -111,11 +111,7 @@ test('edge case 26: a range of ERC-2309 costs one entry, whatever its length', (
 
 test('edge case 26: a transfer of a range replaces the owners of its tokens', () => {
   const start = [consecutive(ZERO, ANN, [0n, 9n]), handover(ANN, BOB, 5)]
-  const result = resultOfLogs(
-    ...start,
-    consecutive(ANN, EVE, [3n, 4n]),
-    consecutive(EVE, ZERO, [4n, 4n]),
-  )
+  const result = resultOfLogs(...start, consecutive(ANN, EVE, [3n, 4n]), consecutive(EVE, ZERO, [4n, 4n]))
   expect(result.intervals).toEqual([
     { from: 0n, to: 2n, owner: ANN },
     { from: 3n, to: 3n, owner: EVE },

@@ -18,28 +18,21 @@ import {
 export type Standard = 'erc20' | 'erc721' | 'erc1155'
 
 /** Each differs from 0x…07 in one byte, at the ends or in the middle. */
-const ALIKE = [0, 4, 8, 12, 16].map(
-  (byte) => `0x${'0'.repeat(2 * byte)}01${'0'.repeat(36 - 2 * byte)}07`,
-)
+const ALIKE = [0, 4, 8, 12, 16].map((byte) => `0x${'0'.repeat(2 * byte)}01${'0'.repeat(36 - 2 * byte)}07`)
 
 const account = fc.constantFrom(ZERO, ...[1, 2, 7].map(person), ...ALIKE, `0x${'ab'.repeat(20)}`)
 const amount = fc.oneof(
   { weight: 5, arbitrary: fc.bigInt(0n, 2n ** 90n) },
   { weight: 1, arbitrary: fc.constantFrom(0n, 1n, 2n ** 32n, 2n ** 128n - 1n, MOST) },
 )
-const id = fc.oneof(
-  fc.bigInt(0n, 12n),
-  fc.constantFrom(2n ** 53n + 1n, 2n ** 255n + 1n, 2n ** 160n + 1n, MOST),
-)
+const id = fc.oneof(fc.bigInt(0n, 12n), fc.constantFrom(2n ** 53n + 1n, 2n ** 255n + 1n, 2n ** 160n + 1n, MOST))
 
 const PLAIN: Readonly<Record<Standard, fc.Arbitrary<WireLog>>> = {
   erc20: fc.tuple(account, account, amount).map((given) => transfer(...given)),
   erc721: fc.tuple(account, account, id).map((given) => handover(...given)),
   erc1155: fc.oneof(
     fc.tuple(account, account, fc.tuple(id, amount)).map((given) => single(...given)),
-    fc
-      .tuple(account, account, fc.array(fc.tuple(id, amount), { maxLength: 4 }))
-      .map((given) => batch(...given)),
+    fc.tuple(account, account, fc.array(fc.tuple(id, amount), { maxLength: 4 })).map((given) => batch(...given)),
   ),
 }
 
@@ -71,20 +64,13 @@ const odd = fc
 
 /** Addresses of more than 20 bytes, also in logs without a transfer. */
 const dirty = fc
-  .tuple(
-    fc.constantFrom(`0x${'f'.repeat(64)}`, person(1)),
-    fc.array(fc.tuple(id, amount), { maxLength: 1 }),
-  )
+  .tuple(fc.constantFrom(`0x${'f'.repeat(64)}`, person(1)), fc.array(fc.tuple(id, amount), { maxLength: 1 }))
   .map(([who, items]) => batch(who, person(2), items))
 
 const foreign = fc
   .tuple(
     PLAIN.erc20,
-    fc.constantFrom(
-      { address: person(77) },
-      { topic0: TOPIC.single },
-      { topic0: null, topic1: null, topic2: null },
-    ),
+    fc.constantFrom({ address: person(77) }, { topic0: TOPIC.single }, { topic0: null, topic1: null, topic2: null }),
   )
   .map(([log, changes]) => ({ ...log, ...changes }))
 
@@ -119,32 +105,28 @@ export const historyOf = (standard: Standard): fc.Arbitrary<readonly OraclePage[
     { weight: 1, arbitrary: foreign },
     { weight: standard === 'erc1155' ? 1 : 0, arbitrary: dirty },
   )
-  const disturbed = fc
-    .array(fc.tuple(any, fc.nat(7), fc.nat(9)), { maxLength: 12 })
-    .chain((drawn) => {
-      const logs = placed(drawn.map(([log]) => log)).flatMap((log, at) => {
-        const how = drawn[at]?.[1] ?? 0
-        const other = rewritten(log)[how] ?? log
-        return drawn[at]?.[2] === 0 ? [other, { ...other, removed: true }] : [other]
-      })
-      const again = fc.nat(2).map((count) => logs.slice(0, count))
-      return fc
-        .tuple(again, fc.boolean())
-        .chain(([twice, isShuffled]) =>
-          isShuffled
-            ? fc.shuffledSubarray([...logs, ...twice], { minLength: logs.length + twice.length })
-            : fc.constant([...logs, ...twice]),
-        )
+  const disturbed = fc.array(fc.tuple(any, fc.nat(7), fc.nat(9)), { maxLength: 12 }).chain((drawn) => {
+    const logs = placed(drawn.map(([log]) => log)).flatMap((log, at) => {
+      const how = drawn[at]?.[1] ?? 0
+      const other = rewritten(log)[how] ?? log
+      return drawn[at]?.[2] === 0 ? [other, { ...other, removed: true }] : [other]
     })
-  return fc
-    .array(fc.oneof(plainOf(standard), disturbed), { minLength: 1, maxLength: 4 })
-    .map((pages) =>
-      pages.map((logs, at) => {
-        const from = PAGE * at
-        const shifted = logs.map((log) => moved(log, from))
-        return { from, next: from + PAGE, logs: shifted }
-      }),
-    )
+    const again = fc.nat(2).map((count) => logs.slice(0, count))
+    return fc
+      .tuple(again, fc.boolean())
+      .chain(([twice, isShuffled]) =>
+        isShuffled
+          ? fc.shuffledSubarray([...logs, ...twice], { minLength: logs.length + twice.length })
+          : fc.constant([...logs, ...twice]),
+      )
+  })
+  return fc.array(fc.oneof(plainOf(standard), disturbed), { minLength: 1, maxLength: 4 }).map((pages) =>
+    pages.map((logs, at) => {
+      const from = PAGE * at
+      const shifted = logs.map((log) => moved(log, from))
+      return { from, next: from + PAGE, logs: shifted }
+    }),
+  )
 }
 
 /** Assigns positions in the blocks of a page, three logs per block. */

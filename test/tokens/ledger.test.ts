@@ -26,10 +26,7 @@ const MINT = transfer(ZERO, ANN, 10)
 
 describe('which logs are applied', () => {
   test('edge case 37: a duplicate log is applied once', () => {
-    const result = resultOf(
-      ERC20,
-      pageOf([...placed([MINT]), ...placed([MINT, transfer(ANN, BOB, 1)])]),
-    )
+    const result = resultOf(ERC20, pageOf([...placed([MINT]), ...placed([MINT, transfer(ANN, BOB, 1)])]))
     expect(balancesOf(result)).toEqual({ [ANN]: 9n, [BOB]: 1n })
     expect(oddities(result)).toEqual({ duplicate: 1 })
   })
@@ -158,17 +155,13 @@ describe('a rejected page changes nothing', () => {
 
   test('a block before the page', () => {
     const page = pageOf(placed([MINT], 4), { from: 5, next: 10 })
-    expect(() => createLedger(ERC20).applyPage(page)).toThrow(
-      /log of block 4 is in a page of the blocks 5 to 9/,
-    )
+    expect(() => createLedger(ERC20).applyPage(page)).toThrow(/log of block 4 is in a page of the blocks 5 to 9/)
   })
 
   test('a gap between two pages', () => {
     const ledger = createLedger(ERC20)
     ledger.applyPage(pageOf(good, { from: 0, next: 10 }))
-    expect(() => ledger.applyPage(pageOf([], { from: 11, next: 20 }))).toThrow(
-      /10 to 10 are missing/,
-    )
+    expect(() => ledger.applyPage(pageOf([], { from: 11, next: 20 }))).toThrow(/10 to 10 are missing/)
   })
 
   test.each([
@@ -198,15 +191,8 @@ describe('the fast path', () => {
     expect(isFast(`${plain}\n`)).toBe(true)
     const turned = logs.map((log) => Object.fromEntries(Object.entries(log).toReversed()))
     const [first, second] = turned
-    const batches = [
-      { blocks: [{ number: 1, hash: '0x' }], logs: [first] },
-      {},
-      { logs: [] },
-      { logs: [second] },
-    ]
-    expect(isFast(JSON.stringify({ total: -1.5e3, data: batches, guard: null, is: true }))).toBe(
-      true,
-    )
+    const batches = [{ blocks: [{ number: 1, hash: '0x' }], logs: [first] }, {}, { logs: [] }, { logs: [second] }]
+    expect(isFast(JSON.stringify({ total: -1.5e3, data: batches, guard: null, is: true }))).toBe(true)
     const withMore = logs.map((log) => ({
       transaction_hash: `0x${word(5)}`,
       ...log,

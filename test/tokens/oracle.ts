@@ -1,8 +1,8 @@
 import { CONTRACT, type PageBounds, TOPIC, type WireLog, ZERO } from './pages.ts'
 
 /**
- * A second, simple implementation of the balances, from the JSON objects of the service: bytes one by one, Maps,
- * ranges id by id. It shares no code with src/tokens.
+ * A second, simple implementation of the balances, from the JSON objects of the service: bytes one by one, Maps, ranges
+ * id by id. It shares no code with src/tokens.
  */
 export interface OracleOptions {
   readonly standard: 'erc20' | 'erc721' | 'erc1155'
@@ -100,8 +100,7 @@ const bytesOf = (hex: string): readonly number[] => {
   return bytes
 }
 
-const bigOf = (bytes: readonly number[]): bigint =>
-  bytes.reduce((value, byte) => value * 256n + BigInt(byte), 0n)
+const bigOf = (bytes: readonly number[]): bigint => bytes.reduce((value, byte) => value * 256n + BigInt(byte), 0n)
 
 const addressOf = (bytes: readonly number[]): string =>
   `0x${bytes
@@ -129,11 +128,7 @@ const begin = (state: State, [from, to]: Parties): readonly [string, string] => 
   return [addressOf(from), addressOf(to)]
 }
 
-const move = (
-  state: State,
-  who: readonly [string, string],
-  [id, amount]: readonly [string, bigint],
-) => {
+const move = (state: State, who: readonly [string, string], [id, amount]: readonly [string, bigint]) => {
   const [from, to] = who.map((address) => `${address} ${id}`)
   if (from === undefined || to === undefined) return
   if (who[0] === ZERO) state.supply += amount
@@ -147,8 +142,7 @@ const applyErc20 = ({ topic0, topics, data }: Settled, state: State): string | n
   const shape = `${topics.length}/${data.length}`
   if (topic0 !== TOPIC.transfer) {
     if (topics.length !== 1 || data.length < 32) return 'malformed'
-    const parties: Parties =
-      topic0 === TOPIC.deposit ? [ZERO_ADDRESS, first] : [first, ZERO_ADDRESS]
+    const parties: Parties = topic0 === TOPIC.deposit ? [ZERO_ADDRESS, first] : [first, ZERO_ADDRESS]
     move(state, begin(state, parties), ['', bigOf(wordOf(data, 0))])
     return data.length > 32 ? 'oversizeData' : null
   }
@@ -188,9 +182,7 @@ const listOf = (data: readonly number[], offset: bigint): readonly bigint[] | nu
   const at = Number(offset)
   const length = bigOf(wordOf(data, at))
   if (offset + 32n + 32n * length > BigInt(data.length)) return null
-  return Array.from({ length: Number(length) }, (_, item) =>
-    bigOf(wordOf(data, at + 32 + 32 * item)),
-  )
+  return Array.from({ length: Number(length) }, (_, item) => bigOf(wordOf(data, at + 32 + 32 * item)))
 }
 
 const applyErc721 = ({ topic0, topics, data }: Settled, state: State): string | null => {
@@ -213,11 +205,7 @@ const applyErc721 = ({ topic0, topics, data }: Settled, state: State): string | 
   return 'unindexed'
 }
 
-const give = (
-  state: State,
-  [from, to]: readonly [string, string],
-  ids: readonly bigint[],
-): void => {
+const give = (state: State, [from, to]: readonly [string, string], ids: readonly bigint[]): void => {
   const unknown = state.options.fullHistory ? ZERO : from
   if (ids.some((id) => (state.owners.get(id) ?? unknown) !== from)) note(state, 'inconsistent')
   for (const id of ids) {

@@ -43,11 +43,7 @@ export const word = (value: bigint | number | string): string =>
   (typeof value === 'string' ? value.slice(2) : value.toString(16)).padStart(64, '0')
 
 /** A log of the contract; the first topic is complete, the others and the data are words. */
-export const logOf = (
-  topic0: string,
-  topics: readonly (bigint | number | string)[],
-  data: string,
-): WireLog => {
+export const logOf = (topic0: string, topics: readonly (bigint | number | string)[], data: string): WireLog => {
   const [topic1 = null, topic2 = null, topic3 = null] = topics.map((one) => `0x${word(one)}`)
   return { address: CONTRACT, topic0, topic1, topic2, topic3, data: `0x${data}` }
 }
@@ -59,11 +55,8 @@ export const handover = (from: string, to: string, id: bigint | number): WireLog
   logOf(TOPIC.transfer, [from, to, id], '')
 
 /** From, to, id, amount. */
-export const single = (
-  from: string,
-  to: string,
-  [id, amount]: readonly [bigint | number, bigint | number],
-): WireLog => logOf(TOPIC.single, [person(99), from, to], word(id) + word(amount))
+export const single = (from: string, to: string, [id, amount]: readonly [bigint | number, bigint | number]): WireLog =>
+  logOf(TOPIC.single, [person(99), from, to], word(id) + word(amount))
 
 export const batch = (
   from: string,
@@ -71,11 +64,7 @@ export const batch = (
   items: readonly (readonly [bigint | number, bigint | number])[],
 ): WireLog => {
   const list = (at: 0 | 1) => word(items.length) + items.map((item) => word(item[at])).join('')
-  return logOf(
-    TOPIC.batch,
-    [person(99), from, to],
-    word(64) + word(96 + 32 * items.length) + list(0) + list(1),
-  )
+  return logOf(TOPIC.batch, [person(99), from, to], word(64) + word(96 + 32 * items.length) + list(0) + list(1))
 }
 
 /** Logs without a position get consecutive ones in one block. */

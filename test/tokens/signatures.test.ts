@@ -10,10 +10,5 @@ test('topics are the published hashes', () => {
   expect(topicsOf('erc721')).toEqual([TOPIC.transfer, TOPIC.consecutive])
   expect(topicsOf('erc1155')).toEqual([TOPIC.single, TOPIC.batch])
   expect(topicsOf('erc20', 'weth')).toEqual([TOPIC.transfer, TOPIC.deposit, TOPIC.withdrawal])
-  expect(topicsOf('erc721', 'punks')).toEqual([
-    TOPIC.transfer,
-    TOPIC.assign,
-    TOPIC.punkTransfer,
-    TOPIC.punkBought,
-  ])
+  expect(topicsOf('erc721', 'punks')).toEqual([TOPIC.transfer, TOPIC.assign, TOPIC.punkTransfer, TOPIC.punkBought])
 })

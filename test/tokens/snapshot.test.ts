@@ -2,16 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { ParseError } from '../../src/core/errors.ts'
 import { createLedger } from '../../src/tokens/ledger.ts'
 import type { LedgerOptions } from '../../src/tokens/types.ts'
-import {
-  balancesOf,
-  CONTRACT,
-  pageOf,
-  person,
-  placed,
-  transfer,
-  withoutPaths,
-  ZERO,
-} from './pages.ts'
+import { balancesOf, CONTRACT, pageOf, person, placed, transfer, withoutPaths, ZERO } from './pages.ts'
 
 const [ANN, BOB] = [person(1), person(2)]
 const ERC20: LedgerOptions = { standard: 'erc20', contract: CONTRACT, fullHistory: true }

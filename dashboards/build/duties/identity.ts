@@ -38,8 +38,7 @@ export const identity: readonly Placed[] = [
   }),
   bars({
     title: 'Share of the stake',
-    about:
-      'What decides how often a node leads; 0 is outside the active set, where it neither leads nor votes.',
+    about: 'What decides how often a node leads; 0 is outside the active set, where it neither leads nor votes.',
     alerts: ['ChainLeftActiveSet'],
     expr: 'topk(12, max by (job, instance) (chain_native_stake_ratio))',
     legend: '{{instance}}',

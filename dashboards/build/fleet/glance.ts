@@ -4,8 +4,7 @@ import { graph } from '../panels/graph.ts'
 import { tile } from '../panels/tile.ts'
 import { ABOUT_STATES, AREAS, STATE, stateOf } from '../node-state.ts'
 
-const count = (comparison: string): string =>
-  `count((${STATE}) ${comparison}) or 0 * count(${STATE})`
+const count = (comparison: string): string => `count((${STATE}) ${comparison}) or 0 * count(${STATE})`
 
 export const glance: Row = {
   title: 'At a glance',
@@ -56,8 +55,7 @@ export const glance: Row = {
     }),
     tile({
       title: 'Behind or unknown',
-      about:
-        'Nodes that are behind their references, and nodes of whose newest block nobody tells the age.',
+      about: 'Nodes that are behind their references, and nodes of whose newest block nobody tells the age.',
       alerts: ['ChainBehind', 'ChainBlockTimeUnknown'],
       expr: count('>= 4 < 6'),
       legend: 'nodes',

@@ -12,8 +12,7 @@ export const versions: Row = {
   panels: [
     bars({
       title: 'Nodes by the version that consensus runs',
-      about:
-        'More than one is normal during an upgrade, and only then. The table beside names the nodes.',
+      about: 'More than one is normal during an upgrade, and only then. The table beside names the nodes.',
       alerts: ['ChainRestartPending'],
       expr: 'count by (version) (max by (job, instance, version) (chain_node_running_info{source="native"}))',
       legend: '{{version}}',
@@ -22,8 +21,7 @@ export const versions: Row = {
     }),
     bars({
       title: 'Nodes by the version of the agent',
-      about:
-        'Agents of several versions may name or count things differently: bring them together.',
+      about: 'Agents of several versions may name or count things differently: bring them together.',
       alerts: ['ChainAgentDown'],
       expr: 'count by (version) (max by (job, instance, version) (chain_agent_build_info))',
       legend: '{{version}}',

@@ -99,8 +99,7 @@ export const space: Row = {
   panels: [
     worst({
       title: 'Fullest databases',
-      about:
-        'Used share of the database. Above the first limit the node drops old state by itself.',
+      about: 'Used share of the database. Above the first limit the node drops old state by itself.',
       alerts: ['ChainStorageCompacting', 'ChainStorageFull'],
       worst: 'most',
       expr: 'instance:chain_storage_used_ratio:max',

@@ -10,9 +10,9 @@ const duration = (q: number, phase: string): string =>
 
 /** The histogram buckets that the alert uses, that of the warning first. */
 const IN_TIME = askedOf('ChainExecutionSlow', 'le')
-const ABOUT_IN_TIME = IN_TIME.map(
-  ({ severity, value }) => `${inWords(Number(value), 's')} (${severity})`,
-).join(', and within ')
+const ABOUT_IN_TIME = IN_TIME.map(({ severity, value }) => `${inWords(Number(value), 's')} (${severity})`).join(
+  ', and within ',
+)
 
 export const execution: Row = {
   title: 'Execution',
@@ -72,16 +72,13 @@ export const execution: Row = {
     }),
     graph({
       title: 'Gas',
-      about:
-        'Gas of executed blocks. It explains slow blocks: more work, or the same work done slower.',
+      about: 'Gas of executed blocks. It explains slow blocks: more work, or the same work done slower.',
       alerts: ['ChainExecutionSlow'],
       unit: 'suffix:Mgas/s',
       decimals: 2,
       width: 8,
       min: 0,
-      lines: [
-        { expr: 'rate(chain_execution_gas_total[$__rate_interval]) / 1e6', legend: 'executed' },
-      ],
+      lines: [{ expr: 'rate(chain_execution_gas_total[$__rate_interval]) / 1e6', legend: 'executed' }],
     }),
     graph({
       title: 'Transactions that were executed again',
@@ -127,8 +124,7 @@ export const execution: Row = {
     }),
     graph({
       title: 'Executed and not final yet',
-      about:
-        'Blocks between the highest executed and the highest that execution was told to be final.',
+      about: 'Blocks between the highest executed and the highest that execution was told to be final.',
       alerts: ['ChainExecutionLagging'],
       unit: 'suffix:blocks',
       decimals: 0,
@@ -143,8 +139,7 @@ export const execution: Row = {
     }),
     graph({
       title: 'Memory of execution',
-      about:
-        'Resident memory as execution logs it. Growth over days ends with the out-of-memory killer.',
+      about: 'Resident memory as execution logs it. Growth over days ends with the out-of-memory killer.',
       alerts: ['ChainServiceCrashed'],
       unit: 'bytes',
       width: 12,

@@ -1,11 +1,6 @@
 import { type Row } from '../frame.ts'
 import { anyIs, limitsBy } from '../limits.ts'
-import {
-  ABOUT_FEW,
-  NETWORK_IN_TROUBLE,
-  OWN_TIMEOUTS,
-  OWN_TIMEOUTS_LIMITS,
-} from '../own-timeouts.ts'
+import { ABOUT_FEW, NETWORK_IN_TROUBLE, OWN_TIMEOUTS, OWN_TIMEOUTS_LIMITS } from '../own-timeouts.ts'
 import { tile } from '../panels/tile.ts'
 import { ABOUT_STATES, firing, FRESH, FRESH_WITHIN, STATE, STATES } from '../node-state.ts'
 
@@ -68,8 +63,7 @@ export const glance: Row = {
     }),
     tile({
       title: 'Warnings',
-      about:
-        'Alerts for today, firing now. No data: Prometheus does not evaluate our rules for this node.',
+      about: 'Alerts for today, firing now. No data: Prometheus does not evaluate our rules for this node.',
       alerts: ['ChainCollectorDown'],
       expr: firing('warning'),
       legend: 'firing now',

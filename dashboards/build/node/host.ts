@@ -16,8 +16,7 @@ export const host: Row = {
   panels: [
     graph({
       title: 'Processors and memory',
-      about:
-        'Share of processor time that was not idle, and of memory that programs can still have.',
+      about: 'Share of processor time that was not idle, and of memory that programs can still have.',
       alerts: ['ChainExecutionSlow', 'ChainServiceCrashed'],
       unit: 'percentunit',
       decimals: 1,
@@ -166,12 +165,7 @@ export const host: Row = {
       title: 'What breaks such nodes',
       about:
         'A kernel that is known to break them, now or after the next reboot; a clock that nothing keeps; multithreading, which lets consensus and execution slow each other down.',
-      alerts: [
-        'ChainKernelBlocked',
-        'ChainKernelBlockedPending',
-        'ChainClockUnsynchronised',
-        'ChainSmtActive',
-      ],
+      alerts: ['ChainKernelBlocked', 'ChainKernelBlockedPending', 'ChainClockUnsynchronised', 'ChainSmtActive'],
       unit: 'none',
       words: alarm('YES', 'warning'),
       width: 12,

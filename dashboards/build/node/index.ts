@@ -16,22 +16,8 @@ export const node = () =>
   frame({
     uid: 'chain-node',
     title: 'Chain node',
-    description:
-      'One node: is it well, and if not, what is wrong and what to do. Limits are those of the alert rules.',
+    description: 'One node: is it well, and if not, what is wrong and what to do. Limits are those of the alert rules.',
     from: 'now-6h',
     many: false,
-    rows: [
-      glance,
-      chain,
-      consensus,
-      storage,
-      services,
-      versions,
-      rpc,
-      execution,
-      host,
-      security,
-      queryService,
-      agent,
-    ],
+    rows: [glance, chain, consensus, storage, services, versions, rpc, execution, host, security, queryService, agent],
   })

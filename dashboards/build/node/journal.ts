@@ -101,8 +101,7 @@ export const journal: readonly Placed[] = [
   }),
   figures({
     title: 'Maintenance',
-    about:
-      'What the operator has announced: alerts are held back all the while, but for keys and security.',
+    about: 'What the operator has announced: alerts are held back all the while, but for keys and security.',
     alerts: ['ChainMaintenance', 'ChainMaintenanceLong'],
     unit: 'none',
     words: fact('ANNOUNCED'),

@@ -35,8 +35,7 @@ export const queryService: Row = {
     }),
     figures({
       title: 'How much that is',
-      about:
-        'Blocks and logs that are held. A store with a bound forgets the oldest blocks, and keeps about as many.',
+      about: 'Blocks and logs that are held. A store with a bound forgets the oldest blocks, and keeps about as many.',
       alerts: ['ChainQueryServiceStoreOverLimit'],
       unit: 'locale',
       decimals: 0,

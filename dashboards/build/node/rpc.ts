@@ -12,8 +12,7 @@ export const rpc: Row = {
   panels: [
     timeline({
       title: 'The RPC answers',
-      about:
-        'Whether the last question got a valid answer. During statesync nothing listens, and that is no outage.',
+      about: 'Whether the last question got a valid answer. During statesync nothing listens, and that is no outage.',
       alerts: ['ChainRpcDown'],
       width: 12,
       height: 8,
@@ -22,8 +21,7 @@ export const rpc: Row = {
     }),
     graph({
       title: 'Questions',
-      about:
-        'Questions a second that the agent asks, by method: the pace of its poll, not the load of users.',
+      about: 'Questions a second that the agent asks, by method: the pace of its poll, not the load of users.',
       alerts: ['ChainCollectorDown'],
       unit: 'reqps',
       decimals: 2,

@@ -33,8 +33,7 @@ export const services: Row = {
     }),
     table({
       title: 'Alerts that fire',
-      about:
-        'What fires now for this node; a click on the alert leads to its runbook. Empty is good.',
+      about: 'What fires now for this node; a click on the alert leads to its runbook. Empty is good.',
       alerts: ['ChainWatchdog'],
       width: 12,
       height: 8,

@@ -180,8 +180,7 @@ export const storage: Row = {
     }),
     figures({
       title: 'Newest block in the database',
-      about:
-        'By state. What is voted or final must not fall behind what is proposed by more than a few.',
+      about: 'By state. What is voted or final must not fall behind what is proposed by more than a few.',
       alerts: ['ChainExecutionLagging'],
       unit: 'locale',
       width: 12,

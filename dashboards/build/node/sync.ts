@@ -8,8 +8,7 @@ import { type Placed } from '../panels/panel.ts'
 export const sync: readonly Placed[] = [
   graph({
     title: 'Transactions',
-    about:
-      'Transactions of proposed blocks, and of those that execution has run; over minutes they are the same.',
+    about: 'Transactions of proposed blocks, and of those that execution has run; over minutes they are the same.',
     alerts: ['ChainExecutionLagging'],
     unit: 'suffix:tx/s',
     decimals: 0,
@@ -81,8 +80,7 @@ export const sync: readonly Placed[] = [
   }),
   figures({
     title: 'Statesync has moved',
-    about:
-      'Since statesync last moved, which matters only while it is needed. It may not go on by itself.',
+    about: 'Since statesync last moved, which matters only while it is needed. It may not go on by itself.',
     alerts: ['ChainStatesyncFrozen'],
     unit: 's',
     width: 4,

@@ -84,8 +84,7 @@ export const versions: Row = {
     }),
     figures({
       title: 'What the status report says',
-      about:
-        'The own report of the node, asked every five minutes: a second opinion, and older than all else here.',
+      about: 'The own report of the node, asked every five minutes: a second opinion, and older than all else here.',
       alerts: ['ChainCollectorDown'],
       unit: 'none',
       words: { 0: ['NO', 'warning'], 1: ['yes', 'good'] },

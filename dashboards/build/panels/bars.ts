@@ -8,11 +8,7 @@ import {
   VizOrientation,
   VizTextDisplayOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common'
-import {
-  DashboardLinkBuilder,
-  FieldColorBuilder,
-  FieldColorModeId,
-} from '@grafana/grafana-foundation-sdk/dashboard'
+import { DashboardLinkBuilder, FieldColorBuilder, FieldColorModeId } from '@grafana/grafana-foundation-sdk/dashboard'
 import { type Limits } from '../limits.ts'
 import { describe, dress, queries, thresholds, type Heading, type Placed } from './panel.ts'
 
@@ -30,11 +26,7 @@ export interface Bars extends Omit<Heading, 'height'> {
 /** The top entries, longest bar first, each with its name and value. */
 export const bars = (of: Bars): Placed => {
   const { expr, legend, limits, unit, min = 0, max, link } = of
-  const placed = dress(
-    new PanelBuilder(),
-    { height: 9, ...of },
-    queries([{ expr, legend }], 'instant'),
-  )
+  const placed = dress(new PanelBuilder(), { height: 9, ...of }, queries([{ expr, legend }], 'instant'))
   const { panel } = placed
   panel
     .displayMode(BarGaugeDisplayMode.Basic)
@@ -52,8 +44,7 @@ export const bars = (of: Bars): Placed => {
     .thresholds(thresholds(limits?.steps))
     .min(min)
   if (max !== undefined) panel.max(max)
-  if (limits)
-    panel.description(describe({ ...of, about: `${of.about} Limits: ${limits.words(unit)}.` }))
+  if (limits) panel.description(describe({ ...of, about: `${of.about} Limits: ${limits.words(unit)}.` }))
   if (link) panel.dataLinks([new DashboardLinkBuilder(link.title).url(link.url)])
   return placed
 }

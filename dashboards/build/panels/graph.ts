@@ -14,29 +14,10 @@ import {
   VizLegendOptionsBuilder,
   VizTooltipOptionsBuilder,
 } from '@grafana/grafana-foundation-sdk/common'
-import {
-  FieldColorBuilder,
-  FieldColorModeId,
-  type DynamicConfigValue,
-} from '@grafana/grafana-foundation-sdk/dashboard'
+import { FieldColorBuilder, FieldColorModeId, type DynamicConfigValue } from '@grafana/grafana-foundation-sdk/dashboard'
 import { type Limits } from '../limits.ts'
-import {
-  namedLineStyle,
-  lineStyleOf,
-  lineStylesByName,
-  propertiesOf,
-  type LineStyle,
-} from '../line-styles.ts'
-import {
-  describe,
-  dress,
-  queries,
-  refId,
-  thresholds,
-  type Heading,
-  type Line,
-  type Placed,
-} from './panel.ts'
+import { namedLineStyle, lineStyleOf, lineStylesByName, propertiesOf, type LineStyle } from '../line-styles.ts'
+import { describe, dress, queries, refId, thresholds, type Heading, type Line, type Placed } from './panel.ts'
 
 interface Graph extends Omit<Heading, 'height'> {
   readonly height?: number
@@ -84,9 +65,7 @@ export const graph = (of: Graph): Placed => {
         // No values in the legend: the last value of a series that ended long ago would look current.
         .calcs([]),
     )
-    .tooltip(
-      new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending),
-    )
+    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending))
   if (min !== undefined) panel.min(min)
   if (max !== undefined) panel.max(max)
   if (softMax !== undefined) panel.axisSoftMax(softMax)

@@ -1,8 +1,4 @@
-import {
-  ThresholdsConfigBuilder,
-  ThresholdsMode,
-  type Panel,
-} from '@grafana/grafana-foundation-sdk/dashboard'
+import { ThresholdsConfigBuilder, ThresholdsMode, type Panel } from '@grafana/grafana-foundation-sdk/dashboard'
 import { DataqueryBuilder, PromQueryFormat } from '@grafana/grafana-foundation-sdk/prometheus'
 import { type Builder } from '@grafana/grafana-foundation-sdk/cog'
 import { COLOUR } from '../colours.ts'
@@ -61,9 +57,7 @@ export const queries = (lines: readonly Line[], shape: Shape): DataqueryBuilder[
 
 export const refId = (index: number): string => String.fromCodePoint('A'.charCodeAt(0) + index)
 
-export const thresholds = (
-  steps: readonly Step[] = [{ value: null, color: COLOUR.info }],
-): ThresholdsConfigBuilder =>
+export const thresholds = (steps: readonly Step[] = [{ value: null, color: COLOUR.info }]): ThresholdsConfigBuilder =>
   new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps([...steps])
 
 /** The methods that all panel builders of the SDK have. */

@@ -43,14 +43,9 @@ interface Table extends Omit<Heading, 'unit'> {
 export const table = (of: Table): Placed => {
   const { keys, hidden = [], columns, sortBy, links = {}, widths = {}, onlyLabels = false } = of
   const lines = columns.map(({ expr }) => ({ expr, legend: '' }))
-  const placed = dress(
-    new PanelBuilder(),
-    { height: 9, unit: 'none', ...of },
-    queries(lines, 'table'),
-  )
+  const placed = dress(new PanelBuilder(), { height: 9, unit: 'none', ...of }, queries(lines, 'table'))
   const { panel } = placed
-  const valueOf = (index: number): string =>
-    columns.length === 1 ? 'Value' : `Value #${refId(index)}`
+  const valueOf = (index: number): string => (columns.length === 1 ? 'Value' : `Value #${refId(index)}`)
   const shown = [...Object.keys(keys), ...columns.map((_column, index) => valueOf(index))]
   panel
     .withTransformation({ id: 'merge', options: {} })
@@ -80,9 +75,7 @@ export const table = (of: Table): Placed => {
     panel.overrideByName(keys[label] ?? label, [{ id: 'custom.width', value: width }])
   }
   if (sortBy) {
-    panel.sortBy([
-      new TableSortByFieldStateBuilder().displayName(sortBy.title).desc(sortBy.descending),
-    ])
+    panel.sortBy([new TableSortByFieldStateBuilder().displayName(sortBy.title).desc(sortBy.descending)])
   }
   return placed
 }

@@ -52,10 +52,7 @@ export const figures = (of: Figures): Placed => {
     .text(new VizTextDisplayOptionsBuilder().titleSize(12))
     .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
     .thresholds(thresholds(limits?.steps))
-    .mappings([
-      ...(words ? mappingsOf(words) : []),
-      ...(limits || words ? [unknownIn(COLOUR.unknown)] : []),
-    ])
+    .mappings([...(words ? mappingsOf(words) : []), ...(limits || words ? [unknownIn(COLOUR.unknown)] : [])])
   return placed
 }
 

@@ -16,11 +16,7 @@ interface Timeline extends Omit<Heading, 'unit'> {
 
 /** States over time, each with its label and not only a colour. A gap is time without data. */
 export const timeline = (of: Timeline): Placed => {
-  const placed = dress(
-    new PanelBuilder(),
-    { height: 7, unit: 'none', ...of },
-    queries(of.lines, 'range'),
-  )
+  const placed = dress(new PanelBuilder(), { height: 7, unit: 'none', ...of }, queries(of.lines, 'range'))
   placed.panel
     .mergeValues(true)
     .showValue(VisibilityMode.Auto)

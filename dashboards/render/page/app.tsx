@@ -32,8 +32,7 @@ const length = (count: number, unit: number): number => count * unit + (count - 
 const Content = ({ panel, frames, width, height }: ContentProps): ReactNode => {
   const known = frames.some((frame) => frame.length > 0)
   // A single figure says by itself, in its colour, that it is not known.
-  if (!known && panel.type !== 'stat')
-    return <Nothing text={panel.fieldConfig.defaults.noValue ?? 'No data'} />
+  if (!known && panel.type !== 'stat') return <Nothing text={panel.fieldConfig.defaults.noValue ?? 'No data'} />
   const place = { frames, width, height }
   switch (panel.type) {
     case 'stat':
@@ -92,9 +91,7 @@ const Placed = ({ panel }: { readonly panel: Drawn }) => {
   return (
     <div style={{ position: 'absolute', left, top, width, height }}>
       {panel.type === 'row' ? (
-        <div style={{ fontSize: 18, fontWeight: 500, lineHeight: `${CELL}px` }}>
-          ⌄ {panel.title}
-        </div>
+        <div style={{ fontSize: 18, fontWeight: 500, lineHeight: `${CELL}px` }}>⌄ {panel.title}</div>
       ) : (
         <Framed panel={panel} width={width} height={height} />
       )}

@@ -46,17 +46,7 @@ export const transformed = async (
   return lastValueFrom(transformDataFrame([...transformations], frames, context))
 }
 
-const STANDARD = [
-  'unit',
-  'min',
-  'max',
-  'decimals',
-  'displayName',
-  'noValue',
-  'color',
-  'thresholds',
-  'mappings',
-]
+const STANDARD = ['unit', 'min', 'max', 'decimals', 'displayName', 'noValue', 'color', 'thresholds', 'mappings']
 /** What a click would do: a picture has none. */
 const UNSEEN = ['links']
 

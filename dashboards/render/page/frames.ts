@@ -3,9 +3,7 @@ import { type Answer, type Visual } from './scene.ts'
 
 /** The answers of a panel as Grafana's Prometheus data source hands them on. */
 export const framesOf = ({ answers }: Visual): DataFrame[] =>
-  answers.flatMap((answer) =>
-    answer.isTable ? [tableOf(answer, answers.length)] : seriesOf(answer),
-  )
+  answers.flatMap((answer) => (answer.isTable ? [tableOf(answer, answers.length)] : seriesOf(answer)))
 
 const seriesOf = ({ refId, legend, step, series }: Answer): DataFrame[] =>
   series.map(({ labels, points }) => {

@@ -4,11 +4,7 @@ import {
   type BigValueTextMode,
   type BigValueJustifyMode,
 } from '@grafana/ui'
-import {
-  type DataTransformerConfig,
-  type FieldConfigSource,
-  type VizOrientation,
-} from '@grafana/data'
+import { type DataTransformerConfig, type FieldConfigSource, type VizOrientation } from '@grafana/data'
 import {
   type BarGaugeDisplayMode,
   type BarGaugeNamePlacement,

@@ -1,9 +1,4 @@
-import {
-  type DataFrame,
-  type DisplayProcessor,
-  dateTimeFormat,
-  formattedValueToString,
-} from '@grafana/data'
+import { type DataFrame, type DisplayProcessor, dateTimeFormat, formattedValueToString } from '@grafana/data'
 import { measureText, useTheme2 } from '@grafana/ui'
 import { TIME_ZONE } from './fields.ts'
 import { type Timeline } from './scene.ts'
@@ -50,13 +45,7 @@ export const States = ({ panel, frames, width, height }: Props) => {
           </g>
         ))}
         {hours(from, to).map((at) => (
-          <text
-            key={at}
-            x={place(at)}
-            y={height - LEGEND - 6}
-            textAnchor="middle"
-            fill={theme.colors.text.secondary}
-          >
+          <text key={at} x={place(at)} y={height - LEGEND - 6} textAnchor="middle" fill={theme.colors.text.secondary}>
             {dateTimeFormat(at, { format: 'HH:mm', timeZone: TIME_ZONE })}
           </text>
         ))}
@@ -101,14 +90,7 @@ const Stretch = ({
   const width = Math.max(1, place(to) - place(from))
   return (
     <>
-      <rect
-        x={place(from)}
-        y={(lane - bar) / 2}
-        width={width}
-        height={bar}
-        fill={color}
-        opacity={0.75}
-      />
+      <rect x={place(from)} y={(lane - bar) / 2} width={width} height={bar} fill={color} opacity={0.75} />
       {measureText(text, FONT).width + 10 < width && bar >= FONT && (
         <text x={place(from) + 6} y={lane / 2 + 4} fill={theme.colors.getContrastText(color)}>
           {text}
@@ -143,8 +125,5 @@ const HOUR = 3_600_000
 const hours = (from: number, to: number): readonly number[] => {
   const step = to - from > 12 * HOUR ? 4 * HOUR : HOUR
   const first = Math.ceil(from / step) * step
-  return Array.from(
-    { length: Math.floor((to - first) / step) + 1 },
-    (_, index) => first + index * step,
-  )
+  return Array.from({ length: Math.floor((to - first) / step) + 1 }, (_, index) => first + index * step)
 }

@@ -5,10 +5,7 @@ import { interpolate, type Scene, sent } from '../../../test/dashboards/resolve.
 /** What a target answers, as the page wants it. */
 export const answerOf = async ({ scene, panel, target }: Question, api: Api) => {
   const { expr, kind, step, span } = sent(scene, panel, target)
-  const series =
-    kind === 'instant'
-      ? await api.instant(expr, scene.now)
-      : await api.range(expr, { ...span, step })
+  const series = kind === 'instant' ? await api.instant(expr, scene.now) : await api.range(expr, { ...span, step })
   return {
     refId: target.refId,
     isTable: target.format === 'table',
@@ -48,9 +45,7 @@ export const marksOf = async (
   const series = await api.range(interpolate(expr, scene), { ...scene.span, step: STEP })
   if (useValueForTime === true) {
     const moments = new Set(series.flatMap(({ points }) => points.map(([, value]) => value)))
-    return [...moments]
-      .filter((at) => at >= from * 1000 && at <= to * 1000)
-      .map((at) => ({ name, color, from: at }))
+    return [...moments].filter((at) => at >= from * 1000 && at <= to * 1000).map((at) => ({ name, color, from: at }))
   }
   return series.flatMap(stretches).map(([begin, end]) => ({
     name,

@@ -50,10 +50,7 @@ export const openCamera = async (): Promise<Camera> => {
       '--force-color-profile=srgb',
       '--font-render-hinting=none',
     ],
-    env:
-      libraries.length === 0
-        ? process.env
-        : { ...process.env, LD_LIBRARY_PATH: libraries.join(':') },
+    env: libraries.length === 0 ? process.env : { ...process.env, LD_LIBRARY_PATH: libraries.join(':') },
   })
   return {
     shoot: async (scene) => {
@@ -67,8 +64,7 @@ export const openCamera = async (): Promise<Camera> => {
       const complaints: string[] = []
       page.on('pageerror', (error) => complaints.push(error.message))
       page.on('console', (message) => {
-        if (message.type() === 'error')
-          complaints.push(`${message.text()} ${message.location().url}`)
+        if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`)
       })
       const quiet = whenQuiet(page)
       await page.goto(`http://127.0.0.1:${portOf(address)}/`)
@@ -77,17 +73,13 @@ export const openCamera = async (): Promise<Camera> => {
       await page.setViewportSize({ width: WIDTH, height })
       const count = scene.panels.filter(({ type }) => type !== 'row').length
       try {
-        await page.waitForFunction(
-          `window.drawn === ${count} && document.fonts.status === 'loaded'`,
-        )
+        await page.waitForFunction(`window.drawn === ${count} && document.fonts.status === 'loaded'`)
       } catch (error) {
         throw new Error(complaints.join('\n'), { cause: error })
       }
       await quiet()
       // Two frames: what is drawn on a canvas comes after what is laid out.
-      await page.evaluate(
-        'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
-      )
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
       const picture = await page.screenshot({ animations: 'disabled' })
       await page.close()
       if (complaints.length > 0) throw new Error([...new Set(complaints)].slice(0, 12).join('\n'))
@@ -167,8 +159,7 @@ const file = async (path: string, scene: string): Promise<readonly [string, stri
   if (name === '') return ['text/html', page(scene)]
   const type = TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream'
   const font = FONTS[name]
-  if (font !== undefined)
-    return [type, await readFile(join(MODULES, '@fontsource/inter/files', font))]
+  if (font !== undefined) return [type, await readFile(join(MODULES, '@fontsource/inter/files', font))]
   if (path === '/app.js' || path === '/app.css') return [type, await readFile(join(BUNDLE, path))]
   const icon = path.replace(/^\/public(?:\/build)?/, '')
   return [type, await readFile(join(MODULES, '@grafana/ui/dist/public', icon))]

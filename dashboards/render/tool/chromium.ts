@@ -56,11 +56,7 @@ const unpack = async (): Promise<void> => {
 
 /** What would be installed, and is not. */
 const download = async (archives: string): Promise<void> => {
-  const options = [
-    'Debug::NoLocking=true',
-    'APT::Sandbox::User=root',
-    `Dir::Cache::archives=${archives}`,
-  ]
+  const options = ['Debug::NoLocking=true', 'APT::Sandbox::User=root', `Dir::Cache::archives=${archives}`]
   const args = ['-q', '-y', ...options.flatMap((option) => ['-o', option])]
   const install = [...args, 'install', '--download-only', '--no-install-recommends', PACKAGE]
   if ((await run('apt-get', install, { timeout: 300_000 })).code === 0) return

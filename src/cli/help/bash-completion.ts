@@ -1,9 +1,4 @@
-import {
-  type ArgumentKind,
-  type CommandModel,
-  type CompletionLists,
-  withSubcommands,
-} from './command-model.ts'
+import { type ArgumentKind, type CommandModel, type CompletionLists, withSubcommands } from './command-model.ts'
 
 /** The completion script for bash. */
 export const renderBash = (program: CommandModel, lists: CompletionLists): string => {
@@ -15,9 +10,7 @@ export const renderBash = (program: CommandModel, lists: CompletionLists): strin
     '_chain_agent_place() {',
     "  kind='' words=''",
     '  case $1 in',
-    ...placesOf(all).map(
-      ([patterns, kind]) => `    ${patterns.join(' | ')}) ${assign(kind, lists)} ;;`,
-    ),
+    ...placesOf(all).map(([patterns, kind]) => `    ${patterns.join(' | ')}) ${assign(kind, lists)} ;;`),
     '    *) return 1 ;;',
     '  esac',
     '}',
@@ -34,8 +27,7 @@ export const renderBash = (program: CommandModel, lists: CompletionLists): strin
     '_chain_agent_options() {',
     '  case $1 in',
     ...all.map(
-      ({ path, options }) =>
-        `    '${path}') words='${options.flatMap((option) => option.names).join(' ')}' ;;`,
+      ({ path, options }) => `    '${path}') words='${options.flatMap((option) => option.names).join(' ')}' ;;`,
     ),
     '  esac',
     '}',
@@ -43,8 +35,7 @@ export const renderBash = (program: CommandModel, lists: CompletionLists): strin
   ].join('\n')}\n`
 }
 
-const names = (commands: readonly CommandModel[]): string =>
-  commands.map(({ name }) => name).join(' ')
+const names = (commands: readonly CommandModel[]): string => commands.map(({ name }) => name).join(' ')
 
 const assign = (argument: ArgumentKind, lists: CompletionLists): string => {
   if (argument.kind === 'words') return `kind=words words='${argument.words.join(' ')}'`

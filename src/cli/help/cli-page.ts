@@ -58,9 +58,7 @@ const allCommands = async (): Promise<CommandModel> => {
   const stream = new PassThrough()
   const streams = { stdin: stream, stdout: stream, stderr: stream }
   const { signal } = new AbortController()
-  return describeCommand(
-    await loadProgram({ ...streams, env: {}, clock: systemClock, signal }, () => {}),
-  )
+  return describeCommand(await loadProgram({ ...streams, env: {}, clock: systemClock, signal }, () => {}))
 }
 
 const chapter = (words: CommandModel): readonly string[] => {
@@ -81,17 +79,12 @@ const chapter = (words: CommandModel): readonly string[] => {
       'option',
       own.filter(({ names }) => !names.includes('--help')),
     ),
-    ...(hasShared
-      ? ['', 'It also has the [options of the configuration](#options-of-the-configuration).']
-      : []),
+    ...(hasShared ? ['', 'It also has the [options of the configuration](#options-of-the-configuration).'] : []),
     ...words.notes.flatMap(section),
   ]
 }
 
-const table = (
-  what: string,
-  terms: readonly Pick<Term, 'term' | 'description'>[],
-): readonly string[] =>
+const table = (what: string, terms: readonly Pick<Term, 'term' | 'description'>[]): readonly string[] =>
   terms.length === 0
     ? []
     : [
@@ -107,13 +100,7 @@ const section = ({ title, kind, lines }: Section): readonly string[] => {
   const heading = title === undefined ? [] : [`${title}:`]
   if (kind === 'prose') return ['', ...paragraph([...heading, ...lines].join(' '))]
   const language = title === 'Examples' ? 'sh' : 'text'
-  return [
-    '',
-    ...(title === undefined ? [] : [...heading, '']),
-    `\`\`\`${language}`,
-    ...lines,
-    '```',
-  ]
+  return ['', ...(title === undefined ? [] : [...heading, '']), `\`\`\`${language}`, ...lines, '```']
 }
 
 const cell = (text: string): string => text.replaceAll('|', String.raw`\|`).replaceAll('\n', ' ')

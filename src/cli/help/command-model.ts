@@ -78,8 +78,7 @@ const describeOption = (option: Option): OptionTerm => {
   return {
     term: option.flags,
     description: descriptionOf(option),
-    argument:
-      placeholder === undefined ? undefined : argumentKindOf(placeholder, option.argChoices),
+    argument: placeholder === undefined ? undefined : argumentKindOf(placeholder, option.argChoices),
     names: [option.short, option.long].filter((name) => name !== undefined),
     isRepeatable: Array.isArray(option.defaultValue),
     group: option.helpGroupHeading,
@@ -104,15 +103,7 @@ export type ArgumentKind =
   | { readonly kind: 'list'; readonly list: CompletionList }
   | { readonly kind: 'file' | 'directory' | 'anything' }
 
-export type CompletionList =
-  | 'alert'
-  | 'section'
-  | 'scenario'
-  | 'key'
-  | 'service'
-  | 'command'
-  | 'collector'
-  | 'level'
+export type CompletionList = 'alert' | 'section' | 'scenario' | 'key' | 'service' | 'command' | 'collector' | 'level'
 
 /** The values of each list. */
 export type CompletionLists = Readonly<Record<CompletionList, readonly string[]>>
@@ -138,10 +129,7 @@ const PATHS: Readonly<Record<string, 'file' | 'directory'>> = {
 }
 
 /** Derives the kind from the choices, or else from the placeholder in the help: `<file>`. */
-const argumentKindOf = (
-  placeholder: string,
-  choices: readonly string[] | undefined,
-): ArgumentKind => {
+const argumentKindOf = (placeholder: string, choices: readonly string[] | undefined): ArgumentKind => {
   const name = placeholder.toLowerCase()
   if (choices) return { kind: 'words', words: choices }
   const list = COMPLETION_LISTS[name]
@@ -210,8 +198,6 @@ export const withSubcommands = (words: CommandModel): readonly CommandModel[] =>
 
 /** The options of shared groups, each once: they are the same for all commands. */
 export const sharedOptions = (program: CommandModel): readonly OptionTerm[] => {
-  const all = withSubcommands(program).flatMap(({ options }) =>
-    options.filter(({ group }) => group !== undefined),
-  )
+  const all = withSubcommands(program).flatMap(({ options }) => options.filter(({ group }) => group !== undefined))
   return all.filter(({ term }, index) => all.findIndex((other) => other.term === term) === index)
 }

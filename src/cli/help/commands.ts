@@ -30,8 +30,7 @@ Examples:
         const names = shown.commands.map((command) => command.name())
         const found = shown.commands.find((command) => command.name() === word)
         const meant = closestMatch(word, names)
-        const hint =
-          meant === undefined ? `Commands: ${names.join(', ')}` : `Did you mean ${meant}?`
+        const hint = meant === undefined ? `Commands: ${names.join(', ')}` : `Did you mean ${meant}?`
         if (!found) shown.error(`error: unknown command '${word}'\n(${hint})`)
         else shown = found
       }

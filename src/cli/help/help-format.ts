@@ -35,18 +35,15 @@ export const applyHelpFormat = (command: Command, io: Io): void => {
   for (const child of command.commands) applyHelpFormat(child, io)
 }
 
-const UNKNOWN_OPTION =
-  /^error: unknown option '--([^'\n]*)'(?:\n\(Did you mean (?:one of )?--([^,?]+)[^\n]*\))?/
+const UNKNOWN_OPTION = /^error: unknown option '--([^'\n]*)'(?:\n\(Did you mean (?:one of )?--([^,?]+)[^\n]*\))?/
 
 /**
- * Commander also suggests options that differ a lot from the input (--version for --section): these suggestions
- * are removed. The name of an argument that was typed as an option gets a hint.
+ * Commander also suggests options that differ a lot from the input (--version for --section): these suggestions are
+ * removed. The name of an argument that was typed as an option gets a hint.
  */
 const withHint = (text: string, command: Command): string =>
   text.replace(UNKNOWN_OPTION, (error, typed: string, suggested: string | undefined) => {
-    const argument = command.registeredArguments
-      .map((one) => one.name())
-      .find((name) => name === typed)
+    const argument = command.registeredArguments.map((one) => one.name()).find((name) => name === typed)
     if (argument !== undefined) {
       const usage = ['chain-agent', ...pathTo(command), valueOf(typed, command)].join(' ')
       return `error: unknown option '--${typed}'\n(${argument} is an argument, not an option: ${usage})`
@@ -65,14 +62,8 @@ const valueOf = (option: string, { args }: Command): string => {
 /** Rewrites errors of commander: `invalid duration '30x': expected …`. */
 const usageError = (text: string): string =>
   text
-    .replace(
-      /^error: command-argument value ('.*') is invalid for argument '(.*?)'\. /s,
-      'error: invalid $2 $1: ',
-    )
-    .replace(
-      /^error: option '(?:-\w, )?(--[\w-]+)[^']*' argument ('.*') is invalid\. /s,
-      'error: invalid $1 $2: ',
-    )
+    .replace(/^error: command-argument value ('.*') is invalid for argument '(.*?)'\. /s, 'error: invalid $2 $1: ')
+    .replace(/^error: option '(?:-\w, )?(--[\w-]+)[^']*' argument ('.*') is invalid\. /s, 'error: invalid $1 $2: ')
     .replace(/(?<=: )Allowed choices are (.*)\.$/m, 'expected one of $1')
     .replace(/^error: unknown (?:option '-v'|command 'version')$/m, '$&\n(Did you mean --version?)')
 

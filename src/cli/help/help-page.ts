@@ -41,8 +41,7 @@ export const renderHelp = (words: CommandModel, terminal: Style): string => {
     .join('\n\n')}\n`
 }
 
-const describedOnly = (terms: readonly Term[]): readonly Term[] =>
-  terms.filter(({ description }) => description !== '')
+const describedOnly = (terms: readonly Term[]): readonly Term[] => terms.filter(({ description }) => description !== '')
 
 export const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
@@ -57,10 +56,7 @@ export const groupsOf = <Item>(
   all: readonly Item[],
   headingOf: (item: Item) => string,
 ): readonly (readonly [heading: string, items: readonly Item[]])[] =>
-  [...new Set(all.map(headingOf))].map((heading) => [
-    heading,
-    all.filter((item) => headingOf(item) === heading),
-  ])
+  [...new Set(all.map(headingOf))].map((heading) => [heading, all.filter((item) => headingOf(item) === heading)])
 
 interface HelpStyle extends Style {
   readonly width: number
@@ -94,9 +90,7 @@ const renderSection = ({ title, kind, lines }: Section, style: HelpStyle): reado
   if (kind === 'prose') return wrap([...(title ? [`${title}:`] : []), ...lines].join(' '), style)
   return [
     ...(title === undefined ? [] : [style.paint('strong', `${title}:`)]),
-    ...(title === 'Examples'
-      ? fitExamples(lines, style)
-      : lines.flatMap((line) => fitLine(line, style))),
+    ...(title === 'Examples' ? fitExamples(lines, style) : lines.flatMap((line) => fitLine(line, style))),
   ]
 }
 
@@ -107,8 +101,7 @@ const fitExamples = (lines: readonly string[], style: HelpStyle): readonly strin
     remark === undefined ? [] : [command.length],
   )
   const column = 4 + Math.max(0, ...commented)
-  if (style.width - column < MIN_DESCRIPTION)
-    return lines.flatMap((line) => fitCommand(line, style))
+  if (style.width - column < MIN_DESCRIPTION) return lines.flatMap((line) => fitCommand(line, style))
   return examples.flatMap(({ line, parts: [command = '', remark] }) => {
     if (remark === undefined) return fitCommand(line, style)
     return wrap(remark, style, `${' '.repeat(column)}# `).map((text, index) =>

@@ -41,10 +41,7 @@ export const renderManual = (program: CommandModel): string => {
     ...['Exit codes', 'Examples'].flatMap((wanted) =>
       program.notes
         .filter(({ title }) => title === wanted)
-        .flatMap((section) => [
-          `.SH ${wanted === 'Examples' ? 'EXAMPLES' : 'EXIT STATUS'}`,
-          ...body(section),
-        ]),
+        .flatMap((section) => [`.SH ${wanted === 'Examples' ? 'EXAMPLES' : 'EXIT STATUS'}`, ...body(section)]),
     ),
     '.SH ENVIRONMENT',
     ...ENVIRONMENT.flatMap(([term, description]) => tagged({ term, description })),

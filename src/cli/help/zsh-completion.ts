@@ -1,10 +1,4 @@
-import type {
-  ArgumentKind,
-  CommandModel,
-  CompletionLists,
-  OptionTerm,
-  Term,
-} from './command-model.ts'
+import type { ArgumentKind, CommandModel, CompletionLists, OptionTerm, Term } from './command-model.ts'
 
 /** The completion script for zsh: one function per command. */
 export const renderZsh = (program: CommandModel, lists: CompletionLists): string =>
@@ -56,11 +50,7 @@ const dispatch = (words: CommandModel, lists: CompletionLists): readonly string[
   '  local curcontext=$curcontext context state state_descr line',
   '  typeset -A opt_args',
   '  _arguments -s -S -C \\',
-  [
-    ...words.options.flatMap((option) => optionSpecs(option, lists)),
-    "'1:command:->command'",
-    "'*::argument:->rest'",
-  ]
+  [...words.options.flatMap((option) => optionSpecs(option, lists)), "'1:command:->command'", "'*::argument:->rest'"]
     .map((spec) => `    ${spec}`)
     .join(' \\\n'),
   '  case $state in',
@@ -88,11 +78,7 @@ const optionSpecs = (option: OptionTerm, lists: CompletionLists): readonly strin
     return quote(`${others}${name}${glued}[${inBrackets(option.description)}]${argument}`)
   })
 
-const messageOf = (
-  { term, argument }: Term,
-  lists: CompletionLists,
-  isOptional: boolean,
-): string => {
+const messageOf = ({ term, argument }: Term, lists: CompletionLists, isOptional: boolean): string => {
   const what = /[<[](.+?)(?:\.\.\.)?[>\]]/.exec(term)?.[1] ?? 'value'
   const action = argument ? actionOf(argument, lists) : ' '
   return `${isOptional ? '::' : ':'}${what.replaceAll(':', String.raw`\:`)}:${action}`

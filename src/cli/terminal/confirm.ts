@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises'
 import { type Io, UsageError } from '../io.ts'
 
 /**
- * Asks the operator on stderr to type `yes`. Returns false for any other input. Throws a UsageError if stdin is
- * not a terminal; it names the option that skips the confirmation.
+ * Asks the operator on stderr to type `yes`. Returns false for any other input. Throws a UsageError if stdin is not a
+ * terminal; it names the option that skips the confirmation.
  */
 export const confirm = async (io: Io, question: string, option: string): Promise<boolean> => {
   requireTerminal(io, option)

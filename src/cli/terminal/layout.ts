@@ -1,11 +1,7 @@
 import type { Style } from './style.ts'
 
 /** Wraps a text at blanks; a longer word is not broken. */
-export const wrap = (
-  text: string,
-  { width }: Pick<Style, 'width'>,
-  indent = '',
-): readonly string[] => {
+export const wrap = (text: string, { width }: Pick<Style, 'width'>, indent = ''): readonly string[] => {
   const lines: string[] = []
   for (const paragraph of text.split('\n')) {
     let line = ''

@@ -53,16 +53,14 @@ export const createStyle = (
   return {
     width: widthOf(stdout, env, isTerminal),
     isUnicode,
-    paint: (tone, text) =>
-      hasColor ? styleText([FORMATS[tone]].flat(), text, { validateStream: false }) : text,
+    paint: (tone, text) => (hasColor ? styleText([FORMATS[tone]].flat(), text, { validateStream: false }) : text),
     sign: (tone) => SIGNS[tone][isUnicode ? 0 : 1],
     plain: (text) => (isUnicode ? text : inAscii(text)),
   }
 }
 
 const widthOf = (stdout: Io['stdout'], env: Io['env'], isTerminal: boolean): number | undefined => {
-  const columns =
-    'columns' in stdout && isTerminal ? Number(stdout.columns) : Number(env['COLUMNS'])
+  const columns = 'columns' in stdout && isTerminal ? Number(stdout.columns) : Number(env['COLUMNS'])
   return Number.isInteger(columns) && columns > 0 ? Math.max(MIN_WIDTH, columns) : undefined
 }
 

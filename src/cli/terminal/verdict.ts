@@ -20,20 +20,13 @@ const SEVERITIES: Readonly<Record<Severity, Tone>> = {
 }
 
 /** The first line: the coloured word and the sentence. It is not wrapped: programs read it, too. */
-export const verdictLine = (
-  verdict: Pick<HealthVerdict, 'word' | 'sentence'>,
-  style: Style,
-): string => {
+export const verdictLine = (verdict: Pick<HealthVerdict, 'word' | 'sentence'>, style: Style): string => {
   const line = style.plain(sanitize(firstLine(verdict)))
   return style.paint(TONES[verdict.word], verdict.word) + line.slice(verdict.word.length)
 }
 
 /** The page of `check`: verdict, findings, facts. */
-export const checkLines = (
-  verdict: HealthVerdict,
-  facts: readonly Fact[],
-  style: Style,
-): readonly string[] => [
+export const checkLines = (verdict: HealthVerdict, facts: readonly Fact[], style: Style): readonly string[] => [
   verdictLine(verdict, style),
   '',
   ...findingLines(verdict.findings, style),
@@ -45,10 +38,7 @@ export const checkLines = (
 export const findingLines = (findings: readonly Finding[], style: Style): readonly string[] =>
   findings.flatMap((finding) => [...linesOf(finding, style), ''])
 
-const linesOf = (
-  { name, severity, says, evidence, advice }: Finding,
-  style: Style,
-): readonly string[] => {
+const linesOf = ({ name, severity, says, evidence, advice }: Finding, style: Style): readonly string[] => {
   const tone = SEVERITIES[severity]
   const [first = '', ...rest] = wrap(style.plain(sanitize(`${capital(says)}.`)), style, '  ')
   return [
@@ -59,9 +49,7 @@ const linesOf = (
       const [head = '', ...more] = wrap(style.plain(sanitize(step)), style, '      ')
       return [`    ${style.paint('strong', '>')} ${head.trimStart()}`, ...more]
     }),
-    ...(name.startsWith('Chain')
-      ? [style.paint('quiet', `    more: chain-agent runbook ${name}`)]
-      : []),
+    ...(name.startsWith('Chain') ? [style.paint('quiet', `    more: chain-agent runbook ${name}`)] : []),
   ]
 }
 

@@ -76,9 +76,7 @@ const sizeOf = (stdout: Io['stdout']): Size => ({
 
 /** Cuts the page to the height of the terminal: a longer page would scroll. */
 const inPlace = (lines: readonly string[], { rows, columns }: Size): string => {
-  const heights = lines.map((line) =>
-    Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns)),
-  )
+  const heights = lines.map((line) => Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columns)))
   const fits = (count: number, room: number): boolean =>
     heights.slice(0, count).reduce((sum, height) => sum + height, 0) <= room
   const room = rows - 1

@@ -27,10 +27,7 @@ interface JournalObserver {
   gap(): void
 }
 
-const withObserver = (
-  journal: Journal<JournalEntry>,
-  { opened, gap }: JournalObserver,
-): Journal<JournalEntry> => ({
+const withObserver = (journal: Journal<JournalEntry>, { opened, gap }: JournalObserver): Journal<JournalEntry> => ({
   async *follow(following, context) {
     opened()
     for await (const batch of journal.follow(following, context)) {
@@ -105,14 +102,10 @@ export const consensus = (options: ConsensusCollectorOptions): Collector<Reading
     name: definition.name,
     help: definition.help,
     timing,
-    run: follow<FollowerReading, Reading>(
-      open,
-      { lastEntryAt: null, ...counters.read() },
-      (_, following) => {
-        moveWindow()
-        return { ...following, ...counters.read() }
-      },
-    ),
+    run: follow<FollowerReading, Reading>(open, { lastEntryAt: null, ...counters.read() }, (_, following) => {
+      moveWindow()
+      return { ...following, ...counters.read() }
+    }),
     samples,
     states,
   }
@@ -130,9 +123,7 @@ const samples: Collector<Reading>['samples'] = (reading) => [
   ...CONSENSUS_KINDS.flatMap((kind) =>
     sampleIfKnown('chain_consensus_window_messages', reading.messages[kind], { kind }),
   ),
-  ...FINDINGS.flatMap(({ finding, when }) =>
-    sampleIfKnown('chain_consensus_finding', when(reading), { finding }),
-  ),
+  ...FINDINGS.flatMap(({ finding, when }) => sampleIfKnown('chain_consensus_finding', when(reading), { finding })),
 ]
 
 /** Findings by name, without values: a value would make each reading a change of state. */

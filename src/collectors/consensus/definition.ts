@@ -25,9 +25,7 @@ export const definition = {
   settings: z
     .strictObject({
       ...timing('5s', '10s', FOLLOW),
-      unit: serviceUnit
-        .default('{prefix}-bft.service')
-        .describe('the unit whose journal is the consensus log'),
+      unit: serviceUnit.default('{prefix}-bft.service').describe('the unit whose journal is the consensus log'),
     })
     .prefault({}),
   metrics: {

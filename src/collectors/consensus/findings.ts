@@ -58,8 +58,7 @@ export const FINDINGS: readonly Finding[] = [
   {
     finding: 'not_committing',
     severity: 'critical',
-    when: ({ committing, statesyncActive }) =>
-      committing === null ? null : !committing && statesyncActive !== true,
+    when: ({ committing, statesyncActive }) => (committing === null ? null : !committing && statesyncActive !== true),
     text: () => 'No block was committed in the last 60 seconds.',
     suggestion:
       'Check whether the network advances (chain_block_difference). If it does: check peers, clock and disk, then restart consensus and execution together. A node that is more than about 600 blocks behind needs statesync after a restart.',
@@ -106,8 +105,7 @@ export const FINDINGS: readonly Finding[] = [
       if (!isWhole || seen.debug_line === 0 || votes === null) return null
       return votes === 0 && (messages.round_advanced ?? 0) >= MIN_ROUNDS
     },
-    text: ({ messages }) =>
-      `No vote in ${messages.round_advanced} rounds; the node has voted before.`,
+    text: ({ messages }) => `No vote in ${messages.round_advanced} rounds; the node has voted before.`,
     suggestion:
       'Check that the validator is still in the active set (stake), that both keys are the registered ones, and that execution keeps up.',
   },
@@ -115,10 +113,8 @@ export const FINDINGS: readonly Finding[] = [
     finding: 'statesync_active',
     severity: 'info',
     when: ({ statesyncActive }) => statesyncActive,
-    text: () =>
-      'The node fetches state from its peers; the RPC is unavailable until statesync completes.',
-    suggestion:
-      'Wait, and monitor the progress; if there is none for 30 minutes, restore a snapshot.',
+    text: () => 'The node fetches state from its peers; the RPC is unavailable until statesync completes.',
+    suggestion: 'Wait, and monitor the progress; if there is none for 30 minutes, restore a snapshot.',
   },
   {
     finding: 'snapshot_advised',
@@ -132,8 +128,7 @@ export const FINDINGS: readonly Finding[] = [
     finding: 'blocksync_active',
     severity: 'info',
     when: ({ blocksyncActive }) => blocksyncActive,
-    text: ({ messages }) =>
-      `The node requests blocks from peers (${messages.blocksync ?? 'some'} messages).`,
+    text: ({ messages }) => `The node requests blocks from peers (${messages.blocksync ?? 'some'} messages).`,
     suggestion: 'Normal after a restart and occasionally; if it continues, check the connection.',
   },
   {
@@ -141,8 +136,7 @@ export const FINDINGS: readonly Finding[] = [
     severity: 'warning',
     when: counted('blocksync_no_peers'),
     text: () => 'The node needs blocks and has no peers to request them from.',
-    suggestion:
-      'Check peers, firewall and the list of bootstrap peers in the configuration of the node.',
+    suggestion: 'Check peers, firewall and the list of bootstrap peers in the configuration of the node.',
   },
   {
     finding: 'network_errors',
@@ -159,8 +153,7 @@ export const FINDINGS: readonly Finding[] = [
     severity: 'warning',
     when: counted('timestamp_failure', TIMESTAMP_FAILURES),
     text: ({ seen }) => `This node rejected the timestamps of ${seen.timestamp_failure} proposals.`,
-    suggestion:
-      'Check the clock: `chronyc tracking` or `timedatectl`; more than 50 ms off is too much.',
+    suggestion: 'Check the clock: `chronyc tracking` or `timedatectl`; more than 50 ms off is too much.',
   },
   {
     finding: 'execution_lagging',
@@ -174,8 +167,7 @@ export const FINDINGS: readonly Finding[] = [
     severity: 'critical',
     when: counted('pacing_differs'),
     text: () => 'The network votes at a different pace than this node is configured for.',
-    suggestion:
-      'The version or the configuration does not match the network: upgrade, or fix the configuration.',
+    suggestion: 'The version or the configuration does not match the network: upgrade, or fix the configuration.',
   },
   {
     finding: 'wal_stopped',
@@ -210,8 +202,7 @@ export const FINDINGS: readonly Finding[] = [
     finding: 'suppressed_messages',
     severity: 'warning',
     when: ({ seen, isCovered }) => seen.suppressed > 0 || (isCovered ? false : null),
-    text: ({ seen }) =>
-      `journald dropped ${seen.suppressed} messages: the absence of a message proves nothing.`,
+    text: ({ seen }) => `journald dropped ${seen.suppressed} messages: the absence of a message proves nothing.`,
     suggestion: 'Set LogRateLimitIntervalSec=0 for the unit, or reduce its log level (RUST_LOG).',
   },
   {

@@ -43,8 +43,7 @@ export const levelOf = ({ level, event }: ConsensusEvent): 'warning' | 'error' |
 }
 
 const kindOf = (event: ConsensusEvent): ConsensusKind | undefined => {
-  if (event.event === 'round_closed')
-    return event.by === 'qc' ? 'round_advanced' : 'round_timed_out'
+  if (event.event === 'round_closed') return event.by === 'qc' ? 'round_advanced' : 'round_timed_out'
   if (event.event === 'statesync' || event.event === 'blocksync') {
     return event.step === 'serving' ? undefined : event.event
   }

@@ -1,8 +1,8 @@
 import { second } from '../../core/units.ts'
 
 /**
- * Counts over the last N whole seconds, including the current one. There is one bucket per second, so that
- * memory does not grow with the rate; each count is added once and subtracted once.
+ * Counts over the last N whole seconds, including the current one. There is one bucket per second, so that memory does
+ * not grow with the rate; each count is added once and subtracted once.
  */
 export interface SlidingCounts<Key extends string> {
   /** `at` in milliseconds since the epoch: before the window it is ignored, after its end it moves the window. */

@@ -1,20 +1,8 @@
 import { minute, second } from '../../core/units.ts'
 import { CONSENSUS_KINDS } from './definition.ts'
 import type { ConsensusEvent } from '../../parsers/consensus-log-events.ts'
-import {
-  type ConsensusKind,
-  type CountedKey,
-  countedKeysOf,
-  INDICATORS,
-  type Indicator,
-  recordOf,
-} from './kinds.ts'
-import {
-  createNewest,
-  createRecentPeers,
-  createSlidingCounts,
-  wholeSecond,
-} from './sliding-window.ts'
+import { type ConsensusKind, type CountedKey, countedKeysOf, INDICATORS, type Indicator, recordOf } from './kinds.ts'
+import { createNewest, createRecentPeers, createSlidingCounts, wholeSecond } from './sliding-window.ts'
 
 /** The last 60 seconds of the log. Null is unknown: the absence of a message proves nothing. */
 export interface WindowReading {
@@ -122,8 +110,7 @@ export const createConsensusWindow = (): ConsensusWindow => {
     /** A message in the window is certain; its absence is certain only if the log is complete. */
     const certain = (isPresent: boolean, isComplete: boolean): boolean | null =>
       isPresent || (isComplete ? false : null)
-    const isSyncing =
-      needed.since(from) !== null && (done.at === null || (needed.at ?? 0) > done.at)
+    const isSyncing = needed.since(from) !== null && (done.at === null || (needed.at ?? 0) > done.at)
     const isDone = done.since(from) !== null
     const networkPeers = peers.countSince(networkFrom)
     const isNetworkCovered = isDebug && coveredFrom !== null && coveredFrom <= networkFrom
@@ -135,9 +122,7 @@ export const createConsensusWindow = (): ConsensusWindow => {
       statesyncActive: certain(isSyncing, isDone || isWhole),
       blocksyncActive: certain(counts.total('blocksync') > 0, isWhole && isDebug),
       messages: recordOf(CONSENSUS_KINDS, (kind) =>
-        isCovered && (isDebug || !DEBUG_KINDS.has(kind) || counts.total(kind) > 0)
-          ? counts.total(kind)
-          : null,
+        isCovered && (isDebug || !DEBUG_KINDS.has(kind) || counts.total(kind) > 0) ? counts.total(kind) : null,
       ),
       seen: recordOf(INDICATORS, (indicator) => counts.total(indicator)),
       networkErrors: network.total('error'),

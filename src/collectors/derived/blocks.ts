@@ -43,8 +43,8 @@ const MIN_WINDOW_S = 20
 const KEPT_MS = 60 * minute
 
 /**
- * The block rate of the chain in blocks per second, from the timestamps of the blocks: it is correct while the
- * node catches up, and while the node is stalled the last rate is kept for an hour.
+ * The block rate of the chain in blocks per second, from the timestamps of the blocks: it is correct while the node
+ * catches up, and while the node is stalled the last rate is kept for an hour.
  */
 export const createBlockRate = () => {
   let blocks: readonly TimedBlock[] = []
@@ -57,8 +57,7 @@ export const createBlockRate = () => {
       advancedAt = elapsed
     }
     const [from, to] = [blocks[0], blocks.at(-1)]
-    if (!from || !to || to.time - from.time < MIN_WINDOW_S || elapsed - advancedAt > KEPT_MS)
-      return null
+    if (!from || !to || to.time - from.time < MIN_WINDOW_S || elapsed - advancedAt > KEPT_MS) return null
     return (to.height - from.height) / (to.time - from.time)
   }
 }
@@ -98,8 +97,7 @@ export const createLag = () => {
     if (head !== undefined) return Math.max(0, head - highest.height)
     const age = blockAt === undefined ? undefined : Math.max(0, now - blockAt)
     const late = Math.max(elapsed - highest.since, age ?? 0)
-    if (late <= USUAL_MS)
-      return age === undefined ? (difference ?? null) : Math.max(0, difference ?? 0)
+    if (late <= USUAL_MS) return age === undefined ? (difference ?? null) : Math.max(0, difference ?? 0)
     return rate === null ? null : Math.max(Math.floor((late / second) * rate), difference ?? 0)
   }
 }

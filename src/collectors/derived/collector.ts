@@ -6,20 +6,11 @@ import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import { COMPACTION_THRESHOLD } from '../storage/definition.ts'
 import { createBlockRate, createLag, newestBlock, ownHeight } from './blocks.ts'
-import {
-  createSigningMonitor,
-  type Duties,
-  type DutiesReading,
-  type RoundCounter,
-} from './duties.ts'
+import { createSigningMonitor, type Duties, type DutiesReading, type RoundCounter } from './duties.ts'
 import { createStorageGrowth } from './storage-growth.ts'
 import type { OwnKey } from '../shared/node-state.ts'
 import { STALE_BLOCK_S } from './health-verdict.ts'
-import {
-  createStatesyncEstimator,
-  type StatesyncEstimate,
-  statesyncProgress,
-} from './statesync-progress.ts'
+import { createStatesyncEstimator, type StatesyncEstimate, statesyncProgress } from './statesync-progress.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 
@@ -100,8 +91,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
       difference: known.value('chain_block_difference'),
       rate,
     })
-    const windowBlocks =
-      lag === null || isSyncing(known) ? null : Math.max(0, blocksyncWindow - lag)
+    const windowBlocks = lag === null || isSyncing(known) ? null : Math.max(0, blocksyncWindow - lag)
     const used = databaseUsedRatio(known)
     if (used !== undefined) growth.add({ at: now, ratio: used })
     const counts = rounds.read()
@@ -130,9 +120,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
     timing,
     run: async (context, report) => {
       await restore()
-      await poll(timing, (inner) =>
-        Promise.resolve(evaluate(createSampleIndex(published()), inner)),
-      )(context, report)
+      await poll(timing, (inner) => Promise.resolve(evaluate(createSampleIndex(published()), inner)))(context, report)
       saveNow()
     },
     samples,
@@ -140,10 +128,7 @@ export const derived = (options: DerivedCollectorOptions): Collector<Reading> =>
   }
 }
 
-type StateValues = Pick<
-  Reading,
-  'windowBlocks' | 'zombie' | 'blockAgeSeconds' | 'blocksBehind' | 'storageUsedRatio'
->
+type StateValues = Pick<Reading, 'windowBlocks' | 'zombie' | 'blockAgeSeconds' | 'blocksBehind' | 'storageUsedRatio'>
 
 export const derivedStates = ({
   windowBlocks,
@@ -162,9 +147,7 @@ export const derivedStates = ({
     database: `${storageUsedRatio > FULL_RATIO ? 'above' : 'below'} ${FULL_RATIO * 100} % used`,
   }),
   ...(windowBlocks === null ? {} : { 'blocksync window': windowState(windowBlocks) }),
-  ...(zombie === null
-    ? {}
-    : { "the node's own metrics": zombie ? 'unchanged while the node progresses' : 'changing' }),
+  ...(zombie === null ? {} : { "the node's own metrics": zombie ? 'unchanged while the node progresses' : 'changing' }),
 })
 
 /** Steps, not values: each change of the state is one log line. */
@@ -201,9 +184,7 @@ const samples = (reading: Reading): readonly Sample[] => {
     ...sampleIfKnown('chain_storage_seconds_until_compaction', reading.secondsUntilCompaction),
     ...sampleIfKnown('chain_native_zombie', reading.zombie),
     ...(duties === null ? [] : dutySamples(duties, identity !== null)),
-    ...(identity === null
-      ? []
-      : [sample('chain_duty_identity_active', identity.isActive, { identity: identity.key })]),
+    ...(identity === null ? [] : [sample('chain_duty_identity_active', identity.isActive, { identity: identity.key })]),
   ]
 }
 
@@ -229,14 +210,7 @@ const dutySamples = (duties: DutiesReading, knowsOwn: boolean): readonly Sample[
   ]
 }
 
-export const offer: OfferCollector = ({
-  config,
-  published,
-  roundCounter,
-  duties,
-  ownKey,
-  checkpoints,
-}) => ({
+export const offer: OfferCollector = ({ config, published, roundCounter, duties, ownKey, checkpoints }) => ({
   uses: [ownKey],
   role: 'derived',
   create: (timing) =>

@@ -13,9 +13,7 @@ export const definition = {
         .int()
         .min(1)
         .default(600)
-        .describe(
-          'number of recent blocks that peers serve by blocksync; a node further behind needs statesync',
-        ),
+        .describe('number of recent blocks that peers serve by blocksync; a node further behind needs statesync'),
     })
     .prefault({}),
   metrics: {
@@ -29,15 +27,11 @@ export const definition = {
     chain_statesync_eta_seconds: gauge(
       'Time until statesync completes, at its current rate; absent while it is stalled.',
     ),
-    chain_statesync_last_progress_timestamp_seconds: gauge(
-      'Time at which statesync last progressed.',
-    ),
+    chain_statesync_last_progress_timestamp_seconds: gauge('Time at which statesync last progressed.'),
     chain_storage_seconds_until_compaction: gauge(
       'Time until the database reaches the compaction threshold, at its growth rate.',
     ),
-    chain_native_zombie: gauge(
-      'Whether the metrics of consensus do not change while the node progresses.',
-    ),
+    chain_native_zombie: gauge('Whether the metrics of consensus do not change while the node progresses.'),
     chain_duty_expected_slots: gauge('Expected number of rounds led in the window, by stake.'),
     chain_duty_slots: gauge('Rounds led in the window, by result.', {
       result: ['block', 'timeout'],

@@ -98,8 +98,7 @@ export const createDuties = () => {
       // After the clock was set back, remove the buckets of the future.
       const kept = buckets.filter(({ from }) => from <= now && now - from <= WINDOW_MS)
       const last = kept.at(-1)
-      buckets =
-        last?.from === added.from ? [...kept.slice(0, -1), plus(last, added)] : [...kept, added]
+      buckets = last?.from === added.from ? [...kept.slice(0, -1), plus(last, added)] : [...kept, added]
     },
     read: (): DutiesReading | null => {
       if (buckets.length === 0) return null
@@ -112,8 +111,7 @@ export const createDuties = () => {
         ownBlocks,
         ownTimeouts,
         expected: measured === 0 ? null : expected,
-        shortfallProbability:
-          expected === 0 ? null : poissonAtMost(measuredBlocks, expected * blockShare),
+        shortfallProbability: expected === 0 ? null : poissonAtMost(measuredBlocks, expected * blockShare),
       }
     },
     snapshot: (): readonly Bucket[] => buckets,
@@ -148,8 +146,8 @@ const plus = (a: Bucket, b: Bucket): Bucket => ({
 })
 
 /**
- * P(X ≤ count) for a Poisson distribution with that mean: the leaders of rounds are drawn independently.
- * Computed with logarithms, so that a mean of thousands does not underflow.
+ * P(X ≤ count) for a Poisson distribution with that mean: the leaders of rounds are drawn independently. Computed with
+ * logarithms, so that a mean of thousands does not underflow.
  */
 export const poissonAtMost = (count: number, mean: number): number => {
   let total = 0
@@ -165,8 +163,8 @@ export const poissonAtMost = (count: number, mean: number): number => {
 const QUIET_MS = 2 * minute
 
 /**
- * Whether the node signs with its key: it has voted, or led a round with a block. A key that is active on two
- * hosts can sign twice. Null until a source is available.
+ * Whether the node signs with its key: it has voted, or led a round with a block. A key that is active on two hosts can
+ * sign twice. Null until a source is available.
  */
 export const createSigningMonitor = () => {
   let votes: number | undefined
@@ -178,8 +176,7 @@ export const createSigningMonitor = () => {
     const inLog = known.value('chain_consensus_window_messages', { kind: 'vote_sent' })
     const isAvailable = counted !== undefined || inLog !== undefined
     availableSince = isAvailable ? (availableSince ?? elapsed) : undefined
-    const hasSigned =
-      (inLog ?? 0) > 0 || increased(votes, counted) || increased(blocks, rounds?.ownBlocks)
+    const hasSigned = (inLog ?? 0) > 0 || increased(votes, counted) || increased(blocks, rounds?.ownBlocks)
     votes = counted ?? votes
     blocks = rounds?.ownBlocks ?? blocks
     if (hasSigned) signedAt = elapsed

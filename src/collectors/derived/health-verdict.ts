@@ -19,8 +19,7 @@ export const healthVerdict = (known: SampleIndex, now: number): HealthVerdict =>
     ...staleBlock(known, now),
     ...(known.value('chain_rpc_up') === 0 ? ['the RPC does not respond'] : []),
     ...((known.value('chain_block_difference') ?? 0) > FAR_BEHIND ? ['behind the network'] : []),
-    ...(known.value('chain_consensus_statesync_active') === 1 ||
-    known.value('chain_native_statesync_active') === 1
+    ...(known.value('chain_consensus_statesync_active') === 1 || known.value('chain_native_statesync_active') === 1
       ? ['statesync is running']
       : []),
   ]

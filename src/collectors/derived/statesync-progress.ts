@@ -85,10 +85,7 @@ const createEstimator = () => {
         increasedAt = elapsed
         lastProgressAt = now
       }
-      points = [
-        ...points.filter((point) => elapsed - point.elapsed <= WINDOW_MS),
-        { elapsed, block: progress.block },
-      ]
+      points = [...points.filter((point) => elapsed - point.elapsed <= WINDOW_MS), { elapsed, block: progress.block }]
       const isStalled = elapsed - increasedAt > STALLED_MS
       return { etaSeconds: isStalled ? null : eta(points, progress), lastProgressAt }
     },
@@ -97,8 +94,7 @@ const createEstimator = () => {
 
 const eta = (points: readonly Point[], { block, target }: StatesyncProgress): number | null => {
   const [from, to] = [points[0], points.at(-1)]
-  if (!from || !to || to.elapsed - from.elapsed < MIN_WINDOW_MS || to.block <= from.block)
-    return null
+  if (!from || !to || to.elapsed - from.elapsed < MIN_WINDOW_MS || to.block <= from.block) return null
   const blocksPerMs = (to.block - from.block) / (to.elapsed - from.elapsed)
   return Math.max(0, target - block) / blocksPerMs / second
 }

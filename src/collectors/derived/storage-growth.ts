@@ -25,8 +25,8 @@ const MIN_STEPS = 11
 const DROP = 0.02
 
 /**
- * The growth of the used ratio as a line through the last two days, restarted at every drop. If the slope is
- * less than three times its standard error, the growth is not known.
+ * The growth of the used ratio as a line through the last two days, restarted at every drop. If the slope is less than
+ * three times its standard error, the growth is not known.
  */
 export const createStorageGrowth = (): StorageGrowth => {
   let points: readonly Point[] = []
@@ -57,8 +57,7 @@ export const createStorageGrowth = (): StorageGrowth => {
     restore: (snapshot) => {
       points = pointsSchema.safeParse(snapshot).data ?? []
       const [first, last] = [points[0], points.at(-1)]
-      if (first && last && points.length > 1)
-        spacing = Math.max(spacing, (last.at - first.at) / (points.length - 1))
+      if (first && last && points.length > 1) spacing = Math.max(spacing, (last.at - first.at) / (points.length - 1))
     },
   }
 }

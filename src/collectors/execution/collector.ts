@@ -62,8 +62,8 @@ export const execution = (options: ExecutionCollectorOptions): Collector<Reading
   })
 
   /**
-   * While nothing is executed, the heights stay valid. The memory usage does not, and the database may
-   * have been rewritten by statesync, a snapshot or a reset while execution was down.
+   * While nothing is executed, the heights stay valid. The memory usage does not, and the database may have been
+   * rewritten by statesync, a snapshot or a reset while execution was down.
    */
   const isCurrent = ({ lastEntryAt }: FollowerReading): boolean =>
     lastEntryAt !== null && clock.now() - lastEntryAt <= minute
@@ -77,9 +77,7 @@ export const execution = (options: ExecutionCollectorOptions): Collector<Reading
     name: definition.name,
     help: definition.help,
     timing,
-    run: follow<FollowerReading, Reading>(open, read({ lastEntryAt: null }), (_, following) =>
-      read(following),
-    ),
+    run: follow<FollowerReading, Reading>(open, read({ lastEntryAt: null }), (_, following) => read(following)),
     samples,
     states: ({ unparsed }) => (unparsed === null ? {} : { 'execution log, unparsed': unparsed }),
   }

@@ -5,13 +5,7 @@ import { parseExecutionLine } from '../../parsers/execution-log.ts'
 import type { ExecutedBlock } from '../../parsers/execution-log.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { createLineReader, isAboutUnit } from '../shared/log-lines.ts'
-import {
-  forProcess,
-  type LatestValues,
-  latestValuesSchema,
-  NO_VALUES,
-  withEvent,
-} from './latest-values.ts'
+import { forProcess, type LatestValues, latestValuesSchema, NO_VALUES, withEvent } from './latest-values.ts'
 
 /** The latest values, and an unparsed line if there is one. */
 export interface ExecutionLogReading extends LatestValues {

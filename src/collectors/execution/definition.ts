@@ -9,25 +9,18 @@ export const EXECUTION_PHASES = ['sender_recovery', 'execution', 'commit', 'tota
 export const definition = {
   name: 'execution',
   help: 'executed blocks, their duration, and the usage of the database',
-  introduction:
-    'The journal of execution: one line per block, and one per write to the database for each timeline.',
+  introduction: 'The journal of execution: one line per block, and one per write to the database for each timeline.',
   settings: z
     .strictObject({
       ...timing('5s', '10s', FOLLOW),
-      unit: serviceUnit
-        .default('{prefix}-execution.service')
-        .describe('the unit whose journal is the execution log'),
+      unit: serviceUnit.default('{prefix}-execution.service').describe('the unit whose journal is the execution log'),
     })
     .prefault({}),
   metrics: {
     chain_execution_block_number: gauge('Highest block executed since execution was started.'),
     chain_execution_block_timestamp_seconds: gauge('Timestamp of the highest block.'),
-    chain_execution_finalized_block_number: gauge(
-      'Highest block that was reported to execution as finalized.',
-    ),
-    chain_execution_blocks_total: counter(
-      'Executed blocks; a block that is executed again is counted again.',
-    ),
+    chain_execution_finalized_block_number: gauge('Highest block that was reported to execution as finalized.'),
+    chain_execution_blocks_total: counter('Executed blocks; a block that is executed again is counted again.'),
     chain_execution_reexecutions_total: counter(
       'Blocks executed at a height at which another block had been executed.',
     ),
@@ -46,9 +39,7 @@ export const definition = {
       [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.4],
       { timeline: TIMELINES },
     ),
-    chain_execution_storage_used_ratio: gauge(
-      'Used ratio of the database, from the log of execution.',
-    ),
+    chain_execution_storage_used_ratio: gauge('Used ratio of the database, from the log of execution.'),
     chain_execution_storage_chunks: gauge('Chunks of the database, from the log of execution.', {
       list: CHUNK_LISTS,
     }),

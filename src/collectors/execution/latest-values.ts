@@ -45,10 +45,7 @@ export const withEvent = (before: LatestValues, event: ExecutionEvent): LatestVa
 export const forProcess = (before: LatestValues, process: string): LatestValues =>
   before.process === process ? before : { ...NO_VALUES, process }
 
-const higher = (
-  before: LatestValues['block'],
-  { number, blockAt }: ExecutedBlock,
-): LatestValues['block'] =>
+const higher = (before: LatestValues['block'], { number, blockAt }: ExecutedBlock): LatestValues['block'] =>
   before !== null && before.number > number ? before : { number, at: blockAt }
 
 const withUpsert = (before: LatestValues, event: Upsert): LatestValues => {
@@ -62,10 +59,7 @@ const withUpsert = (before: LatestValues, event: Upsert): LatestValues => {
 /** Both timelines are written with each block: one that is no longer written has ended. Distance in blocks. */
 const ENDED_AFTER = 16n
 
-const withoutEndedTimelines = (
-  all: LatestValues['history'],
-  version: bigint,
-): LatestValues['history'] => {
+const withoutEndedTimelines = (all: LatestValues['history'], version: bigint): LatestValues['history'] => {
   const kept = { ...all }
   for (const timeline of TIMELINES) {
     const distance = version - (all[timeline]?.version ?? version)

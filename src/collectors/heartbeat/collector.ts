@@ -34,8 +34,8 @@ interface Reading {
 const FIRST_AFTER_MS = 15 * second
 
 /**
- * Heartbeat to an outside receiver, with height and health verdict. If Prometheus runs on the host of the
- * node, only the missing heartbeat reveals that the host is down.
+ * Heartbeat to an outside receiver, with height and health verdict. If Prometheus runs on the host of the node, only
+ * the missing heartbeat reveals that the host is down.
  */
 export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading> => {
   const { send, published, recorder, clock, timing } = options
@@ -50,9 +50,7 @@ export const heartbeat = (options: HeartbeatCollectorOptions): Collector<Reading
     const { verdict, reasons } = healthVerdict(known, clock.now())
     const height = ownHeight(known) ?? null
     const maintenance =
-      MAINTENANCE_REASONS.find(
-        (reason) => known.value('chain_agent_maintenance', { reason }) === 1,
-      ) ?? null
+      MAINTENANCE_REASONS.find((reason) => known.value('chain_agent_maintenance', { reason }) === 1) ?? null
     const document = {
       at: new Date(clock.now()).toISOString(),
       verdict,

@@ -2,12 +2,7 @@ import type { Context } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
 import { minute } from '../../core/units.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
-import {
-  type ClockState,
-  parseTracking,
-  parseNtpSynchronized,
-  parseTimesyncOffset,
-} from '../../parsers/time-sync.ts'
+import { type ClockState, parseTracking, parseNtpSynchronized, parseTimesyncOffset } from '../../parsers/time-sync.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { type HostCheck, createHostCheck, type CheckResult } from './host-check.ts'
 
@@ -34,10 +29,7 @@ export const clockCheck = ({ exec, timeout }: ClockCheckOptions): HostCheck => {
   })
 }
 
-const resultOf = (
-  { synchronized, aheadSeconds, isSourceLost }: ClockState,
-  source: string,
-): CheckResult => ({
+const resultOf = ({ synchronized, aheadSeconds, isSourceLost }: ClockState, source: string): CheckResult => ({
   samples: [
     sample('chain_host_clock_synchronized', synchronized),
     ...sampleIfKnown('chain_host_clock_offset_seconds', aheadSeconds),
@@ -60,13 +52,9 @@ const readChrony = async (exec: Exec, { clock, signal }: Context): Promise<Clock
 
 const readSystemd = async (exec: Exec, signal: AbortSignal): Promise<ClockState> => {
   const args = ['show', '--property=NTPSynchronized']
-  const synchronized = parseNtpSynchronized(
-    (await exec.run({ command: 'timedatectl', args }, signal)).stdout,
-  )
+  const synchronized = parseNtpSynchronized((await exec.run({ command: 'timedatectl', args }, signal)).stdout)
   // The offset is available only if systemd-timesyncd is the active time service.
-  const status = await exec
-    .run({ command: 'timedatectl', args: ['timesync-status'] }, signal)
-    .catch(nullOnSourceError)
+  const status = await exec.run({ command: 'timedatectl', args: ['timesync-status'] }, signal).catch(nullOnSourceError)
   return {
     synchronized,
     aheadSeconds: status === null || !synchronized ? null : parseTimesyncOffset(status.stdout),

@@ -62,9 +62,7 @@ const describe = (reading: HostReading): Readonly<Record<string, string>> => {
     if (state === NOT_AVAILABLE) return [name]
     return state.startsWith(WITH_REASON) ? [`${name} (${state.slice(WITH_REASON.length)})`] : []
   })
-  const others = [...reading].filter(
-    ([, { state }]) => state !== KNOWN && !state.startsWith(NOT_AVAILABLE),
-  )
+  const others = [...reading].filter(([, { state }]) => state !== KNOWN && !state.startsWith(NOT_AVAILABLE))
   return {
     'host, known': known.join(', ') || 'none',
     'host, not available': notAvailable.join(', ') || 'none',
@@ -72,15 +70,7 @@ const describe = (reading: HostReading): Readonly<Record<string, string>> => {
   }
 }
 
-export const offer: OfferCollector = ({
-  config,
-  readPrefix,
-  keyFiles,
-  mainPids,
-  exec,
-  clock,
-  host: sources,
-}) => {
+export const offer: OfferCollector = ({ config, readPrefix, keyFiles, mainPids, exec, clock, host: sources }) => {
   const { directory: nodeDirectory } = config.node
   const { ports, directories } = config.host
   return {

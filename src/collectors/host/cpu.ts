@@ -1,11 +1,5 @@
 import { sample, sampleIfKnown } from '../../core/metric.ts'
-import {
-  parseCount,
-  parseSwitch,
-  parseWord,
-  type KernelStat,
-  parseKernelStat,
-} from '../../parsers/kernel-files.ts'
+import { parseCount, parseSwitch, parseWord, type KernelStat, parseKernelStat } from '../../parsers/kernel-files.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import { type HostCheck, createHostCheck, NOT_AVAILABLE } from './host-check.ts'
 
@@ -59,9 +53,7 @@ export const cpuChecks = ({ procfs, sysfs, timeout }: CpuCheckOptions): readonly
           cpus.set(governor, (cpus.get(governor) ?? 0) + 1)
         }
         return {
-          samples: [...cpus].map(([governor, count]) =>
-            sample('chain_host_governor_cpus', count, { governor }),
-          ),
+          samples: [...cpus].map(([governor, count]) => sample('chain_host_governor_cpus', count, { governor })),
           state: cpus.size === 0 ? NOT_AVAILABLE : [...cpus.keys()].toSorted().join(', '),
         }
       },

@@ -8,8 +8,7 @@ export const KERNELS = ['running', 'pending'] as const
 export const definition = {
   name: 'host',
   help: 'properties of the host that the node depends on: kernel, clock, huge pages, drives, ports, limits',
-  introduction:
-    'Properties of the host that the node depends on and that node_exporter does not export.',
+  introduction: 'Properties of the host that the node depends on and that node_exporter does not export.',
   settings: z
     .strictObject({
       ...timing('15s', '10s', POLL),
@@ -27,22 +26,17 @@ export const definition = {
           wal: '/home/{prefix}/{prefix}-bft/wal',
         })
         .describe('directories of the node whose disk usage is monitored: label → path'),
-      smartDirectory: file(
-        'directory with the health of drives, DEVICE.json as written by smartctl',
-      )
+      smartDirectory: file('directory with the health of drives, DEVICE.json as written by smartctl')
         .nullable()
         .default(null),
     })
     .prefault({}),
   metrics: {
     chain_host_boot_timestamp_seconds: gauge('Boot time of the host.'),
-    chain_host_kernel_info: gauge(
-      'Constant 1; the running kernel, and the one that the next boot starts.',
-      {
-        kernel: KERNELS,
-        release: open,
-      },
-    ),
+    chain_host_kernel_info: gauge('Constant 1; the running kernel, and the one that the next boot starts.', {
+      kernel: KERNELS,
+      release: open,
+    }),
     chain_host_kernel_blocked: gauge('Whether the kernel is known to break these nodes.', {
       kernel: KERNELS,
     }),
@@ -57,13 +51,10 @@ export const definition = {
     chain_host_memory_available_bytes: gauge('Available memory of the host.'),
     chain_host_memory_available_ratio: gauge('Available ratio of the memory of the host.'),
     chain_host_clock_synchronized: gauge('Whether the clock is synchronized by a time service.'),
-    chain_host_clock_offset_seconds: gauge(
-      'Offset of the clock; positive when it is ahead of the time service.',
-    ),
-    chain_host_port_exposed: gauge(
-      'Whether a process listens on the port on an interface other than loopback.',
-      { port: open },
-    ),
+    chain_host_clock_offset_seconds: gauge('Offset of the clock; positive when it is ahead of the time service.'),
+    chain_host_port_exposed: gauge('Whether a process listens on the port on an interface other than loopback.', {
+      port: open,
+    }),
     chain_host_filesystem_size_bytes: gauge('Size of the file system of the directory.', {
       directory: open,
     }),
@@ -73,32 +64,25 @@ export const definition = {
     chain_host_directory_bytes: gauge('Disk usage of the files of the directory.', {
       directory: open,
     }),
-    chain_host_file_modified_timestamp_seconds: gauge(
-      'Modification time of a configuration file.',
-      { file: open },
-    ),
+    chain_host_file_modified_timestamp_seconds: gauge('Modification time of a configuration file.', { file: open }),
     chain_host_nvme_info: gauge('Constant 1; model and firmware of the drive.', {
       device: open,
       model: open,
       firmware: open,
     }),
     chain_host_nvme_temperature_celsius: gauge('Temperature of the drive.', { device: open }),
-    chain_host_nvme_critical_warning: gauge(
-      'Bits of the critical warning of the drive; 0 is healthy.',
-      {
-        device: open,
-      },
-    ),
+    chain_host_nvme_critical_warning: gauge('Bits of the critical warning of the drive; 0 is healthy.', {
+      device: open,
+    }),
     chain_host_nvme_media_errors_total: externalCounter('Errors that the drive did not correct.', {
       device: open,
     }),
     chain_host_nvme_used_ratio: gauge('Used ratio of the lifetime of the drive.', {
       device: open,
     }),
-    chain_service_max_file_descriptors: gauge(
-      'Limit of open files of the main process of the service.',
-      { service: open },
-    ),
+    chain_service_max_file_descriptors: gauge('Limit of open files of the main process of the service.', {
+      service: open,
+    }),
     chain_service_open_file_descriptors: gauge('Open files of the main process of the service.', {
       service: open,
     }),

@@ -4,13 +4,7 @@ import { sample } from '../../core/metric.ts'
 import type { KeyFiles } from '../../sources/key-files.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import type { DiskUsage } from '../../sources/disk-usage.ts'
-import {
-  type HostCheck,
-  createHostCheck,
-  KNOWN,
-  NOT_AVAILABLE,
-  type CheckResult,
-} from './host-check.ts'
+import { type HostCheck, createHostCheck, KNOWN, NOT_AVAILABLE, type CheckResult } from './host-check.ts'
 
 /** Replaces `{prefix}` in a path of the node. */
 export type ReadPath = (template: string, signal: AbortSignal) => Promise<string>
@@ -45,8 +39,7 @@ const MISSING: CheckResult = {
 /** Happens with a bind mount, as in the drop-in of `deploy/`. */
 const REMOVED: CheckResult = {
   samples: [],
-  state:
-    'not known: it was removed, and possibly created again; restart the agent to read it (docs/host.md)',
+  state: 'not known: it was removed, and possibly created again; restart the agent to read it (docs/host.md)',
 }
 
 /** The ledger of a running node has five times the maximum number of files: that is not a failure. */
@@ -57,9 +50,7 @@ const FULL_BELOW = 0.05
 
 /** Directories that grow, and files that the node depends on. */
 export const directoryChecks = (options: DirectoryCheckOptions): readonly HostCheck[] => [
-  ...Object.entries(options.directories).flatMap(([directory, path]) =>
-    spaceChecks(options, directory, path),
-  ),
+  ...Object.entries(options.directories).flatMap(([directory, path]) => spaceChecks(options, directory, path)),
   ...Object.entries(FILES).map(([file, path]) => fileCheck(options, file, path)),
 ]
 

@@ -6,13 +6,7 @@ import { parseTemperature, parseWord } from '../../parsers/kernel-files.ts'
 import { type DriveHealth, parseDriveHealth } from '../../parsers/smartctl.ts'
 import type { FileTree } from '../../sources/file-tree.ts'
 import type { DiskUsage } from '../../sources/disk-usage.ts'
-import {
-  type HostCheck,
-  createHostCheck,
-  KNOWN,
-  NOT_AVAILABLE,
-  type CheckResult,
-} from './host-check.ts'
+import { type HostCheck, createHostCheck, KNOWN, NOT_AVAILABLE, type CheckResult } from './host-check.ts'
 
 interface DriveCheckOptions {
   readonly sysfs: FileTree
@@ -44,8 +38,7 @@ export const driveChecks = (options: DriveCheckOptions): readonly HostCheck[] =>
         withDevices(
           await forEachDrive(sysfs, 'not available', (device) => temperature(sysfs, device)),
           'hot',
-          ({ name, value }) =>
-            name === 'chain_host_nvme_temperature_celsius' && value >= HOT_CELSIUS,
+          ({ name, value }) => name === 'chain_host_nvme_temperature_celsius' && value >= HOT_CELSIUS,
         ),
     }),
     createHostCheck({
@@ -67,11 +60,7 @@ export const driveChecks = (options: DriveCheckOptions): readonly HostCheck[] =>
 const HOT_CELSIUS = 70
 
 /** If a sample of any drive is a problem, the state lists these drives. */
-const withDevices = (
-  result: CheckResult,
-  problem: string,
-  isProblem: (one: Sample) => boolean,
-): CheckResult => {
+const withDevices = (result: CheckResult, problem: string, isProblem: (one: Sample) => boolean): CheckResult => {
   const devices = result.samples.filter(isProblem).map(({ labels }) => labels['device'])
   return devices.length === 0 ? result : { ...result, state: `${problem}: ${devices.join(', ')}` }
 }
@@ -103,8 +92,7 @@ const nullOnReadError = (error: unknown): null => {
 }
 
 const NOT_SET = 'not known: host.smartDirectory is not set (docs/host.md)'
-const NO_REPORT =
-  'no fresh report; see `systemctl status chain-agent-smart.timer chain-agent-smart.service`'
+const NO_REPORT = 'no fresh report; see `systemctl status chain-agent-smart.timer chain-agent-smart.service`'
 
 /** For example a drive on another bus, or one that did not respond to smartctl. */
 const NO_HEALTH = 'the report contains no health data'
@@ -146,10 +134,7 @@ const healthOf = async (
   return samples.length === 0 ? NO_HEALTH : samples
 }
 
-const healthSamples = (
-  device: string,
-  { criticalWarning, mediaErrors, usedRatio }: DriveHealth,
-): readonly Sample[] => [
+const healthSamples = (device: string, { criticalWarning, mediaErrors, usedRatio }: DriveHealth): readonly Sample[] => [
   ...sampleIfKnown('chain_host_nvme_critical_warning', criticalWarning, { device }),
   ...sampleIfKnown('chain_host_nvme_media_errors_total', mediaErrors, { device }),
   ...sampleIfKnown('chain_host_nvme_used_ratio', usedRatio, { device }),

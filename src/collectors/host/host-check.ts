@@ -29,12 +29,7 @@ interface HostCheckOptions {
 }
 
 /** One check. If it fails, the state is the error, and its samples are absent. */
-export const createHostCheck = ({
-  name,
-  timeout,
-  every = 0,
-  read,
-}: HostCheckOptions): HostCheck => {
+export const createHostCheck = ({ name, timeout, every = 0, read }: HostCheckOptions): HostCheck => {
   let last: { readonly result: CheckResult; readonly at: number } | undefined
   /** A read from a failing drive may block for minutes; a second one would block, too. */
   let isWaiting = false
@@ -55,9 +50,7 @@ export const createHostCheck = ({
       const at = clock.elapsed()
       const outcome = await attempt(clock, () => withDeadline(context, timeout, readOnce))
       last = outcome.ok ? { result: outcome.value, at } : undefined
-      return last
-        ? last.result
-        : { samples: [], state: `not known: ${outcome.ok ? '' : failureText(outcome.error)}` }
+      return last ? last.result : { samples: [], state: `not known: ${outcome.ok ? '' : failureText(outcome.error)}` }
     },
   }
 }
@@ -89,7 +82,5 @@ const resultOf = (found: CheckResult | readonly Sample[]): CheckResult =>
 
 const failureText = (error: Error): string => {
   const [, advice] = /^ {2}what to do: (.+)$/m.exec(error.message) ?? []
-  return error instanceof SourceError && advice !== undefined
-    ? `${summaryOf(error)}; ${advice}`
-    : summaryOf(error)
+  return error instanceof SourceError && advice !== undefined ? `${summaryOf(error)}; ${advice}` : summaryOf(error)
 }

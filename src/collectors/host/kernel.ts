@@ -12,11 +12,7 @@ interface KernelCheckOptions {
 }
 
 /** The running kernel, and the one that the next boot starts: GRUB's default is the newest. */
-export const kernelChecks = ({
-  procfs,
-  boot,
-  timeout,
-}: KernelCheckOptions): readonly HostCheck[] => [
+export const kernelChecks = ({ procfs, boot, timeout }: KernelCheckOptions): readonly HostCheck[] => [
   createHostCheck({
     name: 'kernel',
     timeout,

@@ -15,11 +15,7 @@ const SIZES = [
   ['1Gi', 'hugepages-1048576kB'],
 ] as const
 
-export const memoryChecks = ({
-  sysfs,
-  readMemory,
-  timeout,
-}: MemoryCheckOptions): readonly HostCheck[] => [
+export const memoryChecks = ({ sysfs, readMemory, timeout }: MemoryCheckOptions): readonly HostCheck[] => [
   createHostCheck({
     name: 'memory',
     timeout,

@@ -14,11 +14,7 @@ interface ProcessCheckOptions {
 }
 
 /** Limit and number of open files of the main processes of the node. */
-export const processChecks = ({
-  procfs,
-  mainPids,
-  timeout,
-}: ProcessCheckOptions): readonly HostCheck[] => [
+export const processChecks = ({ procfs, mainPids, timeout }: ProcessCheckOptions): readonly HostCheck[] => [
   createHostCheck({
     name: 'limits of services',
     timeout,
@@ -80,9 +76,7 @@ export const portsCheck = ({ procfs, ports, timeout }: ProcessCheckOptions): Hos
       )
       const exposed = ports.filter((port) => open.has(port))
       return {
-        samples: ports.map((port) =>
-          sample('chain_host_port_exposed', open.has(port), { port: String(port) }),
-        ),
+        samples: ports.map((port) => sample('chain_host_port_exposed', open.has(port), { port: String(port) })),
         state: exposed.length === 0 ? 'none exposed' : `exposed: ${exposed.join(', ')}`,
       }
     },

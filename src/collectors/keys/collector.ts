@@ -12,8 +12,7 @@ interface KeysCollectorOptions {
   readonly timing: Timing
 }
 
-const ADVICE =
-  'install chain-agent-keys.timer from deploy/ and set keys.reportFile; or set keys.enabled to false'
+const ADVICE = 'install chain-agent-keys.timer from deploy/ and set keys.reportFile; or set keys.enabled to false'
 
 /** The node's keystores, their password, and the backups of all three: present, intact, readable only by their owner. */
 export const keys = ({ examine, timing }: KeysCollectorOptions): Collector<readonly KeyFile[]> => ({
@@ -41,14 +40,8 @@ export const keys = ({ examine, timing }: KeysCollectorOptions): Collector<reado
 const samplesOf = ({ key, kind, state, writtenAt, copies }: KeyFile): readonly Sample[] => [
   ...(state === null
     ? []
-    : KEY_STATES.map((value) =>
-        sample('chain_key_file_state', Number(value === state), { key, kind, state: value }),
-      )),
-  ...sampleIfKnown(
-    'chain_key_backup_timestamp_seconds',
-    writtenAt === null ? null : writtenAt / 1000,
-    { key },
-  ),
+    : KEY_STATES.map((value) => sample('chain_key_file_state', Number(value === state), { key, kind, state: value }))),
+  ...sampleIfKnown('chain_key_backup_timestamp_seconds', writtenAt === null ? null : writtenAt / 1000, { key }),
   ...sampleIfKnown('chain_key_backup_copies', copies, { key }),
 ]
 
@@ -64,7 +57,6 @@ export const offer: OfferCollector = (dependencies) => {
   const { publicKey: _, ...folders } = dependencies.config.node
   return {
     uses: [dependencies.readPrefix, folders],
-    create: (timing) =>
-      keys({ examine: chooseExaminer({ ...dependencies, places: folders }), timing }),
+    create: (timing) => keys({ examine: chooseExaminer({ ...dependencies, places: folders }), timing }),
   }
 }

@@ -68,10 +68,7 @@ export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
   }
 
   /** The problem of the first rotated copy that is exposed. */
-  const exposedCopy = async (
-    paths: readonly string[],
-    nodeUser: number | null,
-  ): Promise<string | null> => {
+  const exposedCopy = async (paths: readonly string[], nodeUser: number | null): Promise<string | null> => {
     for (const path of paths) {
       const facts = await files.look(path)
       const exposure = typeof facts === 'string' ? null : exposureOf(facts, nodeUser)
@@ -97,9 +94,7 @@ export const createKeyExaminer = (options: KeyExaminerOptions): ExamineKeys => {
     const backups = backupsIn(folders).map(async (secret) => {
       const { key, kind, path } = secret
       const { facts, ...checked } = await stateOf(secret, nodeUser)
-      const copies = entries
-        ?.map((name) => `${backupDirectory}/${name}`)
-        .filter(isReplacedCopyOf(path))
+      const copies = entries?.map((name) => `${backupDirectory}/${name}`).filter(isReplacedCopyOf(path))
       const isIntact = checked.state === 'ok' || checked.state === 'unverified'
       const exposure = isIntact ? await exposedCopy(copies ?? [], nodeUser) : null
       const state: FileState = exposure === null ? checked : { state: 'exposed', why: exposure }
@@ -142,8 +137,8 @@ const backupsIn = (folders: KeyFolders): readonly SecretFile[] => {
 }
 
 /**
- * Allows one pending call per path: on a file system that hangs, each call blocks a thread of the pool that
- * all file access of the agent shares.
+ * Allows one pending call per path: on a file system that hangs, each call blocks a thread of the pool that all file
+ * access of the agent shares.
  */
 const oneCallPerPath = (files: KeyFiles): KeyFiles => {
   const pending = new Set<string>()

@@ -2,12 +2,7 @@ import { z } from 'zod'
 import { ParseError } from '../../core/errors.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
 import type { ReadReport } from '../../sources/report-file.ts'
-import {
-  createKeyExaminer,
-  type ExamineKeys,
-  type KeyExaminerOptions,
-  type KeyFile,
-} from './files.ts'
+import { createKeyExaminer, type ExamineKeys, type KeyExaminerOptions, type KeyFile } from './files.ts'
 
 /** Printed by `chain-agent keys-report`, and read by the agent, which has no permissions on the files. */
 const schema = z.object({
@@ -30,11 +25,7 @@ interface ExaminerOptions extends Omit<KeyExaminerOptions, 'files'> {
 }
 
 /** Uses the report of a privileged unit if one is configured; else the agent checks the files itself. */
-export const chooseExaminer = ({
-  keyFiles,
-  readKeyReport,
-  ...others
-}: ExaminerOptions): ExamineKeys =>
+export const chooseExaminer = ({ keyFiles, readKeyReport, ...others }: ExaminerOptions): ExamineKeys =>
   readKeyReport === null
     ? createKeyExaminer({ files: keyFiles, ...others })
     : async (signal) => parseKeyReport(await readKeyReport(signal))

@@ -84,8 +84,7 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): Ledger
   let hasOwnScope = false
   const initializeScope = (scope: 'own' | 'network'): void => {
     if (scope === 'own') hasOwnScope = true
-    for (const event of LEDGER_EVENTS)
-      recorder.count('chain_ledger_blocks_total', 0, { event, scope })
+    for (const event of LEDGER_EVENTS) recorder.count('chain_ledger_blocks_total', 0, { event, scope })
     recorder.count('chain_ledger_timeouts_total', 0, { scope })
   }
 
@@ -127,8 +126,7 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): Ledger
     }
     newest[event] = {
       round: larger(before?.round ?? null, block.round),
-      epoch:
-        block.epoch === null ? (before?.epoch ?? null) : larger(before?.epoch ?? null, block.epoch),
+      epoch: block.epoch === null ? (before?.epoch ?? null) : larger(before?.epoch ?? null, block.epoch),
       seqNum: larger(before?.seqNum ?? null, block.seqNum),
       blockAt: before && block.seqNum < before.seqNum ? before.blockAt : block.blockAt,
     }
@@ -149,8 +147,7 @@ export const createLedgerCounters = (recorder: Recorder, ownKey: OwnKey): Ledger
       const by = isOld ? 0 : 1
       const isOwn = event.author === ownKey.get()
       if (event.event === 'timeout') {
-        for (const scope of scopesOf(event.author))
-          recorder.count('chain_ledger_timeouts_total', by, { scope })
+        for (const scope of scopesOf(event.author)) recorder.count('chain_ledger_timeouts_total', by, { scope })
         if (isOwn) ownConsecutiveTimeouts = (ownConsecutiveTimeouts ?? 0) + 1
         return true
       }

@@ -54,8 +54,6 @@ export const definition = {
     chain_ledger_future_blocks_total: counter(
       'Proposed blocks whose timestamp is later than their line: the clock of the leader or of this host is wrong.',
     ),
-    chain_ledger_own_consecutive_timeouts: gauge(
-      'Consecutive rounds that this node led and that timed out.',
-    ),
+    chain_ledger_own_consecutive_timeouts: gauge('Consecutive rounds that this node led and that timed out.'),
   },
 } as const

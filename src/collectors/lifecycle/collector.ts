@@ -68,11 +68,7 @@ export const lifecycle = (options: LifecycleCollectorOptions): Collector<Followe
     name: definition.name,
     help: definition.help,
     timing,
-    run: follow<FollowerReading, FollowerReading>(
-      open,
-      { lastEntryAt: null },
-      (_, following) => following,
-    ),
+    run: follow<FollowerReading, FollowerReading>(open, { lastEntryAt: null }, (_, following) => following),
     samples: (reading) => followerSamples(SERVICE, reading),
     states: () => ({}),
   }

@@ -21,16 +21,10 @@ export const definition = {
     "Starts and exits, from systemd's journal entries and from the poll of the units; each run of a unit is counted once.",
   settings: z.strictObject(timing('5s', '10s', FOLLOW)).prefault({}),
   metrics: {
-    chain_service_starts_total: counter(
-      'Starts of the unit since the agent first read its state.',
-      { service: open },
-    ),
-    chain_service_exits_total: counter(
-      'Exits of the unit since the agent first read its state, by systemd result.',
-      {
-        service: open,
-        result: EXIT_RESULTS,
-      },
-    ),
+    chain_service_starts_total: counter('Starts of the unit since the agent first read its state.', { service: open }),
+    chain_service_exits_total: counter('Exits of the unit since the agent first read its state, by systemd result.', {
+      service: open,
+      result: EXIT_RESULTS,
+    }),
   },
 } as const

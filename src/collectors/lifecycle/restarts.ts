@@ -5,19 +5,15 @@ import { EXIT_RESULTS } from './definition.ts'
 import { createRecentSet } from '../shared/recent-set.ts'
 
 /**
- * Counters of starts and exits of units. There are two sources, the poll of systemctl and the journal entries
- * of systemd; each run of a unit has an invocation id, so each is counted once. The journal also contains the
- * runs between two polls; the poll works without permission to read the journal.
+ * Counters of starts and exits of units. There are two sources, the poll of systemctl and the journal entries of
+ * systemd; each run of a unit has an invocation id, so each is counted once. The journal also contains the runs between
+ * two polls; the poll works without permission to read the journal.
  */
 export interface LifecycleCounters {
   /** Creates the counters with 0, once a source is available; before that, the values are unknown. */
   initialize(): void
   /** Adds a unit as polled. The first poll of a service counts neither a start nor an exit. */
-  polled(unit: {
-    readonly service: string
-    readonly invocation: string | null
-    readonly result: string | null
-  }): void
+  polled(unit: { readonly service: string; readonly invocation: string | null; readonly result: string | null }): void
   started(entry: UnitEntry): void
   exited(entry: UnitEntry & { readonly result: string }): void
   /** State that must survive a restart of the agent. */
@@ -38,10 +34,7 @@ const MAX_RUNS = 500
 
 const snapshotSchema = z.object({ starts: z.array(z.string()), ends: z.array(z.string()) })
 
-export const createLifecycleCounters = (
-  recorder: Recorder,
-  services: readonly string[],
-): LifecycleCounters => {
+export const createLifecycleCounters = (recorder: Recorder, services: readonly string[]): LifecycleCounters => {
   const starts = createRecentSet(MAX_RUNS)
   const ends = createRecentSet(MAX_RUNS)
   const lastPolled = new Map<string, { invocation: string | null; readonly first: string | null }>()
@@ -50,11 +43,7 @@ export const createLifecycleCounters = (
   const countStart = (service: string, invocation: string, by: 0 | 1): void => {
     if (starts.add(invocation)) recorder.count('chain_service_starts_total', by, { service })
   }
-  const countExit = (
-    service: string,
-    invocation: string,
-    { by, reported }: { by: 0 | 1; reported: string },
-  ): void => {
+  const countExit = (service: string, invocation: string, { by, reported }: { by: 0 | 1; reported: string }): void => {
     const result = EXIT_RESULTS.find((known) => known === reported) ?? 'other'
     if (ends.add(invocation)) recorder.count('chain_service_exits_total', by, { service, result })
   }
@@ -64,8 +53,7 @@ export const createLifecycleCounters = (
     isInitialized = true
     for (const service of services) {
       recorder.count('chain_service_starts_total', 0, { service })
-      for (const result of EXIT_RESULTS)
-        recorder.count('chain_service_exits_total', 0, { service, result })
+      for (const result of EXIT_RESULTS) recorder.count('chain_service_exits_total', 0, { service, result })
     }
   }
 
@@ -82,8 +70,7 @@ export const createLifecycleCounters = (
       if (invocation === null) return // systemd does not keep the last run of an unloaded unit
       if (invocation !== before.invocation) countStart(service, invocation, 1)
       before.invocation = invocation
-      if (result !== null && invocation !== before.first)
-        countExit(service, invocation, { by: 1, reported: result })
+      if (result !== null && invocation !== before.first) countExit(service, invocation, { by: 1, reported: result })
     },
     started: ({ service, invocation, isOld }) => {
       countStart(service, invocation, isOld ? 0 : 1)
@@ -110,9 +97,9 @@ interface RunningUnit {
 const ONE_START_MS = 2 * minute
 
 /**
- * Detects that consensus was restarted and execution was not: execution then receives blocks that it has
- * already executed, and is known to exit on an assertion. The function returns null until both have been
- * running, and true until execution is restarted, too.
+ * Detects that consensus was restarted and execution was not: execution then receives blocks that it has already
+ * executed, and is known to exit on an assertion. The function returns null until both have been running, and true
+ * until execution is restarted, too.
  */
 export const createPartialRestart = () => {
   let before: { readonly bft: string; readonly execution: string } | undefined

@@ -1,10 +1,4 @@
-import {
-  type Collector,
-  type Context,
-  follow,
-  type Timing,
-  withDeadline,
-} from '../../core/collector.ts'
+import { type Collector, type Context, follow, type Timing, withDeadline } from '../../core/collector.ts'
 import { minute } from '../../core/units.ts'
 import { type Sample, sample } from '../../core/metric.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
@@ -112,8 +106,8 @@ interface OldestEntriesOptions {
 }
 
 /**
- * The time of the oldest entry of each service in the journal. It is read independently of the follower,
- * so that a read that hangs does not block it.
+ * The time of the oldest entry of each service in the journal. It is read independently of the follower, so that a read
+ * that hangs does not block it.
  */
 const createOldestEntries = ({ read, every, timeout }: OldestEntriesOptions) => {
   let oldest: ReadonlyMap<string, number> = new Map()
@@ -127,9 +121,9 @@ const createOldestEntries = ({ read, every, timeout }: OldestEntriesOptions) => 
     const found = new Map<string, number>()
     const readEach = async ({ signal }: Context): Promise<void> => {
       for (const [service, unit] of units) {
-        // An error is a journal that cannot be read, which the follower reports.
-        // Not `-u`: it also selects the entries of systemd about the unit, which may be in another file
-        // of the journal, and outlive the entries of the unit itself.
+        // An error is a journal that cannot be read, which the follower reports. Not `-u`: it also selects the entries
+        // of systemd about the unit, which may be in another file of the journal, and outlive the entries of the unit
+        // itself.
         const entry = await read([`_SYSTEMD_UNIT=${unit}`], signal).catch(() => undefined)
         if (entry) found.set(service, entry.at)
       }
@@ -164,10 +158,7 @@ const samples = ({ oldestEntryAt, ...following }: Reading): readonly Sample[] =>
 
 const states = ({ trouble }: Reading): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(trouble).map(([service, failures]) => [
-      `${service} log`,
-      failures.join('; ') || 'no failures',
-    ]),
+    Object.entries(trouble).map(([service, failures]) => [`${service} log`, failures.join('; ') || 'no failures']),
   )
 
 export const offer: OfferCollector = (dependencies) => {
@@ -177,7 +168,6 @@ export const offer: OfferCollector = (dependencies) => {
     uses: [unitNames],
     // Without a unit, journalctl would follow all units of the host.
     hasWork: Object.keys(units).length > 0,
-    create: (timing) =>
-      logs({ ...dependencies, units, journalDependencies: journalFor('logs'), timing }),
+    create: (timing) => logs({ ...dependencies, units, journalDependencies: journalFor('logs'), timing }),
   }
 }

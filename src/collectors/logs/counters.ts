@@ -1,12 +1,7 @@
 import { z } from 'zod'
 import type { Recorder } from '../../core/recorder.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
-import {
-  type ClassifiedLine,
-  mayMatchPattern,
-  patternsOf,
-  classifyLine,
-} from '../../parsers/log-patterns.ts'
+import { type ClassifiedLine, mayMatchPattern, patternsOf, classifyLine } from '../../parsers/log-patterns.ts'
 import { SERVICE as CONSENSUS } from '../consensus/counters.ts'
 import { createRecentFailures } from './recent-failures.ts'
 import { droppedMessages, isAboutUnit } from '../shared/log-lines.ts'
@@ -17,9 +12,7 @@ const REASON_WITHIN_MS = 10_000
 const NO_REASON = /^(?:note: run with|stack backtrace:)/
 
 const snapshotSchema = z.object({
-  waiting: z.array(
-    z.tuple([z.string(), z.object({ at: z.number(), patterns: z.array(z.string()) })]),
-  ),
+  waiting: z.array(z.tuple([z.string(), z.object({ at: z.number(), patterns: z.array(z.string()) })])),
   seen: z.unknown(),
 })
 
@@ -33,11 +26,7 @@ export const createLogCounters = (recorder: Recorder, services: readonly string[
   /** The consensus collector counts warnings, errors and dropped messages of consensus. */
   const isCountedHere = (service: string): boolean => service !== CONSENSUS
 
-  const addReason = (
-    { isBare, text }: ClassifiedLine,
-    service: string,
-    { at, fields }: JournalEntry,
-  ): void => {
+  const addReason = ({ isBare, text }: ClassifiedLine, service: string, { at, fields }: JournalEntry): void => {
     const process = processOf(service, fields)
     const first = waiting.get(process)
     // A complete log line in between is from another thread, and not the reason.
@@ -48,15 +37,9 @@ export const createLogCounters = (recorder: Recorder, services: readonly string[
     }
   }
 
-  const addFailures = (
-    line: ClassifiedLine,
-    service: string,
-    { at, fields }: JournalEntry,
-  ): void => {
+  const addFailures = (line: ClassifiedLine, service: string, { at, fields }: JournalEntry): void => {
     for (const pattern of line.patterns) failures.add(service, pattern, { at, text: line.text })
-    const patterns = line.patterns.flatMap(({ name, reasonOnNextLine }) =>
-      reasonOnNextLine ? [name] : [],
-    )
+    const patterns = line.patterns.flatMap(({ name, reasonOnNextLine }) => (reasonOnNextLine ? [name] : []))
     if (patterns.length === 0) return
     for (const [process, { at: since }] of waiting) {
       if (at - since > REASON_WITHIN_MS) waiting.delete(process)
@@ -98,8 +81,7 @@ export const createLogCounters = (recorder: Recorder, services: readonly string[
         recorder.count('chain_log_pattern_total', by, { service, pattern })
       }
       const { level } = line
-      if (level && isCountedHere(service))
-        recorder.count('chain_log_lines_total', by, { service, level })
+      if (level && isCountedHere(service)) recorder.count('chain_log_lines_total', by, { service, level })
     },
     trouble: failures.read,
     snapshot: () => ({ waiting: [...waiting], seen: failures.snapshot() }),

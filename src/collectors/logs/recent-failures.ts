@@ -18,10 +18,7 @@ interface Failure {
 /** Service → recent failures: the name of the pattern, with the text of the line if it is critical. */
 export type RecentFailures = Readonly<Record<string, readonly string[]>>
 
-const schema = z.record(
-  z.string(),
-  z.record(z.string(), z.object({ at: z.number(), text: z.string() })),
-)
+const schema = z.record(z.string(), z.record(z.string(), z.object({ at: z.number(), text: z.string() })))
 
 /** The patterns that matched in the last ten minutes, with the text of the line. */
 export const createRecentFailures = (services: readonly string[]) => {
@@ -53,8 +50,7 @@ export const createRecentFailures = (services: readonly string[]) => {
           }),
         ]),
       ),
-    snapshot: () =>
-      Object.fromEntries([...failures].map(([name, all]) => [name, Object.fromEntries(all)])),
+    snapshot: () => Object.fromEntries([...failures].map(([name, all]) => [name, Object.fromEntries(all)])),
     restore: (snapshot: unknown): void => {
       for (const [service, all] of Object.entries(schema.safeParse(snapshot).data ?? {})) {
         for (const [name, failure] of Object.entries(all)) {

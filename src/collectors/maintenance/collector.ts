@@ -23,10 +23,7 @@ interface Reading {
 const NONE: Reading = { reason: null, until: null, note: null }
 
 /** The maintenance window that the operator has set. It ends by itself, and survives a restart of the agent. */
-export const maintenance = ({
-  checkpoint,
-  timing,
-}: MaintenanceCollectorOptions): Collector<Reading> => ({
+export const maintenance = ({ checkpoint, timing }: MaintenanceCollectorOptions): Collector<Reading> => ({
   name: definition.name,
   help: definition.help,
   timing,
@@ -36,14 +33,10 @@ export const maintenance = ({
     const window = found.state === 'saved' ? readMaintenance(found.value) : undefined
     if (!window) throw unreadable()
     const { reason, until, note } = window
-    return !isActive(window, clock.now())
-      ? NONE
-      : { reason, until: new Date(until).toISOString(), note }
+    return !isActive(window, clock.now()) ? NONE : { reason, until: new Date(until).toISOString(), note }
   }),
   samples: ({ reason: active }) =>
-    MAINTENANCE_REASONS.map((reason) =>
-      sample('chain_agent_maintenance', reason === active, { reason }),
-    ),
+    MAINTENANCE_REASONS.map((reason) => sample('chain_agent_maintenance', reason === active, { reason })),
   states: ({ reason, until }) => ({
     maintenance: reason === null ? 'none' : `${reason}, until ${until}`,
   }),

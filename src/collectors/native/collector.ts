@@ -9,12 +9,7 @@ import type { MetricsEndpoint } from '../../sources/endpoints.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import { createUnparsedLine } from '../shared/log-lines.ts'
 import { nativeSamples } from './samples.ts'
-import {
-  createMovementDetector,
-  type Movement,
-  type NativeSeries,
-  readNativeSeries,
-} from './series.ts'
+import { createMovementDetector, type Movement, type NativeSeries, readNativeSeries } from './series.ts'
 import { request, failureState, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
@@ -65,10 +60,7 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
   const count = ({ unknownLines, firstUnknown }: Exposition): void => {
     recorder.count('chain_agent_lines_total', unknownLines, { format: FORMAT, result: 'unparsed' })
     if (firstUnknown === null) return
-    unparsedLine.add(
-      new ParseError("the node's metrics", 'a name, labels, a value', firstUnknown),
-      clock.now(),
-    )
+    unparsedLine.add(new ParseError("the node's metrics", 'a name, labels, a value', firstUnknown), clock.now())
   }
 
   const readEndpoint = async (
@@ -106,15 +98,12 @@ export const native = (options: NativeCollectorOptions): Collector<NativeReading
     run: poll(timing, read),
     samples: ({ asked, given }) => [
       ...asked.map(({ source, up }) => sample('chain_native_up', up, { source })),
-      ...(given && given.pace !== 'unknown'
-        ? [sample('chain_native_frozen', given.pace === 'standing')]
-        : []),
+      ...(given && given.pace !== 'unknown' ? [sample('chain_native_frozen', given.pace === 'standing')] : []),
       ...(given && isLive(given) ? nativeSamples(given.series) : []),
     ],
     states: ({ asked, given, unparsed }) => ({
       ...Object.fromEntries(asked.map(({ source, state }) => [`metrics at ${source}`, state])),
-      ...(given &&
-        given.pace !== 'unknown' && { 'metrics of consensus': MOVEMENT_STATES[given.pace] }),
+      ...(given && given.pace !== 'unknown' && { 'metrics of consensus': MOVEMENT_STATES[given.pace] }),
       ...(unparsed === null ? {} : { 'metrics, unparsed': unparsed }),
     }),
   }

@@ -27,9 +27,7 @@ export const definition = {
   settings: z
     .strictObject({
       ...timing('10s', '5s', POLL),
-      url: url('the metrics endpoint of consensus; without a path, /metrics is used').default(
-        'http://localhost:9143',
-      ),
+      url: url('the metrics endpoint of consensus; without a path, /metrics is used').default('http://localhost:9143'),
       fallbackUrl: url('the fallback endpoint: the OpenTelemetry collector')
         .nullable()
         .default('http://localhost:8889'),
@@ -62,15 +60,13 @@ export const definition = {
     chain_native_statesync_active: gauge('Whether consensus reports that it needs statesync.'),
     chain_native_statesync_progress_block: gauge('Block that statesync has reached.'),
     chain_native_statesync_target_block: gauge('Target block of statesync.'),
-    chain_native_vote_delay_seconds: gauge(
-      'Time from the start of the vote timer until the vote was ready.',
-      { percentile: ['p50', 'p90', 'p99'] },
-    ),
+    chain_native_vote_delay_seconds: gauge('Time from the start of the vote timer until the vote was ready.', {
+      percentile: ['p50', 'p90', 'p99'],
+    }),
     chain_native_stake_ratio: gauge('Ratio of the stake of the network; 0 outside the active set.'),
-    chain_native_migration_phase: gauge(
-      'Phase of the migration of the database as a state set; exactly one is 1.',
-      { phase: MIGRATION_PHASES },
-    ),
+    chain_native_migration_phase: gauge('Phase of the migration of the database as a state set; exactly one is 1.', {
+      phase: MIGRATION_PHASES,
+    }),
     chain_native_events_total: externalCounter('Events of consensus since it was started.', {
       event: NATIVE_EVENTS,
     }),

@@ -1,8 +1,8 @@
 import type { MIGRATION_PHASES, NATIVE_EVENTS } from './definition.ts'
 
 /**
- * Names of the node's metrics, without the name prefix. All of them are gauges, also those that count; a
- * version without a metric omits it.
+ * Names of the node's metrics, without the name prefix. All of them are gauges, also those that count; a version
+ * without a metric omits it.
  */
 export const NATIVE_NAMES = {
   uptime: 'total_uptime_us',

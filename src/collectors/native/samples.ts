@@ -1,12 +1,6 @@
 import { MIGRATION_PHASES, NATIVE_EVENTS } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
-import {
-  EVENT_NAMES,
-  MIGRATION_VALUES,
-  NATIVE_NAMES,
-  SESSION_NAMES,
-  VOTE_DELAY_NAMES,
-} from './metric-names.ts'
+import { EVENT_NAMES, MIGRATION_VALUES, NATIVE_NAMES, SESSION_NAMES, VOTE_DELAY_NAMES } from './metric-names.ts'
 import type { NativeSeries } from './series.ts'
 
 /** Network and version. `service_name` is omitted: it contains the name that the operator gave the node. */
@@ -27,16 +21,12 @@ export const nativeSamples = (series: NativeSeries): readonly Sample[] => {
     ...sampleIfKnown('chain_native_peers', value(NATIVE_NAMES.peers)),
     ...sampleIfKnown('chain_native_upstream_validators', value(NATIVE_NAMES.upstreamValidators)),
     ...sampleIfKnown('chain_native_downstream_nodes', value(NATIVE_NAMES.downstreamNodes)),
-    ...STATES.flatMap((state) =>
-      sampleIfKnown('chain_native_sessions', value(SESSION_NAMES[state]), { state }),
-    ),
+    ...STATES.flatMap((state) => sampleIfKnown('chain_native_sessions', value(SESSION_NAMES[state]), { state })),
     ...statesyncSamples(series),
     ...PERCENTILES.flatMap((percentile) =>
-      sampleIfKnown(
-        'chain_native_vote_delay_seconds',
-        divided(value(VOTE_DELAY_NAMES[percentile]), 1000),
-        { percentile },
-      ),
+      sampleIfKnown('chain_native_vote_delay_seconds', divided(value(VOTE_DELAY_NAMES[percentile]), 1000), {
+        percentile,
+      }),
     ),
     ...sampleIfKnown('chain_native_stake_ratio', divided(value(NATIVE_NAMES.stake), 10_000)),
     ...phaseSamples(value(NATIVE_NAMES.migrationPhase)),
@@ -60,10 +50,7 @@ const statesyncSamples = ({ value }: NativeSeries): readonly Sample[] => {
     ...(target === undefined || target === 0
       ? []
       : [
-          ...sampleIfKnown(
-            'chain_native_statesync_progress_block',
-            value(NATIVE_NAMES.statesyncProgress),
-          ),
+          ...sampleIfKnown('chain_native_statesync_progress_block', value(NATIVE_NAMES.statesyncProgress)),
           sample('chain_native_statesync_target_block', target),
         ]),
   ]

@@ -17,14 +17,11 @@ export interface NativeSeries {
 const STALE_AFTER = minute / 2
 
 /**
- * Returns undefined if there are no metrics of consensus. Series are selected by name only: labels differ
- * between versions, and operators add labels. After an upgrade an OpenTelemetry collector may serve two series
- * of one name for a while, of the old and of the new version: the newest is used.
+ * Returns undefined if there are no metrics of consensus. Series are selected by name only: labels differ between
+ * versions, and operators add labels. After an upgrade an OpenTelemetry collector may serve two series of one name for
+ * a while, of the old and of the new version: the newest is used.
  */
-export const readNativeSeries = (
-  samples: readonly PrometheusSample[],
-  prefix: string,
-): NativeSeries | undefined => {
+export const readNativeSeries = (samples: readonly PrometheusSample[], prefix: string): NativeSeries | undefined => {
   const own = samples.filter(
     ({ name }) => name.startsWith(`${prefix}_`) && isOfConsensus(name.slice(prefix.length + 1)),
   )
@@ -32,8 +29,7 @@ export const readNativeSeries = (
   const times = own.flatMap(({ timestampMs }) => (timestampMs === null ? [] : [timestampMs]))
   const newestAt = times.length === 0 ? null : Math.max(...times)
   const fresh = own.filter(
-    ({ timestampMs }) =>
-      timestampMs === null || newestAt === null || newestAt - timestampMs <= STALE_AFTER,
+    ({ timestampMs }) => timestampMs === null || newestAt === null || newestAt - timestampMs <= STALE_AFTER,
   )
   const byName = new Map<string, PrometheusSample[]>()
   for (const sample of fresh) {
@@ -55,9 +51,7 @@ export const readNativeSeries = (
 /** Two different values with the same timestamp are unknown: either may be of this node. */
 const newestOf = (samples: readonly PrometheusSample[]): number | undefined => {
   const newest = Math.max(...samples.map(({ timestampMs }) => timestampMs ?? 0))
-  const values = new Set(
-    samples.filter(({ timestampMs }) => (timestampMs ?? 0) === newest).map(({ value }) => value),
-  )
+  const values = new Set(samples.filter(({ timestampMs }) => (timestampMs ?? 0) === newest).map(({ value }) => value))
   const [value] = values
   return values.size === 1 ? value : undefined
 }
@@ -73,9 +67,9 @@ export type Movement = 'moving' | 'standing' | 'unknown'
 const STOPPED_AFTER = 3 * second
 
 /**
- * Detects whether the values of one endpoint are from a running process: an OpenTelemetry collector serves the
- * last values for a minute after the exit of consensus, or for hours, depending on its configuration. They have
- * old timestamps or, without timestamps, an uptime that does not increase.
+ * Detects whether the values of one endpoint are from a running process: an OpenTelemetry collector serves the last
+ * values for a minute after the exit of consensus, or for hours, depending on its configuration. They have old
+ * timestamps or, without timestamps, an uptime that does not increase.
  */
 export const createMovementDetector = (clock: Clock) => {
   let last: { readonly uptime: number; readonly at: number } | undefined

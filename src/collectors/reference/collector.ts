@@ -50,17 +50,10 @@ export const reference = ({
 
   const readReference = async (
     { name, kind, source }: Reference,
-    {
-      signal,
-      ownChain,
-    }: { readonly signal: AbortSignal; readonly ownChain: Promise<Reply<bigint>> },
+    { signal, ownChain }: { readonly signal: AbortSignal; readonly ownChain: Promise<Reply<bigint>> },
   ): Promise<ReferenceResult> => {
     if (kind === 'query') return resultOf(name, await request(source.height(signal), parseHeight))
-    const [reply, chain, own] = await Promise.all([
-      height(source, signal),
-      chainId(source, signal),
-      ownChain,
-    ])
+    const [reply, chain, own] = await Promise.all([height(source, signal), chainId(source, signal), ownChain])
     if (own.ok) knownChain = own.value
     if (chain.ok && knownChain !== undefined && chain.value !== knownChain) {
       return { name, up: false, blockNumber: null, state: 'another chain' }
@@ -79,9 +72,7 @@ export const reference = ({
     const own = { rpc: valueOf(latest), query: valueOf(finalized)?.number ?? null }
     const views = all.flatMap(({ blockNumber }, at) => {
       const kind = references[at]?.kind
-      return blockNumber === null || kind === undefined
-        ? []
-        : [{ height: blockNumber, own: own[kind] }]
+      return blockNumber === null || kind === undefined ? [] : [{ height: blockNumber, own: own[kind] }]
     })
     return {
       references: all,
@@ -102,8 +93,7 @@ export const reference = ({
       sample('chain_reference_agreeing', agreeing),
       ...sampleIfKnown('chain_block_difference', difference),
     ],
-    states: ({ references: all }) =>
-      Object.fromEntries(all.map(({ name, state }) => [`reference ${name}`, state])),
+    states: ({ references: all }) => Object.fromEntries(all.map(({ name, state }) => [`reference ${name}`, state])),
   }
 }
 

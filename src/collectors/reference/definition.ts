@@ -9,10 +9,9 @@ export const definition = {
     'References for the height of the chain (`references:`). The difference needs a quorum: the majority of those configured, within 10 blocks of each other. RPC endpoints are compared on `latest`, query services on `finalized`.',
   settings: z.strictObject(timing('10s', '5s', POLL)).prefault({}),
   metrics: {
-    chain_reference_up: gauge(
-      'Whether the reference responded, and with the chain id of the node if both are known.',
-      { reference: open },
-    ),
+    chain_reference_up: gauge('Whether the reference responded, and with the chain id of the node if both are known.', {
+      reference: open,
+    }),
     chain_reference_block_number: gauge('Block height reported by the reference.', {
       reference: open,
     }),

@@ -5,13 +5,7 @@ import { minute, second } from '../../core/units.ts'
 import { definition, BLOCK_TAGS, REQUEST_FAILURES } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity, parseRpcText } from '../../parsers/rpc.ts'
-import {
-  type RequestFailure,
-  type Reply,
-  request,
-  failureState,
-  requestTimeout,
-} from '../shared/request.ts'
+import { type RequestFailure, type Reply, request, failureState, requestTimeout } from '../shared/request.ts'
 import type { RpcEndpoint } from '../../sources/endpoints.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
@@ -53,12 +47,7 @@ interface RpcCollectorOptions {
 const infoInterval = (info: Info): number => (isComplete(info) ? minute : minute / 6)
 
 /** The node's JSON-RPC. A refused connection or an invalid response is a reading: `chain_rpc_up` 0. */
-export const rpc = ({
-  node,
-  recorder,
-  clock,
-  timing,
-}: RpcCollectorOptions): Collector<RpcReading> => {
+export const rpc = ({ node, recorder, clock, timing }: RpcCollectorOptions): Collector<RpcReading> => {
   const measuredRequest = async <T>(
     method: (typeof METHODS)[number],
     params: readonly unknown[],
@@ -153,10 +142,7 @@ const samples: Collector<RpcReading>['samples'] = (reading) => {
       ...sampleIfKnown('chain_rpc_block_number', numbers[tag]?.number, { tag }),
       ...sampleIfKnown('chain_rpc_block_timestamp_seconds', inSeconds(blocks[tag]?.at), { tag }),
     ]),
-    ...sampleIfKnown(
-      'chain_rpc_last_advance_timestamp_seconds',
-      lastAdvanceAt === null ? null : lastAdvanceAt / 1000,
-    ),
+    ...sampleIfKnown('chain_rpc_last_advance_timestamp_seconds', lastAdvanceAt === null ? null : lastAdvanceAt / 1000),
     ...infoSamples(info),
   ]
 }
@@ -193,6 +179,5 @@ const infoSamples = ({ clientVersion, chainId, netVersion }: Info): readonly Sam
       ]
 
 export const offer: OfferCollector = ({ config, rpcAt, recorder, clock }) => ({
-  create: (timing) =>
-    rpc({ node: rpcAt(config.rpc.url, requestTimeout(timing, 2)), recorder, clock, timing }),
+  create: (timing) => rpc({ node: rpcAt(config.rpc.url, requestTimeout(timing, 2)), recorder, clock, timing }),
 })

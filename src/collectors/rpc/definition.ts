@@ -31,14 +31,11 @@ export const definition = {
     chain_rpc_last_advance_timestamp_seconds: gauge(
       'Time at which the latest height last increased, by the clock of the agent.',
     ),
-    chain_rpc_info: gauge(
-      'Constant 1; client version, chain id and network version reported by the node.',
-      {
-        client_version: open,
-        chain_id: open,
-        net_version: open,
-      },
-    ),
+    chain_rpc_info: gauge('Constant 1; client version, chain id and network version reported by the node.', {
+      client_version: open,
+      chain_id: open,
+      net_version: open,
+    }),
     chain_rpc_request_duration_seconds: histogram(
       'Duration of the requests of each poll, whether the response was valid or not.',
       [0.001, 0.005, 0.01, 0.025, 0.1, 0.25, 1, 2.5],

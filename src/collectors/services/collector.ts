@@ -51,12 +51,7 @@ export const services = (options: ServicesCollectorOptions): Collector<ServicesR
     const resolvedTimers = await unitNames.all(timers, signal)
     const requested = [...resolvedUnits.values(), ...resolvedTimers.values()]
     // Select properties by name: ExecStart and the environment contain the password of the keystores.
-    const args = [
-      'show',
-      '--timestamp=us+utc',
-      `--property=${UNIT_PROPERTIES.join(',')}`,
-      ...requested,
-    ]
+    const args = ['show', '--timestamp=us+utc', `--property=${UNIT_PROPERTIES.join(',')}`, ...requested]
     const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
     const shown = parseUnits(stdout)
     if (shown.length !== requested.length) throw unitCountError(requested.length, shown.length)
@@ -94,8 +89,7 @@ export const services = (options: ServicesCollectorOptions): Collector<ServicesR
     timing,
     run: poll(timing, read),
     samples,
-    states: (reading) =>
-      Object.fromEntries(reading.services.map((unit) => [unit.service, describe(unit)])),
+    states: (reading) => Object.fromEntries(reading.services.map((unit) => [unit.service, describe(unit)])),
   }
 }
 
@@ -108,11 +102,7 @@ const unitCountError = (requested: number, shown: number): SourceError =>
     happened: `systemctl showed ${shown} of ${requested}`,
   })
 
-const isExpected = (
-  service: string,
-  { unitFileState }: Unit,
-  required: readonly string[],
-): boolean =>
+const isExpected = (service: string, { unitFileState }: Unit, required: readonly string[]): boolean =>
   required.includes(service) || unitFileState === 'enabled' || unitFileState === 'enabled-runtime'
 
 const hasEnded = (state: Unit['activeState']): boolean => state === 'inactive' || state === 'failed'
@@ -129,17 +119,11 @@ const describe = ({ loadState, activeState, result, exit, expected }: Service): 
   return `failed (${result}${exit === null ? '' : ` ${exit.status}`})`
 }
 
-const samples: Collector<ServicesReading>['samples'] = ({
-  services: units,
-  timers,
-  partialRestart,
-}) => [
+const samples: Collector<ServicesReading>['samples'] = ({ services: units, timers, partialRestart }) => [
   ...units.flatMap(({ service, expected, ...unit }) => {
     const now = unit.loadState === 'not-found' ? 'not-found' : unit.activeState
     return [
-      ...SERVICE_STATES.map((state) =>
-        sample('chain_service_state', state === now, { service, state }),
-      ),
+      ...SERVICE_STATES.map((state) => sample('chain_service_state', state === now, { service, state })),
       sample('chain_service_active', now === 'active', { service }),
       sample('chain_service_expected', expected, { service }),
       ...sampleIfKnown('chain_service_restarts_total', unit.restarts, { service }),
@@ -163,14 +147,12 @@ const samples: Collector<ServicesReading>['samples'] = ({
   ...sampleIfKnown('chain_service_partial_restart', partialRestart),
 ]
 
-const inSeconds = (milliseconds: number | null): number | null =>
-  milliseconds === null ? null : milliseconds / 1000
+const inSeconds = (milliseconds: number | null): number | null => (milliseconds === null ? null : milliseconds / 1000)
 
 export const offer: OfferCollector = ({ config, exec, unitNames, lifecycle, mainPids }) => {
   const { units, timers, required } = config.services
   return {
     uses: [unitNames, lifecycle],
-    create: (timing) =>
-      services({ exec, unitNames, units, timers, required, lifecycle, mainPids, timing }),
+    create: (timing) => services({ exec, unitNames, units, timers, required, lifecycle, mainPids, timing }),
   }
 }

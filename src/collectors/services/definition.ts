@@ -52,10 +52,9 @@ export const definition = {
       state: SERVICE_STATES,
     }),
     chain_service_active: gauge('Whether systemd reports the unit as active.', { service: open }),
-    chain_service_expected: gauge(
-      'Whether the unit should be active: enabled, or required by the configuration.',
-      { service: open },
-    ),
+    chain_service_expected: gauge('Whether the unit should be active: enabled, or required by the configuration.', {
+      service: open,
+    }),
     chain_service_restarts_total: externalCounter('Restarts of the unit by systemd.', {
       service: open,
     }),
@@ -76,17 +75,11 @@ export const definition = {
       service: open,
     }),
     chain_service_partial_restart: gauge('Whether consensus was restarted and execution was not.'),
-    chain_timer_last_trigger_timestamp_seconds: gauge(
-      'Time at which the timer was last triggered.',
-      {
-        timer: open,
-      },
-    ),
-    chain_timer_next_trigger_timestamp_seconds: gauge(
-      'Time at which the timer is triggered next.',
-      {
-        timer: open,
-      },
-    ),
+    chain_timer_last_trigger_timestamp_seconds: gauge('Time at which the timer was last triggered.', {
+      timer: open,
+    }),
+    chain_timer_next_trigger_timestamp_seconds: gauge('Time at which the timer is triggered next.', {
+      timer: open,
+    }),
   },
 } as const

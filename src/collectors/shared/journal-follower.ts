@@ -45,8 +45,8 @@ interface FollowState {
 }
 
 /**
- * Follows the journal for a consumer, across restarts of the follower and of the agent. Cursor and snapshot
- * are saved together after every batch, so that each entry is counted once even if the agent is killed.
+ * Follows the journal for a consumer, across restarts of the follower and of the agent. Cursor and snapshot are saved
+ * together after every batch, so that each entry is counted once even if the agent is killed.
  */
 export const createJournalFollower = (
   { journal, checkpoint, recorder }: JournalDependencies,
@@ -123,15 +123,10 @@ export const createJournalFollower = (
 }
 
 /** The metrics of the follower itself, the same for every consumer. */
-export const followerSamples = (
-  service: string,
-  { lastEntryAt }: FollowerReading,
-): readonly Sample[] =>
-  sampleIfKnown(
-    'chain_agent_journal_last_entry_timestamp_seconds',
-    lastEntryAt === null ? null : lastEntryAt / 1000,
-    { service },
-  )
+export const followerSamples = (service: string, { lastEntryAt }: FollowerReading): readonly Sample[] =>
+  sampleIfKnown('chain_agent_journal_last_entry_timestamp_seconds', lastEntryAt === null ? null : lastEntryAt / 1000, {
+    service,
+  })
 
 /** The cursor of the last entry that was read, under which matches, and the snapshot of the consumer. */
 interface SavedCursor {
@@ -152,9 +147,7 @@ const schema = z.object({
 })
 
 /** Returns undefined if nothing was saved, and `unusable` if what was saved cannot be read or is invalid. */
-const readSavedCursor = async (
-  checkpoint: Checkpoint,
-): Promise<SavedCursor | 'unusable' | undefined> => {
+const readSavedCursor = async (checkpoint: Checkpoint): Promise<SavedCursor | 'unusable' | undefined> => {
   const found = await checkpoint.read()
   if (found.state === 'none') return undefined
   if (found.state === 'unreadable') return 'unusable'
@@ -166,5 +159,4 @@ const saveCursor = (checkpoint: Checkpoint, saved: SavedCursor): void => {
 }
 
 /** A cursor that was saved under other matches may be at an entry that these matches do not select. */
-const sameMatch = (a: readonly string[], b: readonly string[]): boolean =>
-  a.join('\0') === b.join('\0')
+const sameMatch = (a: readonly string[], b: readonly string[]): boolean => a.join('\0') === b.join('\0')

@@ -7,8 +7,8 @@ import type { JournalEntry } from '../../parsers/journal.ts'
 const HOUR = 60 * minute
 
 /**
- * Keeps one unparsed line for the log of the agent, replaced at most once per hour. All unparsed lines are
- * counted; after an upgrade of the node every line may have a new format, and must not become a log line each.
+ * Keeps one unparsed line for the log of the agent, replaced at most once per hour. All unparsed lines are counted;
+ * after an upgrade of the node every line may have a new format, and must not become a log line each.
  */
 export const createUnparsedLine = () => {
   let kept: { readonly at: number; readonly text: string } | undefined
@@ -30,14 +30,10 @@ interface LineContext {
 }
 
 /**
- * Parses the lines of one format and counts the results: a new version of the format shows there first.
- * An unparsed line returns null, like a line of another format; a ParseError is not thrown.
+ * Parses the lines of one format and counts the results: a new version of the format shows there first. An unparsed
+ * line returns null, like a line of another format; a ParseError is not thrown.
  */
-export const createLineReader = <Event>(
-  recorder: Recorder,
-  format: string,
-  parse: (line: string) => Event | null,
-) => {
+export const createLineReader = <Event>(recorder: Recorder, format: string, parse: (line: string) => Event | null) => {
   const unparsed = createUnparsedLine()
   const count = (result: (typeof LINE_RESULTS)[number], by: 0 | 1): void => {
     recorder.count('chain_agent_lines_total', by, { format, result })

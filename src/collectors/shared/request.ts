@@ -12,13 +12,8 @@ export type Reply<T> =
   | { readonly ok: false; readonly reason: RequestFailure; readonly detail: string }
 
 /** The state of a failed request, without the message of the server, which may differ at each attempt. */
-export const failureState = (failure: {
-  readonly reason: RequestFailure
-  readonly detail: string
-}): string =>
-  failure.reason === 'refused' || failure.reason === 'http'
-    ? `${failure.reason}: ${failure.detail}`
-    : failure.reason
+export const failureState = (failure: { readonly reason: RequestFailure; readonly detail: string }): string =>
+  failure.reason === 'refused' || failure.reason === 'http' ? `${failure.reason}: ${failure.detail}` : failure.reason
 
 interface Response {
   readonly status: number
@@ -26,10 +21,7 @@ interface Response {
 }
 
 /** Parses the response. A failure of the other side becomes a reply; other errors are thrown. */
-export const request = async <T>(
-  response: Promise<Response>,
-  parse: (text: string) => T,
-): Promise<Reply<T>> => {
+export const request = async <T>(response: Promise<Response>, parse: (text: string) => T): Promise<Reply<T>> => {
   try {
     const { status, text } = await response
     if (status !== 200) return { ok: false, reason: 'http', detail: `HTTP status ${status}` }
@@ -47,8 +39,7 @@ export const request = async <T>(
 }
 
 /**
- * The timeout of each request of a poll with N sequential rounds of requests, in milliseconds. A tenth of the
- * time of the poll remains for a reading about an endpoint that hangs.
+ * The timeout of each request of a poll with N sequential rounds of requests, in milliseconds. A tenth of the time of
+ * the poll remains for a reading about an endpoint that hangs.
  */
-export const requestTimeout = ({ timeout }: Timing, rounds: number): number =>
-  Math.floor((timeout * 0.9) / rounds)
+export const requestTimeout = ({ timeout }: Timing, rounds: number): number => Math.floor((timeout * 0.9) / rounds)

@@ -4,10 +4,7 @@ import type { ReadPrefix } from '../../sources/prefix.ts'
 export interface UnitNames {
   one(template: string, signal: AbortSignal): Promise<string>
   /** Returns the same keys with the resolved names, in the same order. */
-  all(
-    templates: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, string>>
+  all(templates: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ReadonlyMap<string, string>>
 }
 
 export const createUnitNames = (readPrefix: ReadPrefix): UnitNames => ({

@@ -42,9 +42,7 @@ export const status = ({
     ...(servesAsReference ? sampleIfKnown('chain_block_difference', behind(report)) : []),
   ],
   states: ({ consensus, rpc, statesync, unknownKeys }) => ({
-    ...(unknownKeys.length === 0
-      ? {}
-      : { 'status report, unknown keys': unknownKeys.join(' ').slice(0, 200) }),
+    ...(unknownKeys.length === 0 ? {} : { 'status report, unknown keys': unknownKeys.join(' ').slice(0, 200) }),
     'reported consensus': consensus.status ?? 'unknown',
     'reported mode': consensus.mode ?? 'unknown',
     'reported RPC': rpc.status ?? 'unknown',
@@ -111,13 +109,7 @@ const samples = (report: StatusReport): readonly Sample[] => {
   ]
 }
 
-export const offer: OfferCollector = ({
-  config,
-  readStatus: read,
-  readPrefix,
-  recorder,
-  ownKey,
-}) => {
+export const offer: OfferCollector = ({ config, readStatus: read, readPrefix, recorder, ownKey }) => {
   const servesAsReference = config.references.length === 0
   return {
     uses: [readPrefix, ownKey, servesAsReference],

@@ -25,9 +25,7 @@ export const definition = {
     }),
     chain_status_rpc_block_number: gauge('Reported height of the RPC.'),
     chain_status_peers: gauge('Reported number of peers.'),
-    chain_status_in_sync: gauge(
-      'Whether the reported state of consensus is in-sync, the only healthy value.',
-    ),
+    chain_status_in_sync: gauge('Whether the reported state of consensus is in-sync, the only healthy value.'),
     chain_status_live: gauge('Whether the reported mode is live, the only healthy value.'),
     chain_status_rpc_active: gauge('Whether the RPC is reported as active.'),
     chain_status_state_info: gauge('Constant 1; the reported states, unchanged.', {

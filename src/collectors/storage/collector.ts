@@ -4,13 +4,7 @@ import { SourceError } from '../../core/errors.ts'
 import type { Recorder } from '../../core/recorder.ts'
 import { redact } from '../../core/redact.ts'
 import { second } from '../../core/units.ts'
-import {
-  BLOCK_STATES,
-  CHUNK_LISTS,
-  COMPACTION_THRESHOLD,
-  definition,
-  TIMELINES,
-} from './definition.ts'
+import { BLOCK_STATES, CHUNK_LISTS, COMPACTION_THRESHOLD, definition, TIMELINES } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseStorageReport, readStorageFailure, type StorageReport } from '../../parsers/mpt.ts'
 import type { ReadStorage } from '../../sources/node-tools.ts'
@@ -27,12 +21,7 @@ interface StorageCollectorOptions {
 const retryDelay = ({ timeout }: Timing): number => Math.min(2 * second, timeout / 4)
 
 /** The node's database: capacity, usage, history and blocks by state. */
-export const storage = ({
-  read,
-  recorder,
-  clock,
-  timing,
-}: StorageCollectorOptions): Collector<StorageReport> => {
+export const storage = ({ read, recorder, clock, timing }: StorageCollectorOptions): Collector<StorageReport> => {
   let before: StorageReport | undefined
 
   const report = async (signal: AbortSignal): Promise<StorageReport> => {
@@ -109,10 +98,7 @@ const samples = (report: StorageReport): readonly Sample[] => [
   sample('chain_storage_compaction_threshold_ratio', COMPACTION_THRESHOLD),
 ]
 
-const timelineSamples = (
-  report: StorageReport,
-  timeline: (typeof TIMELINES)[number],
-): readonly Sample[] => {
+const timelineSamples = (report: StorageReport, timeline: (typeof TIMELINES)[number]): readonly Sample[] => {
   const of = report.timelines[timeline]
   if (of === null) return []
   const { historyBlocks, earliestBlock, latestBlock, autoExpireBlock, kind } = of

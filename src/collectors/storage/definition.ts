@@ -59,18 +59,13 @@ export const definition = {
     chain_storage_latest_block: gauge('Latest block in the database, by state.', {
       state: BLOCK_STATES,
     }),
-    chain_storage_auto_expire_block: gauge(
-      'Version below which the node expires state by itself.',
-      {
-        timeline: TIMELINES,
-      },
-    ),
+    chain_storage_auto_expire_block: gauge('Version below which the node expires state by itself.', {
+      timeline: TIMELINES,
+    }),
     chain_storage_timeline_info: gauge('Constant 1; the kind of state machine in the timeline.', {
       timeline: TIMELINES,
       kind: open,
     }),
-    chain_storage_compaction_threshold_ratio: gauge(
-      'Used ratio from which the node compacts the database by itself.',
-    ),
+    chain_storage_compaction_threshold_ratio: gauge('Used ratio from which the node compacts the database by itself.'),
   },
 } as const

@@ -44,11 +44,7 @@ const SOFT_PART = 0.8
 const HARD_PART = 0.9
 
 /** Balances of configured holders, from the events of their tokens. */
-export const tokens = ({
-  watch,
-  feedOf,
-  timing,
-}: TokensCollectorOptions): Collector<TokensReading> => {
+export const tokens = ({ watch, feedOf, timing }: TokensCollectorOptions): Collector<TokensReading> => {
   const feeds = watch.map((token) => ({ token, feed: feedOf(token), turn: 0 }))
   const soft = (timing.timeout * SOFT_PART) / Math.max(1, feeds.length)
   let turns = 0
@@ -65,10 +61,7 @@ export const tokens = ({
       }
       turns += 1
       one.turn = turns
-      readings.set(
-        one.token.name,
-        readingOf(one.token, await one.feed.advance({ soft, hard }, signal)),
-      )
+      readings.set(one.token.name, readingOf(one.token, await one.feed.advance({ soft, hard }, signal)))
     }
     return { tokens: watch.flatMap(({ name }) => readings.get(name) ?? []) }
   }
@@ -79,9 +72,7 @@ export const tokens = ({
     timing,
     run: async (context, report) => {
       while (!context.signal.aborted) {
-        const outcome = await attempt(context.clock, () =>
-          withDeadline(context, timing.timeout, read),
-        )
+        const outcome = await attempt(context.clock, () => withDeadline(context, timing.timeout, read))
         if (context.signal.aborted) return
         report(outcome)
         const isBehind = outcome.ok && outcome.value.tokens.some(({ goesOn }) => goesOn)
@@ -103,8 +94,7 @@ export const tokens = ({
               ],
         ),
       ]),
-    states: ({ tokens: all }) =>
-      Object.fromEntries(all.map(({ name, state }) => [`balances of ${name}`, state])),
+    states: ({ tokens: all }) => Object.fromEntries(all.map(({ name, state }) => [`balances of ${name}`, state])),
   }
 }
 
@@ -115,10 +105,7 @@ const NO_TIME_LEFT: Balances = {
   refusal: 'no time left in this round: it is read first in the next one',
 }
 
-const readingOf = (
-  token: WatchedToken,
-  { through, result, hasMoved, refusal }: Balances,
-): TokenReading => {
+const readingOf = (token: WatchedToken, { through, result, hasMoved, refusal }: Balances): TokenReading => {
   const { name, contract, standard, decimals } = token
   return {
     name,

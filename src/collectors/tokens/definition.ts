@@ -32,11 +32,8 @@ export const definition = {
       'Balance of the holder by the events of the token, as a float of raw units divided by 10 to the power of its decimals; exact in the API.',
       { token: open, holder: open, id: open },
     ),
-    chain_token_through_block: gauge(
-      'Last block whose events are included in the balances of the token.',
-      {
-        token: open,
-      },
-    ),
+    chain_token_through_block: gauge('Last block whose events are included in the balances of the token.', {
+      token: open,
+    }),
   },
 } as const

@@ -112,10 +112,7 @@ const installedVersion = (
   return texts.map(versionIn).find((text) => text !== null) ?? null
 }
 
-const mismatchOf = (
-  installed: string | null,
-  running: readonly RunningVersion[],
-): boolean | null => {
+const mismatchOf = (installed: string | null, running: readonly RunningVersion[]): boolean | null => {
   const others = running.map((one) => isDifferentVersion(installed, one.version))
   if (others.includes(true)) return true
   // The RPC restarts by itself: its version does not prove the version of consensus.
@@ -124,8 +121,7 @@ const mismatchOf = (
 }
 
 /** Labels are stored permanently and are public. */
-const label = (value: string | boolean | null): string =>
-  value === null ? '' : excerpt(String(value)).slice(0, 100)
+const label = (value: string | boolean | null): string => (value === null ? '' : excerpt(String(value)).slice(0, 100))
 
 const COMMIT = /^[0-9a-f]{7,40}$/i
 
@@ -163,8 +159,7 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
   const { installed, running, mismatch, forks } = reading
   return {
     'installed version': installed === null ? 'unknown' : label(installed),
-    'running version':
-      running.map((one) => `${label(one.version)} (${one.source})`).join(', ') || 'unknown',
+    'running version': running.map((one) => `${label(one.version)} (${one.source})`).join(', ') || 'unknown',
     ...(mismatch === null ? {} : { restart: mismatch ? 'pending: see both versions' : 'not due' }),
     ...(reading.package.ok ? {} : { package: `unknown: ${summaryOf(reading.package.error)}` }),
     ...Object.fromEntries(
@@ -174,10 +169,7 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
       ]),
     ),
     ...Object.fromEntries(
-      forks.map((readiness) => [
-        `${readiness.fork.kind} ${readiness.fork.name}`,
-        forkState(readiness),
-      ]),
+      forks.map((readiness) => [`${readiness.fork.kind} ${readiness.fork.name}`, forkState(readiness)]),
     ),
   }
 }

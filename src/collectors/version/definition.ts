@@ -15,17 +15,12 @@ export const definition = {
   settings: z
     .strictObject({
       ...timing('1m', '20s', POLL),
-      package: label
-        .nullable()
-        .default(null)
-        .describe("the node's Debian package; null: the name prefix"),
+      package: label.nullable().default(null).describe("the node's Debian package; null: the name prefix"),
       programs: z
         .array(label)
         .default(['node'])
         .describe('the programs, without the name prefix, that print their version with --version'),
-      forksFile: file('forks and releases of networks, in addition to those that are shipped')
-        .nullable()
-        .default(null),
+      forksFile: file('forks and releases of networks, in addition to those that are shipped').nullable().default(null),
     })
     .prefault({}),
   metrics: {
@@ -37,10 +32,10 @@ export const definition = {
       branch: open,
       modified: open,
     }),
-    chain_node_running_info: gauge(
-      'Constant 1; the running version, of the RPC and of the metrics of consensus.',
-      { source: RUNNING_SOURCES, version: open },
-    ),
+    chain_node_running_info: gauge('Constant 1; the running version, of the RPC and of the metrics of consensus.', {
+      source: RUNNING_SOURCES,
+      version: open,
+    }),
     chain_package_info: gauge('Constant 1; the installed package.', {
       package: open,
       version: open,
@@ -48,10 +43,9 @@ export const definition = {
     chain_version_mismatch: gauge(
       'Whether a process runs a version other than the installed one: a restart is pending.',
     ),
-    chain_fork_activation_timestamp_seconds: gauge(
-      'Activation time of the fork or of the mandatory release.',
-      { fork: open },
-    ),
+    chain_fork_activation_timestamp_seconds: gauge('Activation time of the fork or of the mandatory release.', {
+      fork: open,
+    }),
     chain_fork_ready: gauge('Whether the node meets the requirement of the fork.', {
       fork: open,
       check: FORK_CHECKS,

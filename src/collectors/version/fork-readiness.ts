@@ -26,23 +26,18 @@ export interface Readiness {
 
 const DAY = 86_400 * second
 /**
- * From this time before the activation the running version must meet the requirement: if the node was upgraded
- * and not restarted, an alert at the activation would be too late.
+ * From this time before the activation the running version must meet the requirement: if the node was upgraded and not
+ * restarted, an alert at the activation would be too late.
  */
 const RESTARTED_BEFORE = DAY
 const OMITTED_AFTER = 30 * DAY
 
 /** The readiness for each fork. Forks from long ago whose requirements are met are omitted. */
-export const readinessFor = (
-  forks: readonly Fork[],
-  node: NodeProperties,
-  now: number,
-): readonly Readiness[] =>
+export const readinessFor = (forks: readonly Fork[], node: NodeProperties, now: number): readonly Readiness[] =>
   forks
     .map((fork) => ({ fork, checks: checksOf(fork, node, now) }))
     .filter(
-      ({ fork, checks }) =>
-        now - fork.activationAt <= OMITTED_AFTER || checks.some(({ ready }) => ready !== true),
+      ({ fork, checks }) => now - fork.activationAt <= OMITTED_AFTER || checks.some(({ ready }) => ready !== true),
     )
 
 const checksOf = (fork: Fork, node: NodeProperties, now: number): readonly Check[] => [
@@ -60,8 +55,8 @@ const checksOf = (fork: Fork, node: NodeProperties, now: number): readonly Check
 ]
 
 /**
- * First the installed version decides: `chain_version_mismatch` reports that a restart is pending. Later the
- * running version must be new enough, too.
+ * First the installed version decides: `chain_version_mismatch` reports that a restart is pending. Later the running
+ * version must be new enough, too.
  */
 const hasVersion = (
   minimum: string,
@@ -88,9 +83,7 @@ export const forkSamples = ({ fork, checks }: Readiness): readonly Sample[] => [
   sample('chain_fork_activation_timestamp_seconds', fork.activationAt / second, {
     fork: fork.name,
   }),
-  ...checks.flatMap(({ check, ready }) =>
-    sampleIfKnown('chain_fork_ready', ready, { fork: fork.name, check }),
-  ),
+  ...checks.flatMap(({ check, ready }) => sampleIfKnown('chain_fork_ready', ready, { fork: fork.name, check })),
 ]
 
 const ADVICE = {

@@ -10,9 +10,7 @@ import type { RUNNING_SOURCES } from './definition.ts'
 import type { Exec } from '../../sources/exec.ts'
 
 /** The version of a program or package, or the error. */
-export type VersionResult<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly error: Error }
+export type VersionResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error }
 
 interface VersionContext {
   readonly exec: Exec
@@ -98,8 +96,8 @@ export const chainIdOf = (known: SampleIndex): string | null =>
 const SLOT_KIND = 'ethereum'
 
 /**
- * Whether the database has a page-encoded timeline, primary or secondary: from the storage report, else from
- * the metrics of consensus. Null for an unknown kind.
+ * Whether the database has a page-encoded timeline, primary or secondary: from the storage report, else from the
+ * metrics of consensus. Null for an unknown kind.
  */
 export const hasPageTimeline = (known: SampleIndex, prefix: string): boolean | null => {
   const kinds = known.series('chain_storage_timeline_info').map(({ labels }) => labels['kind'])

@@ -85,15 +85,7 @@ const isVerified = (verified: Verification | null): boolean => {
 }
 
 const conflictIn = (options: BalancesOptions): string | undefined => {
-  const {
-    fromBlock = 0,
-    toBlock = Infinity,
-    resume,
-    checkpoint,
-    output,
-    rpc,
-    verify: sample,
-  } = options
+  const { fromBlock = 0, toBlock = Infinity, resume, checkpoint, output, rpc, verify: sample } = options
   const { profile, standard } = options
   // The owner of a token does not depend on the history before.
   if (sample !== undefined && fromBlock > 0 && standard !== 'erc721') {
@@ -173,11 +165,7 @@ interface InterruptedRun {
   readonly error?: unknown
 }
 
-const exitInterrupted = async (
-  io: Io,
-  exit: Exit,
-  { file, error }: InterruptedRun,
-): Promise<void> => {
+const exitInterrupted = async (io: Io, exit: Exit, { file, error }: InterruptedRun): Promise<void> => {
   if (io.signal.reason === READER_GONE) {
     exit(0)
     return

@@ -8,9 +8,7 @@ export const notesOf = ({ token, rebuilt, verified }: BalancesReport): readonly 
   return [
     ...(complete
       ? []
-      : [
-          `NOT COMPLETE: the balances end with block ${through} of ${target}.${error ? ` ${error.summary}.` : ''}`,
-        ]),
+      : [`NOT COMPLETE: the balances end with block ${through} of ${target}.${error ? ` ${error.summary}.` : ''}`]),
     ...(partial
       ? [
           'Partial: the history before --from-block is not included; each balance is the change since then and may be negative.',
@@ -22,14 +20,10 @@ export const notesOf = ({ token, rebuilt, verified }: BalancesReport): readonly 
         ]
       : []),
     ...(hybrid
-      ? [
-          'Hybrid: the contract emits events of two standards; these are the balances of the requested one.',
-        ]
+      ? ['Hybrid: the contract emits events of two standards; these are the balances of the requested one.']
       : []),
     ...(unguarded === true ? [UNGUARDED] : []),
-    ...(complete && stats.logs === 0
-      ? ['No event was found. Check the contract address and the standard.']
-      : []),
+    ...(complete && stats.logs === 0 ? ['No event was found. Check the contract address and the standard.'] : []),
     ...countNotesOf(stats),
     ...(verified ? verificationNotesOf(verified) : []),
     ...(verified?.different ?? [])
@@ -60,9 +54,7 @@ const countNotesOf = (stats: Ledger['stats']): readonly string[] => {
   const applied = counted(stats, ['unindexed', 'dirtyTopic', 'overflow'])
   const isAmbiguous = stats.unindexed > 0
   return [
-    ...(skipped === ''
-      ? []
-      : [`Not applied: ${skipped}. The transfers of these logs are not included.`]),
+    ...(skipped === '' ? [] : [`Not applied: ${skipped}. The transfers of these logs are not included.`]),
     ...(applied === ''
       ? []
       : [

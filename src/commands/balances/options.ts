@@ -1,12 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Profile, Standard } from '../../tokens/types.ts'
-import {
-  readAddress,
-  readAddressOf,
-  readBlock,
-  type ServiceOptions,
-  serviceOptions,
-} from '../query/service.ts'
+import { readAddress, readAddressOf, readBlock, type ServiceOptions, serviceOptions } from '../query/service.ts'
 
 export interface BalancesOptions extends ServiceOptions {
   readonly standard: Standard
@@ -35,12 +29,7 @@ export const balancesOptions = (command: Command): Command =>
         .makeOptionMandatory(),
     )
     .requiredOption('--token <address>', 'contract of the token', readAddress)
-    .addOption(
-      new Option('--profile <name>', 'contract with additional transfer events').choices([
-        'weth',
-        'punks',
-      ]),
-    )
+    .addOption(new Option('--profile <name>', 'contract with additional transfer events').choices(['weth', 'punks']))
     .option('--from-block <number>', 'ignore the history before: the result is partial', readBlock)
     .option(
       '--created-in <number>',
@@ -48,31 +37,19 @@ export const balancesOptions = (command: Command): Command =>
       readBlock,
     )
     .option('--to-block <number>', 'last block; default: the height of the service', readBlock)
-    .option(
-      '--decimals <number>',
-      'add amounts in units with this number of decimals',
-      readNumber(0, 255),
-    )
+    .option('--decimals <number>', 'add amounts in units with this number of decimals', readNumber(0, 255))
     .option('--checksum', 'print addresses in the mixed case of EIP-55')
     .option(
       '--verify <number>',
       'compare this number of holders with the contract, at the last block',
       readNumber(1, 1000),
     )
-    .option(
-      '--rpc <url>',
-      'RPC for --verify; default: the RPC of the node (rpc.url)',
-      readAddressOf('--rpc'),
+    .option('--rpc <url>', 'RPC for --verify; default: the RPC of the node (rpc.url)', readAddressOf('--rpc'))
+    .addOption(
+      new Option('--format <format>', 'format of the output').choices(['table', 'csv', 'json']).default('table'),
     )
     .addOption(
-      new Option('--format <format>', 'format of the output')
-        .choices(['table', 'csv', 'json'])
-        .default('table'),
-    )
-    .addOption(
-      new Option('-n, --lines <number>', 'number of rows of the table')
-        .argParser(readNumber(1, 100_000))
-        .default(20),
+      new Option('-n, --lines <number>', 'number of rows of the table').argParser(readNumber(1, 100_000)).default(20),
     )
     .option('-o, --output <file>', 'output file; it is created when the result is complete')
     .option('--checkpoint <file>', 'checkpoint file; default with --output: FILE.checkpoint')

@@ -94,9 +94,7 @@ function* jsonOf(report: BalancesReport): Generator<string> {
 
 /** Without the numbers of pages, which differ after a resume. */
 const resultStatsOf = (stats: BalancesReport['rebuilt']['ledger']['stats']) =>
-  Object.fromEntries(
-    Object.entries(stats).filter(([name]) => name !== 'pages' && name !== 'fastPages'),
-  )
+  Object.fromEntries(Object.entries(stats).filter(([name]) => name !== 'pages' && name !== 'fastPages'))
 
 const verifiedAsJson = ({ different, ...rest }: Verification) => ({
   ...rest,
@@ -118,17 +116,10 @@ const tableOf = (report: BalancesReport, style: Style, maxRows: number): readonl
   const facts = pairs(
     [
       ['token', `${token.contract}, ${token.standard}`],
-      [
-        'read',
-        complete
-          ? `through block ${through}`
-          : `NOT COMPLETE: through block ${through} of ${target}`,
-      ],
+      ['read', complete ? `through block ${through}` : `NOT COMPLETE: through block ${through} of ${target}`],
       ...(ledger.supply === null
         ? []
-        : [
-            ['supply', (amountOf(ledger.supply, decimals)[0] ?? ledger.supply).toString()] as const,
-          ]),
+        : [['supply', (amountOf(ledger.supply, decimals)[0] ?? ledger.supply).toString()] as const]),
       ['rows', String(all)],
     ],
     style,
@@ -139,46 +130,29 @@ const tableOf = (report: BalancesReport, style: Style, maxRows: number): readonl
     ...(id === null ? [] : [id]),
     amountOf(balance, decimals)[0] ?? balance.toString(),
   ])
-  const widths = (cells[0] ?? []).map((_, at) =>
-    Math.max(...cells.map((row) => (row[at] ?? '').length)),
-  )
+  const widths = (cells[0] ?? []).map((_, at) => Math.max(...cells.map((row) => (row[at] ?? '').length)))
   return [
     ...facts,
     ...(cells.length > 0 ? [''] : []),
     ...cells.map((row) =>
-      row
-        .map((cell, at) =>
-          at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0),
-        )
-        .join('  '),
+      row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  '),
     ),
     ...(all > lines.length ? wrap(`${all - lines.length} more; --format csv has all.`, style) : []),
   ]
 }
 
 /** Writes the balances to the output, and their limitations to standard error. */
-export const writeBalances = async (
-  io: Io,
-  options: BalancesOptions,
-  report: BalancesReport,
-): Promise<void> => {
+export const writeBalances = async (io: Io, options: BalancesOptions, report: BalancesReport): Promise<void> => {
   const { format, output } = options
   const style = createStyle(io)
   const notes = [...notesOf(report), ...endNoteOf(options, report)]
   const cannotMark = format === 'csv' && !report.rebuilt.complete
   if (cannotMark) {
-    notes.push(
-      'Nothing was written: CSV cannot mark an incomplete result. Use --format json to get it.',
-    )
+    notes.push('Nothing was written: CSV cannot mark an incomplete result. Use --format json to get it.')
   } else {
-    const out =
-      output === undefined
-        ? { append: (text: string) => writeAll(io, text) }
-        : await openOutput(output)
+    const out = output === undefined ? { append: (text: string) => writeAll(io, text) } : await openOutput(output)
     const page = () => tableOf(report, style, options.lines).map((line) => `${line}\n`)
-    for (const text of inChunks(
-      { csv: () => csvOf(report), json: () => jsonOf(report), table: page }[format](),
-    )) {
+    for (const text of inChunks({ csv: () => csvOf(report), json: () => jsonOf(report), table: page }[format]())) {
       await out.append(text)
     }
     if ('finish' in out && output !== undefined) {
@@ -205,9 +179,7 @@ const endNoteOf = (
 ): readonly string[] => {
   const isCut = toBlock > through
   if (!complete || !(isCut || format === 'csv' || output !== undefined)) return []
-  return [
-    `Through block ${through}${isCut ? `, not ${toBlock}: the service has no later block yet` : ''}.`,
-  ]
+  return [`Through block ${through}${isCut ? `, not ${toBlock}: the service has no later block yet` : ''}.`]
 }
 
 const CHUNK_LENGTH = 1 << 16

@@ -57,21 +57,8 @@ export interface RebuiltBalances {
  * unreachable after the first page, returns an incomplete result. Returns undefined if interrupted. The checkpoint
  * stays after the end, because verifying and writing the balances may fail or be interrupted.
  */
-export const rebuildBalances = async (
-  options: RebuildOptions,
-): Promise<RebuiltBalances | undefined> => {
-  const {
-    client,
-    url,
-    clock,
-    signal,
-    standard,
-    contract,
-    profile,
-    fromBlock,
-    fullHistory,
-    onProgress,
-  } = options
+export const rebuildBalances = async (options: RebuildOptions): Promise<RebuiltBalances | undefined> => {
+  const { client, url, clock, signal, standard, contract, profile, fromBlock, fullHistory, onProgress } = options
   const topics = topicsOf(standard, profile)
   const identity = { standard, contract, profile, fromBlock, fullHistory, toBlock: options.toBlock }
   const checkpoint = options.checkpoint

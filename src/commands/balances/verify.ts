@@ -51,8 +51,7 @@ export const verifyBalances = async (options: VerifyOptions): Promise<Verificati
   for (const row of chosen) {
     signal.throwIfAborted()
     // A node that did not respond this often is not requested again.
-    const theirs =
-      failures < MAX_FAILURES ? await callContract(rpc, callOf(row, options), options) : NO_ANSWER
+    const theirs = failures < MAX_FAILURES ? await callContract(rpc, callOf(row, options), options) : NO_ANSWER
     failures = 'why' in theirs && theirs.hasFailed ? failures + 1 : 0
     if ('why' in theirs) {
       untold += 1
@@ -69,16 +68,11 @@ export const verifyBalances = async (options: VerifyOptions): Promise<Verificati
 
 const MAX_FAILURES = 3
 
-type ContractAnswer =
-  | { readonly value: string }
-  | { readonly why: string; readonly hasFailed?: boolean }
+type ContractAnswer = { readonly value: string } | { readonly why: string; readonly hasFailed?: boolean }
 
 const NO_ANSWER: ContractAnswer = { why: 'no answer', hasFailed: true }
 
-const supplyOf = async (
-  rpc: RpcEndpoint,
-  options: VerifyOptions,
-): Promise<Verification['supply']> => {
+const supplyOf = async (rpc: RpcEndpoint, options: VerifyOptions): Promise<Verification['supply']> => {
   const { supply } = options.ledger
   if (supply === null || options.standard !== 'erc20') return null
   options.signal.throwIfAborted()
@@ -94,9 +88,7 @@ const endsOf = (intervals: LedgerResult['intervals']): readonly BalanceRow[] =>
 
 /** The largest, the smallest, and evenly spaced ones between them; deterministic. */
 const sampleOf = (rows: readonly BalanceRow[], sample: number): readonly BalanceRow[] => {
-  const bySize = rows.toSorted((a, b) =>
-    a.balance === b.balance ? 0 : a.balance > b.balance ? -1 : 1,
-  )
+  const bySize = rows.toSorted((a, b) => (a.balance === b.balance ? 0 : a.balance > b.balance ? -1 : 1))
   const count = Math.min(sample, bySize.length)
   const indexes = Array.from({ length: count }, (_, at) =>
     count === 1 ? 0 : Math.round((at * (bySize.length - 1)) / (count - 1)),
@@ -132,10 +124,7 @@ const WORD_DIGITS = 64
 const MISSING_STATE =
   /prun|missing trie|not available|unavailable|histor|too old|header not found|block not found|out of range/i
 
-const rpcErrorOf = (
-  error: RpcErrorResponse,
-  token: Pick<TokenContract, 'standard'>,
-): ContractAnswer => {
+const rpcErrorOf = (error: RpcErrorResponse, token: Pick<TokenContract, 'standard'>): ContractAnswer => {
   const message = error.summary.replace(/^.*got the error /, '')
   // Checked first, because the message of a contract may contain any text.
   const isReverted = /\brevert/i.test(message)
@@ -148,10 +137,8 @@ const rpcErrorOf = (
 
 const isOwner = ({ standard }: Pick<TokenContract, 'standard'>): boolean => standard === 'erc721'
 
-const expected = (
-  { address, balance }: BalanceRow,
-  token: Pick<TokenContract, 'standard'>,
-): string => (isOwner(token) ? address : balance.toString())
+const expected = ({ address, balance }: BalanceRow, token: Pick<TokenContract, 'standard'>): string =>
+  isOwner(token) ? address : balance.toString()
 
 const callOf = (
   { address, id }: BalanceRow,

@@ -61,9 +61,7 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
       members.document('metrics.txt', snapshot.metrics)
     }
     await attempt('versions.txt', async () => {
-      const tools = await Promise.allSettled(
-        ['systemctl', 'journalctl'].map((tool) => run(tool, ['--version'])),
-      )
+      const tools = await Promise.allSettled(['systemctl', 'journalctl'].map((tool) => run(tool, ['--version'])))
       return [...ownVersions(), ...tools.map(firstLineOf)].map((line) => `${line}\n`).join('')
     })
     const units = await findUnits({ config, exec, path, signal }).catch((error: unknown) => {
@@ -104,11 +102,7 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
 export const checkBundleFile = (file: string): Promise<void> => checkNewFile(file)
 
 /** Compresses the members and writes the archive atomically. Returns its size in bytes; throws a SourceError. */
-export const writeBundle = async (
-  file: string,
-  members: Members,
-  clock: Clock,
-): Promise<number> => {
+export const writeBundle = async (file: string, members: Members, clock: Clock): Promise<number> => {
   const stem = `chain-agent-bundle-${stampOf(members.createdAt)}`
   const texts = members.all().map(({ name, text }) => ({ name: `${stem}/${name}`, text }))
   const bytes = await packArchive(texts, clock.now())
@@ -117,8 +111,7 @@ export const writeBundle = async (
 }
 
 /** A timestamp for a file name, to the second. */
-export const stampOf = (at: number): string =>
-  new Date(at - (at % second)).toISOString().replaceAll(/[-:]|\.\d+/g, '')
+export const stampOf = (at: number): string => new Date(at - (at % second)).toISOString().replaceAll(/[-:]|\.\d+/g, '')
 
 const statusOf = ({ at, origin, prefix, collectors, ...agent }: NodeSnapshot): string =>
   indented(
@@ -140,9 +133,7 @@ const ownVersions = (): readonly string[] => [
 ]
 
 const firstLineOf = (told: PromiseSettledResult<string>): string =>
-  told.status === 'fulfilled'
-    ? (told.value.split('\n')[0] ?? '')
-    : (asError(told.reason).message.split('\n')[0] ?? '')
+  told.status === 'fulfilled' ? (told.value.split('\n')[0] ?? '') : (asError(told.reason).message.split('\n')[0] ?? '')
 
 /** The timers, with the name prefix of the unit of consensus. */
 const timersOf = ({ services }: Config, units: ReadonlyMap<string, string>): readonly string[] => {
@@ -179,8 +170,7 @@ const gatherLog = async (parts: GatherLogDependencies, { label, stretch, members
         const { at, by, raw } = redactEntry(entry, (kind) => {
           redacted[kind] = (redacted[kind] ?? 0) + 1
         })
-        const cut =
-          raw.length > MAX_LINE_LENGTH ? `${raw.slice(0, MAX_LINE_LENGTH)}\u2026 (truncated)` : raw
+        const cut = raw.length > MAX_LINE_LENGTH ? `${raw.slice(0, MAX_LINE_LENGTH)}\u2026 (truncated)` : raw
         const line = `${new Date(at).toISOString()} ${by === null ? '' : `${by}: `}${cut}\n`
         lines.push(line)
         bytes += Buffer.byteLength(line)

@@ -25,10 +25,7 @@ interface Options extends ConfigOptions {
 /** `chain-agent bundle`: one archive for support, with secrets redacted. */
 export const bundleCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('bundle'))
-    .option(
-      '-o, --output <file>',
-      'the archive; default: chain-agent-bundle-TIME.tar.gz in the current directory',
-    )
+    .option('-o, --output <file>', 'the archive; default: chain-agent-bundle-TIME.tar.gz in the current directory')
     .option(
       '-S, --since <time>',
       'start of the logs, at most 5,000 lines or 2 MiB per service; default: an hour ago',
@@ -54,8 +51,7 @@ Examples:
       const { config, settings } = configOf(io, options)
       const { clock, signal, overrides } = io
       const path = io.env['PATH'] ?? '/usr/bin:/bin'
-      const fileAt = (at: number): string =>
-        resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
+      const fileAt = (at: number): string => resolve(options.output ?? `chain-agent-bundle-${stampOf(at)}.tar.gz`)
       // Fail early: gathering takes seconds.
       if (!options.list) await checkBundleFile(fileAt(clock.now()))
       const snapshot = await snapshotOf(io, options, config)

@@ -58,10 +58,7 @@ export const createMembers = (createdAt: number): Members => {
     leaveOut: (name, why) => {
       left.push({ name, why: redact(redactDocument(why)) })
     },
-    all: () => [
-      { name: 'manifest.json', text: manifest(createdAt, members, left), redacted: {} },
-      ...members,
-    ],
+    all: () => [{ name: 'manifest.json', text: manifest(createdAt, members, left), redacted: {} }, ...members],
     leftOut: () => left,
   }
 }

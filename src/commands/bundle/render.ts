@@ -52,10 +52,7 @@ const redactionLines = (members: Members, style: Style): readonly string[] => {
     const [one, many] = CLASSES[kind] ?? [kind, kind]
     return `${figure(count)} ${count === 1 ? one : many}`
   })
-  return wrap(
-    counts.length === 0 ? 'Nothing was redacted.' : `Redacted: ${joinList(counts)}.`,
-    style,
-  )
+  return wrap(counts.length === 0 ? 'Nothing was redacted.' : `Redacted: ${joinList(counts)}.`, style)
 }
 
 /** The classes of redactions, singular and plural. */

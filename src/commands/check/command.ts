@@ -59,10 +59,7 @@ const render = (io: Io, verdict: HealthVerdict, facts: readonly Fact[]): string 
   return `${checkLines(verdict, facts, style).join('\n')}\n`
 }
 
-const renderJson = (
-  { word, sentence, exitCode, findings }: HealthVerdict,
-  facts: readonly Fact[],
-) => {
+const renderJson = ({ word, sentence, exitCode, findings }: HealthVerdict, facts: readonly Fact[]) => {
   const known = Object.fromEntries(facts.map(({ label, value }) => [label, value]))
   const value = { verdict: { word, sentence, exitCode }, findings, facts: known }
   return `${JSON.stringify(toJson(value), undefined, 2)}\n`

@@ -27,14 +27,7 @@ interface PreflightOptions extends SourceOverrides {
   readonly snapshot: NodeSnapshot
 }
 
-const CHECKS: readonly PreflightCheck[] = [
-  agent,
-  journalGroup,
-  database,
-  dropIns,
-  references,
-  state,
-]
+const CHECKS: readonly PreflightCheck[] = [agent, journalGroup, database, dropIns, references, state]
 
 /** Findings about the host and the agent that no metric shows. Reads only. */
 export const preflight = async (options: PreflightOptions): Promise<readonly Finding[]> => {
@@ -53,10 +46,7 @@ export const preflight = async (options: PreflightOptions): Promise<readonly Fin
 const TIMEOUT_MS = 10 * second
 
 /** Runs one check. A failure becomes a finding and does not affect the other checks. */
-const attempt = async (
-  { name, run }: PreflightCheck,
-  context: PreflightContext,
-): Promise<readonly Finding[]> => {
+const attempt = async ({ name, run }: PreflightCheck, context: PreflightContext): Promise<readonly Finding[]> => {
   try {
     return await withDeadline(context, TIMEOUT_MS, ({ signal }) => run({ ...context, signal }))
   } catch (error) {

@@ -31,11 +31,7 @@ Examples:
       else {
         const { settings, source } = configOf(io, options)
         const text = options.json
-          ? JSON.stringify(
-              { file: source?.path ?? null, settings: settingsAsJson(settings) },
-              undefined,
-              2,
-            )
+          ? JSON.stringify({ file: source?.path ?? null, settings: settingsAsJson(settings) }, undefined, 2)
           : `# configuration file: ${describeSource(source)}\n${renderSettings(settings)}`
         io.stdout.write(`${text}\n`)
       }

@@ -12,13 +12,7 @@ import { type NodeInfo, nodeInfoSchema, renderConfig, renderWelcome } from './de
 import { freePort } from './free-port.ts'
 import { demoFleet } from './fleet/demo-fleet.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import {
-  attemptCommand,
-  readPort,
-  readPrefix,
-  readSpan,
-  renderScenarios,
-} from '../simulate/command.ts'
+import { attemptCommand, readPort, readPrefix, readSpan, renderScenarios } from '../simulate/command.ts'
 
 interface Options {
   readonly scenario: string
@@ -35,10 +29,7 @@ export const demoCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   new Command('demo')
     .option('--scenario <name|file>', 'scenario of the simulated node', 'healthy')
     .addOption(
-      new Option(
-        '--fleet <nodes>',
-        'simulate this number of nodes, with different profiles, in one process',
-      )
+      new Option('--fleet <nodes>', 'simulate this number of nodes, with different profiles, in one process')
         .argParser(readFleet)
         .conflicts(['scenario', 'at']),
     )
@@ -135,8 +126,7 @@ const demo = async (io: Io, options: Options): Promise<ExitCode> => {
     if (options.shell) {
       const { binDirectory } = node
       const watchInShell = async (shellIo: Io): Promise<void> => watch(shellIo, pair)
-      if (!(await openDemoShell(io, { directory, binDirectory, config, watch: watchInShell })))
-        return 1
+      if (!(await openDemoShell(io, { directory, binDirectory, config, watch: watchInShell }))) return 1
     } else await watch(io, pair)
     return io.signal.aborted || !agent.hasEnded() ? 0 : await reportExit(io, 'agent', logFile)
   } finally {
@@ -147,10 +137,7 @@ const demo = async (io: Io, options: Options): Promise<ExitCode> => {
 }
 
 /** The line that the simulator prints when it is ready; undefined if it exited before. */
-const readNodeInfo = async (
-  { process: child, ended }: Child,
-  signal: AbortSignal,
-): Promise<NodeInfo | undefined> => {
+const readNodeInfo = async ({ process: child, ended }: Child, signal: AbortSignal): Promise<NodeInfo | undefined> => {
   if (!child.stdout) return undefined
   const line = once(createInterface({ input: child.stdout }), 'line', { signal }).catch(() => [])
   const [text]: readonly unknown[] = await Promise.race([line, ended.then(() => [])])
@@ -180,9 +167,7 @@ const watch = async (io: Io, { simulator, agent, metricsUrl }: Pair): Promise<vo
   while (!io.signal.aborted && !agent.hasEnded()) {
     if (simulator.hasEnded() && !isReported) {
       isReported = true
-      io.stdout.write(
-        `${onTerminal ? '\n' : ''}The simulated node has exited; the agent continues.\n`,
-      )
+      io.stdout.write(`${onTerminal ? '\n' : ''}The simulated node has exited; the agent continues.\n`)
     }
     const line = await readStatusLine(metricsUrl)
     io.stdout.write(onTerminal ? `\r\u001b[K${line}` : `${line}\n`)

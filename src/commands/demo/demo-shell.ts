@@ -54,9 +54,7 @@ export const openDemoShell = async (io: Io, options: DemoShellOptions): Promise<
   await watching
   log.end()
   if (shell.process.pid !== undefined) return true
-  io.stderr.write(
-    `Could not start the shell ${command}.\n  hint: set SHELL to a shell that exists\n`,
-  )
+  io.stderr.write(`Could not start the shell ${command}.\n  hint: set SHELL to a shell that exists\n`)
   return false
 }
 

@@ -120,9 +120,7 @@ export const renderWelcome = (welcome: Welcome): string => {
   const agent = `http://127.0.0.1:${port}`
   return [
     `Scenario "${scenario}": ${description}`,
-    ...(wanted === 0 || wanted === port
-      ? []
-      : [`Port ${wanted} is in use; the agent listens on port ${port}.`]),
+    ...(wanted === 0 || wanted === port ? [] : [`Port ${wanted} is in use; the agent listens on port ${port}.`]),
     '',
     `  page       ${agent}/`,
     `  metrics    ${agent}/metrics`,

@@ -30,9 +30,7 @@ export const eventsCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .option('-f, --follow', 'print new changes until Ctrl-C')
     .option('--collector <name>', 'only changes of this collector; `agent` is the agent itself')
     .addOption(
-      new Option('--severity <severity>', 'only changes of at least this severity')
-        .choices(SEVERITIES)
-        .default('info'),
+      new Option('--severity <severity>', 'only changes of at least this severity').choices(SEVERITIES).default('info'),
     )
     .option('--all', 'also the first reading of each subject that has no fault')
     .option('--json', 'as JSON; one line per change with -f')
@@ -57,9 +55,7 @@ Examples:
       const { config } = configOf(io, options)
       // With --follow, Ctrl-C is the normal end.
       const end = options.follow ? () => exit(0) : exit
-      const page = await unlessInterrupted(io, end, () =>
-        readEvents(readOptions(io, config, options)),
-      )
+      const page = await unlessInterrupted(io, end, () => readEvents(readOptions(io, config, options)))
       if (!page) return
       const wanted = matching(page.events, options)
       const shown = wanted.slice(-options.lines)
@@ -69,15 +65,11 @@ Examples:
         if (lines.length > 0) io.stdout.write(`${lines.join('\n')}\n`)
       }
       const render = (events: readonly Event[]): readonly string[] =>
-        options.json
-          ? events.map((event) => JSON.stringify(eventAsJson(event)))
-          : eventLines(events, style)
+        options.json ? events.map((event) => JSON.stringify(eventAsJson(event))) : eventLines(events, style)
       if (options.json && !options.follow) print([asJson(page, shown)])
       else {
         if (!options.json)
-          print(
-            headline({ ...page, ...options, wanted, shown, hidden }, config.state.directory, style),
-          )
+          print(headline({ ...page, ...options, wanted, shown, hidden }, config.state.directory, style))
         print(render(shown))
       }
       if (options.follow) {
@@ -98,10 +90,7 @@ const readOptions = (io: Io, config: Config, { since }: Pick<Options, 'since'>) 
 
 type Filter = Pick<Options, 'collector' | 'severity'> & { readonly all?: boolean }
 
-const matching = (
-  events: readonly Event[],
-  { collector, severity, all = false }: Filter,
-): readonly Event[] =>
+const matching = (events: readonly Event[], { collector, severity, all = false }: Filter): readonly Event[] =>
   events.filter(
     (event) =>
       (collector === undefined || event.collector === collector) &&

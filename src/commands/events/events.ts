@@ -37,10 +37,7 @@ export const readEvents = async (options: Options): Promise<Events> => {
     ...(since !== undefined && { since: new Date(since).toISOString() }),
     ...(after !== undefined && { after: `${after}` }),
   })
-  const text = await createAgentApi(ask, config.listen).get(
-    `/api/v1/events?${query.toString()}`,
-    signal,
-  )
+  const text = await createAgentApi(ask, config.listen).get(`/api/v1/events?${query.toString()}`, signal)
   if (text !== null) {
     const { total, oldestAt, newestId, events } = parseEventsPage(text)
     const oldest = oldestAt === null ? null : Date.parse(oldestAt)

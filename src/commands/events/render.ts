@@ -17,22 +17,16 @@ interface EventPage extends Omit<Events, 'events'> {
 /** The number of changes, their start and their source. */
 export const headline = (page: EventPage, directory: string, style: Style): readonly string[] => {
   const { wanted, shown, since, oldestAt, origin, collector, hidden } = page
-  const count =
-    shown.length === 0 ? 'No change' : shown.length === 1 ? '1 change' : `${shown.length} changes`
+  const count = shown.length === 0 ? 'No change' : shown.length === 1 ? '1 change' : `${shown.length} changes`
   const of = collector === undefined ? '' : ` of ${collector}`
   const isCut = wanted.length > shown.length
   const newest = isCut ? `The newest ${shown.length} of ${wanted.length} changes` : count
   const from = isCut ? (shown[0]?.at ?? null) : (since ?? oldestAt)
   const reach = from === null ? '' : ` since ${utc(from)}`
-  const by =
-    origin === 'agent' ? ', from the running agent' : `, from ${directory}: no agent is running`
+  const by = origin === 'agent' ? ', from the running agent' : `, from ${directory}: no agent is running`
   const rest =
-    hidden === 0
-      ? ''
-      : `; ${hidden} first ${hidden === 1 ? 'reading' : 'readings'} without a fault not shown (--all)`
-  return wrap(style.plain(`${newest}${of}${reach}${by}${rest}`), style).map((line) =>
-    style.paint('strong', line),
-  )
+    hidden === 0 ? '' : `; ${hidden} first ${hidden === 1 ? 'reading' : 'readings'} without a fault not shown (--all)`
+  return wrap(style.plain(`${newest}${of}${reach}${by}${rest}`), style).map((line) => style.paint('strong', line))
 }
 
 const TONES = { critical: 'bad', warning: 'notice', info: undefined } as const
@@ -49,9 +43,7 @@ export const eventLines = (events: readonly Event[], style: Style): readonly str
     const isNarrow = style.width !== undefined && style.width - head.length < 30
     const room = isNarrow ? '    ' : ' '.repeat(head.length)
     const lines = wrap(style.plain(sanitize(text).replaceAll(/\s*\n\s*/g, ' ')), style, room)
-    const painted = lines.map((line) =>
-      tone ? style.paint(tone, line.trimStart()) : line.trimStart(),
-    )
+    const painted = lines.map((line) => (tone ? style.paint(tone, line.trimStart()) : line.trimStart()))
     const indent = (line: string): string => `${room}${line}`
     if (isNarrow) return [style.paint('quiet', head.trimEnd()), ...painted.map(indent)]
     const [first = '', ...rest] = painted

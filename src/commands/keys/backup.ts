@@ -58,15 +58,10 @@ Examples:
       })
     })
 
-const CLOSING =
-  'These files contain the keys. Move a copy off this host: chain-agent keys export --recipient age1...\n'
+const CLOSING = 'These files contain the keys. Move a copy off this host: chain-agent keys export --recipient age1...\n'
 
 /** A key that fails does not prevent the backup of the others. */
-const backUpAll = async (
-  { context }: KeySession,
-  keys: readonly BackupResult['key'][],
-  { signal }: Io,
-) => {
+const backUpAll = async ({ context }: KeySession, keys: readonly BackupResult['key'][], { signal }: Io) => {
   const done: BackupResult[] = []
   const failed: KeyFailure[] = []
   for (const key of keys) {
@@ -91,9 +86,7 @@ const render = (one: BackupResult, style: Style): string =>
       ? [['exposed', `other users can read the previous backup: chmod 600 ${one.kept}`] as const]
       : []),
     ...one.removed.map((file) => ['removed', `${file}, left by an interrupted run`] as const),
-    ...one.left.map(
-      (file) => ['check', `${file}: left by an interrupted run, and its content differs`] as const,
-    ),
+    ...one.left.map((file) => ['check', `${file}: left by an interrupted run, and its content differs`] as const),
   ])
 
 const earlierOf = ({ copies }: BackupResult): string =>

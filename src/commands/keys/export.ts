@@ -31,10 +31,7 @@ export const exportCommand = (io: Io, exit: (code: ExitCode) => void): Command =
       (value: string, before: readonly string[]) => [...before, value],
       NONE,
     )
-    .option(
-      '-R, --recipients-file <file>',
-      'file with one recipient per line: age1...; # starts a comment',
-    )
+    .option('-R, --recipients-file <file>', 'file with one recipient per line: age1...; # starts a comment')
     .option(
       '-o, --output-directory <directory>',
       'the directory for secp-backup.age, bls-backup.age, keystore-password-backup.age',
@@ -90,10 +87,7 @@ const render = ({ key, file, publicKey, isLegacy }: ExportResult, style: Style):
     ...(isLegacy ? [['legacy', LEGACY] as const] : []),
   ])
 
-const recipientsOf = async (
-  { context }: KeySession,
-  options: Options,
-): Promise<readonly Recipient[]> => {
+const recipientsOf = async ({ context }: KeySession, options: Options): Promise<readonly Recipient[]> => {
   const { recipient, recipientsFile } = options
   const given = recipient.map((text, at) => ({ text, place: `--recipient number ${at + 1}` }))
   const listed =

@@ -27,15 +27,12 @@ export const runKeyCommand = async (
     progress.show(step)
   }
   try {
-    await withKeySession(
-      { config, clock, path, signal, reportProgress, ...overrides },
-      (session) => {
-        for (const { used, missing } of session.fallbacks) {
-          io.stderr.write(`Using ${used}: ${missing} does not exist.\n`)
-        }
-        return work(session, progress)
-      },
-    )
+    await withKeySession({ config, clock, path, signal, reportProgress, ...overrides }, (session) => {
+      for (const { used, missing } of session.fallbacks) {
+        io.stderr.write(`Using ${used}: ${missing} does not exist.\n`)
+      }
+      return work(session, progress)
+    })
   } catch (error) {
     if (!signal.aborted) throw error
     progress.end()
@@ -47,11 +44,7 @@ export const runKeyCommand = async (
 }
 
 /** Warns, before the keystore tool runs, of secrets in the process list or a core dump. */
-export const warnOfExposure = (
-  io: Io,
-  { isListOpen, coreDumpProblem }: KeySession,
-  shown: string,
-): void => {
+export const warnOfExposure = (io: Io, { isListOpen, coreDumpProblem }: KeySession, shown: string): void => {
   const style = createStyle(io)
   const write = (text: string): void => {
     io.stderr.write(`${style.sign('notice')} ${style.plain(text)}\n`)
@@ -62,9 +55,7 @@ export const warnOfExposure = (
     )
   }
   if (coreDumpProblem !== null) {
-    write(
-      `Core dumps could not be disabled (${coreDumpProblem}); a crash now could write key material to the disk.`,
-    )
+    write(`Core dumps could not be disabled (${coreDumpProblem}); a crash now could write key material to the disk.`)
   }
 }
 
@@ -114,5 +105,4 @@ export const page = (
   headline: string,
   style: Style,
   rows: readonly (readonly [label: string, value: string])[],
-): string =>
-  [headline, ...pairs(rows, style, '    ')].map((line) => `${style.plain(line)}\n`).join('')
+): string => [headline, ...pairs(rows, style, '    ')].map((line) => `${style.plain(line)}\n`).join('')

@@ -31,11 +31,7 @@ Examples:
         const at = new Date(context.now()).toISOString()
         const copies = []
         for (const key of options.type ?? KEY_TYPES) {
-          const { publicKey, problem } = await verify(
-            context,
-            { key, mayRecover: false },
-            io.signal,
-          )
+          const { publicKey, problem } = await verify(context, { key, mayRecover: false }, io.signal)
           if (publicKey === null) throw unknownKey(key, problem)
           copies.push({ key, publicKey, where, at })
         }

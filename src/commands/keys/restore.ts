@@ -1,20 +1,6 @@
-import {
-  assertSameKey,
-  compareKeys,
-  type Comparison,
-  describeMismatch,
-  type KnownKeys,
-} from '../../keys/identity.ts'
+import { assertSameKey, compareKeys, type Comparison, describeMismatch, type KnownKeys } from '../../keys/identity.ts'
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
-import {
-  asJson,
-  type KeyFailure,
-  page,
-  runKeyCommand,
-  typeOption,
-  warnOfExposure,
-  writeError,
-} from './key-command.ts'
+import { asJson, type KeyFailure, page, runKeyCommand, typeOption, warnOfExposure, writeError } from './key-command.ts'
 import { Command } from 'commander'
 import { SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
@@ -56,10 +42,7 @@ export const restoreCommand = (io: Io, exit: (code: ExitCode) => void): Command 
     .option('-y, --yes', 'replace keystores without confirmation')
     .option('--dry-run', 'print what would be done, and change nothing')
     .option('--while-running', 'restore even if the consensus service is running')
-    .option(
-      '--replace-identity',
-      'restore even if the status report of the node has another public key',
-    )
+    .option('--replace-identity', 'restore even if the status report of the node has another public key')
     .option('--json', 'as JSON')
     .addHelpText('after', NOTES)
     .action(async (options: Options) => {
@@ -122,8 +105,7 @@ const restoreAll = async (
   const password = await readNodePassword(context)
   const source = { from: options.from, identity: options.identity }
   const plans: RestorePlan[] = []
-  for (const type of types)
-    plans.push(await planRestore(context, { type, source, password }, signal))
+  for (const type of types) plans.push(await planRestore(context, { type, source, password }, signal))
   const known = await session.readKnownKeys({ mayRun: true })
   const compared = plans.map((plan) => ({
     plan,
@@ -145,8 +127,7 @@ const restoreAll = async (
     return 1
   }
   const prepared: PreparedKeystore[] = []
-  for (const plan of plans)
-    prepared.push(await prepareKeystore(context, { plan, password }, signal))
+  for (const plan of plans) prepared.push(await prepareKeystore(context, { plan, password }, signal))
   // The key of a backup without a public key is known only now.
   for (const { plan, publicKey } of prepared) assertIdentity(plan, publicKey, { known, options })
   // The service may have been started in the meantime.
@@ -229,11 +210,7 @@ const assertStopped = async (session: KeySession, { whileRunning }: Options): Pr
 }
 
 /** `--from FILE` is one backup, of one key. */
-const assertOneType = async (
-  { context }: KeySession,
-  types: readonly KeyType[],
-  { from }: Options,
-): Promise<void> => {
+const assertOneType = async ({ context }: KeySession, types: readonly KeyType[], { from }: Options): Promise<void> => {
   if (from === undefined || types.length === 1) return
   if ((await context.files.look(from)) === undefined || (await context.files.isFolder(from))) return
   throw new UsageError(

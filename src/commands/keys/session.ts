@@ -66,9 +66,7 @@ export const withKeySession = async <T>(
   try {
     return await withPrivateUmask(async () => {
       const patient = createExecWithTimeouts(exec, clock)
-      const { word } = await createPrefix({ exec: patient, path, configured: config.prefix })(
-        signal,
-      )
+      const { word } = await createPrefix({ exec: patient, path, configured: config.prefix })(signal)
       const folders = await resolveFolders(config.node, { prefix: word, files: keyFiles })
       const session: KeySession = {
         context: {
@@ -136,9 +134,7 @@ const readReported = async (
   if (!mayRun) return unknown('no tool was run (--files-only)')
   try {
     const read = createStatusTool({ exec, command: () => Promise.resolve(command) })
-    const text = await withDeadline({ clock, signal }, STATUS_LIMIT_MS, async (within) =>
-      read(within.signal),
-    )
+    const text = await withDeadline({ clock, signal }, STATUS_LIMIT_MS, async (within) => read(within.signal))
     const { secpPublicKey, blsPublicKey } = parseStatusReport(text).config
     const why = `${command} printed no such key`
     return { secp: keyOf(secpPublicKey, why), bls: keyOf(blsPublicKey, why) }

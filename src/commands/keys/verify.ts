@@ -17,9 +17,7 @@ interface Options extends ConfigOptions {
 
 export const verifyCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
   configOptions(new Command('verify'))
-    .description(
-      'check that the backups are intact, readable only by their owner, and of the keys of the node',
-    )
+    .description('check that the backups are intact, readable only by their owner, and of the keys of the node')
     .addOption(typeOption(KEY_TYPES, 'which: secp, bls'))
     .option('--files-only', 'run no tool: do not open the keystores, do not read the status report')
     .option('--json', 'as JSON')
@@ -74,8 +72,7 @@ const isReliable = (one: VerifiedBackup, mayRecover: boolean): boolean =>
   !one.isLegacy &&
   one.identity.every(({ isSame }) => isSame !== false) &&
   [...one.copies, ...one.unfinished].every(({ exposure }) => exposure === null) &&
-  (one.isAway ||
-    (one.problem === null && one.exposure === null && (!mayRecover || one.isSame === true)))
+  (one.isAway || (one.problem === null && one.exposure === null && (!mayRecover || one.isSame === true)))
 
 interface RenderOptions {
   readonly style: Style
@@ -98,10 +95,7 @@ const renderVerified = (one: VerifiedBackup, { style, mayRecover }: RenderOption
     ...(one.isLegacy ? [['bad', LEGACY] as const] : []),
     one.offNode === null
       ? ['notice', 'no copy off this host is recorded: chain-agent keys export, then keys off-node']
-      : [
-          'good',
-          `a copy off this host, recorded on ${one.offNode.at.slice(0, 10)}: ${one.offNode.where}`,
-        ],
+      : ['good', `a copy off this host, recorded on ${one.offNode.at.slice(0, 10)}: ${one.offNode.where}`],
     ...copyLines(one),
     ...one.unfinished.map(
       ({ file, isWhole }) =>
@@ -136,10 +130,7 @@ const permissionLines = ({ problem, exposure, backup }: VerifyResult): readonly 
   return problem === null ? [['good', 'private: only its owner can read it']] : []
 }
 
-const keystoreLine = (
-  { isSame, whyUnknown, keystore }: VerifyResult,
-  mayRecover: boolean,
-): Line => {
+const keystoreLine = ({ isSame, whyUnknown, keystore }: VerifyResult, mayRecover: boolean): Line => {
   if (isSame === true) return ['good', `the same key as in ${keystore}`]
   if (isSame === false) return ['bad', `ANOTHER key than in ${keystore}`]
   const why = whyUnknown ?? 'there is nothing to compare'
@@ -159,21 +150,11 @@ const copyLines = ({ copies, keystoreCopies }: VerifyResult): readonly Line[] =>
   return [
     ...(copies.length === 0
       ? []
-      : [
-          [
-            'quiet',
-            `${copies.length} earlier .bak, ${whole.length} of them intact${newest(whole)}`,
-          ] as const,
-        ]),
+      : [['quiet', `${copies.length} earlier .bak, ${whole.length} of them intact${newest(whole)}`] as const]),
     ...exposed.map(({ file }) => ['bad', `other users can read ${file}: chmod 600`] as const),
     ...(keystoreCopies.length === 0
       ? []
-      : [
-          [
-            'quiet',
-            `${keystoreCopies.length} earlier keystores, newest ${keystoreCopies.at(-1) ?? ''}`,
-          ] as const,
-        ]),
+      : [['quiet', `${keystoreCopies.length} earlier keystores, newest ${keystoreCopies.at(-1) ?? ''}`] as const]),
   ]
 }
 

@@ -111,9 +111,7 @@ const recordingOf = (io: Io, file: string | undefined) => {
   if (file === undefined) return {}
   // Opened when it is read: an error of a stream without listeners would end the process.
   const recording = () =>
-    file === '-'
-      ? { name: 'standard input', bytes: io.stdin }
-      : { name: file, bytes: createReadStream(file) }
+    file === '-' ? { name: 'standard input', bytes: io.stdin } : { name: file, bytes: createReadStream(file) }
   return { recording }
 }
 

@@ -46,10 +46,7 @@ const EXTRA_ENTRIES = 50
 const TRIM_INTERVAL = 10_000
 
 /** The ledger stream as rows. Throws a SourceError if it cannot be read. */
-export async function* readLedger(
-  options: Options,
-  wanted: LedgerQuery,
-): AsyncGenerator<LedgerBatch> {
+export async function* readLedger(options: Options, wanted: LedgerQuery): AsyncGenerator<LedgerBatch> {
   const { newest, since = -Infinity, until = Infinity, recording } = wanted
   const rounds = createRounds(await findOwnKey(options))
   let unparsed = 0
@@ -117,9 +114,7 @@ async function* batchesOf(options: Options, wanted: LedgerQuery): AsyncGenerator
 
 /** An entry of the journal, or a line of the stream alone. */
 const entryOf = (line: string): JournalEntry =>
-  line.includes('"__CURSOR"')
-    ? parseJournalEntry(line)
-    : { cursor: '', at: 0, unit: null, message: line, fields: {} }
+  line.includes('"__CURSOR"') ? parseJournalEntry(line) : { cursor: '', at: 0, unit: null, message: line, fields: {} }
 
 /** The events from the last `most` proposals on, each with the events since the proposal before it. */
 const lastBlocks = (events: LedgerEvent[], most = Infinity): LedgerEvent[] => {

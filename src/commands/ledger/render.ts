@@ -32,8 +32,7 @@ const WIDTHS = {
 export const createLedgerLines = ({ style, names, showsFinalized }: Options) => {
   const isWide = style.width === undefined || style.width >= MIN_WIDE_COLUMNS
   const hasAddresses = style.width === undefined || style.width >= MIN_ADDRESS_COLUMNS
-  const time = (at: number): string =>
-    new Date(at).toISOString().slice(...(isWide ? [0] : [11, 23]))
+  const time = (at: number): string => new Date(at).toISOString().slice(...(isWide ? [0] : [11, 23]))
   const author = (key: string, isOwn: boolean | null): string => {
     const width = isWide ? WIDTHS.author : WIDTHS.narrowAuthor
     const name = style.plain(names.get(key) ?? `${key.slice(0, 4)}..${key.slice(isWide ? -4 : -2)}`)
@@ -64,11 +63,7 @@ export const createLedgerLines = ({ style, names, showsFinalized }: Options) => 
         const whose = row.isOwn ? 'own turn' : who.trimEnd()
         const more = row.isOwn ? `${who.trimEnd()}, ${whose}` : `the turn of ${whose}`
         const turn = isWide ? more : whose
-        return line(
-          row.isOwn ? 'bad' : 'notice',
-          row.writtenAt,
-          `round ${figure(row.round)} timed out: ${turn}`,
-        )
+        return line(row.isOwn ? 'bad' : 'notice', row.writtenAt, `round ${figure(row.round)} timed out: ${turn}`)
       }
       if (row.event === 'finalized' && !showsFinalized) return undefined
       const columns = [
@@ -78,9 +73,7 @@ export const createLedgerLines = ({ style, names, showsFinalized }: Options) => 
         ('transactions' in row ? figure(row.transactions) : '').padStart(WIDTHS.transactions),
         who,
         after(row.writtenAt - row.blockAt, isWide).padEnd(WIDTHS.after),
-        ...(hasAddresses
-          ? [style.plain(oneLine(row.authorAddress ?? '')).slice(0, ADDRESS_WIDTH)]
-          : []),
+        ...(hasAddresses ? [style.plain(oneLine(row.authorAddress ?? '')).slice(0, ADDRESS_WIDTH)] : []),
       ]
       return line(row.isOwn ? 'strong' : undefined, row.writtenAt, columns.join(' '))
     },

@@ -1,10 +1,5 @@
 import { createRecentSet } from '../../collectors/shared/recent-set.ts'
-import type {
-  FinalizedBlock,
-  LedgerEvent,
-  ProposedBlock,
-  Timeout,
-} from '../../parsers/ledger-tail.ts'
+import type { FinalizedBlock, LedgerEvent, ProposedBlock, Timeout } from '../../parsers/ledger-tail.ts'
 
 interface Ownership {
   /** Null if the key of the node is unknown. */
@@ -21,8 +16,8 @@ interface RoundRange {
 }
 
 /**
- * A row of the ledger: an event of the stream, skipped rounds without a timeout event, or rounds that are not in
- * the log.
+ * A row of the ledger: an event of the stream, skipped rounds without a timeout event, or rounds that are not in the
+ * log.
  */
 export type LedgerRow = ((ProposedBlock | FinalizedBlock | Timeout) & Ownership) | RoundRange
 
@@ -81,16 +76,10 @@ export const createRounds = (ownKey: string | null) => {
   }
 
   /** Counts all rounds of the range, and returns those without an event as rows. */
-  const runs = (
-    from: bigint,
-    to: bigint,
-    { kind, at }: Pick<RoundRange, 'kind' | 'at'>,
-  ): readonly RoundRange[] => {
+  const runs = (from: bigint, to: bigint, { kind, at }: Pick<RoundRange, 'kind' | 'at'>): readonly RoundRange[] => {
     if (to < from) return []
     total = { ...total, [kind]: total[kind] + to - from + 1n }
-    const timedOut = [...timeouts]
-      .filter((round) => round >= from && round <= to)
-      .toSorted(ascending)
+    const timedOut = [...timeouts].filter((round) => round >= from && round <= to).toSorted(ascending)
     const rows: RoundRange[] = []
     let next = from
     for (const round of [...timedOut, to + 1n]) {

@@ -25,23 +25,13 @@ export const logsCommand = (io: Io, exit: (code: ExitCode) => void): Command => 
   const command = configOptions(new Command('logs'))
   return command
     .addArgument(
-      new Argument(
-        '<service>',
-        'bft, execution, rpc, ledger-tail, otelcol, cruft or agent, or the name of the unit',
-      ),
+      new Argument('<service>', 'bft, execution, rpc, ledger-tail, otelcol, cruft or agent, or the name of the unit'),
     )
     .option('-f, --follow', 'print new lines until Ctrl-C')
     .option('-S, --since <time>', 'start: 1h, 2026-03-01T12:00, yesterday', moment)
     .option('-U, --until <time>', 'end', moment)
-    .option(
-      '-n, --lines <number>',
-      `the last N lines; default ${NEWEST}, without a time`,
-      readCount('lines'),
-    )
-    .option(
-      '-g, --grep <pattern>',
-      'lines that match; case-sensitive if the pattern has a capital letter',
-    )
+    .option('-n, --lines <number>', `the last N lines; default ${NEWEST}, without a time`, readCount('lines'))
+    .option('-g, --grep <pattern>', 'lines that match; case-sensitive if the pattern has a capital letter')
     .addOption(
       new Option('-o, --output <form>', 'short: for reading; raw: unchanged lines; json')
         .choices(['short', 'raw', 'json'])
@@ -77,8 +67,7 @@ Examples:
           return
         }
         const { label, unit } = found.service
-        const newest =
-          options.lines ?? (since === undefined && until === undefined ? NEWEST : undefined)
+        const newest = options.lines ?? (since === undefined && until === undefined ? NEWEST : undefined)
         const print = printer(io, label, output)
         let shown = 0
         progress.show(`Reading the log of ${unit}`)

@@ -77,10 +77,7 @@ export const openLogs = (options: Options) => {
 }
 
 /** Redacts the secrets of an entry; `count` receives the class of each redaction. */
-export const redactEntry = (
-  entry: JournalEntry,
-  count?: (kind: RedactionKind) => void,
-): ShownLine => {
+export const redactEntry = (entry: JournalEntry, count?: (kind: RedactionKind) => void): ShownLine => {
   const { at, message, fields } = entry
   const raw = redactLog(message ?? '', count)
   const isOther = fields['_PID'] === '1' || 'OBJECT_SYSTEMD_UNIT' in fields
@@ -92,9 +89,7 @@ export const redactEntry = (
     raw,
     level: redactPart(level),
     message: redactLog(line.message),
-    fields: Object.fromEntries(
-      Object.entries(line.fields).map(([key, value]) => [redactLog(key), redactLog(value)]),
-    ),
+    fields: Object.fromEntries(Object.entries(line.fields).map(([key, value]) => [redactLog(key), redactLog(value)])),
     from: redactPart(line.from),
     by: redactPart(by),
   }

@@ -57,9 +57,7 @@ const startCommand = (io: Io, exit: Exit): Command =>
       io.stdout.write(`Maintenance: ${describe(maintenance)}\n`)
       const problem = await problemOf(io, config, maintenance)
       if (problem !== null) {
-        io.stderr.write(
-          `The window is written to ${config.state.directory}, but is not in force: ${problem}\n`,
-        )
+        io.stderr.write(`The window is written to ${config.state.directory}, but is not in force: ${problem}\n`)
       }
       exit(problem === null ? 0 : 1)
     })
@@ -77,11 +75,7 @@ const endCommand = (io: Io, exit: Exit): Command =>
     })
 
 /** Why the running agent does not report this window (null: none); null when it does. */
-const problemOf = async (
-  io: Io,
-  config: Config,
-  expected: Maintenance | null,
-): Promise<string | null> => {
+const problemOf = async (io: Io, config: Config, expected: Maintenance | null): Promise<string | null> => {
   const { clock, signal, overrides } = io
   const progress = createProgress(io)
   progress.show('Waiting for the agent to report it')
@@ -113,8 +107,7 @@ const noAgent = (config: Config): string =>
   `no agent answers at ${addressOf(config)}.\n` +
   '  what to do: start the agent (systemctl start chain-agent), or use its configuration: `listen` must be the same'
 
-const addressOf = ({ listen: { host, port } }: Config): string =>
-  `${host.includes(':') ? `[${host}]` : host}:${port}`
+const addressOf = ({ listen: { host, port } }: Config): string => `${host.includes(':') ? `[${host}]` : host}:${port}`
 
 const showCommand = (io: Io, exit: Exit): Command =>
   configOptions(new Command('show'))
@@ -163,8 +156,8 @@ interface ConfirmOptions extends FetchSnapshotOptions {
 const POLL_INTERVAL_MS = second / 2
 
 /**
- * Asks the running agent until it reports this window (null: none), for as long as its collector may take.
- * Throws a SourceError or a ParseError when another program answers in the agent's place.
+ * Asks the running agent until it reports this window (null: none), for as long as its collector may take. Throws a
+ * SourceError or a ParseError when another program answers in the agent's place.
  */
 export const confirmMaintenance = async (
   expected: Maintenance | null,
@@ -186,7 +179,6 @@ export const confirmMaintenance = async (
 }
 
 /** Milliseconds within which a running agent has read the window. */
-export const confirmationTimeout = ({ maintenance }: Pick<Config, 'maintenance'>): number =>
-  staleAfter(maintenance)
+export const confirmationTimeout = ({ maintenance }: Pick<Config, 'maintenance'>): number => staleAfter(maintenance)
 
 const readingSchema = z.object({ until: z.string().nullable() })

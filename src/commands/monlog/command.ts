@@ -37,10 +37,7 @@ export const monlogCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .option('-n, --names', 'print names instead of keys, from the file set by names.file')
     .option('--no-color', 'without colour')
     .addOption(
-      new Option(
-        '--since <time>',
-        'start: a duration such as 10m or a UTC time, at most 1 h before the end',
-      )
+      new Option('--since <time>', 'start: a duration such as 10m or a UTC time, at most 1 h before the end')
         .argParser(readSince(io))
         .default(undefined, '60s'),
     )
@@ -97,8 +94,7 @@ Examples:
           clock: io.clock,
           path: io.env['PATH'] ?? '/usr/bin:/bin',
           signal: io.signal,
-          recording:
-            options.file === '-' ? { name: 'standard input', bytes: io.stdin } : options.file,
+          recording: options.file === '-' ? { name: 'standard input', bytes: io.stdin } : options.file,
           onLines: (lines) => progress.show(`Reading the log: ${figure(lines)} lines`),
           ...io.overrides,
         }).finally(progress.end)
@@ -106,9 +102,7 @@ Examples:
       const linesOf = (report: MonlogReport): readonly string[] => {
         if (options.json) return [JSON.stringify(toJson(asJson(report, page)))]
         const isPiped = !('isTTY' in io.stdout && io.stdout.isTTY === true)
-        return options.watch !== undefined && isPiped
-          ? [shortLine(report, page.style)]
-          : renderReport(report, page)
+        return options.watch !== undefined && isPiped ? [shortLine(report, page.style)] : renderReport(report, page)
       }
       if (options.watch !== undefined) {
         // Only the journal is read; no tool of the node runs.
@@ -138,11 +132,7 @@ const readSince =
   }
 
 /** Start and end of the range. The end of a file may be known only at its last line. */
-const timesOf = (
-  { since, until, file, watch: follows }: MonlogOptions,
-  io: Io,
-  command: Command,
-) => {
+const timesOf = ({ since, until, file, watch: follows }: MonlogOptions, io: Io, command: Command) => {
   if (follows !== undefined && since && 'at' in since) {
     command.error('error: with --watch, --since takes a duration such as 10m')
   }
@@ -156,12 +146,7 @@ const timesOf = (
 }
 
 /** `newest` only with --raw, and in the format of the page. */
-const asJson = (
-  report: MonlogReport,
-  { nameOf, wantsRaw }: Pick<RenderOptions, 'nameOf' | 'wantsRaw'>,
-) => ({
+const asJson = (report: MonlogReport, { nameOf, wantsRaw }: Pick<RenderOptions, 'nameOf' | 'wantsRaw'>) => ({
   ...report,
-  newest: wantsRaw
-    ? report.newest.map(({ at, text }) => ({ at, text: shownLine(text, nameOf) }))
-    : null,
+  newest: wantsRaw ? report.newest.map(({ at, text }) => ({ at, text: shownLine(text, nameOf) })) : null,
 })

@@ -34,11 +34,7 @@ interface FindingsInput {
 }
 
 /** The findings: present ones first, then by severity. */
-export const findingsOf = ({
-  minutes,
-  readFrom,
-  ownKey,
-}: FindingsInput): readonly MonlogFinding[] =>
+export const findingsOf = ({ minutes, readFrom, ownKey }: FindingsInput): readonly MonlogFinding[] =>
   [...logFindings(readFrom), ownTimeouts(ownKey)]
     .flatMap(({ name, severity, suggestion, when, text }): readonly MonlogFinding[] => {
       const times = minutes.filter(when)
@@ -79,16 +75,13 @@ const logFindings = (readFrom: number): readonly MinuteFinding[] =>
 
 /** Most rounds that timed out at this node were led by itself, while rounds of other leaders close. */
 const ownTimeouts = (ownKey: string | null): MinuteFinding => {
-  const own = ({ gaveUpOn }: Minute): number =>
-    gaveUpOn.find(({ leader }) => leader === ownKey)?.rounds ?? 0
+  const own = ({ gaveUpOn }: Minute): number => gaveUpOn.find(({ leader }) => leader === ownKey)?.rounds ?? 0
   const all = ({ found }: Minute): number => found.messages.local_timeout ?? 0
   return {
     name: 'own_timeouts',
     severity: 'warning',
     when: (one) =>
-      own(one) >= LIMITS.ownTimeouts.critical &&
-      own(one) > all(one) / 2 &&
-      !hasManyTimeouts(one.found, own(one)),
+      own(one) >= LIMITS.ownTimeouts.critical && own(one) > all(one) / 2 && !hasManyTimeouts(one.found, own(one)),
     text: (one) =>
       `${own(one)} of the ${all(one)} rounds that timed out here were led by this node; rounds of other leaders close as usual.`,
     suggestion:
@@ -97,11 +90,7 @@ const ownTimeouts = (ownKey: string | null): MinuteFinding => {
 }
 
 /** The text of network_errors with the span that was read, which may be shorter than its five minutes. */
-const networkErrorsText = (
-  name: string,
-  { to, found }: Minute,
-  readFrom: number,
-): string | undefined =>
+const networkErrorsText = (name: string, { to, found }: Minute, readFrom: number): string | undefined =>
   name === 'network_errors' && found.networkErrorPeers !== null
     ? `${figure(found.networkErrors)} errors of the network layer in ${networkSpan(to, readFrom)}, from ${figure(found.networkErrorPeers)} peers.`
     : undefined

@@ -1,7 +1,4 @@
-import {
-  type ConsensusLogReading,
-  createConsensusCounters,
-} from '../../collectors/consensus/counters.ts'
+import { type ConsensusLogReading, createConsensusCounters } from '../../collectors/consensus/counters.ts'
 import { recordOf } from '../../collectors/consensus/kinds.ts'
 import { wholeSecond } from '../../collectors/consensus/sliding-window.ts'
 import type { Recorder } from '../../core/recorder.ts'
@@ -32,8 +29,8 @@ const NO_METRICS: Recorder = { count: () => undefined, observe: () => undefined 
 const MINUTE_SECONDS = minute / second
 
 /**
- * Folds lines into readings of the agent's own window, one per second, and keeps as many readings as the range
- * is long: the end may be known only at the last line. Lines are not kept.
+ * Folds lines into readings of the agent's own window, one per second, and keeps as many readings as the range is long:
+ * the end may be known only at the last line. Lines are not kept.
  */
 export const createFold = (minutes: number) => {
   const count = createConsensusCounters(NO_METRICS)
@@ -57,9 +54,7 @@ export const createFold = (minutes: number) => {
 
   /** A DEBUG line of any content shows that the service logs at DEBUG, so absent lines did not happen. */
   const withDebug = (to: number, found: ConsensusLogReading): ConsensusLogReading =>
-    debugAt >= to - minute && debugAt < to && found.seen.debug_line === 0
-      ? withDebugLine(found)
-      : found
+    debugAt >= to - minute && debugAt < to && found.seen.debug_line === 0 ? withDebugLine(found) : found
 
   return {
     /** The log is read from this time on, in milliseconds since the epoch. */
@@ -108,10 +103,7 @@ export type Fold = ReturnType<typeof createFold>
 const withDebugLine = (found: ConsensusLogReading): ConsensusLogReading => ({
   ...found,
   blocksyncActive: found.blocksyncActive ?? (found.isWhole ? false : null),
-  messages: recordOf(
-    CONSENSUS_KINDS,
-    (kind) => found.messages[kind] ?? (found.isCovered ? 0 : null),
-  ),
+  messages: recordOf(CONSENSUS_KINDS, (kind) => found.messages[kind] ?? (found.isCovered ? 0 : null)),
   seen: { ...found.seen, debug_line: 1 },
 })
 

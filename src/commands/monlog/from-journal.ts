@@ -40,11 +40,7 @@ export interface JournalContext {
 const NEWEST = 10
 
 /** Reads a range of the journal into the fold. journalctl filters out lines that are not about consensus. */
-export const foldJournal = async (
-  parts: FoldJournalParts,
-  range: TimeRange,
-  fold: Fold,
-): Promise<JournalContext> => {
+export const foldJournal = async (parts: FoldJournalParts, range: TimeRange, fold: Fold): Promise<JournalContext> => {
   const { exec, unit, onLines } = parts
   const withTimeout = createWithTimeout(parts)
   const readNewest = createNewestEntryReader({ exec, parse: parseJournalEntry })
@@ -58,10 +54,7 @@ export const foldJournal = async (
     withTimeout(async (signal) => {
       const before = ['--reverse', `--until=${moment(range.from)}`]
       // If the unit is younger than the range, older entries of systemd show that the journal covers it.
-      return (
-        (await readNewest([...before, ...own], signal)) ??
-        (await readNewest([...before, '_PID=1'], signal))
-      )
+      return (await readNewest([...before, ...own], signal)) ?? (await readNewest([...before, '_PID=1'], signal))
     }).then((entry) => entry !== undefined),
     withTimeout(async (signal) => {
       const entries: JournalEntry[] = []
@@ -93,9 +86,7 @@ export const foldJournal = async (
   if (canGrep && !fold.isDebugKnown(range.to)) {
     // Of the lines that journalctl filtered out only the level matters.
     const filter = ['--reverse', from, `--until=${moment(until)}`, `_SYSTEMD_UNIT=${unit}`]
-    const debug = await withTimeout(async (signal) =>
-      readNewest([...filter, `--grep=${DEBUG_PATTERN}`], signal),
-    )
+    const debug = await withTimeout(async (signal) => readNewest([...filter, `--grep=${DEBUG_PATTERN}`], signal))
     if (debug) fold.noteDebug(debug.at)
   }
   return { newest, unreadable }

@@ -65,8 +65,7 @@ const unitMatcher = (unit: string): ((name: string) => boolean) => {
 const createEntryReader = () => {
   let at: number | undefined
   return (line: string): JournalEntry => {
-    if (line.startsWith('{') && line.includes('"__REALTIME_TIMESTAMP"'))
-      return parseJournalEntry(line)
+    if (line.startsWith('{') && line.includes('"__REALTIME_TIMESTAMP"')) return parseJournalEntry(line)
     const [, timestamp] = /^\s*\{\s*"timestamp"\s*:\s*"([^"]{10,40})"/.exec(line) ?? []
     const written = timestamp === undefined ? Number.NaN : Date.parse(timestamp)
     if (Number.isFinite(written)) at = Math.floor(written)

@@ -47,18 +47,13 @@ export const analyseLog = async (options: MonlogAnalysisOptions): Promise<Monlog
 
 const EMPTY = { newest: [], unreadable: 0 } as const
 
-const analyseJournal = async (
-  options: MonlogAnalysisOptions,
-  exec: Exec,
-): Promise<MonlogReport> => {
+const analyseJournal = async (options: MonlogAnalysisOptions, exec: Exec): Promise<MonlogReport> => {
   const { config, clock, path, signal, since, until = clock.now(), onLines } = options
   const { timeout } = config.consensus
   const range = timeRangeTo(until, since)
   const fold = createFold(range.minutes)
   const readPrefix = createPrefix({ exec, path, configured: config.prefix })
-  const { value: unit, problem } = await attempt(() =>
-    createUnitNames(readPrefix).one(config.consensus.unit, signal),
-  )
+  const { value: unit, problem } = await attempt(() => createUnitNames(readPrefix).one(config.consensus.unit, signal))
   const ownKey = config.node.publicKey
   const facts = { source: 'journal', unit: unit ?? null, ownKey } as const
   if (unit === undefined) {
@@ -86,17 +81,12 @@ const analyseJournal = async (
 }
 
 /** The range ends with the newest line, which is known only after the last line has been read. */
-const analyseRecording = async (
-  options: MonlogAnalysisOptions,
-  recording: Recording,
-): Promise<MonlogReport> => {
+const analyseRecording = async (options: MonlogAnalysisOptions, recording: Recording): Promise<MonlogReport> => {
   const { config, since, until, onLines } = options
   const hasStartTime = since !== undefined && 'at' in since
   const fold = createFold(timeRangeTo(0, hasStartTime ? { ago: LONGEST_MS } : since).minutes)
   const unit = config.consensus.unit
-  const { value, problem } = await attempt(() =>
-    foldRecording({ recording, unit, until, onLines }, fold),
-  )
+  const { value, problem } = await attempt(() => foldRecording({ recording, unit, until, onLines }, fold))
   const end = until ?? (value?.last === undefined ? 0 : value.last + 1000)
   const range = timeRangeTo(end, since)
   const { newest, unreadable } = value ?? EMPTY
@@ -128,10 +118,7 @@ interface PackageDependencies {
 const FORMAT = '${db:Status-Abbrev} ${Package} ${Version} ${Architecture} ${binary:Summary}\\n'
 
 /** The line of dpkg about a package; null if it has none or does not answer. */
-const packageLine = async (
-  name: string,
-  dependencies: PackageDependencies,
-): Promise<string | null> => {
+const packageLine = async (name: string, dependencies: PackageDependencies): Promise<string | null> => {
   const { exec, context, timeout } = dependencies
   try {
     const { stdout } = await withDeadline(context, timeout, ({ signal }) =>

@@ -36,33 +36,20 @@ export const renderReport = (report: MonlogReport, options: RenderOptions): read
     unparsed === null ? [] : wrap(style.plain(unparsed), style, '  '),
     wantsRaw && !problem ? rawLines(report, options) : [],
   ]
-  return blocks
-    .filter((block) => block.length > 0)
-    .flatMap((block, index) => (index === 0 ? block : ['', ...block]))
+  return blocks.filter((block) => block.length > 0).flatMap((block, index) => (index === 0 ? block : ['', ...block]))
 }
 
 const NO_NAMES =
   'Keys are shown because names.file is not set: copy networks/names.example.yaml, fill it in and set names.file to its path.'
 
 /** The report in one line with its time, for output to a file or a pipe. */
-export const shortLine = (
-  { verdict, window, round, block }: MonlogReport,
-  style: Style,
-): string => {
-  const heights = [
-    ...(round === null ? [] : [`round ${round}`]),
-    ...(block === null ? [] : [`block ${block}`]),
-  ]
-  return style.plain(
-    [window.to, `${verdict.word}: ${verdict.sentence}`, heights.join(', ')].join(' ').trimEnd(),
-  )
+export const shortLine = ({ verdict, window, round, block }: MonlogReport, style: Style): string => {
+  const heights = [...(round === null ? [] : [`round ${round}`]), ...(block === null ? [] : [`block ${block}`])]
+  return style.plain([window.to, `${verdict.word}: ${verdict.sentence}`, heights.join(', ')].join(' ').trimEnd())
 }
 
 /** Why there is nothing to show, and what to do. */
-const problemLines = (
-  report: MonlogReport,
-  { style, nameOf }: RenderOptions,
-): readonly string[] => {
+const problemLines = (report: MonlogReport, { style, nameOf }: RenderOptions): readonly string[] => {
   const { problem, unit, newest, source, hasSpoken } = report
   if (!problem && hasSpoken) return []
   const last = newest.at(-1)
@@ -103,13 +90,7 @@ const asFinding = (finding: MonlogFinding, outOf: number): Finding => {
 }
 
 /** Lines are not wrapped here: the terminal wraps them, so copying gives the line that the service wrote. */
-const rawLines = (
-  { newest }: MonlogReport,
-  { style, nameOf }: RenderOptions,
-): readonly string[] => [
+const rawLines = ({ newest }: MonlogReport, { style, nameOf }: RenderOptions): readonly string[] => [
   style.paint('strong', newest.length === 0 ? 'No lines.' : `The newest ${newest.length} lines:`),
-  ...newest.map(
-    ({ at, text }) =>
-      `${style.paint('quiet', at.slice(11, 23))} ${style.plain(shownLine(text, nameOf))}`,
-  ),
+  ...newest.map(({ at, text }) => `${style.paint('quiet', at.slice(11, 23))} ${style.plain(shownLine(text, nameOf))}`),
 ]

@@ -63,8 +63,7 @@ export interface MonlogReport {
   readonly newest: readonly { readonly at: string; readonly text: string }[]
 }
 
-interface ReportParts
-  extends JournalContext, Pick<MonlogReport, 'source' | 'unit' | 'package' | 'problem'> {
+interface ReportParts extends JournalContext, Pick<MonlogReport, 'source' | 'unit' | 'package' | 'problem'> {
   readonly range: TimeRange
   /** Nothing before this time was read, in milliseconds since the epoch. */
   readonly readFrom?: number | undefined
@@ -88,10 +87,7 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
       to: iso(range.to),
       minutes: range.minutes,
       isCovered: minutes.length === range.minutes && minutes.every((one) => one.found.isCovered),
-      lines: count(
-        minutes,
-        ({ debug_line: debug, other_line: other, panic }) => debug + other + panic,
-      ),
+      lines: count(minutes, ({ debug_line: debug, other_line: other, panic }) => debug + other + panic),
       dropped: count(minutes, ({ suppressed }) => suppressed),
       unreadable,
     },
@@ -103,9 +99,7 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
     block: found?.block ?? null,
     // A service that logs nothing may still commit.
     committing: hasSpoken ? (found?.committing ?? null) : null,
-    messages: recordOf(CONSENSUS_KINDS, (kind) =>
-      sum((at) => minutes[at]?.found.messages[kind] ?? null),
-    ),
+    messages: recordOf(CONSENSUS_KINDS, (kind) => sum((at) => minutes[at]?.found.messages[kind] ?? null)),
     networkErrors: {
       within: networkSpan(range.to, readFrom),
       count: found?.networkErrors ?? 0,
@@ -125,10 +119,7 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
 }
 
 const total = (values: readonly (number | null)[]): number | null =>
-  values.reduce<number | null>(
-    (all, value) => (all === null || value === null ? null : all + value),
-    0,
-  )
+  values.reduce<number | null>((all, value) => (all === null || value === null ? null : all + value), 0)
 
 const count = (
   minutes: Folded['minutes'],
@@ -190,9 +181,7 @@ const noEntries = ({ unit, window, source }: ReportFacts): string =>
 const why = ({ window, source }: ReportFacts): string => {
   if (window.dropped > 0) return `journald dropped ${figure(window.dropped)} messages`
   const what = source === 'file' ? 'the file' : 'the journal'
-  return window.isCovered
-    ? 'the log does not show it'
-    : `${what} does not reach back over the last 60 seconds`
+  return window.isCovered ? 'the log does not show it' : `${what} does not reach back over the last 60 seconds`
 }
 
 /** A sentence as it continues after a colon. */

@@ -49,14 +49,12 @@ export const rowsOf = (report: MonlogReport, { nameOf, ownKey }: KeyDisplay): re
   ]
 }
 
-const heightOf = (height: bigint | null): string =>
-  height === null ? 'not reported' : figure(height)
+const heightOf = (height: bigint | null): string => (height === null ? 'not reported' : figure(height))
 
 const packageOf = ({ package: line, source }: MonlogReport): string =>
   line ?? (source === 'file' ? 'unknown: the log is from a file' : 'unknown: dpkg does not list it')
 
-const spanOf = ({ window: { minutes } }: MonlogReport): string =>
-  minutes === 1 ? '60 seconds' : `${minutes} minutes`
+const spanOf = ({ window: { minutes } }: MonlogReport): string => (minutes === 1 ? '60 seconds' : `${minutes} minutes`)
 
 const windowOf = (report: MonlogReport): string => {
   const { from, to, isCovered } = report.window
@@ -109,9 +107,7 @@ const MAX_LEADERS = 6
 const timedOutOf = ({ messages, gaveUpOn }: MonlogReport, nameOf: NameOf): string => {
   const { local_timeout: count } = messages
   if (count === null) return UNKNOWN
-  const named = gaveUpOn
-    .slice(0, MAX_LEADERS)
-    .map(({ leader, rounds }) => `${nameOf(leader)} (${figure(rounds)})`)
+  const named = gaveUpOn.slice(0, MAX_LEADERS).map(({ leader, rounds }) => `${nameOf(leader)} (${figure(rounds)})`)
   const others = gaveUpOn.length - named.length
   const led = [...named, ...(others > 0 ? [`${others} more`] : [])]
   return `${figure(count)} by this node${led.length === 0 ? '' : `, led by ${joinList(led)}`}`

@@ -13,8 +13,8 @@ export type RangeStart = { readonly ago: number } | { readonly at: number }
 export const LONGEST_MS = hour
 
 /**
- * The range that ends at a whole second. Its length is rounded up to whole minutes, because each minute is
- * analysed separately.
+ * The range that ends at a whole second. Its length is rounded up to whole minutes, because each minute is analysed
+ * separately.
  */
 export const timeRangeTo = (to: number, since: RangeStart = { ago: minute }): TimeRange => {
   const end = Math.floor(to / second) * second

@@ -31,8 +31,7 @@ Examples:
       if (!format) return
       const input = file === undefined ? io.stdin : createReadStream(file)
       const text = await readAll(input, file ?? 'standard input')
-      const parsed =
-        format.shape === 'lines' ? parseLines(io, format, text) : parseWhole(io, format, text)
+      const parsed = format.shape === 'lines' ? parseLines(io, format, text) : parseWhole(io, format, text)
       exit(parsed ? 0 : 1)
     })
 
@@ -66,8 +65,7 @@ const parseLines = (io: Io, format: Format, text: string): boolean => {
     }
   }
   if (parsed === 0) {
-    const count =
-      lines === 1 ? '1 line was read, and it is not' : `${lines} lines were read, and none is`
+    const count = lines === 1 ? '1 line was read, and it is not' : `${lines} lines were read, and none is`
     io.stderr.write(`${count} in the format ${format.name}.\n`)
   }
   return parsed > 0

@@ -12,14 +12,7 @@ import { createProgressLine, createRetryReporter } from './progress.ts'
 import { readQueryFile } from './query-file.ts'
 import { EXIT_CODES_NOTE, exitWithError, notesOfRun } from './report.ts'
 import { createRowRenderer, type RowFormat } from './rows.ts'
-import {
-  openService,
-  readAddress,
-  readBlock,
-  serviceOf,
-  type ServiceOptions,
-  serviceOptions,
-} from './service.ts'
+import { openService, readAddress, readBlock, serviceOf, type ServiceOptions, serviceOptions } from './service.ts'
 import { readTopic, type Topics } from './topics.ts'
 
 interface QueryOptions extends ServiceOptions {
@@ -71,11 +64,7 @@ export const queryCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
       '--query <file>',
       'file with the body of POST /query, instead of the other options; its to_block is the last block',
     )
-    .addOption(
-      new Option('--format <format>', 'format of a row')
-        .choices(['ndjson', 'csv'])
-        .default('ndjson'),
-    )
+    .addOption(new Option('--format <format>', 'format of a row').choices(['ndjson', 'csv']).default('ndjson'))
     .option('-o, --output <file>', 'output file; it is created when the run is complete')
     .option('--resume', 'resume an earlier run with the same --output')
     .option('-q, --quiet', 'do not print the progress')
@@ -120,10 +109,7 @@ Examples:
           clock: io.clock,
           signal: io.signal,
           query,
-          output:
-            output === undefined
-              ? { send: async (text) => print(io, text) }
-              : { file: output, resume },
+          output: output === undefined ? { send: async (text) => print(io, text) } : { file: output, resume },
           onProgress: (now) => {
             if (!options.quiet) progress.show(progressLine(now))
           },
@@ -175,8 +161,7 @@ const exitStopped = (io: Io, exit: (code: ExitCode) => void, output: string | un
 const queryOf = async (options: QueryOptions, command: Command): Promise<LogQuery> => {
   const { query, address, topic, fields, fromBlock, toBlock } = options
   const hasOtherOptions =
-    address.length + topic.length > 0 ||
-    [fields, fromBlock, toBlock].some((one) => one !== undefined)
+    address.length + topic.length > 0 || [fields, fromBlock, toBlock].some((one) => one !== undefined)
   if (query === undefined) {
     return {
       addresses: [...new Set(address)],
@@ -187,9 +172,7 @@ const queryOf = async (options: QueryOptions, command: Command): Promise<LogQuer
     }
   }
   if (hasOtherOptions)
-    command.error(
-      'error: --query cannot be combined with the options of the filter and the block range',
-    )
+    command.error('error: --query cannot be combined with the options of the filter and the block range')
   return readQueryFile(query)
 }
 

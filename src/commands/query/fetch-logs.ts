@@ -24,9 +24,7 @@ interface FetchLogsOptions {
   /** Renders the rows of a page. */
   readonly render: (page: Page) => { readonly text: string; readonly rows: number }
   /** A file that grows with each page, or a function that receives the text. */
-  readonly output:
-    | { readonly file: string; readonly resume: boolean }
-    | { send(text: string): Promise<void> }
+  readonly output: { readonly file: string; readonly resume: boolean } | { send(text: string): Promise<void> }
   readonly onProgress: (progress: Progress) => void
 }
 
@@ -42,10 +40,7 @@ export const fetchLogs = async (options: FetchLogsOptions): Promise<FetchedLogs>
   return 'file' in output ? fetchToFile(options, output) : fetchToStream(options, output)
 }
 
-const fetchToStream = async (
-  options: FetchLogsOptions,
-  { send }: { send(text: string): Promise<void> },
-) => {
+const fetchToStream = async (options: FetchLogsOptions, { send }: { send(text: string): Promise<void> }) => {
   const { client, query, head, render, signal, onProgress } = options
   let logs = 0
   await send(head)
@@ -77,10 +72,7 @@ const fetchToFile = async (
   { file, resume }: { readonly file: string; readonly resume: boolean },
 ): Promise<FetchedLogs> => {
   const { client, url, clock, signal, head, render, onProgress } = options
-  const checkpoint = openCheckpoint(
-    checkpointOf(file),
-    identityOf({ service: url, head, ...options.query }),
-  )
+  const checkpoint = openCheckpoint(checkpointOf(file), identityOf({ service: url, head, ...options.query }))
   await checkOutput(file)
   const height = await client.height(signal)
   const point = await resumePointOf(file, checkpoint, resume)

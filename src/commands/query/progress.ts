@@ -6,9 +6,7 @@ import { second } from '../../core/units.ts'
 import type { Progress, Retry } from '../../query/client/types.ts'
 
 /** Formats the progress of a query in one line. */
-export const createProgressLine = ({
-  elapsed,
-}: Pick<Clock, 'elapsed'>): ((now: Progress) => string) => {
+export const createProgressLine = ({ elapsed }: Pick<Clock, 'elapsed'>): ((now: Progress) => string) => {
   const startedAt = elapsed()
   return ({ from, through, target, logs, retries, waitedMs }) => {
     const seconds = Math.max(0.001, (elapsed() - startedAt) / second)

@@ -23,8 +23,8 @@ interface FailedRun {
 }
 
 /**
- * Prints an error of the client or the ledger and exits with its code; throws any other error. A ConfigError of
- * the client is an error in the options of the command.
+ * Prints an error of the client or the ledger and exits with its code; throws any other error. A ConfigError of the
+ * client is an error in the options of the command.
  */
 export const exitWithError = async (
   io: Io,
@@ -43,9 +43,7 @@ export const exitWithError = async (
 /** Prints how to resume, if the checkpoint file exists. */
 export const printResumeHint = async (io: Io, checkpoint: string | undefined): Promise<void> => {
   if (checkpoint === undefined || !(await exists(checkpoint))) return
-  io.stderr.write(
-    `The checkpoint is in ${checkpoint}. Run the same command with --resume to continue.\n`,
-  )
+  io.stderr.write(`The checkpoint is in ${checkpoint}. Run the same command with --resume to continue.\n`)
 }
 
 export const EXIT_CODES_NOTE = `A request that fails is sent again, with waits of up to 5 s in between; each wait is reported on standard error. A
@@ -55,8 +53,8 @@ Exit codes: 0 everything was read, 1 failed, 2 usage error, 3 the API key was re
 usable response or makes no progress, 130 interrupted.`
 
 /**
- * The service returned no hashes that prove that the pages near the head are of one chain: a reorg between two of
- * them would mix two histories.
+ * The service returned no hashes that prove that the pages near the head are of one chain: a reorg between two of them
+ * would mix two histories.
  */
 export const UNGUARDED = `Unproven: the service returns no block hashes, and a reorg may still replace the last blocks. Run the command again in a few minutes, or with --to-block ${UNSETTLED_BLOCKS} below the height.`
 

@@ -20,13 +20,8 @@ interface RowOptions {
 type Value = string | number | boolean | null
 
 /** One row per log, ordered by block and log index, independent of the order in the page. */
-export const createRowRenderer = (
-  requested: readonly LogField[],
-  { format, redact }: RowOptions,
-): RowRenderer => {
-  const fields: readonly LogField[] = [
-    ...new Set<LogField>(['block_number', 'log_index', ...requested]),
-  ]
+export const createRowRenderer = (requested: readonly LogField[], { format, redact }: RowOptions): RowRenderer => {
+  const fields: readonly LogField[] = [...new Set<LogField>(['block_number', 'log_index', ...requested])]
   return {
     head: format === 'csv' ? csvLine(fields) : '',
     render: (page) => {
@@ -61,10 +56,7 @@ const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
         const raw = log[field] ?? null
         const value = raw === null ? null : READERS[field].read(raw)
         if (value !== undefined) return value
-        throw unexpected(
-          `${READERS[field].expected} as ${field} of ${nameOf(log)}`,
-          redact(JSON.stringify(raw)),
-        )
+        throw unexpected(`${READERS[field].expected} as ${field} of ${nameOf(log)}`, redact(JSON.stringify(raw)))
       }
       const [block, index] = [read('block_number'), read('log_index')]
       if (typeof block !== 'number' || typeof index !== 'number') {
@@ -75,8 +67,7 @@ const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
     // A service with an inclusive to_block returns one more block.
     .filter(({ block }) => block >= page.from && block < page.next)
     .toSorted((a, b) => a.block - b.block || a.index - b.index)
-  if (rows.length !== page.logs().length)
-    throw unexpected('the same number of logs as in the scan of the page')
+  if (rows.length !== page.logs().length) throw unexpected('the same number of logs as in the scan of the page')
   return rows.filter((row, at) => {
     const before = rows[at - 1]
     if (before?.block !== row.block || before.index !== row.index) return true
@@ -98,8 +89,7 @@ const parseBody = (body: Uint8Array): unknown => {
 }
 
 const parseNumber = (value: unknown): number | undefined => {
-  const number =
-    typeof value === 'string' && /^(?:0x[0-9a-fA-F]+|\d+)$/.test(value) ? Number(value) : value
+  const number = typeof value === 'string' && /^(?:0x[0-9a-fA-F]+|\d+)$/.test(value) ? Number(value) : value
   const isCount = typeof number === 'number' && Number.isSafeInteger(number) && number >= 0
   return isCount ? number : undefined
 }
@@ -159,5 +149,4 @@ const unexpected = (expected: string, evidence?: string): QueryError =>
 /** A line of CSV (RFC 4180), but with a line feed only: Unix tools do not expect a carriage return. */
 export const csvLine = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\n`
 
-const cell = (text: string): string =>
-  /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)

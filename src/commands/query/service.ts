@@ -6,12 +6,7 @@ import { hour, parseDuration, renderDuration } from '../../core/units.ts'
 import { createQueryClient } from '../../query/client/client.ts'
 import { isKeyHeader } from '../../query/client/endpoint.ts'
 import { QueryError } from '../../query/client/errors.ts'
-import {
-  DEFAULT_RETRIES,
-  DEFAULT_TIMEOUT_MS,
-  type QueryClient,
-  type Retry,
-} from '../../query/client/types.ts'
+import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, type QueryClient, type Retry } from '../../query/client/types.ts'
 import { EmptySecretError, readSecretFile } from '../../sources/credential-file.ts'
 
 /** The address of a query service and the options for its client. */
@@ -84,20 +79,9 @@ export interface ServiceOptions {
 
 export const serviceOptions = (command: Command): Command =>
   command
-    .requiredOption(
-      '--url <url>',
-      'address of the query service, without /query and /height',
-      readAddressOf('--url'),
-    )
-    .option(
-      '--api-key-file <file>',
-      'file with the API key; default: the variable CHAIN_AGENT_API_KEY',
-    )
-    .option(
-      '--api-key-header <name>',
-      'header for the API key; default: Authorization: Bearer',
-      readHeader,
-    )
+    .requiredOption('--url <url>', 'address of the query service, without /query and /height', readAddressOf('--url'))
+    .option('--api-key-file <file>', 'file with the API key; default: the variable CHAIN_AGENT_API_KEY')
+    .option('--api-key-header <name>', 'header for the API key; default: Authorization: Bearer', readHeader)
     .option(
       '--timeout <duration>',
       `timeout of one request, for example 10s; default ${renderDuration(DEFAULT_TIMEOUT_MS)}`,
@@ -129,9 +113,7 @@ export const readAddressOf =
     }
     // The list of processes shows it to every user of the host.
     if (url.username !== '' || url.password !== '') {
-      throw invalid(
-        `an address without a user name${option === '--url' ? '; use --api-key-file for a key' : ''}`,
-      )
+      throw invalid(`an address without a user name${option === '--url' ? '; use --api-key-file for a key' : ''}`)
     }
     // The client appends paths to it.
     if (option === '--url' && (url.search !== '' || url.hash !== '')) {

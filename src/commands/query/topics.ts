@@ -40,8 +40,7 @@ const canonicalSignatureOf = (text: string): string | undefined => {
 
 /** The canonical type of a parameter; undefined if it does not begin with a type. */
 const typeOf = (parameter: string): string | undefined => {
-  const [, type = '', arrays = ''] =
-    /^\s*(\(.*\)|[a-z][a-z0-9]*)((?:\[\d*\])*)(?:\s+[\w$]+)*\s*$/.exec(parameter) ?? []
+  const [, type = '', arrays = ''] = /^\s*(\(.*\)|[a-z][a-z0-9]*)((?:\[\d*\])*)(?:\s+[\w$]+)*\s*$/.exec(parameter) ?? []
   const base = type.startsWith('(') ? tupleOf(type.slice(1, -1)) : elementaryTypeOf(type)
   return base === undefined ? undefined : `${base}${arrays}`
 }
@@ -55,9 +54,7 @@ const tupleOf = (list: string): string | undefined => {
 const elementaryTypeOf = (type: string): string | undefined => {
   if (/^(?:address|bool|string|function|bytes(?:[1-9]|[12]\d|3[0-2])?)$/.test(type)) return type
   const [, kind, bits = '256'] = /^(u?int)([1-9]\d*)?$/.exec(type) ?? []
-  return kind !== undefined && Number(bits) % 8 === 0 && Number(bits) <= 256
-    ? `${kind}${bits}`
-    : undefined
+  return kind !== undefined && Number(bits) % 8 === 0 && Number(bits) <= 256 ? `${kind}${bits}` : undefined
 }
 
 /** Splits at the commas outside parentheses. */

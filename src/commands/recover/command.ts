@@ -77,11 +77,7 @@ const section = (title: string, texts: readonly string[], style: Style): readonl
 const item = (mark: string, text: string, style: Style): readonly string[] => {
   const indent = ' '.repeat(mark.length + 3)
   const [, sentence = text, command] = /^(.*): `([^`]+)`$/s.exec(text) ?? []
-  const [first = '', ...rest] = wrap(
-    command === undefined ? sentence : `${sentence}:`,
-    style,
-    indent,
-  )
+  const [first = '', ...rest] = wrap(command === undefined ? sentence : `${sentence}:`, style, indent)
   return [
     `  ${mark} ${first.trimStart()}`,
     ...rest,

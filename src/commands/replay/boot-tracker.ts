@@ -12,17 +12,9 @@ interface BootTrackerDependencies {
 }
 
 /** Tracks what collectors do not: the boots of the host, the services that have entries, and the text of trouble lines. */
-export const createBootTracker = ({
-  config,
-  prefix,
-  serviceRuns,
-  evaluator,
-}: BootTrackerDependencies) => {
+export const createBootTracker = ({ config, prefix, serviceRuns, evaluator }: BootTrackerDependencies) => {
   const services = new Map(
-    Object.entries(config.services.units).map(([service, unit]) => [
-      unit.replaceAll('{prefix}', prefix),
-      service,
-    ]),
+    Object.entries(config.services.units).map(([service, unit]) => [unit.replaceAll('{prefix}', prefix), service]),
   )
   const withEntries = new Set<string>()
   const boots = new Set<string>()
@@ -55,8 +47,7 @@ export const createBootTracker = ({
     withEntries.add(service)
     const invocation = fields['_SYSTEMD_INVOCATION_ID']
     const isOwn = fields['_SYSTEMD_UNIT'] === unit
-    if (isOwn && invocation !== undefined && (id ?? '') === boot)
-      serviceRuns.noteEntry(service, invocation)
+    if (isOwn && invocation !== undefined && (id ?? '') === boot) serviceRuns.noteEntry(service, invocation)
   }
 
   return {

@@ -45,11 +45,7 @@ export const createBufferedEntries = (batches: Batches): BufferedEntries => {
     next: async () => (await head())?.at ?? null,
     take: async (until) => {
       const taken: JournalEntry[] = []
-      for (
-        let entry = await head();
-        entry && entry.at <= until;
-        entry = held[position] ?? (await head())
-      ) {
+      for (let entry = await head(); entry && entry.at <= until; entry = held[position] ?? (await head())) {
         taken.push(entry)
         position += 1
       }

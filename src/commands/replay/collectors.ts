@@ -43,13 +43,9 @@ const NO_CHECKPOINT: Checkpoint = {
 }
 
 /** The collectors that read the journal, and the derived one. */
-export const createReplayCollectors = (
-  parts: ReplayCollectorsOptions,
-): readonly Collector<unknown>[] => {
+export const createReplayCollectors = (parts: ReplayCollectorsOptions): readonly Collector<unknown>[] => {
   const { config, clock, journal, board, recorder, serviceRuns, services } = parts
-  const unitNames = createUnitNames(() =>
-    Promise.resolve({ word: parts.prefix, from: 'configuration' }),
-  )
+  const unitNames = createUnitNames(() => Promise.resolve({ word: parts.prefix, from: 'configuration' }))
   const journalDependencies = { journal, recorder, checkpoint: NO_CHECKPOINT }
   const exec = execWithStderr(parts.grepStderr)
   const ownKey = createOwnKey(parts.ownKey)

@@ -25,10 +25,7 @@ export const replayCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .option('-S, --since <moment>', 'start: 7d, 2026-03-01 (default: 1d)', readTime(io.clock))
     .option('-U, --until <moment>', 'end (default: now)', readTime(io.clock))
     .addOption(
-      new Option(
-        '--file <file>',
-        'read a recording instead of the journal of this host; - for standard input',
-      ),
+      new Option('--file <file>', 'read a recording instead of the journal of this host; - for standard input'),
     )
     .option('--services <names>', 'only these services: bft,execution,ledger-tail,rpc')
     .option('--json', 'as JSON')
@@ -95,10 +92,7 @@ Examples:
     })
 
 /** The services of --services: undefined without the option, an error message for an unknown name. */
-const servicesOf = (
-  text: string | undefined,
-  known: readonly string[],
-): readonly string[] | string | undefined => {
+const servicesOf = (text: string | undefined, known: readonly string[]): readonly string[] | string | undefined => {
   const names = text?.split(',').map((name) => name.trim())
   const unknown = names?.find((name) => !known.includes(name))
   if (unknown === undefined) return names

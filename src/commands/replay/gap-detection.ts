@@ -16,8 +16,8 @@ interface Gap {
 }
 
 /**
- * A block logged at least this long after its timestamp, and at least this share of the gap, was fetched by a node
- * that had stalled. The share is needed because ledger-tail begins with blocks of the last minute when it starts.
+ * A block logged at least this long after its timestamp, and at least this share of the gap, was fetched by a node that
+ * had stalled. The share is needed because ledger-tail begins with blocks of the last minute when it starts.
  */
 const LATE_MS = 10 * second
 const LATE_SHARE = 0.1
@@ -26,8 +26,8 @@ const STALLED_CHAIN_BLOCKS = 20
 
 /**
  * Whether a gap of minutes means that entries are missing, rather than that the node logged nothing. A node that
- * stalled resumes with old blocks or with the next one. If the first block is recent and many blocks are missing,
- * the node was running and its entries were not kept.
+ * stalled resumes with old blocks or with the next one. If the first block is recent and many blocks are missing, the
+ * node was running and its entries were not kept.
  */
 export const isRecordingMissing = ({ lasted, after, block, boot, isDown }: Gap): boolean => {
   const id = after[0]?.fields['_BOOT_ID']

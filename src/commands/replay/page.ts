@@ -24,10 +24,7 @@ const TONES: Readonly<Record<Severity, Tone>> = {
 /** The number of incidents, the alerts of each, and what was not evaluated. */
 export const replayPage = (result: ReplaySummary, style: Style): readonly string[] => {
   const { incidents, to, isWhole } = result
-  const width = Math.max(
-    0,
-    ...incidents.flatMap(({ firings }) => firings.map((one) => nameOf(one).length)),
-  )
+  const width = Math.max(0, ...incidents.flatMap(({ firings }) => firings.map((one) => nameOf(one).length)))
   return [
     ...wrap(headline(result), style).map((line) =>
       style.paint(incidents.length === 0 && isWhole ? 'good' : 'strong', line),
@@ -37,17 +34,14 @@ export const replayPage = (result: ReplaySummary, style: Style): readonly string
       ...firings.flatMap((firing, at) => rowOf(firing, { isFirst: at === 0, to, width }, style)),
     ]),
     '',
-    ...notesOf(result).flatMap((note) =>
-      wrap(style.plain(note), style).map((line) => style.paint('quiet', line)),
-    ),
+    ...notesOf(result).flatMap((note) => wrap(style.plain(note), style).map((line) => style.paint('quiet', line))),
   ]
 }
 
 const headline = ({ incidents, from, to, isWhole }: ReplaySummary): string => {
   const count = incidents.length
   const fired = incidents.reduce((sum, { firings }) => sum + firings.length, 0)
-  const incidentCount =
-    count === 0 ? 'No incident' : count === 1 ? '1 incident' : `${figure(count)} incidents`
+  const incidentCount = count === 0 ? 'No incident' : count === 1 ? '1 incident' : `${figure(count)} incidents`
   const alerts = count === 0 ? '' : `: ${fired === 1 ? '1 alert' : `${figure(fired)} alerts`}`
   const stopped = isWhole ? '' : ', interrupted'
   return `${incidentCount} in ${duration(to - from)} (${utc(from)} to ${utc(to)}${stopped})${alerts}`
@@ -62,15 +56,10 @@ interface RowContext {
   readonly width: number
 }
 
-const rowOf = (
-  firing: Firing,
-  { isFirst, to, width }: RowContext,
-  style: Style,
-): readonly string[] => {
+const rowOf = (firing: Firing, { isFirst, to, width }: RowContext, style: Style): readonly string[] => {
   const { severity, beganAt, endedAt, says } = firing
   const tone = TONES[severity]
-  const lasted =
-    endedAt === null ? `${duration(to - beganAt)}, firing` : duration(endedAt - beganAt)
+  const lasted = endedAt === null ? `${duration(to - beganAt)}, firing` : duration(endedAt - beganAt)
   const head = `${utc(beganAt)}  ${lasted.padEnd(DURATION_WIDTH)}  ${severity.padEnd(8)}  ${nameOf(firing).padEnd(width)}`
   const sign = isFirst ? style.paint(tone, style.sign(tone)) : ' '
   const message = style.plain(sanitize(says))
@@ -82,13 +71,7 @@ const rowOf = (
 /** An event that is not an alert has no name. */
 const nameOf = ({ alert }: Firing): string => alert ?? '-'
 
-const notesOf = ({
-  entries,
-  unreadable,
-  missingServices,
-  knowsOwn,
-  tookMs,
-}: ReplaySummary): readonly string[] => [
+const notesOf = ({ entries, unreadable, missingServices, knowsOwn, tookMs }: ReplaySummary): readonly string[] => [
   ...(missingServices.length === 0
     ? []
     : [`No line of ${missingServices.join(', ')}: rules that need them were not evaluated.`]),

@@ -51,10 +51,7 @@ interface OpenJournalOptions {
 }
 
 /** Opens the journal of this host, with one journalctl per listener, which filters the entries. */
-export const openJournal = async (
-  options: OpenJournalOptions,
-  signal: AbortSignal,
-): Promise<PastSource> => {
+export const openJournal = async (options: OpenJournalOptions, signal: AbortSignal): Promise<PastSource> => {
   const { exec, path, since, until } = options
   const parts = { exec, parse: parseJournalEntry }
   const readNewest = createNewestEntryReader(parts)
@@ -68,9 +65,7 @@ export const openJournal = async (
     from: since,
     to: until,
     open: (matches) => {
-      const buffers = matches.map((match) =>
-        createBufferedEntries(readPast({ match, since, until }, signal)),
-      )
+      const buffers = matches.map((match) => createBufferedEntries(readPast({ match, since, until }, signal)))
       return {
         next: async () => {
           let first: number | null = null
@@ -158,8 +153,7 @@ export const openFile = async (options: OpenFileOptions): Promise<PastSource> =>
 
 const prefixIn = (entries: readonly JournalEntry[]): string | undefined => {
   for (const { unit } of entries) {
-    const [, prefix] =
-      /^([a-z][a-z0-9]*)-(?:bft|execution|ledger-tail)\.service$/.exec(unit ?? '') ?? []
+    const [, prefix] = /^([a-z][a-z0-9]*)-(?:bft|execution|ledger-tail)\.service$/.exec(unit ?? '') ?? []
     if (prefix !== undefined) return prefix
   }
   return undefined
@@ -167,11 +161,7 @@ const prefixIn = (entries: readonly JournalEntry[]): string | undefined => {
 
 type Batches = AsyncGenerator<EntryBatch<JournalEntry>, undefined>
 
-async function* within(
-  batches: AsyncGenerator<EntryBatch<JournalEntry>>,
-  since: number,
-  until: number,
-): Batches {
+async function* within(batches: AsyncGenerator<EntryBatch<JournalEntry>>, since: number, until: number): Batches {
   for await (const { entries, unreadable } of batches) {
     const wanted = entries.filter(({ at }) => at >= since && at <= until)
     yield { entries: wanted, unreadable }
@@ -197,8 +187,8 @@ const emptyRecording = (name: string): SourceError =>
 type Predicate = (entry: JournalEntry) => boolean
 
 /**
- * Matches recorded entries like journalctl does for these arguments: `-u UNIT`, `--grep=` and FIELD=value.
- * Repeated fields are alternatives; different fields must all match. Throws a ParseError for other arguments.
+ * Matches recorded entries like journalctl does for these arguments: `-u UNIT`, `--grep=` and FIELD=value. Repeated
+ * fields are alternatives; different fields must all match. Throws a ParseError for other arguments.
  */
 export const createJournalMatch = (match: readonly string[]): Predicate => {
   const units = new Set<string>()

@@ -63,8 +63,7 @@ const open = async (options: ReplayOptions): Promise<PastSource> => {
   }
   return openFile({
     prefix,
-    recording:
-      typeof file === 'string' ? openRecording(file) : { name: 'standard input', bytes: file },
+    recording: typeof file === 'string' ? openRecording(file) : { name: 'standard input', bytes: file },
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
   })
@@ -73,7 +72,6 @@ const open = async (options: ReplayOptions): Promise<PastSource> => {
 /** The node's key as saved by the agent on this host, if it has found it. */
 const savedKey = async (directory: string): Promise<string | null> => {
   const found = await createReadOnlyCheckpoints(directory).open('derived').read()
-  if (found.state !== 'saved' || typeof found.value !== 'object' || found.value === null)
-    return null
+  if (found.state !== 'saved' || typeof found.value !== 'object' || found.value === null) return null
   return 'key' in found.value && typeof found.value.key === 'string' ? found.value.key : null
 }

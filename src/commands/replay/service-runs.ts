@@ -28,8 +28,7 @@ export const createServiceRuns = (clock: Clock): ServiceRuns => {
   const recordingStart = clock.now()
   const start = (service: string, invocation: string): void => {
     // A service that runs when the recording begins was started earlier, at an unknown time.
-    const startedAt =
-      runs.has(service) || clock.now() > recordingStart ? clock.now() : recordingStart
+    const startedAt = runs.has(service) || clock.now() > recordingStart ? clock.now() : recordingStart
     runs.set(service, { invocation, startedAt, ended: null })
   }
 
@@ -59,14 +58,9 @@ export const createServiceRuns = (clock: Clock): ServiceRuns => {
     noteReboot: () => {
       for (const run of runs.values()) run.ended ??= 'did not start after the reboot'
     },
-    down: () =>
-      new Map(
-        [...runs].flatMap(([service, { ended }]) => (ended === null ? [] : [[service, ended]])),
-      ),
-    isPartialRestart: () =>
-      partial(stateOf(runs.get('bft')), stateOf(runs.get('execution'))) === true,
+    down: () => new Map([...runs].flatMap(([service, { ended }]) => (ended === null ? [] : [[service, ended]]))),
+    isPartialRestart: () => partial(stateOf(runs.get('bft')), stateOf(runs.get('execution'))) === true,
   }
 }
 
-const stateOf = (run: Run | undefined) =>
-  run && { ...run, activeState: run.ended === null ? 'active' : 'inactive' }
+const stateOf = (run: Run | undefined) => run && { ...run, activeState: run.ended === null ? 'active' : 'inactive' }

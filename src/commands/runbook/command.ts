@@ -27,9 +27,7 @@ Examples:
       if (page !== undefined) io.stdout.write(createStyle(io).plain(page))
       else {
         const meant = closestMatch(name, names)
-        io.stderr.write(
-          `error: no runbook for '${name}'.${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}\n`,
-        )
+        io.stderr.write(`error: no runbook for '${name}'.${meant === undefined ? '' : `\n(Did you mean ${meant}?)`}\n`)
       }
       exit(page === undefined ? 2 : 0)
     })

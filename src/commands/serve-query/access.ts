@@ -9,8 +9,8 @@ import { readSecretLines } from '../../sources/credential-file.ts'
 const KEY = /^[\x21-\x7e]{16,512}$/
 
 /**
- * Reads API keys, one per line; lines with `#` are comments. Throws a SourceError that names the line but
- * not its content.
+ * Reads API keys, one per line; lines with `#` are comments. Throws a SourceError that names the line but not its
+ * content.
  */
 export const readApiKeys = async (file: string): Promise<readonly Secret[]> => {
   const refuse = (happened: string): SourceError =>
@@ -24,9 +24,7 @@ export const readApiKeys = async (file: string): Promise<readonly Secret[]> => {
   const keys = lines.flatMap((line, index) => {
     if (line === '' || line.startsWith('#')) return []
     if (KEY.test(line)) return [line]
-    throw refuse(
-      `line ${index + 1} is not a valid key: use 16 to 512 printable ASCII characters without spaces`,
-    )
+    throw refuse(`line ${index + 1} is not a valid key: use 16 to 512 printable ASCII characters without spaces`)
   })
   if (keys.length === 0) throw refuse('the file has no keys')
   return [...new Set(keys)].map((key) => new Secret(key))

@@ -1,11 +1,6 @@
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
-import {
-  type ConfigOptions,
-  fileAndSettingOptions,
-  flagsOf,
-  loadFor,
-} from '../../cli/config-options.ts'
+import { type ConfigOptions, fileAndSettingOptions, flagsOf, loadFor } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createLog } from '../../cli/logger.ts'
 import type { Inputs } from '../../config/load.ts'
@@ -78,10 +73,7 @@ export const serveQueryOptions = (command: Command): Command =>
   fileAndSettingOptions(
     command
       .option('--listen <host:port>', 'address of the query API (default: 127.0.0.1:8181)')
-      .option(
-        '--metrics-listen <host:port>',
-        'address of /metrics, /-/healthy and /-/ready (default: 127.0.0.1:9144)',
-      )
+      .option('--metrics-listen <host:port>', 'address of /metrics, /-/healthy and /-/ready (default: 127.0.0.1:9144)')
       .option('--store <place>', 'store: a directory, or clickhouse://USER@HOST:8123/DATABASE')
       .option('--store-password-file <file>', 'file that contains the password of this user only')
       .option('--from-block <number>', 'first block to index into an empty store (default: 0)')
@@ -98,10 +90,7 @@ export const serveQueryOptions = (command: Command): Command =>
         NO_TOPICS,
       )
       .option('--retention-blocks <number>', 'keep this number of the newest blocks')
-      .option(
-        '--retention-bytes <size>',
-        'keep the newest blocks that fit into this size, such as 500GB',
-      )
+      .option('--retention-bytes <size>', 'keep the newest blocks that fit into this size, such as 500GB')
       .option('--unbounded', 'keep everything, without a size limit')
       .option(
         '--node-share <0.05-1>',
@@ -113,15 +102,9 @@ export const serveQueryOptions = (command: Command): Command =>
           'API dialect; hosted is for clients of the hosted service (default: spec)',
         ).choices(['spec', 'hosted']),
       )
-      .option(
-        '--api-keys-file <file>',
-        'file with API keys, one per line; without it no key is required',
-      )
+      .option('--api-keys-file <file>', 'file with API keys, one per line; without it no key is required')
       .option('--rate-limit <number>', 'requests per minute for each key or client address')
-      .option(
-        '--ready-lag <blocks>',
-        'largest distance behind the node at which /-/ready is ready (default: 30)',
-      ),
+      .option('--ready-lag <blocks>', 'largest distance behind the node at which /-/ready is ready (default: 30)'),
   )
 
 /** The command line options as configuration inputs. */
@@ -159,5 +142,4 @@ export const serveQueryInputs = (options: ServeQueryFlags): Inputs['flags'] => {
 }
 
 /** Relative paths are resolved here, since the configuration has no working directory. */
-const absolutePath = (path: string | undefined): string | undefined =>
-  path === undefined ? undefined : resolve(path)
+const absolutePath = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path))

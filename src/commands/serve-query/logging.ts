@@ -16,8 +16,8 @@ const PROGRESS_EVERY_MS = 10 * second
 const RESOLVED_AFTER_MS = 5 * second
 
 /**
- * Called with the state about once a second. It logs progress, and each problem once when it starts and
- * when it is resolved.
+ * Called with the state about once a second. It logs progress, and each problem once when it starts and when it is
+ * resolved.
  */
 export const createProgressLog = (log: Log, clock: Clock): ((state: IngestState) => void) => {
   let trouble: string | null = null
@@ -67,17 +67,10 @@ interface ProgressPoint {
   readonly logs: number
 }
 
-const progressText = (
-  { indexed, nodeHeight }: IngestState,
-  from: ProgressPoint,
-  to: ProgressPoint,
-): string => {
+const progressText = ({ indexed, nodeHeight }: IngestState, from: ProgressPoint, to: ProgressPoint): string => {
   const seconds = Math.max(0.001, (to.at - from.at) / second)
   const blocks = (to.blocks - from.blocks) / seconds
-  const left =
-    indexed === null || nodeHeight === null || blocks === 0
-      ? undefined
-      : (nodeHeight - indexed) / blocks
+  const left = indexed === null || nodeHeight === null || blocks === 0 ? undefined : (nodeHeight - indexed) / blocks
   return [
     `Indexed up to block ${indexed === null ? 'none yet' : figure(indexed)}${nodeHeight === null ? '' : ` of ${figure(nodeHeight)}`}`,
     `${figure(Math.round(blocks))} blocks/s`,

@@ -23,26 +23,21 @@ export type OpenStore = (identity: WantedIdentity) => Promise<LogStore>
 const isServer = (store: string): boolean => /^clickhouses?:/i.test(store)
 
 /**
- * Throws a StoreError if no store can be opened or created in the directory. A server is checked when the
- * store is opened.
+ * Throws a StoreError if no store can be opened or created in the directory. A server is checked when the store is
+ * opened.
  */
 export const checkStore = async ({ store }: StoreSettings): Promise<void> => {
   if (!isServer(store)) await checkDirectory(store)
 }
 
 /** Returns the function that opens the configured store. Throws a ConfigError for an invalid URL. */
-export const createOpenStore = (
-  { store, storePasswordFile }: StoreSettings,
-  clock: Clock,
-): OpenStore => {
+export const createOpenStore = ({ store, storePasswordFile }: StoreSettings, clock: Clock): OpenStore => {
   if (!isServer(store)) return (identity) => openDuckDbStore(store, { identity, clock })
   // Invalid URLs are reported before the service starts.
   parseClickHouseUrl(store)
   return async (identity) => {
     const password =
-      storePasswordFile === null
-        ? undefined
-        : new Secret(await readSecretFile(storePasswordFile, 'password'))
+      storePasswordFile === null ? undefined : new Secret(await readSecretFile(storePasswordFile, 'password'))
     return openClickHouseStore(store, { identity, clock, ...(password && { password }) })
   }
 }
@@ -65,8 +60,8 @@ export interface OpenedStore {
 const MAX_WAIT_MS = 10 * second
 
 /**
- * Opens the store for the chain of the node. If the node is unreachable, an existing store is opened for
- * its own chain; without one the node is polled until it responds. Undefined if the signal aborts before.
+ * Opens the store for the chain of the node. If the node is unreachable, an existing store is opened for its own chain;
+ * without one the node is polled until it responds. Undefined if the signal aborts before.
  */
 export const openStore = async (
   dependencies: OpenStoreDependencies,
@@ -91,11 +86,7 @@ export const openStore = async (
   return { store, isOfChain: () => Promise.resolve() }
 }
 
-const openWithoutNode = async ({
-  open,
-  scope,
-  log,
-}: OpenStoreDependencies): Promise<LogStore | undefined> => {
+const openWithoutNode = async ({ open, scope, log }: OpenStoreDependencies): Promise<LogStore | undefined> => {
   try {
     return await open({ chainId: null, scope })
   } catch (error) {
@@ -106,10 +97,7 @@ const openWithoutNode = async ({
 }
 
 /** Polls the node until it responds; undefined if the signal aborts before. */
-const pollChainId = async (
-  dependencies: OpenStoreDependencies,
-  signal: AbortSignal,
-): Promise<number | undefined> => {
+const pollChainId = async (dependencies: OpenStoreDependencies, signal: AbortSignal): Promise<number | undefined> => {
   const { readNodeChainId, clock, log } = dependencies
   let logged = ''
   for (let wait: number = second; !signal.aborted; wait = Math.min(2 * wait, MAX_WAIT_MS)) {

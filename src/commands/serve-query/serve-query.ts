@@ -73,8 +73,7 @@ export const serveQuery = async (options: ServeQueryOptions): Promise<void> => {
     if (nextAccess !== current.access) warnIfOpen(nextAccess)
     const changed = changedKeys(current.config, effective)
     // Only the content of the key file has changed, not its path.
-    const hasOtherKeys =
-      nextAccess !== current.access && !changed.some((key) => ACCESS_KEYS.test(key))
+    const hasOtherKeys = nextAccess !== current.access && !changed.some((key) => ACCESS_KEYS.test(key))
     current = { config: effective, access: nextAccess }
     return {
       applied: [...changed, ...(hasOtherKeys ? ['serveQuery.apiKeysFile'] : [])],
@@ -137,8 +136,6 @@ const ACCESS_KEYS = /^serveQuery\.(?:apiKeysFile|rateLimit)$/
 /** Keys that the service uses, in addition to those that it applies. */
 const SERVICE_KEYS = /^(?:serveQuery\.|rpc\.url$)/
 
-const httpUrl = ({ host, port }: Address): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+const httpUrl = ({ host, port }: Address): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
-const isLoopback = ({ host }: Address): boolean =>
-  host === 'localhost' || host === '::1' || host.startsWith('127.')
+const isLoopback = ({ host }: Address): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')

@@ -122,10 +122,7 @@ export const createService = (dependencies: ServiceDependencies): Service => {
         await clock.sleep(CHECK_EVERY_MS, signal)
       }
     }
-    await Promise.all([
-      everySecond(() => logProgress(ingest.state())),
-      everySecond(() => measure(of)),
-    ])
+    await Promise.all([everySecond(() => logProgress(ingest.state())), everySecond(() => measure(of))])
   }
 
   const follow = async (ingest: Ingest, signal: AbortSignal): Promise<void> => {
@@ -167,10 +164,7 @@ export const createService = (dependencies: ServiceDependencies): Service => {
     },
     run: async (signal) => {
       const readNodeChainId = (stop: AbortSignal) => readChainId({ rpcUrl: rpc.url, clock }, stop)
-      const opened = await openStore(
-        { ...dependencies, scope: plan.scope, readNodeChainId },
-        signal,
-      )
+      const opened = await openStore({ ...dependencies, scope: plan.scope, readNodeChainId }, signal)
       if (!opened) return
       const started = await start(opened.store)
       const monitoring = new AbortController()

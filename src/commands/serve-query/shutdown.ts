@@ -40,10 +40,7 @@ export const waitForAbort = async (signal: AbortSignal): Promise<void> => {
 const finishesWithin = async (clock: Clock, ms: number, work: Promise<void>): Promise<boolean> => {
   const done = new AbortController()
   try {
-    return await Promise.race([
-      work.then(() => true),
-      clock.sleep(ms, done.signal).then(() => false),
-    ])
+    return await Promise.race([work.then(() => true), clock.sleep(ms, done.signal).then(() => false)])
   } finally {
     done.abort()
   }

@@ -19,8 +19,7 @@ interface ReadinessState {
 export const waitingFor = (state: ReadinessState): readonly string[] => {
   const { phase, nodeHeight, height, readyLag } = state
   if (phase === null) return ['the store']
-  if (phase === 'stopped')
-    return ['the operator: the ingest has stopped, and the log has the reason']
+  if (phase === 'stopped') return ['the operator: the ingest has stopped, and the log has the reason']
   if (nodeHeight === null) return ['the finalized block of the node']
   if (height === null) return ['the first block']
   const behind = nodeHeight - height
@@ -40,9 +39,7 @@ const HEIGHT_LASTS_MS = minute
 
 /** The finalized height of the node, if it is recent. */
 export const nodeHeight = (state: IngestState | null, now: number): number | null =>
-  state === null || state.nodeHeightAt === null || now - state.nodeHeightAt > HEIGHT_LASTS_MS
-    ? null
-    : state.nodeHeight
+  state === null || state.nodeHeightAt === null || now - state.nodeHeightAt > HEIGHT_LASTS_MS ? null : state.nodeHeight
 
 export const samplesOf = (service: ServiceState, now: number): readonly Sample[] => {
   const { state, held, size, limitBytes } = service
@@ -53,13 +50,8 @@ export const samplesOf = (service: ServiceState, now: number): readonly Sample[]
     ...sampleIfKnown('chain_query_service_node_height', nodeHeight(state, now)),
     ...sampleIfKnown('chain_query_service_height', held?.last),
     ...sampleIfKnown('chain_query_service_first_block', held?.first),
-    ...sampleIfKnown(
-      'chain_query_service_indexed_block_timestamp_seconds',
-      state?.indexedTimestamp,
-    ),
-    ...INGEST_PHASES.map((one) =>
-      sample('chain_query_service_phase', one === phase, { phase: one }),
-    ),
+    ...sampleIfKnown('chain_query_service_indexed_block_timestamp_seconds', state?.indexedTimestamp),
+    ...INGEST_PHASES.map((one) => sample('chain_query_service_phase', one === phase, { phase: one })),
     ...(state === null ? [] : countsOf(state)),
     ...sampleIfKnown('chain_query_service_store_bytes', measured?.bytes),
     ...sampleIfKnown('chain_query_service_store_limit_bytes', limitBytes),
@@ -71,9 +63,7 @@ export const samplesOf = (service: ServiceState, now: number): readonly Sample[]
 const countsOf = ({ blocks, logs, errors }: IngestState): readonly Sample[] => [
   sample('chain_query_service_blocks_indexed_total', blocks),
   sample('chain_query_service_logs_indexed_total', logs),
-  ...INGEST_FAILURES.map((kind) =>
-    sample('chain_query_service_ingest_errors_total', errors[kind], { kind }),
-  ),
+  ...INGEST_FAILURES.map((kind) => sample('chain_query_service_ingest_errors_total', errors[kind], { kind })),
 ]
 
 /** Exported as 0 from the start, so that increase() sees the first one. */

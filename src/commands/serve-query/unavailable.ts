@@ -9,14 +9,8 @@ const MESSAGES = {
 } as const
 
 /** Responds to every request with status 503, in the format of the API. */
-export const respondUnavailable = (
-  code: keyof typeof MESSAGES,
-  observer: RequestObserver,
-  clock: Clock,
-): Handler => {
-  const body = Buffer.from(
-    `${JSON.stringify({ error: { code, message: MESSAGES[code], path: null } })}\n`,
-  )
+export const respondUnavailable = (code: keyof typeof MESSAGES, observer: RequestObserver, clock: Clock): Handler => {
+  const body = Buffer.from(`${JSON.stringify({ error: { code, message: MESSAGES[code], path: null } })}\n`)
   return (request, response) => {
     const startedAt = clock.elapsed()
     const [pathname = ''] = (request.url ?? '').split('?')

@@ -30,12 +30,10 @@ const statusSchema = z.object({
 })
 
 /**
- * Reads the snapshot of the running agent; null if no agent listens. Throws a SourceError if another program
- * answers, and a ParseError if the response is not valid.
+ * Reads the snapshot of the running agent; null if no agent listens. Throws a SourceError if another program answers,
+ * and a ParseError if the response is not valid.
  */
-export const fetchSnapshot = async (
-  options: FetchSnapshotOptions,
-): Promise<NodeSnapshot | null> => {
+export const fetchSnapshot = async (options: FetchSnapshotOptions): Promise<NodeSnapshot | null> => {
   const { config, clock, signal, ask = createHttpClient(clock) } = options
   const api = createAgentApi(ask, config.listen)
   const status = await api.get('/api/v1/status', signal)

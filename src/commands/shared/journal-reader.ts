@@ -51,10 +51,7 @@ const TRIM_INTERVAL = 10_000
 const INITIAL_ENTRIES = 1000
 
 /** The journal of a unit, oldest first, with split lines joined. Throws a SourceError if it cannot be read. */
-export async function* readJournal(
-  parts: JournalDependencies,
-  asked: JournalQuery,
-): AsyncGenerator<Batch> {
+export async function* readJournal(parts: JournalDependencies, asked: JournalQuery): AsyncGenerator<Batch> {
   const { exec, clock, signal } = parts
   const match = ['-u', asked.unit]
   const joiner = createLineJoiner()

@@ -14,12 +14,7 @@ interface FindUnitsOptions {
 }
 
 /** The units of the node and of the agent, by label. */
-export const findUnits = async ({
-  config,
-  exec,
-  path,
-  signal,
-}: FindUnitsOptions): Promise<Units> => {
+export const findUnits = async ({ config, exec, path, signal }: FindUnitsOptions): Promise<Units> => {
   const { word } = await createPrefix({ exec, path, configured: config.prefix })(signal)
   const templates = {
     ...config.services.units,
@@ -29,9 +24,7 @@ export const findUnits = async ({
     execution: config.execution.unit,
     agent: 'chain-agent.service',
   }
-  return new Map(
-    Object.entries(templates).map(([label, unit]) => [label, unit.replaceAll('{prefix}', word)]),
-  )
+  return new Map(Object.entries(templates).map(([label, unit]) => [label, unit.replaceAll('{prefix}', word)]))
 }
 
 /** The label of a service name: the label, or the unit with or without prefix and suffix. */

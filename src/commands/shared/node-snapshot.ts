@@ -30,8 +30,8 @@ interface Options extends SourceOverrides {
 }
 
 /**
- * Reads the node once, with the collectors of the agent: first the sources, then the derived ones. Writes nothing
- * and sends nothing. Errors of collectors are in the snapshot, not thrown.
+ * Reads the node once, with the collectors of the agent: first the sources, then the derived ones. Writes nothing and
+ * sends nothing. Errors of collectors are in the snapshot, not thrown.
  */
 export const collectSnapshot = async (options: Options): Promise<NodeSnapshot> => {
   const { config, clock, path, signal, onWaiting = () => undefined } = options
@@ -59,9 +59,7 @@ export const collectSnapshot = async (options: Options): Promise<NodeSnapshot> =
   try {
     for (const role of ['source', 'derived'] as const) {
       const wave = offered.filter((one) => one.enabled && one.role === role)
-      running.push(
-        ...wave.map(({ collector }) => supervise(withoutStaleness(collector), board, context)),
-      )
+      running.push(...wave.map(({ collector }) => supervise(withoutStaleness(collector), board, context)))
       await waitForAttempts(wave, { board, clock, signal, onWaiting })
       if (role === 'source') await waitForSecondReading(startedAt, { clock, signal })
     }
@@ -104,13 +102,7 @@ const waitForSecondReading = async (
 }
 
 /** A collector that has not finished by now has timed out. */
-const collectorStatus = ({
-  up,
-  lastSuccessAt,
-  error,
-  reading,
-  ...one
-}: BoardStatus): CollectorStatus => ({
+const collectorStatus = ({ up, lastSuccessAt, error, reading, ...one }: BoardStatus): CollectorStatus => ({
   ...one,
   up: up ?? (one.enabled ? false : null),
   lastSuccessAt: lastSuccessAt ?? null,
@@ -136,9 +128,7 @@ const waitForAttempts = async (wave: readonly Offered[], patience: WaitOptions):
   // In the agent a tool may take a minute; here the operator is waiting.
   const until = clock.elapsed() + Math.min(longest + 2 * second, MAX_WAIT_MS)
   while (!signal.aborted && clock.elapsed() < until) {
-    const waiting = [...board.statuses()].filter(
-      ({ name, up }) => names.has(name) && up === undefined,
-    )
+    const waiting = [...board.statuses()].filter(({ name, up }) => names.has(name) && up === undefined)
     if (waiting.length === 0) return
     onWaiting(waiting.map(({ name }) => name))
     await clock.sleep(POLL_INTERVAL_MS, signal)

@@ -1,11 +1,5 @@
 import { second } from '../../core/units.ts'
-import {
-  createLineJoiner,
-  isCut,
-  type JournalEntry,
-  parseJournalEntry,
-  streamOf,
-} from '../../parsers/journal.ts'
+import { createLineJoiner, isCut, type JournalEntry, parseJournalEntry, streamOf } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { createJournalRangeReader } from '../../sources/journal-range.ts'
 
@@ -26,13 +20,10 @@ interface SplitLineOptions {
 type Entries = readonly JournalEntry[]
 
 /**
- * Joins the parts of split lines in the results of `journalctl --grep`, which matches each part separately: in a
- * part, a secret may be separated from the label by which it is redacted.
+ * Joins the parts of split lines in the results of `journalctl --grep`, which matches each part separately: in a part,
+ * a secret may be separated from the label by which it is redacted.
  */
-export async function* joinSplitLines(
-  parts: SplitLineOptions,
-  found: AsyncIterable<Entries>,
-): AsyncGenerator<Entries> {
+export async function* joinSplitLines(parts: SplitLineOptions, found: AsyncIterable<Entries>): AsyncGenerator<Entries> {
   const { query: asked } = parts
   let cuts: IsPart | undefined
   const shown = new Set<JournalEntry['cursor']>()
@@ -40,8 +31,7 @@ export async function* joinSplitLines(
     const [first] = entries
     if (!first) continue
     // With `newest`, all entries come in one batch.
-    const range =
-      asked.newest === undefined ? asked : { since: first.at, until: entries.at(-1)?.at }
+    const range = asked.newest === undefined ? asked : { since: first.at, until: entries.at(-1)?.at }
     cuts ??= await findSplits(parts, range)
     const suspects = entries.filter(cuts)
     const whole = new Map<string, JournalEntry>()
@@ -69,16 +59,11 @@ const findSplits = async (parts: SplitLineOptions, { since, until }: Range): Pro
       for (const later of [0, 1, 2]) seconds.add(`${from + later} ${streamOf(cut)}`)
     }
   }
-  return (entry) =>
-    isCut(entry) || seconds.has(`${Math.floor(entry.at / second)} ${streamOf(entry)}`)
+  return (entry) => isCut(entry) || seconds.has(`${Math.floor(entry.at / second)} ${streamOf(entry)}`)
 }
 
 /** Maps the cursors of all parts to the joined line. */
-const readLines = async (
-  parts: SplitLineOptions,
-  range: Range,
-  whole: Map<string, JournalEntry>,
-): Promise<void> => {
+const readLines = async (parts: SplitLineOptions, range: Range, whole: Map<string, JournalEntry>): Promise<void> => {
   const joiner = createLineJoiner()
   const waiting = new Map<string, readonly string[]>()
   for await (const { entries } of read(parts, range)) {

@@ -33,18 +33,8 @@ export const simulateCommand = (io: Io, exit: (code: ExitCode) => void): Command
     .option('--prefix <word>', 'name prefix of units and tools', readPrefix, 'chain')
     .option('--rpc-port <port>', "port of the node's RPC; 0 takes a free one", readPort, 0)
     .option('--reference-port <port>', 'port of the reference; 0 takes a free one', readPort, 0)
-    .option(
-      '--native-port <port>',
-      "port of consensus' own metrics; 0 takes a free one",
-      readPort,
-      0,
-    )
-    .option(
-      '--otel-port <port>',
-      'port of the OpenTelemetry collector; 0 takes a free one',
-      readPort,
-      0,
-    )
+    .option('--native-port <port>', "port of consensus' own metrics; 0 takes a free one", readPort, 0)
+    .option('--otel-port <port>', 'port of the OpenTelemetry collector; 0 takes a free one', readPort, 0)
     .option(
       '--directory <dir>',
       'directory for bin/ and the files of the node (default: a temporary one, removed on exit)',
@@ -89,9 +79,7 @@ const simulate = async (io: Io, options: Options): Promise<ExitCode> => {
 export const renderScenarios = async (): Promise<string> => {
   const scenarios = await listScenarios()
   const width = Math.max(...scenarios.map(({ name }) => name.length))
-  return scenarios
-    .map(({ name, description }) => `${name.padEnd(width)}  ${description}\n`)
-    .join('')
+  return scenarios.map(({ name, description }) => `${name.padEnd(width)}  ${description}\n`).join('')
 }
 
 /** Runs a command and prints its error without a stack. Returns 2 for a ConfigError, 1 for any other error. */

@@ -23,13 +23,7 @@ export const agent: Section = {
           fact('prefix', prefix),
           ...collectors.map((status) => {
             const { name, enabled, up, lastSuccessAt, error } = status
-            const state = !enabled
-              ? 'off'
-              : up === null
-                ? 'first attempt not finished'
-                : up
-                  ? 'ok'
-                  : 'bad'
+            const state = !enabled ? 'off' : up === null ? 'first attempt not finished' : up ? 'ok' : 'bad'
             return fact(
               ['collectors', name],
               { enabled, up, lastSuccessAt: iso(lastSuccessAt), error },

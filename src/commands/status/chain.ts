@@ -4,14 +4,7 @@ import type { Tone } from '../../cli/terminal/style.ts'
 import { fact } from './fact.ts'
 import { rpcReading } from './rpc.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import {
-  nullableInteger,
-  nullableFlag,
-  listOf,
-  nullableNumber,
-  lenientObject,
-  nullableText,
-} from './reading-schema.ts'
+import { nullableInteger, nullableFlag, listOf, nullableNumber, lenientObject, nullableText } from './reading-schema.ts'
 import { relativeTime, count } from './format.ts'
 
 const schema = lenientObject({
@@ -51,9 +44,7 @@ export const chain: Section = {
     {
       collector: 'rpc',
       source: "the node's RPC",
-      facts: (view) => [
-        fact('blockNumber', rpcReading(view).blockNumber, { label: 'own height', text: figure }),
-      ],
+      facts: (view) => [fact('blockNumber', rpcReading(view).blockNumber, { label: 'own height', text: figure })],
     },
     {
       collector: 'reference',
@@ -87,24 +78,16 @@ export const chain: Section = {
           text: (rate) => rate.toFixed(2),
           unknownReason: 'not measured yet',
         }),
-        fact(
-          ['blocksyncWindow', 'remainingBlocks'],
-          known.value('chain_blocksync_window_remaining_blocks'),
-          {
-            label: 'blocksync window left',
-            text: (blocks) => count(blocks, 'block'),
-            unknownReason: 'requires own height and network height; none during statesync',
-          },
-        ),
-        fact(
-          ['blocksyncWindow', 'remainingSeconds'],
-          known.value('chain_blocksync_window_remaining_seconds'),
-          {
-            label: 'window left, time',
-            text: (seconds) => duration(seconds * 1000),
-            unknownReason: 'requires the pace of the chain',
-          },
-        ),
+        fact(['blocksyncWindow', 'remainingBlocks'], known.value('chain_blocksync_window_remaining_blocks'), {
+          label: 'blocksync window left',
+          text: (blocks) => count(blocks, 'block'),
+          unknownReason: 'requires own height and network height; none during statesync',
+        }),
+        fact(['blocksyncWindow', 'remainingSeconds'], known.value('chain_blocksync_window_remaining_seconds'), {
+          label: 'window left, time',
+          text: (seconds) => duration(seconds * 1000),
+          unknownReason: 'requires the pace of the chain',
+        }),
       ],
     },
   ],

@@ -25,11 +25,7 @@ export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =
   configOptions(new Command('status'))
     .argument('[section]', 'a section, a service such as bft, or all; default: an overview')
     .option('--json', 'as JSON; all sections, unless a section is given')
-    .option(
-      '--watch [seconds]',
-      `refresh every N seconds (default ${DEFAULT_SECONDS})`,
-      readWatchSeconds,
-    )
+    .option('--watch [seconds]', `refresh every N seconds (default ${DEFAULT_SECONDS})`, readWatchSeconds)
     .addHelpText('after', helpText)
     .action(async (asked: string | undefined, options: StatusOptions, command: Command) => {
       const sections = asked === undefined ? [] : sectionsOf(asked, { io, options, command })
@@ -59,32 +55,19 @@ export const statusCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     })
 
 /** A page on a terminal or for a single run; a line per interval in a file or a pipe. */
-const linesOf = (
-  page: Page,
-  io: Io,
-  { json, watch: follows }: StatusOptions,
-): readonly string[] => {
+const linesOf = (page: Page, io: Io, { json, watch: follows }: StatusOptions): readonly string[] => {
   const style = createStyle(io)
   const isTerminal = 'isTTY' in io.stdout && io.stdout.isTTY === true
   if (json) {
     const { isUnicode } = style
-    return [
-      renderJson(
-        statusDocument(page),
-        follows === undefined ? { indent: 2, isUnicode } : { isUnicode },
-      ),
-    ]
+    return [renderJson(statusDocument(page), follows === undefined ? { indent: 2, isUnicode } : { isUnicode })]
   }
-  return follows === undefined || isTerminal
-    ? renderPage(page, style)
-    : [oneLineSummary(page, style)]
+  return follows === undefined || isTerminal ? renderPage(page, style) : [oneLineSummary(page, style)]
 }
 
 /** For a file or a pipe: time, verdict, and summaries of the sections. */
 const oneLineSummary = ({ view, verdict, sections }: Page, style: Style): string => {
-  const summaries = (sections.length === 0 ? [chain] : sections).map(
-    ({ summary }) => summary?.(view)?.text,
-  )
+  const summaries = (sections.length === 0 ? [chain] : sections).map(({ summary }) => summary?.(view)?.text)
   const more = joined(summaries, '; ')
   const line = `${utc(view.at)} ${firstLine(verdict)}${more === null ? '' : ` ${more}`}`
   return style.plain(oneLine(line))
@@ -96,10 +79,7 @@ interface SectionRequest {
   readonly command: Command
 }
 
-const sectionsOf = (
-  asked: string,
-  { io, options, command }: SectionRequest,
-): readonly Section[] => {
+const sectionsOf = (asked: string, { io, options, command }: SectionRequest): readonly Section[] => {
   const { config } = configOf(io, options)
   const sections = sectionsFor(asked, config)
   if (sections.length > 0) return sections

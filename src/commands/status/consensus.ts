@@ -39,10 +39,7 @@ type ConsensusLog = z.output<typeof schema>
 const stopped = (view: View, { epoch, round }: Pick<ConsensusLog, 'epoch' | 'round'>): string => {
   const age = blockAge(view)
   const state = age === undefined ? 'stopped' : `stopped; last block ${duration(age * second)} ago`
-  const last = joined([
-    epoch === null ? null : `epoch ${epoch}`,
-    round === null ? null : `round ${round}`,
-  ])
+  const last = joined([epoch === null ? null : `epoch ${epoch}`, round === null ? null : `round ${round}`])
   return last === null ? state : `${state}, in ${last}`
 }
 
@@ -95,9 +92,7 @@ export const consensus: Section = {
           fact(['log', 'epoch'], log.epoch, { text: figure }),
           fact(['log', 'round'], log.round, { text: figure }),
           fact(['log', 'block'], log.block, { text: figure }),
-          ...KINDS.map(([kind, label]) =>
-            fact(['log', 'messages', kind], log.messages[kind], { label }),
-          ),
+          ...KINDS.map(([kind, label]) => fact(['log', 'messages', kind], log.messages[kind], { label })),
           fact(['log', 'networkErrors'], log.networkErrors, {
             label: 'network errors, 5 min',
           }),
@@ -119,15 +114,10 @@ export const consensus: Section = {
     const reading = statusReport(view).consensus
     const isBad = log.committing === false && log.statesyncActive !== true
     const isStrange =
-      (reading.status ?? HEALTHY.status) !== HEALTHY.status ||
-      (reading.mode ?? HEALTHY.mode) !== HEALTHY.mode
+      (reading.status ?? HEALTHY.status) !== HEALTHY.status || (reading.mode ?? HEALTHY.mode) !== HEALTHY.mode
     return summary(
       joined([
-        log.committing === null
-          ? null
-          : log.committing
-            ? 'blocks committed in 60 s'
-            : 'no block committed in 60 s',
+        log.committing === null ? null : log.committing ? 'blocks committed in 60 s' : 'no block committed in 60 s',
         log.epoch === null ? null : `epoch ${figure(log.epoch)}`,
         log.round === null ? null : `round ${figure(log.round)}`,
         reading.status,

@@ -55,11 +55,7 @@ interface Branch {
 const nest = (facts: readonly Fact[]): Branch =>
   facts.reduce<Branch>((root, { path, value }) => withValue(root, path, value), {})
 
-const withValue = (
-  branch: unknown,
-  [head = '', ...rest]: readonly string[],
-  value: unknown,
-): Branch => {
+const withValue = (branch: unknown, [head = '', ...rest]: readonly string[], value: unknown): Branch => {
   const before: Branch = isBranch(branch) ? branch : {}
   return { ...before, [head]: rest.length === 0 ? value : withValue(before[head], rest, value) }
 }
@@ -68,10 +64,7 @@ const isBranch = (value: unknown): value is Branch =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Escapes control characters, and everything other than ASCII unless the terminal shows it. */
-export const renderJson = (
-  document: unknown,
-  how: { indent?: number; isUnicode: boolean },
-): string =>
+export const renderJson = (document: unknown, how: { indent?: number; isUnicode: boolean }): string =>
   JSON.stringify(document, undefined, how.indent).replaceAll(
     how.isUnicode ? /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g : /[^\n -~]/g,
     (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -2,13 +2,7 @@ import { figure } from '../../core/format.ts'
 import { consensusLog } from './consensus.ts'
 import { fact, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import {
-  nullableNumber,
-  nullableFlag,
-  lenientObject,
-  objectOrNull,
-  nullableText,
-} from './reading-schema.ts'
+import { nullableNumber, nullableFlag, lenientObject, objectOrNull, nullableText } from './reading-schema.ts'
 import { share } from './format.ts'
 
 const schema = lenientObject({
@@ -42,8 +36,7 @@ export const duties: Section = {
         const { duties: all, identity } = dutiesIn(view)
         const own = ownDuties(view)
         const why = all === null ? 'no round was read yet' : undefined
-        const whyOwn =
-          why ?? (identity === null ? 'the key of this node is not known yet' : undefined)
+        const whyOwn = why ?? (identity === null ? 'the key of this node is not known yet' : undefined)
         return [
           fact('identityActive', identity?.isActive, {
             label: 'signs with its key',

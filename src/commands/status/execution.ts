@@ -2,13 +2,7 @@ import { figure, size } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { fact, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import {
-  nullableNumber,
-  nullableInteger,
-  lenientObject,
-  objectOrNull,
-  timestamp,
-} from './reading-schema.ts'
+import { nullableNumber, nullableInteger, lenientObject, objectOrNull, timestamp } from './reading-schema.ts'
 import { relativeTime, share } from './format.ts'
 
 const history = objectOrNull({ version: nullableInteger, earliest: nullableInteger })

@@ -19,8 +19,7 @@ const reasonFor = (view: View, aspect: string): string | undefined => {
 /** Aspects that always have a line. */
 const SHOWN = ['kernel', 'kernel after a reboot', 'load', 'memory', 'clock', 'ports']
 
-const milliseconds = (seconds: number): string =>
-  `${seconds > 0 ? '+' : ''}${(seconds * 1000).toFixed(1)} ms`
+const milliseconds = (seconds: number): string => `${seconds > 0 ? '+' : ''}${(seconds * 1000).toFixed(1)} ms`
 
 export const host: Section = {
   name: 'host',
@@ -96,9 +95,7 @@ const kernelFacts = (view: View): readonly Fact[] => {
         text: (cpus) => `${labels['governor']}, ${figure(cpus)} CPUs`,
       }),
     ),
-    ...(throttles === undefined
-      ? []
-      : [fact('cpuThrottles', throttles, { label: 'thermal throttling', text: times })]),
+    ...(throttles === undefined ? [] : [fact('cpuThrottles', throttles, { label: 'thermal throttling', text: times })]),
   ]
 }
 
@@ -120,15 +117,11 @@ const memoryFacts = (view: View): readonly Fact[] => {
       const of = (state: string) =>
         pages.find(({ labels }) => labels['size'] === one && labels['state'] === state)?.value
       const [total, unused] = [of('total'), of('free')]
-      return fact(
-        ['hugePages', one],
-        total === undefined ? null : { total, free: unused ?? null },
-        {
-          label: `huge pages of ${one}`,
-          text: ({ total: all, free: left }) =>
-            `${figure(all)}, ${left === null ? 'unknown' : figure(left)} of them free`,
-        },
-      )
+      return fact(['hugePages', one], total === undefined ? null : { total, free: unused ?? null }, {
+        label: `huge pages of ${one}`,
+        text: ({ total: all, free: left }) =>
+          `${figure(all)}, ${left === null ? 'unknown' : figure(left)} of them free`,
+      })
     }),
   ]
 }
@@ -170,9 +163,7 @@ const portFact = (view: View): Fact =>
 const unreadAspects = (view: View): readonly Fact[] =>
   Object.entries(view.reading('host', schema))
     .filter(([aspect, { samples }]) => samples.length === 0 && !SHOWN.includes(aspect))
-    .map(([aspect, { state }]) =>
-      fact<string>(['notSeen', aspect], state, { label: aspect, tone: () => 'quiet' }),
-    )
+    .map(([aspect, { state }]) => fact<string>(['notSeen', aspect], state, { label: aspect, tone: () => 'quiet' }))
 
 const spaceFacts = ({ known, at }: View): readonly Fact[] => [
   ...known.series('chain_host_filesystem_size_bytes').map(({ labels, value: sizeBytes }) => {
@@ -226,8 +217,7 @@ const driveFacts = ({ known }: View): readonly Fact[] =>
           `media errors ${mediaErrors ?? 'unknown'}`,
           usedRatio === null ? null : `${share(usedRatio)} of its life used`,
         ]) ?? '',
-      tone: () =>
-        (criticalWarning ?? 0) > 0 || (mediaErrors ?? 0) > 0 ? ('bad' as const) : undefined,
+      tone: () => ((criticalWarning ?? 0) > 0 || (mediaErrors ?? 0) > 0 ? ('bad' as const) : undefined),
     })
   })
 

@@ -113,10 +113,7 @@ const renderSection = (section: Section, view: View, style: Style): readonly str
 const widthOf = ({ label }: Row): number => label.length
 
 const sourceOf = ({ collector, source }: Group, view: View): string => {
-  const at =
-    collector !== null && view.hasReading(collector)
-      ? view.collector(collector)?.lastSuccessAt
-      : undefined
+  const at = collector !== null && view.hasReading(collector) ? view.collector(collector)?.lastSuccessAt : undefined
   return `from ${source}${typeof at === 'number' ? `, ${relativeTime(at, view.at)}` : ''}:`
 }
 

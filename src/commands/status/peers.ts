@@ -35,10 +35,7 @@ export const peers: Section = {
     const isAlone = Number(reported ?? discovered) === 0
     if (reported === null && discovered === undefined) return null
     const found = discovered === undefined ? '' : `${figure(discovered)} discovered`
-    const text =
-      reported === null
-        ? found
-        : count(reported, 'peer') + (found === '' ? '' : ` reported, ${found}`)
+    const text = reported === null ? found : count(reported, 'peer') + (found === '' ? '' : ` reported, ${found}`)
     return summary(text, isAlone ? 'bad' : undefined)
   },
 }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { timestamp as timestampOfReading } from '../../health/snapshot.ts'
 
 /**
- * Schemas that accept anything, since the agent may have another version than this command: a missing value or a
- * value of another type is null, that is, unknown.
+ * Schemas that accept anything, since the agent may have another version than this command: a missing value or a value
+ * of another type is null, that is, unknown.
  */
 export const nullableText = z.string().nullable().catch(null)
 export const nullableNumber = z.number().nullable().catch(null)
@@ -21,12 +21,10 @@ export const nullableInteger = z
 export const lenientObject = <Fields extends z.ZodRawShape>(fields: Fields) =>
   z.preprocess((value) => (isObject(value) ? value : {}), z.object(fields))
 
-const isObject = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** An object; anything else is null. */
-export const objectOrNull = <Fields extends z.ZodRawShape>(fields: Fields) =>
-  z.object(fields).nullable().catch(null)
+export const objectOrNull = <Fields extends z.ZodRawShape>(fields: Fields) => z.object(fields).nullable().catch(null)
 
 /** A list; anything else is empty. */
 export const listOf = <Item extends z.ZodType>(item: Item) => z.array(item).catch([])

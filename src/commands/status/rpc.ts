@@ -2,13 +2,7 @@ import { figure } from '../../core/format.ts'
 import { badUnless, fact, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT, statusReport } from './report.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import {
-  nullableInteger,
-  nullableFlag,
-  lenientObject,
-  timestamp,
-  nullableText,
-} from './reading-schema.ts'
+import { nullableInteger, nullableFlag, lenientObject, timestamp, nullableText } from './reading-schema.ts'
 
 const block = lenientObject({ number: nullableInteger, at: timestamp })
 
@@ -32,8 +26,7 @@ export const rpcReading = (view: View) => view.reading('rpc', schema)
 const TAGS = ['latest', 'safe', 'finalized'] as const
 
 /** The class of the failure, without the message of the server. */
-const noAnswer = ({ reason }: { readonly reason: string | null }): string =>
-  reason === null ? 'no' : `no: ${reason}`
+const noAnswer = ({ reason }: { readonly reason: string | null }): string => (reason === null ? 'no' : `no: ${reason}`)
 
 export const rpc: Section = {
   name: 'rpc',

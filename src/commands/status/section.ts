@@ -65,8 +65,7 @@ export const joined = (parts: readonly (string | null | undefined)[], by = ', ')
   parts.filter((part) => part !== null && part !== undefined && part !== '').join(by) || null
 
 /** If the text is null, the summary is unknown. */
-export const summary = (text: string | null, tone?: Tone): Summary =>
-  text === null ? null : { text, tone }
+export const summary = (text: string | null, tone?: Tone): Summary => (text === null ? null : { text, tone })
 
 /** Why a collector has no reading, or no new one, in one line; null if it has. */
 export const whyUnknown = (status: CollectorStatus | undefined): string | null => {

@@ -43,8 +43,8 @@ export const ALL = 'all'
 type Units = Pick<Config, 'prefix'> & { readonly services: Pick<Config['services'], 'units'> }
 
 /**
- * The sections that an argument names: a section, a service by its label or unit, or both if they have the same
- * name. Empty if there are none.
+ * The sections that an argument names: a section, a service by its label or unit, or both if they have the same name.
+ * Empty if there are none.
  */
 export const sectionsFor = (asked: string, units: Units): readonly Section[] => {
   if (asked === ALL) return SECTIONS
@@ -57,10 +57,7 @@ export const sectionsFor = (asked: string, units: Units): readonly Section[] => 
 }
 
 /** A suggestion for a misspelt name. */
-export const suggestSection = (
-  asked: string,
-  { services: { units }, prefix }: Units,
-): string | undefined =>
+export const suggestSection = (asked: string, { services: { units }, prefix }: Units): string | undefined =>
   closestMatch(asked, [
     ALL,
     ...SECTIONS.flatMap(({ name, aliases: also = [] }) => [name, ...also]),

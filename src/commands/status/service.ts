@@ -43,15 +43,11 @@ const unitFacts = (service: string, view: View): readonly Fact[] => {
     fact('state', found && stateOf(found), { tone: () => found && toneOf(found) }),
     fact('enabled', found?.unitFileState),
     fact('expected', found?.expected, { label: 'should run' }),
-    timeFact(
-      isActive || !found ? 'startedAt' : 'endedAt',
-      isActive ? found.startedAt : found?.exitedAt,
-      {
-        label: isActive || !found ? 'since' : 'ended',
-        now: view.at,
-        ...(found && !isActive && { absent: 'never, according to systemd' }),
-      },
-    ),
+    timeFact(isActive || !found ? 'startedAt' : 'endedAt', isActive ? found.startedAt : found?.exitedAt, {
+      label: isActive || !found ? 'since' : 'ended',
+      now: view.at,
+      ...(found && !isActive && { absent: 'never, according to systemd' }),
+    }),
     fact('mainPid', found?.mainPid, {
       label: 'pid',
       text: String,
@@ -143,9 +139,7 @@ const logFacts = (service: string, view: View): readonly Fact[] => {
     timeFact('oldestLineAt', from, {
       label: 'oldest line',
       now: view.at,
-      unknownReason: view.hasReading('logs')
-        ? 'its log is not searched, or not read yet'
-        : undefined,
+      unknownReason: view.hasReading('logs') ? 'its log is not searched, or not read yet' : undefined,
     }),
   ]
 }

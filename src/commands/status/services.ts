@@ -51,9 +51,7 @@ const rowOf = (service: Service, view: View): Fact => {
   const at = isActive ? service.startedAt : service.exitedAt
   const text = joined([
     stateOf(service),
-    at === null
-      ? null
-      : `${isActive ? 'since' : 'ended'} ${utc(at)} (${relativeTime(at, view.at)})`,
+    at === null ? null : `${isActive ? 'since' : 'ended'} ${utc(at)} (${relativeTime(at, view.at)})`,
     service.mainPid === null ? null : `pid ${service.mainPid}`,
     service.restarts === null ? null : count(service.restarts, 'restart'),
     isActive ? null : exitOf(service),
@@ -156,10 +154,7 @@ const summaryOf = (units: readonly Service[]): Summary => {
 const summaryOfReport = (view: View): Summary => {
   const words = Object.entries(statusReport(view).services)
   const isOk = words.every(([, word]) => word === 'running')
-  return summary(
-    joined(words.map(([service, word]) => `${service} ${word}`)),
-    isOk ? undefined : 'notice',
-  )
+  return summary(joined(words.map(([service, word]) => `${service} ${word}`)), isOk ? undefined : 'notice')
 }
 
 const unit = {
@@ -213,7 +208,5 @@ export const toneOf = (service: Service): Tone | undefined => {
 /** The exit status of its last main process; null if none has exited. */
 export const exitOf = ({ exit }: Service): string | null => {
   if (exit === null || exit.status === null) return null
-  return exit.by === 'signal'
-    ? `killed by ${signalName(Number(exit.status))}`
-    : `exit code ${exit.status}`
+  return exit.by === 'signal' ? `killed by ${signalName(Number(exit.status))}` : `exit code ${exit.status}`
 }

@@ -17,8 +17,7 @@ const derivedFrom = ({ known }: View) => {
 const isActive = (view: View): boolean | undefined =>
   consensusLog(view).statesyncActive ?? toFlag(view.known.value('chain_native_statesync_active'))
 
-const toFlag = (value: number | undefined): boolean | undefined =>
-  value === undefined ? undefined : value === 1
+const toFlag = (value: number | undefined): boolean | undefined => (value === undefined ? undefined : value === 1)
 
 /** With four decimals, as in the status report. */
 const percentOf = (ratio: number): number => Number((ratio * 100).toFixed(4))

@@ -55,8 +55,7 @@ const schema = lenientObject({
 
 const storageIn = (view: View) => view.reading('storage', schema)
 
-const toneOfUse = (ratio: number) =>
-  ratio >= LIMITS.storageUsed.critical ? ('bad' as const) : undefined
+const toneOfUse = (ratio: number) => (ratio >= LIMITS.storageUsed.critical ? ('bad' as const) : undefined)
 
 export const storage: Section = {
   name: 'storage',
@@ -76,11 +75,10 @@ export const storage: Section = {
           text: (blocks) => count(blocks, 'block'),
         }),
         ...latestFacts(view),
-        fact(
-          ['compaction', 'thresholdRatio'],
-          view.known.value('chain_storage_compaction_threshold_ratio'),
-          { label: 'compaction threshold', text: share },
-        ),
+        fact(['compaction', 'thresholdRatio'], view.known.value('chain_storage_compaction_threshold_ratio'), {
+          label: 'compaction threshold',
+          text: share,
+        }),
         ...completeness(view),
       ],
     },

@@ -2,14 +2,7 @@ import type { z } from 'zod'
 import type { Tone } from '../../cli/terminal/style.ts'
 import { type Fact, fact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import {
-  recordOf,
-  nullableFlag,
-  listOf,
-  lenientObject,
-  timestamp,
-  nullableText,
-} from './reading-schema.ts'
+import { recordOf, nullableFlag, listOf, lenientObject, timestamp, nullableText } from './reading-schema.ts'
 import { relativeTime, iso, utc } from './format.ts'
 
 const schema = lenientObject({
@@ -51,11 +44,7 @@ type Readiness = z.output<typeof schema>['forks'][number]
 
 /** Null where it cannot be reading of something that the fork asks for. */
 const isReady = ({ checks }: Readiness): boolean | null =>
-  checks.some(({ ready }) => ready === false)
-    ? false
-    : checks.every(({ ready }) => ready === true)
-      ? true
-      : null
+  checks.some(({ ready }) => ready === false) ? false : checks.every(({ ready }) => ready === true) ? true : null
 
 const inWords = ({ checks }: Readiness): string => {
   const named = (is: boolean | null): string =>
@@ -101,8 +90,7 @@ export const versions: Section = {
           ),
           ...runningFacts(view),
           fact('restartPending', reading.mismatch, {
-            text: (isPending) =>
-              isPending ? 'yes: the running version differs from the installed one' : 'no',
+            text: (isPending) => (isPending ? 'yes: the running version differs from the installed one' : 'no'),
             tone: (isPending) => (isPending ? 'notice' : undefined),
           }),
           ...reading.forks.map((one) => forkFact(one, view)),
@@ -116,17 +104,13 @@ export const versions: Section = {
     const unready = forks.filter((one) => isReady(one) !== true)
     const next = forks.filter(({ fork }) => (fork.activationAt ?? 0) > view.at)
     const shown = unready.length > 0 ? unready : next
-    const tones: readonly (Tone | undefined)[] = [
-      ...unready.map(toneOf),
-      mismatch === true ? 'notice' : undefined,
-    ]
+    const tones: readonly (Tone | undefined)[] = [...unready.map(toneOf), mismatch === true ? 'notice' : undefined]
     return summary(
       joined([
         installed === null ? null : `${installed} installed`,
         mismatch === true ? 'another version is running: restart pending' : null,
         ...shown.map(
-          (one) =>
-            `${one.fork.kind ?? 'fork'} ${one.fork.name ?? ''} ${timeUntil(one, view)}: ${inWords(one)}`,
+          (one) => `${one.fork.kind ?? 'fork'} ${one.fork.name ?? ''} ${timeUntil(one, view)}: ${inWords(one)}`,
         ),
       ]),
       tones.includes('bad') ? 'bad' : tones.find((tone) => tone !== undefined),

@@ -61,9 +61,7 @@ export const blocks: Check = (evidence) => {
         {
           evidence: [
             ...newest(evidence),
-            ...(known.value('chain_native_upstream_validators') === 0
-              ? ['No validator feeds this node.']
-              : []),
+            ...(known.value('chain_native_upstream_validators') === 0 ? ['No validator feeds this node.'] : []),
             ...rebooted(evidence),
             ...(difference === undefined
               ? []
@@ -109,9 +107,7 @@ const rebooted = ({ known, at }: HealthInput): readonly string[] => {
   const booted = known.value('chain_host_boot_timestamp_seconds')
   const ago = booted === undefined ? undefined : at - booted * second
   return ago !== undefined && ago < REBOOT_MS
-    ? [
-        `The host was booted ${shortDuration(ago)} ago: see \`chain-agent runbook ChainRebootedNotSyncing\`.`,
-      ]
+    ? [`The host was booted ${shortDuration(ago)} ago: see \`chain-agent runbook ChainRebootedNotSyncing\`.`]
     : []
 }
 

@@ -4,34 +4,18 @@ import { FINDINGS } from '../../collectors/consensus/findings.ts'
 import { isSyncing } from '../../core/agreement.ts'
 import { isNodeDown } from '../facts.ts'
 import { type Check, finding } from '../finding.ts'
-import {
-  above,
-  below,
-  ENOUGH_OWN_ROUNDS,
-  LIMITS,
-  MANY_PEERS,
-  NETWORK_TIMEOUT_SHARE,
-} from '../limits.ts'
+import { above, below, ENOUGH_OWN_ROUNDS, LIMITS, MANY_PEERS, NETWORK_TIMEOUT_SHARE } from '../limits.ts'
 import { percent } from '../format.ts'
 
 /** Findings that another check reports with more detail, or that are no problem. */
-const REPORTED_ELSEWHERE = new Set([
-  'not_committing',
-  'statesync_active',
-  'blocksync_active',
-  'info_only_log',
-])
+const REPORTED_ELSEWHERE = new Set(['not_committing', 'statesync_active', 'blocksync_active', 'info_only_log'])
 
 /** Findings of the consensus log analysis. */
 export const consensusLog: Check = ({ known }) =>
   isNodeDown(known, 'bft') || isSyncing(known)
     ? []
-    : FINDINGS.filter(
-        ({ finding: name, severity }) => severity !== 'info' && !REPORTED_ELSEWHERE.has(name),
-      )
-        .filter(
-          ({ finding: name }) => known.value('chain_consensus_finding', { finding: name }) === 1,
-        )
+    : FINDINGS.filter(({ finding: name, severity }) => severity !== 'info' && !REPORTED_ELSEWHERE.has(name))
+        .filter(({ finding: name }) => known.value('chain_consensus_finding', { finding: name }) === 1)
         .map(({ finding: name, severity, suggestion }) =>
           finding(
             ALERTS[name] ?? 'ChainLogTrouble',
@@ -128,8 +112,7 @@ export const peers: Check = ({ known }) => {
   const sessions = known.value('chain_native_sessions', { state: 'transport' })
   const discovered = known.value('chain_native_peers')
   if (sessions === undefined || isSyncing(known) || isNodeDown(known, 'bft')) return []
-  const isIsolated =
-    discovered !== undefined && discovered > MANY_PEERS && below(sessions, LIMITS.sessions)
+  const isIsolated = discovered !== undefined && discovered > MANY_PEERS && below(sessions, LIMITS.sessions)
   const few = isIsolated ? 'critical' : below(sessions, LIMITS.sessionsLow)
   return few
     ? [

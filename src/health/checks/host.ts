@@ -8,9 +8,7 @@ import { joinList, percent, shortDuration } from '../format.ts'
 export const clock: Check = ({ known }) => {
   const offset = known.value('chain_host_clock_offset_seconds')
   const off = above(offset === undefined ? undefined : Math.abs(offset), LIMITS.clockOffset)
-  const advice = [
-    'See the state of the time service: `chronyc tracking` or `timedatectl timesync-status`.',
-  ]
+  const advice = ['See the state of the time service: `chronyc tracking` or `timedatectl timesync-status`.']
   if (off && offset !== undefined) {
     const ms = figure(Math.round(Math.abs(offset) * second))
     const says = `the clock is ${ms} ms ${offset > 0 ? 'ahead' : 'behind'}`
@@ -41,16 +39,12 @@ export const drives: Check = ({ known }) => [
   ...known.series('chain_host_nvme_temperature_celsius').flatMap(({ labels, value }) => {
     const hot = above(value, LIMITS.driveCelsius)
     const says = `the drive ${labels['device']} is at ${Math.round(value)} degrees Celsius`
-    return hot
-      ? [finding('ChainDriveHot', { severity: hot, says }, { advice: ['Check its cooling.'] })]
-      : []
+    return hot ? [finding('ChainDriveHot', { severity: hot, says }, { advice: ['Check its cooling.'] })] : []
   }),
   ...known.series('chain_host_nvme_used_ratio').flatMap(({ labels, value }) => {
     const worn = above(value, LIMITS.driveWorn)
     const says = `the drive ${labels['device']} has used ${percent(value)} of its life`
-    return worn
-      ? [finding('ChainDriveWorn', { severity: worn, says }, { advice: ['Plan to replace it.'] })]
-      : []
+    return worn ? [finding('ChainDriveWorn', { severity: worn, says }, { advice: ['Plan to replace it.'] })] : []
   }),
 ]
 
@@ -84,29 +78,25 @@ export const kernel: Check = ({ known }) => [
 
 /** Open files of the node's processes: the default limit of 1,024 breaks the node. */
 export const openFiles: Check = ({ known, prefix }) =>
-  known
-    .series('chain_service_max_file_descriptors')
-    .flatMap(({ labels, value }): readonly Finding[] => {
-      const service = labels['service'] ?? ''
-      const low = ['bft', 'execution', 'rpc'].includes(service)
-        ? below(value, LIMITS.fileDescriptors)
-        : undefined
-      if (low) {
-        const says = `${prefix ?? 'chain'}-${service} may open only ${figure(value)} files`
-        const advice = ['Set LimitNOFILE=1048576 in a drop-in of the unit, and restart it.']
-        return [finding('ChainFileDescriptorLimit', { severity: low, says }, { advice })]
-      }
-      const open = known.value('chain_service_open_file_descriptors', { service })
-      const share = open === undefined || value === 0 ? undefined : open / value
-      return share !== undefined && above(share, LIMITS.fileDescriptorsUsed)
-        ? [
-            finding('ChainFileDescriptorsUsed', {
-              severity: 'warning',
-              says: `${prefix ?? 'chain'}-${service} has ${percent(share)} of its allowed files open`,
-            }),
-          ]
-        : []
-    })
+  known.series('chain_service_max_file_descriptors').flatMap(({ labels, value }): readonly Finding[] => {
+    const service = labels['service'] ?? ''
+    const low = ['bft', 'execution', 'rpc'].includes(service) ? below(value, LIMITS.fileDescriptors) : undefined
+    if (low) {
+      const says = `${prefix ?? 'chain'}-${service} may open only ${figure(value)} files`
+      const advice = ['Set LimitNOFILE=1048576 in a drop-in of the unit, and restart it.']
+      return [finding('ChainFileDescriptorLimit', { severity: low, says }, { advice })]
+    }
+    const open = known.value('chain_service_open_file_descriptors', { service })
+    const share = open === undefined || value === 0 ? undefined : open / value
+    return share !== undefined && above(share, LIMITS.fileDescriptorsUsed)
+      ? [
+          finding('ChainFileDescriptorsUsed', {
+            severity: 'warning',
+            says: `${prefix ?? 'chain'}-${service} has ${percent(share)} of its allowed files open`,
+          }),
+        ]
+      : []
+  })
 
 /** Host settings that cost blocks. */
 export const tuning: Check = ({ known, at }) => {

@@ -17,8 +17,7 @@ const ADVICE = {
     'Without it the node cannot be moved. `sudo chain-agent keys backup` writes a new backup, `sudo chain-agent keys restore` restores a keystore: see docs/keys.md.',
   invalid:
     'An empty or corrupt file is not a backup. `sudo chain-agent keys backup` writes a new backup, `sudo chain-agent keys restore` restores a keystore: see docs/keys.md.',
-  exposed:
-    'Restrict its permissions: `chmod 600 FILE`. If other users could read it, treat the key as compromised.',
+  exposed: 'Restrict its permissions: `chmod 600 FILE`. If other users could read it, treat the key as compromised.',
 } as const
 
 /** The key files, which are the identity of the node. */

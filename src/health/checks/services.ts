@@ -29,9 +29,7 @@ export const services: Check = (input) => {
   return groups.flatMap(({ severity, of }) => {
     if (of.length === 0) return []
     const units = of.map((service) => unitOf(service, facts, input))
-    const missing = of.filter(
-      (service) => known.value('chain_service_state', { service, state: 'not-found' }) === 1,
-    )
+    const missing = of.filter((service) => known.value('chain_service_state', { service, state: 'not-found' }) === 1)
     const why = of.length === 1 ? endOf(facts.get(of[0] ?? '')) : undefined
     const verb = of.length === 1 ? 'does' : 'do'
     return [
@@ -45,9 +43,7 @@ export const services: Check = (input) => {
               : `${joinList(units)} ${verb} not run${why === undefined ? '' : `: it ${why}`}`,
         },
         {
-          evidence: of.map((service, index) =>
-            stateOf(units[index] ?? service, facts.get(service), input),
-          ),
+          evidence: of.map((service, index) => stateOf(units[index] ?? service, facts.get(service), input)),
           advice: [
             `See why: \`journalctl ${units.map((unit) => `-u ${unit}`).join(' ')} -n 50\`.`,
             'See whether something must be fixed first: `chain-agent recover`.',
@@ -59,18 +55,14 @@ export const services: Check = (input) => {
   })
 }
 
-const unitOf = (
-  service: string,
-  facts: ReadonlyMap<string, ServiceFacts>,
-  { prefix }: HealthInput,
-): string => facts.get(service)?.unit.replace(/\.service$/, '') ?? `${prefix ?? 'chain'}-${service}`
+const unitOf = (service: string, facts: ReadonlyMap<string, ServiceFacts>, { prefix }: HealthInput): string =>
+  facts.get(service)?.unit.replace(/\.service$/, '') ?? `${prefix ?? 'chain'}-${service}`
 
 /** How the service ended, as the end of a sentence; undefined if systemd does not report it. */
 const endOf = (facts: ServiceFacts | undefined): string | undefined => {
   const { exit } = facts ?? {}
   if (!exit) return undefined
-  if (exit.by === 'signal')
-    return `was killed by ${SIGNALS[exit.status] ?? `signal ${exit.status}`}`
+  if (exit.by === 'signal') return `was killed by ${SIGNALS[exit.status] ?? `signal ${exit.status}`}`
   return exit.status === '0' ? 'was stopped' : `exited with status ${exit.status}`
 }
 
@@ -81,9 +73,7 @@ const stateOf = (unit: string, facts: ServiceFacts | undefined, { at }: HealthIn
     `${unit}: systemd reports ${activeState ?? 'not active'}`,
     ...(end === undefined ? [] : [`it ${end}`]),
     ...(typeof exitedAt === 'number'
-      ? [
-          `${shortDuration(at - exitedAt)} ago, at ${new Date(exitedAt).toISOString().slice(0, 19)}Z`,
-        ]
+      ? [`${shortDuration(at - exitedAt)} ago, at ${new Date(exitedAt).toISOString().slice(0, 19)}Z`]
       : []),
   ].join(', ')
 }

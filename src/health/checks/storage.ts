@@ -86,9 +86,7 @@ export const directories: Check = ({ collectors }) => {
   const status = collectors.find(({ name }) => name === 'host')
   const { data = {} } = statesSchema.safeParse(status?.reading)
   const missing = Object.entries(data)
-    .filter(
-      ([aspect, { state }]) => aspect.startsWith('file system of') && state.startsWith('not found'),
-    )
+    .filter(([aspect, { state }]) => aspect.startsWith('file system of') && state.startsWith('not found'))
     .map(([aspect]) => aspect.replace('file system of ', ''))
   return missing.length === 0
     ? []

@@ -77,14 +77,10 @@ const failed = (failing: readonly CollectorStatus[]): readonly Finding[] =>
             says: `${joinList(failing.map(({ name }) => name))} could not be read`,
           },
           {
-            evidence: failing.map(
-              ({ name, error }) => `${name}: ${error?.split('\n')[0] ?? 'no answer in time'}`,
-            ),
+            evidence: failing.map(({ name, error }) => `${name}: ${error?.split('\n')[0] ?? 'no answer in time'}`),
             advice: failing.flatMap(({ error }) => {
               const [, advice] = /what to do: (.*)/.exec(error ?? '') ?? []
-              return advice === undefined
-                ? []
-                : [`${advice[0]?.toUpperCase() ?? ''}${advice.slice(1)}.`]
+              return advice === undefined ? [] : [`${advice[0]?.toUpperCase() ?? ''}${advice.slice(1)}.`]
             }),
           },
         ),

@@ -11,12 +11,11 @@ const SYNCED_WITHIN = minute
 const NOISE_WITHIN = 5 * minute
 const BOOT_S = 3600
 
-const isSyncing = ({ known }: RuleInput): boolean =>
-  known.value('chain_consensus_statesync_active') === 1
+const isSyncing = ({ known }: RuleInput): boolean => known.value('chain_consensus_statesync_active') === 1
 
 /**
- * Age of the newest block that the ledger stream or execution reports, in milliseconds; null while neither
- * does. The alert rules use the RPC instead of execution: it serves executed blocks.
+ * Age of the newest block that the ledger stream or execution reports, in milliseconds; null while neither does. The
+ * alert rules use the RPC instead of execution: it serves executed blocks.
  */
 export const blockAge = ({ known, at }: RuleInput): number | null => {
   const reported = [
@@ -72,8 +71,7 @@ const noise = (severity: Severity, errors: number, peers: number): JournalRule =
     return matchIf(
       count > errors && from >= peers,
       count,
-      () =>
-        `${figure(count)} errors of the network layer in five minutes, from ${figure(from)} peers`,
+      () => `${figure(count)} errors of the network layer in five minutes, from ${figure(from)} peers`,
     )
   },
 })
@@ -107,8 +105,7 @@ export const consensusRules: readonly JournalRule[] = [
     severity: 'info',
     for: 30 * second,
     figures: ['== 1'],
-    find: (input) =>
-      matchIf(isSyncing(input), 1, () => 'the node fetched its state from its peers'),
+    find: (input) => matchIf(isSyncing(input), 1, () => 'the node fetched its state from its peers'),
   },
   noise('critical', 50, 3),
   noise('warning', 25, 2),

@@ -87,8 +87,7 @@ export const createCounterHistory = (): CounterHistory => {
       }
     },
     increases,
-    increase: (name, within, labels) =>
-      increases(name, within, labels).reduce((sum, { value }) => sum + value, 0),
+    increase: (name, within, labels) => increases(name, within, labels).reduce((sum, { value }) => sum + value, 0),
     shareWithin: (bound, within) => {
       const blocks = blocksWithin(DURATION, within)
       return blocks === 0 ? null : blocksWithin(nameOf(bound), within) / blocks

@@ -29,9 +29,7 @@ export const incidentsOf = (firings: readonly Firing[]): readonly Incident[] => 
 }
 
 const incidentOf = (group: readonly Firing[]): Incident => {
-  const merged = mergeSeverities(group).toSorted(
-    (a, b) => rank(a.severity) - rank(b.severity) || a.beganAt - b.beganAt,
-  )
+  const merged = mergeSeverities(group).toSorted((a, b) => rank(a.severity) - rank(b.severity) || a.beganAt - b.beganAt)
   return {
     severity: merged[0]?.severity ?? 'info',
     beganAt: Math.min(...group.map(({ beganAt }) => beganAt)),

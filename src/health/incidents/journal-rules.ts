@@ -15,11 +15,7 @@ const DRIFT_SHARE = 0.01
 const FROZEN_S = 60
 const ADVANCING_S = 30
 
-const slow = (
-  severity: Severity,
-  bound: (typeof DURATION_BOUNDS)[number],
-  holds: number,
-): JournalRule => ({
+const slow = (severity: Severity, bound: (typeof DURATION_BOUNDS)[number], holds: number): JournalRule => ({
   alert: 'ChainExecutionSlow',
   severity,
   for: holds,
@@ -44,11 +40,7 @@ const filled = (
   figures: [`> ${limit}`],
   find: ({ known }) => {
     const used = known.value('chain_execution_storage_used_ratio')
-    return matchIf(
-      used !== undefined && used > limit,
-      used ?? 0,
-      () => `the database was ${percent(used ?? 0)} full`,
-    )
+    return matchIf(used !== undefined && used > limit, used ?? 0, () => `the database was ${percent(used ?? 0)} full`)
   },
 })
 
@@ -100,9 +92,7 @@ export const journalRules: readonly JournalRule[] = [
       counters
         .increases('chain_log_suppressed_messages_total', DROPPED_WITHIN)
         .flatMap(({ labels: { service = '' }, value }) =>
-          value > 0
-            ? [{ subject: service, value, says: `journald dropped ${value} lines of ${service}` }]
-            : [],
+          value > 0 ? [{ subject: service, value, says: `journald dropped ${value} lines of ${service}` }] : [],
         ),
   },
   {

@@ -5,12 +5,7 @@ import { type JournalRule, type RuleInput, type Severity, SEVERITIES } from './r
 import { serviceRules } from './service-rules.ts'
 
 /** Every alert that can be evaluated from a recorded journal alone. */
-export const JOURNAL_RULES: readonly JournalRule[] = [
-  ...serviceRules,
-  ...consensusRules,
-  ...dutyRules,
-  ...journalRules,
-]
+export const JOURNAL_RULES: readonly JournalRule[] = [...serviceRules, ...consensusRules, ...dutyRules, ...journalRules]
 
 /** The data that the other alert rules use and no journal has. */
 export const NOT_EVALUATED =
@@ -56,9 +51,7 @@ interface ActiveRule {
 }
 
 /** Evaluates rules at one time after another, as Prometheus does, with `for` and `keep_firing_for`. */
-export const createRuleEvaluator = (
-  rules: readonly JournalRule[] = JOURNAL_RULES,
-): RuleEvaluator => {
+export const createRuleEvaluator = (rules: readonly JournalRule[] = JOURNAL_RULES): RuleEvaluator => {
   const active = new Map<string, ActiveRule>()
   /** `order` sorts firings that began at the same time: by the position of their rule, events first. */
   const ended: { readonly order: number; readonly firing: Firing }[] = []
@@ -72,11 +65,7 @@ export const createRuleEvaluator = (
     ended.push({ order: rules.indexOf(rule), firing })
   }
 
-  const update = (
-    rule: JournalRule,
-    at: number,
-    matches: ReturnType<JournalRule['find']>,
-  ): void => {
+  const update = (rule: JournalRule, at: number, matches: ReturnType<JournalRule['find']>): void => {
     for (const { subject, value, says } of matches) {
       const key = keyOf(rule, subject)
       const before = active.get(key)
@@ -131,8 +120,7 @@ export const createRuleEvaluator = (
   }
 }
 
-const keyOf = ({ alert, severity }: JournalRule, subject: string): string =>
-  `${alert} ${severity} ${subject}`
+const keyOf = ({ alert, severity }: JournalRule, subject: string): string => `${alert} ${severity} ${subject}`
 
 /** 0 is the most severe. */
 export const rank = (severity: Severity): number => SEVERITIES.indexOf(severity)

@@ -52,8 +52,7 @@ export const matchIf = (holds: boolean, value: number, says: () => string): read
 /** A window in milliseconds as written in PromQL: `[5m]`. */
 export const windowOf = (milliseconds: number): string => `[${renderDuration(milliseconds)}]`
 
-export const times = (count: number): string =>
-  count <= 1 ? 'once' : count === 2 ? 'twice' : `${count} times`
+export const times = (count: number): string => (count <= 1 ? 'once' : count === 2 ? 'twice' : `${count} times`)
 
 /** A ratio as a rounded percentage. */
 export const percent = (share: number): string => `${Math.round(share * 100)} %`

@@ -16,15 +16,7 @@ const WAL_LINES = 10
 const TIMELINE_WITHIN = hour
 
 const PATTERNS = {
-  ends: [
-    'assertion',
-    'abort',
-    'panic',
-    'fatal',
-    'high_qc_too_far',
-    'consensus_crashed',
-    'parent_executor_gone',
-  ],
+  ends: ['assertion', 'abort', 'panic', 'fatal', 'high_qc_too_far', 'consensus_crashed', 'parent_executor_gone'],
   critical: [
     'wal_push_failed',
     'disk_full',
@@ -57,11 +49,7 @@ const down = (severity: Severity, isIncluded: (service: string) => boolean): Jou
     )
   }
 
-const troubleLines = (
-  alert: string,
-  severity: Severity,
-  patterns: readonly string[],
-): JournalRule => ({
+const troubleLines = (alert: string, severity: Severity, patterns: readonly string[]): JournalRule => ({
   alert,
   severity,
   figures: [...patterns, '> 0', windowOf(TROUBLE_WITHIN)],
@@ -146,8 +134,7 @@ export const serviceRules: readonly JournalRule[] = [
     alert: 'ChainPartialRestart',
     severity: 'warning',
     figures: ['== 1'],
-    find: ({ isPartialRestart }) =>
-      matchIf(isPartialRestart, 1, () => 'bft was restarted without execution'),
+    find: ({ isPartialRestart }) => matchIf(isPartialRestart, 1, () => 'bft was restarted without execution'),
   },
   troubleLines('ChainAssertion', 'critical', PATTERNS.ends),
   troubleLines('ChainLogTrouble', 'critical', PATTERNS.critical),

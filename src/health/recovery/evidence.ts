@@ -11,13 +11,9 @@ export const evidenceOf = (situation: Situation): readonly string[] => [
   ...(situation.isSyncing ? [] : windowLeft(situation)),
   database(situation),
   epoch(situation),
-  ...[...situation.trouble].flatMap(([name, text]) =>
-    text === '' ? [] : [`The log has ${name}: ${text}`],
-  ),
+  ...[...situation.trouble].flatMap(([name, text]) => (text === '' ? [] : [`The log has ${name}: ${text}`])),
   ...(areKeyFilesElsewhere(situation)
-    ? [
-        'No key file and no backup was found: check `node.directory`. Without keystores the node does not start.',
-      ]
+    ? ['No key file and no backup was found: check `node.directory`. Without keystores the node does not start.']
     : []),
   ...(situation.isLogKnown ? [] : ['The logs could not be searched.']),
 ]
@@ -36,8 +32,7 @@ const distance = ({ gap, age }: Situation): readonly string[] => {
 
 /** How much of the blocksync window is left: until it closes, a start of the services is enough. */
 const windowLeft = ({ gap, window, known }: Situation): readonly string[] => {
-  if (!gap)
-    return [`Peers serve the last ${figure(window)} blocks; how many are left is not known.`]
+  if (!gap) return [`Peers serve the last ${figure(window)} blocks; how many are left is not known.`]
   const left = Math.max(0, window - gap.blocks)
   const serve = `Peers serve the last ${figure(window)} blocks (the blocksync window)`
   if (left === 0) return [`${serve}: none are left, so a start leads to statesync.`]
@@ -61,7 +56,6 @@ const database = ({ known }: Situation): string => {
 
 /** Both recorded crashes after a partial restart were at an epoch boundary. */
 const epoch = ({ known }: Situation): string => {
-  const number =
-    known.value('chain_ledger_epoch', { event: 'proposed' }) ?? known.value('chain_consensus_epoch')
+  const number = known.value('chain_ledger_epoch', { event: 'proposed' }) ?? known.value('chain_consensus_epoch')
   return `${number === undefined ? 'The epoch is not known' : `The epoch is ${figure(number)}`}; its end is not known.`
 }

@@ -1,14 +1,7 @@
 import { second } from '../../core/units.ts'
 import { shortDuration } from '../format.ts'
 import type { Situation } from './situation.ts'
-import {
-  setMaintenance,
-  type RecoveryRule,
-  NEVER_ALONE,
-  restartAll,
-  startAll,
-  stopAll,
-} from './recovery-plan.ts'
+import { setMaintenance, type RecoveryRule, NEVER_ALONE, restartAll, startAll, stopAll } from './recovery-plan.ts'
 
 /** Execution logged that it cannot open the database in its current format. */
 export const oldDatabase: RecoveryRule = (situation) => {
@@ -68,10 +61,7 @@ export const missedFork: RecoveryRule = (situation) => {
   return {
     path: isVersion ? 'upgrade' : 'migrate',
     says: `${isVersion ? 'upgrade the node' : 'migrate the database'}: the fork ${fork} is active, and the node is not ready for it`,
-    why: [
-      `The fork ${fork} took effect ${shortDuration(-missed.left * second)} ago.`,
-      ...installed(situation),
-    ],
+    why: [`The fork ${fork} took effect ${shortDuration(-missed.left * second)} ago.`, ...installed(situation)],
     steps: isVersion ? upgrade(situation) : migration(situation),
     notNow: ['Do not restart the old version: it cannot follow the chain from the fork on.'],
     runbook: 'ChainForkNotReady',
@@ -79,18 +69,14 @@ export const missedFork: RecoveryRule = (situation) => {
 }
 
 const installed = ({ known }: Situation): readonly string[] =>
-  known.value('chain_version_mismatch') === 1
-    ? ['The installed version is newer than the running one.']
-    : []
+  known.value('chain_version_mismatch') === 1 ? ['The installed version is newer than the running one.'] : []
 
 const upgrade = (situation: Situation): readonly string[] => [
   'Check that the backups of the keys exist: `sudo chain-agent check`',
   setMaintenance('1h', 'upgrade'),
   ...(situation.known.value('chain_version_mismatch') === 1
     ? []
-    : [
-        "Install the release that the network requires, as described in the vendor's release notes.",
-      ]),
+    : ["Install the release that the network requires, as described in the vendor's release notes."]),
   `Restart the services together: \`${restartAll(situation)}\``,
 ]
 

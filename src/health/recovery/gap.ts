@@ -45,9 +45,7 @@ const ownHeight = ({ known }: HealthInput): number | undefined => {
     known.value('chain_consensus_block_number'),
   ])
   // The storage report is up to minutes old, so while blocks arrive it is behind.
-  return isNodeDown(known, 'execution')
-    ? (highest([executed, stored]) ?? agreed)
-    : (executed ?? agreed ?? stored)
+  return isNodeDown(known, 'execution') ? (highest([executed, stored]) ?? agreed) : (executed ?? agreed ?? stored)
 }
 
 const highest = (heights: readonly (number | undefined)[]): number | undefined => {

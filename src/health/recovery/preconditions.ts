@@ -2,28 +2,17 @@ import { freeChunks } from '../facts.ts'
 import { LIMITS } from '../limits.ts'
 import { joinList, percent } from '../format.ts'
 import { areKeyFilesElsewhere, keyFiles } from './situation.ts'
-import {
-  setMaintenance,
-  type RecoveryRule,
-  NEVER_ALONE,
-  restartAll,
-  startAll,
-  stopAll,
-} from './recovery-plan.ts'
+import { setMaintenance, type RecoveryRule, NEVER_ALONE, restartAll, startAll, stopAll } from './recovery-plan.ts'
 
 /** A keystore is missing or invalid: every start would fail. */
 export const lostKeys: RecoveryRule = (situation) => {
   const files = keyFiles(situation)
-  const lost = files.filter(
-    ({ kind, state }) => kind === 'keystore' && (state === 'missing' || state === 'invalid'),
-  )
+  const lost = files.filter(({ kind, state }) => kind === 'keystore' && (state === 'missing' || state === 'invalid'))
   // If all files are missing, the configured directory is probably wrong.
   if (lost.length === 0 || areKeyFilesElsewhere(situation)) return undefined
   const keys = lost.map(({ key }) => key).filter((key) => key !== 'password')
   const what = joinList([
-    ...(keys.length === 0
-      ? []
-      : [`the ${keys.length === 1 ? 'keystore' : 'keystores'} of ${joinList(keys)}`]),
+    ...(keys.length === 0 ? [] : [`the ${keys.length === 1 ? 'keystore' : 'keystores'} of ${joinList(keys)}`]),
     ...(keys.length === lost.length ? [] : ['the password of the keystores']),
   ])
   const runs = !situation.bft.isDown
@@ -39,14 +28,10 @@ export const lostKeys: RecoveryRule = (situation) => {
         : `Then start the services together: \`${startAll(situation)}\``,
     ],
     notNow: [
-      ...(runs
-        ? ['Do not restart the node: it uses the keys in its memory, and would not start again.']
-        : []),
+      ...(runs ? ['Do not restart the node: it uses the keys in its memory, and would not start again.'] : []),
       'Do not create new keys: the stake of the node is bound to these.',
     ],
-    runbook: lost.some(({ state }) => state === 'missing')
-      ? 'ChainKeyFileMissing'
-      : 'ChainKeyFileInvalid',
+    runbook: lost.some(({ state }) => state === 'missing') ? 'ChainKeyFileMissing' : 'ChainKeyFileInvalid',
   }
 }
 

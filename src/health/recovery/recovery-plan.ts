@@ -38,12 +38,10 @@ export const NEVER_ALONE =
   'Do not restart consensus alone: the running execution has been seen to abort on an assertion.'
 export const NO_REBOOT = 'Do not reboot the host: a boot takes longer than the blocksync window.'
 
-const units = ({ bft, execution, rpc }: Situation): string =>
-  [bft, execution, rpc].map(({ unit }) => unit).join(' ')
+const units = ({ bft, execution, rpc }: Situation): string => [bft, execution, rpc].map(({ unit }) => unit).join(' ')
 
 export const startAll = (situation: Situation): string => `sudo systemctl start ${units(situation)}`
-export const restartAll = (situation: Situation): string =>
-  `sudo systemctl restart ${units(situation)}`
+export const restartAll = (situation: Situation): string => `sudo systemctl restart ${units(situation)}`
 export const stopAll = (situation: Situation): string => `sudo systemctl stop ${units(situation)}`
 
 /** The step that suppresses alerts during the recovery. */

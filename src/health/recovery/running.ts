@@ -31,8 +31,7 @@ export const stalled: RecoveryRule = (situation) => {
     return {
       path: 'wait',
       says: `wait, and check again: no block for ${stalledFor}`,
-      why:
-        startedAgo === undefined ? [] : [`Consensus was started ${shortDuration(startedAgo)} ago.`],
+      why: startedAgo === undefined ? [] : [`Consensus was started ${shortDuration(startedAgo)} ago.`],
       steps: ['Check again in 30 s: `chain-agent recover`'],
       notNow: [NEVER_ALONE],
       runbook: 'ChainBlockStalled',
@@ -40,9 +39,7 @@ export const stalled: RecoveryRule = (situation) => {
   }
   const why = [
     `No block for ${stalledFor}${situation.hasServices ? ', and consensus and execution run' : ''}.`,
-    ...(known.value('chain_native_upstream_validators') === 0
-      ? ['No validator feeds this node.']
-      : []),
+    ...(known.value('chain_native_upstream_validators') === 0 ? ['No validator feeds this node.'] : []),
     ...(known.value('chain_consensus_finding', { finding: 'timeout_deadlock' }) === 1
       ? ['Consensus times out its rounds and commits nothing.']
       : []),
@@ -98,8 +95,7 @@ const networkStalled = ({ stalledFor, why }: StalledNode): RecoveryPlan => ({
 /** Consensus advances and execution does not: the state is stalled. */
 export const executionStalled: RecoveryRule = (situation) => {
   const { isAdvancing, executionSilent, execution, at, known } = situation
-  const isRpcMoving =
-    at / second - (known.value('chain_rpc_last_advance_timestamp_seconds') ?? 0) < SILENT_S
+  const isRpcMoving = at / second - (known.value('chain_rpc_last_advance_timestamp_seconds') ?? 0) < SILENT_S
   if (!isAdvancing || isRpcMoving) return undefined
   if (executionSilent === undefined || executionSilent < SILENT_S) return undefined
   if (execution.startedAt !== undefined && at - execution.startedAt < STARTUP_MS) return undefined
@@ -127,10 +123,7 @@ export const partialRestart: RecoveryRule = (situation) =>
         path: 'restart together',
         says: 'restart consensus and execution together at a convenient time: consensus was restarted alone',
         why: ['Consensus was restarted without execution; blocks arrive.'],
-        steps: [
-          setMaintenance('10m', 'other'),
-          `Restart the services together: \`${restartAll(situation)}\``,
-        ],
+        steps: [setMaintenance('10m', 'other'), `Restart the services together: \`${restartAll(situation)}\``],
         notNow: ['Do not do it within minutes of an epoch boundary.', NEVER_ALONE],
         runbook: 'ChainPartialRestart',
       }

@@ -69,8 +69,7 @@ const logsSchema = z.object({ trouble: z.record(z.string(), z.array(z.string()))
 
 export const readSituation = (input: RecoveryInput): Situation => {
   const { at, known, collectors, window } = input
-  const readingOf = (wanted: string): unknown =>
-    collectors.find(({ name }) => name === wanted)?.reading
+  const readingOf = (wanted: string): unknown => collectors.find(({ name }) => name === wanted)?.reading
   const services = servicesSchema.safeParse(readingOf('services')).data?.services ?? []
   const trouble = logsSchema.safeParse(readingOf('logs')).data?.trouble
   const executedAt = executionSchema.safeParse(readingOf('execution')).data?.lastEntryAt
@@ -96,16 +95,13 @@ export const readSituation = (input: RecoveryInput): Situation => {
     rpc,
     hasServices: known.series('chain_service_active').length > 0,
     isMonitored: input.origin === 'agent',
-    trouble: new Map(
-      [...(trouble?.['bft'] ?? []), ...(trouble?.['execution'] ?? [])].map(nameAndText),
-    ),
+    trouble: new Map([...(trouble?.['bft'] ?? []), ...(trouble?.['execution'] ?? [])].map(nameAndText)),
     isLogKnown: trouble !== undefined,
     gap: gapOf(input, window),
     age: newestAge(input),
     isAdvancing: isAdvancing(input),
     isRpcLate: rpcSchema.safeParse(readingOf('rpc')).success,
-    executionSilent:
-      input.origin === 'agent' && executedAt !== undefined ? (at - executedAt) / second : undefined,
+    executionSilent: input.origin === 'agent' && executedAt !== undefined ? (at - executedAt) / second : undefined,
     isSyncing: isSyncing(known),
     isPartial:
       known.value('chain_service_partial_restart') === 1 ||

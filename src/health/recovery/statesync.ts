@@ -19,9 +19,7 @@ export const statesync: RecoveryRule = (situation) => {
       ? 'Whether it progresses is not known: run the command again in a minute.'
       : `Its last progress was ${shortDuration(stalledFor * second)} ago, as far as the agent has monitored it.`,
     ...(eta === undefined ? [] : [`Time left at this rate: ${shortDuration(eta * second)}.`]),
-    ...(isAdvised
-      ? ['The node itself advises a snapshot: its blocks are too old, or missing.']
-      : []),
+    ...(isAdvised ? ['The node itself advises a snapshot: its blocks are too old, or missing.'] : []),
   ]
   if (stalledFor !== undefined && stalledFor > LIMITS.statesyncStalled.critical) {
     return {
@@ -52,11 +50,9 @@ export const statesync: RecoveryRule = (situation) => {
 
 const progress = ({ known }: Situation): readonly string[] => {
   const block =
-    known.value('chain_native_statesync_progress_block') ??
-    known.value('chain_status_statesync_progress_block')
+    known.value('chain_native_statesync_progress_block') ?? known.value('chain_status_statesync_progress_block')
   const target =
-    known.value('chain_native_statesync_target_block') ??
-    known.value('chain_status_statesync_target_block')
+    known.value('chain_native_statesync_target_block') ?? known.value('chain_status_statesync_target_block')
   return block === undefined || target === undefined
     ? ['Its progress is not known.']
     : [`It has reached block ${figure(block)} of ${figure(target)}.`]

@@ -26,10 +26,7 @@ export const executionEndedAfterPartialRestart: RecoveryRule = (situation) =>
           `Restart the services together: \`${restartAll(situation)}\``,
           'Check within two minutes that blocks arrive: `chain-agent status chain --watch`',
         ],
-        notNow: [
-          NEVER_ALONE,
-          'Do not delete core dumps: the maintainers of the node software need them.',
-        ],
+        notNow: [NEVER_ALONE, 'Do not delete core dumps: the maintainers of the node software need them.'],
         runbook: 'ChainPartialRestart',
       }
     : undefined
@@ -77,11 +74,7 @@ export const down: RecoveryRule = (situation) => {
     `Read the last log lines, for at most 30 s: \`journalctl ${stopped.map(({ unit }) => `-u ${unit}`).join(' ')} -n 20 --no-pager\``,
     `${verb === 'start' ? 'Start' : 'Restart'} the services together: \`${command}\``,
   ]
-  const notNow = [
-    NEVER_ALONE,
-    NO_REBOOT,
-    'If it ends again at once, do not repeat the start: keep the log.',
-  ]
+  const notNow = [NEVER_ALONE, NO_REBOOT, 'If it ends again at once, do not repeat the start: keep the log.']
   if (gap === undefined) {
     return {
       path: 'start',
@@ -150,10 +143,7 @@ export const fromSnapshot = (situation: Situation, why: readonly string[]): Reco
   says: 'a hard reset: the node is more than 30,000 blocks behind, so restore a snapshot',
   why,
   steps: hardReset(situation),
-  notNow: [
-    'Do not wait for statesync: from there it takes far longer than a snapshot.',
-    NEVER_ALONE,
-  ],
+  notNow: ['Do not wait for statesync: from there it takes far longer than a snapshot.', NEVER_ALONE],
   runbook: 'ChainBlocksyncWindow',
 })
 

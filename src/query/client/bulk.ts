@@ -22,8 +22,8 @@ interface Range {
 }
 
 /**
- * Fetches ranges of blocks concurrently and delivers their pages in block order. The first page is fetched
- * alone: it shows how many blocks fill a page, and whether the service responds at all.
+ * Fetches ranges of blocks concurrently and delivers their pages in block order. The first page is fetched alone: it
+ * shows how many blocks fill a page, and whether the service responds at all.
  */
 export const fetchBulk = async (options: BulkOptions): Promise<void> => {
   const cancel = new AbortController()
@@ -47,10 +47,7 @@ export const fetchBulk = async (options: BulkOptions): Promise<void> => {
   }
 }
 
-const createRangeQueue = (
-  { from, end, concurrency, fetchPage }: BulkOptions,
-  signal: AbortSignal,
-) => {
+const createRangeQueue = ({ from, end, concurrency, fetchPage }: BulkOptions, signal: AbortSignal) => {
   /** The first block that was not delivered, and the first that is in no range yet. */
   let cursor = from
   let frontier = end + 1
@@ -65,9 +62,7 @@ const createRangeQueue = (
   const nextRange = (): Range | undefined => {
     const [lowest] = open
     if (lowest !== undefined) return lowest
-    return frontier > end
-      ? undefined
-      : { from: frontier, end: Math.min(end, frontier + rangeSize - 1) }
+    return frontier > end ? undefined : { from: frontier, end: Math.min(end, frontier + rangeSize - 1) }
   }
   const received = (range: Range, page: CheckedPage): void => {
     pages.set(page.from, page)
@@ -79,8 +74,7 @@ const createRangeQueue = (
       return
     }
     // Ranges should fill one page each: a range that does not fit leaves a rest, which costs another request.
-    rangeSize =
-      page.next > range.end ? Math.ceil(rangeSize * 1.3) : Math.max(1, Math.floor(covered * 0.9))
+    rangeSize = page.next > range.end ? Math.ceil(rangeSize * 1.3) : Math.max(1, Math.floor(covered * 0.9))
     if (page.next <= range.end) {
       open.push({ from: page.next, end: range.end })
       open.sort((one, other) => one.from - other.from)

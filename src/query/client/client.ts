@@ -12,12 +12,7 @@ import {
 } from './request.ts'
 import { runQuery } from './run.ts'
 import { createTransport } from './transport.ts'
-import {
-  type ClientOptions,
-  DEFAULT_RETRIES,
-  DEFAULT_TIMEOUT_MS,
-  type QueryClient,
-} from './types.ts'
+import { type ClientOptions, DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, type QueryClient } from './types.ts'
 import { isObject, parseInteger } from './wire-format.ts'
 
 /** How long the highest height that the service reported is kept. */
@@ -93,8 +88,7 @@ const requestHeight = async (sendRequest: SendRequest, request: HeightRequest): 
   return height
 }
 
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || host.startsWith('127.')
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || host.startsWith('127.')
 
 const tryJson = (text: string): unknown => {
   try {

@@ -1,10 +1,4 @@
-import {
-  type Envelope,
-  isObject,
-  parseInteger,
-  readEnvelope,
-  type ShapeError,
-} from './wire-format.ts'
+import { type Envelope, isObject, parseInteger, readEnvelope, type ShapeError } from './wire-format.ts'
 
 /** The coverage of a page: what the client checks before it delivers the page. */
 export interface Coverage {
@@ -24,25 +18,15 @@ const BACKSLASH = 0x5c
 const QUOTED_LOGS = Buffer.from('"logs"')
 const QUOTED_DATA = Buffer.from('"data"')
 /** Two keys that each log has once, and the keys of the envelope, which must not be among the logs. */
-const KEYS = [
-  '"block_number"',
-  '"log_index"',
-  '"next_block"',
-  '"archive_height"',
-  '"rollback_guard"',
-]
+const KEYS = ['"block_number"', '"log_index"', '"next_block"', '"archive_height"', '"rollback_guard"']
 
 /**
- * Finds the coverage of a page without parsing its logs, which takes a fraction of the time. `last` is the last
- * block of the requested range. Returns undefined if the page is not plain (an escape, a number as a string, a key
- * in an unexpected place): then the page must be parsed. Without a backslash no string contains a quote, so
- * every match of a quoted key is a key.
+ * Finds the coverage of a page without parsing its logs, which takes a fraction of the time. `last` is the last block
+ * of the requested range. Returns undefined if the page is not plain (an escape, a number as a string, a key in an
+ * unexpected place): then the page must be parsed. Without a backslash no string contains a quote, so every match of a
+ * quoted key is a key.
  */
-export const scanCoverage = (
-  body: Buffer,
-  last: number,
-  shapeError: ShapeError,
-): Coverage | undefined => {
+export const scanCoverage = (body: Buffer, last: number, shapeError: ShapeError): Coverage | undefined => {
   if (body.includes(BACKSLASH)) return undefined
   const list = afterColon(body, body.indexOf(QUOTED_DATA) + QUOTED_DATA.length)
   const end = body.lastIndexOf(']')
@@ -92,8 +76,7 @@ const blocksOf = (inside: Buffer, last: number) => {
   return logs === indexes ? { logs, lowest, highest, beyond, tailAt } : undefined
 }
 
-const isSpace = (byte: number | undefined): boolean =>
-  byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 const afterSpace = (bytes: Buffer, from: number): number => {
   let at = from
@@ -164,10 +147,7 @@ class KeyFinder {
     return -1
   }
 
-  #endsAt(
-    bytes: Uint8Array,
-    { at, from }: { readonly at: number; readonly from: number },
-  ): boolean {
+  #endsAt(bytes: Uint8Array, { at, from }: { readonly at: number; readonly from: number }): boolean {
     for (const [index, word] of this.#words.entries()) {
       const start = at + 1 - word.length
       if (start < from || !isAt(bytes, start, word)) continue
@@ -186,10 +166,7 @@ const isAt = (bytes: Uint8Array, start: number, word: Buffer): boolean => {
 }
 
 /** Removes the logs after block `end` from a parsed response, so that consumers of its bytes need not filter them. */
-export const withoutLogsAfter = (
-  response: Readonly<Record<string, unknown>>,
-  end: number,
-): Buffer => {
+export const withoutLogsAfter = (response: Readonly<Record<string, unknown>>, end: number): Buffer => {
   const entries: unknown[] = Array.isArray(response['data']) ? response['data'] : []
   const data = entries.map((entry) => {
     if (!isObject(entry) || !Array.isArray(entry['logs'])) return entry
@@ -238,8 +215,7 @@ const cutTail = (body: Buffer, { at, count, listEnd, end }: Tail): Buffer | unde
 const logsOf = (entry: unknown): readonly unknown[] =>
   isObject(entry) && Array.isArray(entry['logs']) ? entry['logs'] : []
 
-const blockOf = (log: unknown): number =>
-  isObject(log) ? (parseInteger(log['block_number']) ?? Infinity) : Infinity
+const blockOf = (log: unknown): number => (isObject(log) ? (parseInteger(log['block_number']) ?? Infinity) : Infinity)
 
 const tryJson = (text: string): unknown => {
   try {

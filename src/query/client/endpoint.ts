@@ -26,10 +26,7 @@ export const createEndpoint = ({ url, apiKey, header }: EndpointOptions): Endpoi
     url: checked,
     shown: redactUrl(checked.href),
     headers: apiKey === null ? {} : keyHeader(checkKey(apiKey), header),
-    redact: createRedactor([
-      ...(apiKey === null ? [] : encodingsOf(checkKey(apiKey))),
-      ...secretPathPartsOf(checked),
-    ]),
+    redact: createRedactor([...(apiKey === null ? [] : encodingsOf(checkKey(apiKey))), ...secretPathPartsOf(checked)]),
   }
 }
 
@@ -48,8 +45,7 @@ const checkUrl = (text: string): URL => {
   if (!URL.canParse(text)) throw invalid('it is not a URL')
   const url = new URL(text)
   if (!/^https?:$/.test(url.protocol)) throw invalid('its scheme is neither http nor https')
-  if (url.username !== '' || url.password !== '')
-    throw invalid('it contains a user name or a password')
+  if (url.username !== '' || url.password !== '') throw invalid('it contains a user name or a password')
   if (url.search !== '' || url.hash !== '') throw invalid('it has a query string or a fragment')
   return url
 }
@@ -57,8 +53,7 @@ const checkUrl = (text: string): URL => {
 const checkKey = (text: string): string => {
   const key = text.trim()
   if (key === '') throw invalidKey('it is empty')
-  if (!/^[\x21-\x7e]+$/.test(key))
-    throw invalidKey('it contains a space or a character that is not printable ASCII')
+  if (!/^[\x21-\x7e]+$/.test(key)) throw invalidKey('it contains a space or a character that is not printable ASCII')
   return key
 }
 
@@ -71,12 +66,10 @@ const invalidKey = (why: string): QueryError =>
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/i
 /** Headers with a meaning in HTTP itself. */
-const RESERVED =
-  /^(?:host|connection|content-.*|transfer-encoding|accept.*|te|trailer|upgrade|expect|user-agent)$/i
+const RESERVED = /^(?:host|connection|content-.*|transfer-encoding|accept.*|te|trailer|upgrade|expect|user-agent)$/i
 
 /** Whether a header of this name can carry an API key. */
-export const isKeyHeader = (header: string): boolean =>
-  HEADER_NAME.test(header) && !RESERVED.test(header)
+export const isKeyHeader = (header: string): boolean => HEADER_NAME.test(header) && !RESERVED.test(header)
 
 const keyHeader = (key: string, header: string | undefined): Record<string, string> => {
   if (header === undefined || header.toLowerCase() === 'authorization') {
@@ -125,10 +118,7 @@ const SEARCHED_LENGTH = 65_536
 const createRedactor = (secrets: readonly string[]) => {
   // The longest first: otherwise a part would be redacted inside a longer secret and the rest would remain.
   const all = [...new Set(secrets)].toSorted((one, other) => other.length - one.length)
-  const any = new RegExp(
-    all.map((secret) => [...secret].map(anyNotationOf).join(String.raw`\s*`)).join('|'),
-    'gi',
-  )
+  const any = new RegExp(all.map((secret) => [...secret].map(anyNotationOf).join(String.raw`\s*`)).join('|'), 'gi')
   return (text: string): string => {
     const beginning = text.slice(0, SEARCHED_LENGTH)
     return all.length === 0 ? beginning : beginning.replaceAll(any, REDACTED)

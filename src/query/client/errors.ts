@@ -5,13 +5,7 @@ import { SourceError } from '../../core/errors.ts'
  * the response is not a valid one of a query service. `no-progress`: the service responds and returns no further
  * blocks. `no-data`: the service does not have these blocks yet. `unreachable`: no attempt succeeded.
  */
-export type QueryErrorKind =
-  | 'fatal'
-  | 'auth'
-  | 'protocol'
-  | 'no-progress'
-  | 'no-data'
-  | 'unreachable'
+export type QueryErrorKind = 'fatal' | 'auth' | 'protocol' | 'no-progress' | 'no-data' | 'unreachable'
 
 type SourceErrorAccount = ConstructorParameters<typeof SourceError>[0]
 
@@ -31,12 +25,10 @@ export type ErrorFactory = (kind: QueryErrorKind, happened: string, evidence?: s
 const ADVICE: Readonly<Record<QueryErrorKind, string>> = {
   auth: 'check that the API key is right and still valid, and which header the service expects it in',
   fatal: 'check the address and the query: the service would reject the same request again',
-  protocol:
-    'check that the address is that of a query service; if it is, retry later or contact its operator',
+  protocol: 'check that the address is that of a query service; if it is, retry later or contact its operator',
   'no-progress': 'retry later: what has been fetched so far ends before that block',
   'no-data': 'retry once the service has these blocks',
-  unreachable:
-    'check that the service is running and that the address and the port are right, then retry',
+  unreachable: 'check that the service is running and that the address and the port are right, then retry',
 }
 
 interface ErrorService {

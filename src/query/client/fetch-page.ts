@@ -68,13 +68,7 @@ export const createFetchPage = (options: FetchPageOptions): FetchPage => {
   }
 }
 
-const createFetchOnce = ({
-  sendRequest,
-  clock,
-  queryError,
-  counters,
-  requestBody,
-}: FetchPageOptions) => {
+const createFetchOnce = ({ sendRequest, clock, queryError, counters, requestBody }: FetchPageOptions) => {
   const wait = async (signal: AbortSignal): Promise<void> => {
     counters.retries += 1
     await clock.sleep(backoffMs(1), signal)
@@ -96,13 +90,10 @@ const createFetchOnce = ({
     return typeof response === 'string' ? response : readPage(response, { from, end }, queryError)
   }
   /**
-   * A service with an inclusive to_block returns one more block than requested, and that block may have been the
-   * large one: requests the block without it.
+   * A service with an inclusive to_block returns one more block than requested, and that block may have been the large
+   * one: requests the block without it.
    */
-  const fetchBlockAlone = async (
-    attempt: FetchAttempt,
-    signal: AbortSignal,
-  ): Promise<CheckedPage | 'too large'> => {
+  const fetchBlockAlone = async (attempt: FetchAttempt, signal: AbortSignal): Promise<CheckedPage | 'too large'> => {
     try {
       const page = await send(requestBody(attempt.from, attempt.from - 1), attempt, signal)
       // For a service with an exclusive to_block that was an empty range: only a log or next_block proves the opposite.
@@ -120,9 +111,7 @@ const createFetchOnce = ({
       () => send(requestBody(attempt.from, attempt.end), attempt, signal),
       () => wait(signal),
     )
-    return fetched === 'too large' && attempt.from === attempt.end
-      ? fetchBlockAlone(attempt, signal)
-      : fetched
+    return fetched === 'too large' && attempt.from === attempt.end ? fetchBlockAlone(attempt, signal) : fetched
   }
 }
 
@@ -140,9 +129,7 @@ const noProgressOf = async (
     if (!isInferred || next <= target()) return undefined
     // The response may be from an instance of the service that is behind.
     const reported = await height(signal)
-    return reported >= target()
-      ? undefined
-      : { evidence: behind(reported, target()), minWaitMs: HEIGHT_CHECK_WAIT_MS }
+    return reported >= target() ? undefined : { evidence: behind(reported, target()), minWaitMs: HEIGHT_CHECK_WAIT_MS }
   }
   const isBehind = archiveHeight !== null && archiveHeight < from
   const evidence = isBehind ? behind(archiveHeight, from) : `block ${from}, again and again`

@@ -22,8 +22,8 @@ export interface Permit {
 
 /**
  * Limits the requests to a service that responds without returning further blocks: one request at a time, with
- * increasing waits, then an error. However many ranges are fetched concurrently, there are at most ten
- * requests in ten seconds.
+ * increasing waits, then an error. However many ranges are fetched concurrently, there are at most ten requests in ten
+ * seconds.
  */
 export const createNoProgressGuard = (clock: Clock, queryError: ErrorFactory) => {
   let failures = 0

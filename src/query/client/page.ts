@@ -25,11 +25,7 @@ interface BlockRange {
  * Reads one response and determines which blocks it covers. `next` equals `from` if it covers none. Throws
  * QueryError('protocol').
  */
-export const readPage = (
-  body: Buffer,
-  range: BlockRange,
-  queryError: ErrorFactory,
-): CheckedPage => {
+export const readPage = (body: Buffer, range: BlockRange, queryError: ErrorFactory): CheckedPage => {
   const shapeError: ShapeError = (happened, evidence) => queryError('protocol', happened, evidence)
   const { from, end } = range
   const scanned = scanCoverage(body, end, shapeError)
@@ -40,12 +36,9 @@ export const readPage = (
   checkRange(coverage, { ...range, next }, shapeError)
   const { envelope, highest, beyond } = coverage
   const count = coverage.logs - beyond
-  const bytes =
-    scanned?.trimmed ?? (parsed && beyond > 0 ? withoutLogsAfter(parsed.response, end) : body)
+  const bytes = scanned?.trimmed ?? (parsed && beyond > 0 ? withoutLogsAfter(parsed.response, end) : body)
   const blockHashes = envelope.blockHashes.filter(({ block }) => block >= from - 1 && block < next)
-  let logs: readonly RawLog[] | undefined = parsed?.logs.filter(
-    ({ blockNumber }) => blockNumber <= end,
-  )
+  let logs: readonly RawLog[] | undefined = parsed?.logs.filter(({ blockNumber }) => blockNumber <= end)
   const read = (): readonly RawLog[] => {
     const all = parsePage(bytes, end, shapeError).logs
     // JSON.parse keeps the last of two equal keys, which the scan counts twice.
@@ -69,11 +62,7 @@ export const readPage = (
 }
 
 /** Null unless a later page can be compared with the hash, which needs a service that reports parent hashes. */
-const lastOf = (
-  blockHashes: readonly BlockHash[],
-  from: number,
-  next: number,
-): BlockHash | null => {
+const lastOf = (blockHashes: readonly BlockHash[], from: number, next: number): BlockHash | null => {
   const isComparable = from === 0 || blockHashes.some(({ block }) => block === from - 1)
   const last = blockHashes.findLast(({ block }) => block === next - 1 && block >= from)
   return isComparable ? (last ?? null) : null
@@ -109,20 +98,13 @@ const parseResponse = (body: Buffer, shapeError: ShapeError): Readonly<Record<st
 
 /**
  * The first block that is not covered: at most one after the requested range, and at most one after the height of the
- * service. That height is at least the block of its highest log, because the reported height may come from
- * another instance of the service that is behind.
+ * service. That height is at least the block of its highest log, because the reported height may come from another
+ * instance of the service that is behind.
  */
-const nextBlockOf = (
-  { envelope, highest }: Coverage,
-  { from, end }: BlockRange,
-  shapeError: ShapeError,
-): number => {
+const nextBlockOf = ({ envelope, highest }: Coverage, { from, end }: BlockRange, shapeError: ShapeError): number => {
   const { next, archiveHeight } = envelope
   if (next !== null && next < from) {
-    throw shapeError(
-      'its next_block is before the requested blocks',
-      `${next} for from_block ${from}`,
-    )
+    throw shapeError('its next_block is before the requested blocks', `${next} for from_block ${from}`)
   }
   const height = archiveHeight === null ? end : Math.max(archiveHeight, highest)
   return Math.max(from, Math.min(next ?? end + 1, end + 1, height + 1))

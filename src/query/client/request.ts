@@ -87,8 +87,8 @@ export const createSendRequest = ({
       attempts += 1
       if (next.kind !== 'retry') throw queryError(next.kind, next.happened, next.evidence)
       if (next.isTimeout === true) timeouts += 1
-      // On the same host a refused connection means that the service is not running, so a retry is
-      // useless, unless the service has responded before and is being restarted.
+      // On the same host a refused connection means that the service is not running, so a retry is useless, unless the
+      // service has responded before and is being restarted.
       const isDown = next.isRefused === true && isLoopback && !hasResponded
       if (isDown || attempts > retries) {
         throw queryError('unreachable', next.happened, next.evidence)
@@ -107,8 +107,7 @@ export const createSendRequest = ({
   }
 }
 
-const cancelled = (queryError: ErrorFactory): QueryError =>
-  queryError('unreachable', 'it was cancelled')
+const cancelled = (queryError: ErrorFactory): QueryError => queryError('unreachable', 'it was cancelled')
 
 /** How long to wait if the service requests a wait, in milliseconds. */
 const waitMsOf = (
@@ -117,11 +116,7 @@ const waitMsOf = (
 ): number => {
   if (waits > MAX_WAITS) throw queryError('unreachable', `${happened} again and again`, evidence)
   if (ms !== undefined && ms > MAX_WAIT_MS) {
-    throw queryError(
-      'unreachable',
-      `${happened} and requests a long wait`,
-      `${Math.ceil(ms / 1000)} s`,
-    )
+    throw queryError('unreachable', `${happened} and requests a long wait`, `${Math.ceil(ms / 1000)} s`)
   }
   // A reset of 0 is no hint: other clients spend the same budget.
   if (ms === undefined || ms === 0) return doubledMs(waits)
@@ -137,14 +132,10 @@ const MIN_SHARE = 1 / 4
 
 /** How long to wait after the given attempt, in milliseconds: random, at most twice as long each time. */
 export const backoffMs = (attempt: number): number =>
-  (MIN_SHARE + (1 - MIN_SHARE) * Math.random()) *
-  Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1))
+  (MIN_SHARE + (1 - MIN_SHARE) * Math.random()) * Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1))
 
 /** Repeats an attempt once after a QueryError('protocol'): a proxy or one bad instance may have caused it. */
-export const retryOnProtocolError = async <T>(
-  attempt: () => Promise<T>,
-  wait: () => Promise<void>,
-): Promise<T> => {
+export const retryOnProtocolError = async <T>(attempt: () => Promise<T>, wait: () => Promise<void>): Promise<T> => {
   try {
     return await attempt()
   } catch (error) {

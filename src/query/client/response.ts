@@ -32,9 +32,7 @@ export const classifyResponse = (response: Reply | TransportFailure, now: number
   if (status === 408 || status === 425) return { kind: 'retry', happened, evidence }
   if (status >= 500) {
     const ms = status === 503 ? retryAfterMs(headers, now) : undefined
-    return ms === undefined
-      ? { kind: 'retry', happened, evidence }
-      : { kind: 'wait', happened, ms, evidence }
+    return ms === undefined ? { kind: 'retry', happened, evidence } : { kind: 'wait', happened, ms, evidence }
   }
   if (status >= 300 && status < 400) {
     return {

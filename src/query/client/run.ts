@@ -1,23 +1,11 @@
 import { type Clock } from '../../core/clock.ts'
 import { fetchBulk } from './bulk.ts'
-import {
-  type BlockHashIndex,
-  createBlockHashIndex,
-  createDeliver,
-  type Deliver,
-  ReorgError,
-} from './deliver.ts'
+import { type BlockHashIndex, createBlockHashIndex, createDeliver, type Deliver, ReorgError } from './deliver.ts'
 import { type ErrorFactory } from './errors.ts'
 import { createFetchPage, type FetchPage } from './fetch-page.ts'
 import { type Counters, newCounters, type SendRequest } from './request.ts'
 import { fetchTip } from './tip.ts'
-import {
-  type LogQuery,
-  type PageSink,
-  type RunOptions,
-  type RunResult,
-  UNSETTLED_BLOCKS,
-} from './types.ts'
+import { type LogQuery, type PageSink, type RunOptions, type RunResult, UNSETTLED_BLOCKS } from './types.ts'
 import { createRequestBody } from './wire-format.ts'
 
 const DEFAULT_CONCURRENCY = 4
@@ -61,10 +49,7 @@ interface PreparedRun {
 }
 
 /** Fetches all pages of a query. Throws a QueryError, unless the signal ended the run. */
-export const runQuery = async (
-  dependencies: RunDependencies,
-  run: QueryRun,
-): Promise<RunResult> => {
+export const runQuery = async (dependencies: RunDependencies, run: QueryRun): Promise<RunResult> => {
   const { signal } = run.options
   const prepared = prepare(dependencies, run)
   const { state, counters } = prepared
@@ -135,11 +120,7 @@ const prepare = (
   return { state, counters, hashes, fetchPage, deliver }
 }
 
-const complete = async (
-  dependencies: RunDependencies,
-  run: QueryRun,
-  prepared: PreparedRun,
-): Promise<void> => {
+const complete = async (dependencies: RunDependencies, run: QueryRun, prepared: PreparedRun): Promise<void> => {
   const { query, options } = run
   const { state, counters } = prepared
   const height = await dependencies.highestHeight(options.signal, counters)

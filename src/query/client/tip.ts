@@ -25,9 +25,9 @@ interface TipOptions {
 }
 
 /**
- * Fetches the blocks that a reorg may still replace, one page at a time, and holds the pages back until all of them
- * are of one chain. If a page is not, the page before it is discarded and fetched again, and so on backwards.
- * Whether the first page follows the pages that were delivered earlier is checked at its own delivery.
+ * Fetches the blocks that a reorg may still replace, one page at a time, and holds the pages back until all of them are
+ * of one chain. If a page is not, the page before it is discarded and fetched again, and so on backwards. Whether the
+ * first page follows the pages that were delivered earlier is checked at its own delivery.
  */
 export const fetchTip = async (options: TipOptions): Promise<void> => {
   const { from, end, fetchPage, deliver, counters, clock, queryError, signal } = options

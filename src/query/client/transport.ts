@@ -50,12 +50,7 @@ interface TransportOptions {
   readonly maxBytes: number
 }
 
-export const createTransport = ({
-  endpoint,
-  clock,
-  timeout,
-  maxBytes,
-}: TransportOptions): Transport => {
+export const createTransport = ({ endpoint, clock, timeout, maxBytes }: TransportOptions): Transport => {
   const pool = createPool(endpoint.url.protocol, clock)
   return async (path, body, signal) => {
     // Linked by hand: `AbortSignal.any` on a signal that lives as long as the process leaks memory on Node 20.
@@ -167,9 +162,7 @@ const readReply = async (message: IncomingMessage, maxBytes: number): Promise<Re
   const headers = headersOf(message)
   if (status !== 200) {
     const bytes = await readBytes(message, MAX_ERROR_BYTES, 'truncate').catch(() => Buffer.alloc(0))
-    const body = await decompress(bytes, headers['content-encoding'], MAX_ERROR_BYTES).catch(() =>
-      Buffer.alloc(0),
-    )
+    const body = await decompress(bytes, headers['content-encoding'], MAX_ERROR_BYTES).catch(() => Buffer.alloc(0))
     return { status, headers, body }
   }
   const bytes = await readBytes(message, maxBytes, 'fail')
@@ -178,21 +171,14 @@ const readReply = async (message: IncomingMessage, maxBytes: number): Promise<Re
 
 const headersOf = (message: IncomingMessage): Headers =>
   Object.fromEntries(
-    Object.entries(message.headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : value,
-    ]),
+    Object.entries(message.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
   )
 
 const tooLarge = (): TransportError =>
   new TransportError({ kind: 'shrink', happened: 'the response is larger than the limit' })
 
 /** Beyond `max` bytes it fails, or returns only the first bytes. */
-const readBytes = async (
-  message: IncomingMessage,
-  max: number,
-  beyond: 'fail' | 'truncate',
-): Promise<Buffer> => {
+const readBytes = async (message: IncomingMessage, max: number, beyond: 'fail' | 'truncate'): Promise<Buffer> => {
   const chunks: Buffer[] = []
   let size = 0
   const stream: AsyncIterable<Buffer> = message
@@ -208,11 +194,7 @@ const readBytes = async (
 }
 
 /** Throws a TransportError for a body that is not complete: no part of it is used. */
-const decompress = async (
-  bytes: Buffer,
-  encoding: string | undefined,
-  max: number,
-): Promise<Buffer> => {
+const decompress = async (bytes: Buffer, encoding: string | undefined, max: number): Promise<Buffer> => {
   const name = (encoding ?? '').trim().toLowerCase()
   if (name === '' || name === 'identity') return bytes
   if (name !== 'gzip' && name !== 'x-gzip' && name !== 'br') {
@@ -236,11 +218,7 @@ const decompress = async (
 /** In bytes. Larger than the default of zlib: fewer chunks take half the time. */
 const CHUNK_SIZE = 262_144
 
-const inflate = async (
-  compression: 'gzip' | 'br',
-  bytes: Buffer,
-  maxOutputLength: number,
-): Promise<Buffer> =>
+const inflate = async (compression: 'gzip' | 'br', bytes: Buffer, maxOutputLength: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const done = (error: Error | null, decompressed: Buffer): void => {
       if (error === null) resolve(decompressed)
@@ -252,8 +230,7 @@ const inflate = async (
   })
 
 /** The code of a system error, or the name of any other. */
-const codeOf = (error: Error): string =>
-  'code' in error && typeof error.code === 'string' ? error.code : error.name
+const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : error.name)
 
 const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
@@ -266,8 +243,7 @@ const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'DNS lookup failed',
 }
 
-const CERTIFICATE =
-  /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH)/
+const CERTIFICATE = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH)/
 
 const connectionFailureOf = (error: Error): TransportFailure => {
   const code = codeOf(error)

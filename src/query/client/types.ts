@@ -76,8 +76,8 @@ export interface QueryStats {
 }
 
 /**
- * Receives pages in block order. A sink that rejects a page with QueryError('protocol') must have applied
- * nothing of it: the client fetches those blocks again and delivers them once more.
+ * Receives pages in block order. A sink that rejects a page with QueryError('protocol') must have applied nothing of
+ * it: the client fetches those blocks again and delivers them once more.
  */
 export interface PageSink {
   page(page: Page): Promise<void> | void

@@ -63,10 +63,7 @@ const jsonOf = (value: unknown): string => {
   }
 }
 
-export const readEnvelope = (
-  response: Readonly<Record<string, unknown>>,
-  shapeError: ShapeError,
-): Envelope => {
+export const readEnvelope = (response: Readonly<Record<string, unknown>>, shapeError: ShapeError): Envelope => {
   const optional = (key: string): number | null => {
     const value = response[key] ?? null
     if (value === null) return null
@@ -100,9 +97,7 @@ const blockHash = (block: number | undefined, hash: unknown): readonly BlockHash
 /** A number, or a string of decimal or 0x hexadecimal digits; undefined for anything else, negative or not exact. */
 export const parseInteger = (value: unknown): number | undefined => {
   const number = typeof value === 'string' ? fromText(value) : value
-  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0
-    ? number
-    : undefined
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined
 }
 
 const fromText = (text: string): number | undefined =>
@@ -116,10 +111,7 @@ export const readLogs = (data: unknown, shapeError: ShapeError): readonly RawLog
     if (!isObject(entry)) throw shapeError('an entry of its data is not an object', jsonOf(entry))
     const logs = entry['logs'] ?? []
     if (!Object.hasOwn(entry, 'logs') && LOG_FIELDS.some((field) => Object.hasOwn(entry, field))) {
-      throw shapeError(
-        'an entry of its data is a log instead of an object with logs',
-        jsonOf(entry),
-      )
+      throw shapeError('an entry of its data is a log instead of an object with logs', jsonOf(entry))
     }
     if (!Array.isArray(logs)) throw shapeError('the logs of an entry are not a list', jsonOf(logs))
     const all: readonly unknown[] = logs

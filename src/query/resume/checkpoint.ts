@@ -10,9 +10,7 @@ import { type BlockHash, type Page, UNSETTLED_BLOCKS } from '../client/types.ts'
 export type RunIdentity = Readonly<Record<string, string>>
 
 export const identityOf = (parts: Readonly<Record<string, unknown>>): RunIdentity =>
-  Object.fromEntries(
-    Object.entries(parts).map(([name, part]) => [name, fingerprint(JSON.stringify(part ?? null))]),
-  )
+  Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, fingerprint(JSON.stringify(part ?? null))]))
 
 /** Where a run resumes. */
 export interface ResumePoint {
@@ -68,9 +66,9 @@ export const openCheckpoint = (file: string, identity: RunIdentity): CheckpointF
     const checked = headSchema.safeParse(head).data
     const payload = bytes.subarray(end + 1)
     if (!checked || checked.payload !== fingerprint(payload)) throw unusable(file, 'it is damaged')
-    const differing = [
-      ...new Set([...Object.keys(checked.identity), ...Object.keys(identity)]),
-    ].filter((part) => checked.identity[part] !== identity[part])
+    const differing = [...new Set([...Object.keys(checked.identity), ...Object.keys(identity)])].filter(
+      (part) => checked.identity[part] !== identity[part],
+    )
     if (differing.length > 0) {
       throw unusable(file, `it is of a run with other options: ${differing.join(', ')}`)
     }

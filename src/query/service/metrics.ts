@@ -23,13 +23,9 @@ export const queryService = {
     chain_query_service_node_height: gauge(
       'Last finalized block reported by the node; absent while the node does not respond.',
     ),
-    chain_query_service_height: gauge(
-      'Last indexed block; every block since the first one is indexed.',
-    ),
+    chain_query_service_height: gauge('Last indexed block; every block since the first one is indexed.'),
     chain_query_service_first_block: gauge('First indexed block.'),
-    chain_query_service_indexed_block_timestamp_seconds: gauge(
-      'Timestamp of the last indexed block.',
-    ),
+    chain_query_service_indexed_block_timestamp_seconds: gauge('Timestamp of the last indexed block.'),
     chain_query_service_phase: gauge(
       'Phase of the ingest as a state set; exactly one is 1; in `waiting`, the node is behind or does not respond.',
       { phase: INGEST_PHASES },

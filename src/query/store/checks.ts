@@ -30,22 +30,16 @@ export const expectIdentity = (wanted: WantedIdentity, stored: StoredIdentity): 
   if (scopeText(wanted.scope) !== stored.scope)
     throw new StoreError('identity', {
       doing: 'open the store',
-      happened:
-        'it was created for other contracts or topics, so a part of the requested logs would be missing',
+      happened: 'it was created for other contracts or topics, so a part of the requested logs would be missing',
       evidence: `it keeps ${stored.scope}`,
-      advice:
-        'set the contracts and topics that the store was created with, or create a new store elsewhere',
+      advice: 'set the contracts and topics that the store was created with, or create a new store elsewhere',
     })
 }
 
-const sortedUnique = (values: readonly string[]): readonly string[] =>
-  [...new Set(values)].toSorted()
+const sortedUnique = (values: readonly string[]): readonly string[] => [...new Set(values)].toSorted()
 
 /** Throws StoreError('conflict') unless the blocks continue the stored ones and each other. */
-export const expectContinuation = (
-  range: StoreRange | null,
-  blocks: readonly BlockHeader[],
-): void => {
+export const expectContinuation = (range: StoreRange | null, blocks: readonly BlockHeader[]): void => {
   let previous = range === null ? undefined : { number: range.last, hash: range.lastHash }
   for (const block of blocks) {
     if (previous !== undefined && block.number !== previous.number + 1)

@@ -34,8 +34,8 @@ export interface Filter {
 }
 
 /**
- * The chain and scope of a store. They are recorded when the store is created; opening it for others fails,
- * since a part of the logs would be missing.
+ * The chain and scope of a store. They are recorded when the store is created; opening it for others fails, since a
+ * part of the logs would be missing.
  */
 export interface StoreIdentity {
   readonly chainId: number
@@ -44,8 +44,8 @@ export interface StoreIdentity {
 }
 
 /**
- * The identity that the caller expects. The chain id is null while the node is unreachable: then only an
- * existing store is opened, otherwise the error is StoreError('empty').
+ * The identity that the caller expects. The chain id is null while the node is unreachable: then only an existing store
+ * is opened, otherwise the error is StoreError('empty').
  */
 export interface WantedIdentity {
   readonly chainId: number | null
@@ -61,8 +61,8 @@ export interface Selection {
   /** Only these columns are read. */
   readonly fields: readonly LogField[]
   /**
-   * The page ends with the block that reaches the number of logs, the approximate bytes of values as hex,
-   * or the time in milliseconds. It always covers at least one block.
+   * The page ends with the block that reaches the number of logs, the approximate bytes of values as hex, or the time
+   * in milliseconds. It always covers at least one block.
    */
   readonly maxLogs: number
   readonly maxBytes: number
@@ -70,8 +70,8 @@ export interface Selection {
 }
 
 /**
- * One value per row; null if the log has no such topic. Numbers for log_index, transaction_index and
- * block_number, a boolean for removed, otherwise hex.
+ * One value per row; null if the log has no such topic. Numbers for log_index, transaction_index and block_number, a
+ * boolean for removed, otherwise hex.
  */
 export type Column = readonly (string | number | boolean | null)[]
 
@@ -108,13 +108,13 @@ export interface LogStore {
   /** Null while the store is empty. */
   range(): Promise<StoreRange | null>
   /**
-   * Atomic, and durable when it resolves. The blocks must continue the stored ones by number and
-   * parentHash, otherwise it throws StoreError('conflict') and changes nothing.
+   * Atomic, and durable when it resolves. The blocks must continue the stored ones by number and parentHash, otherwise
+   * it throws StoreError('conflict') and changes nothing.
    */
   append(blocks: readonly Block[]): Promise<void>
   /**
-   * Throws StoreError('pruned') if `from` is before the first stored block, and 'empty' if the store is
-   * empty. A `from` after the last block returns no rows and next = from.
+   * Throws StoreError('pruned') if `from` is before the first stored block, and 'empty' if the store is empty. A `from`
+   * after the last block returns no rows and next = from.
    */
   read(selection: Selection, signal: AbortSignal): Promise<LogPage>
   /** The headers of those blocks that are stored, ordered by number. */

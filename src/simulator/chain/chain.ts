@@ -77,8 +77,8 @@ const ORIGIN_MS = Date.UTC(2025, 0, 1)
 const LENGTH_MS = (ROUNDS - 1) * ROUND_MS + TIMEOUT_MS
 
 /**
- * The chain consists of strides of equal length, so that any time can be looked up without counting from the
- * start: 40 rounds, one of which times out, 39 blocks, 14.65 seconds.
+ * The chain consists of strides of equal length, so that any time can be looked up without counting from the start: 40
+ * rounds, one of which times out, 39 blocks, 14.65 seconds.
  */
 const STRIDE = {
   rounds: BigInt(ROUNDS),
@@ -111,11 +111,7 @@ const createStrides = (seed: number, validators: readonly Validator[]) => {
   } as const
 }
 
-function* makeRounds(
-  seed: number,
-  validators: readonly Validator[],
-  index: number,
-): Generator<RoundOutcome> {
+function* makeRounds(seed: number, validators: readonly Validator[], index: number): Generator<RoundOutcome> {
   const random = createRandom(pick(2 ** 32, seed, 'stride', index))
   const whole = (below: number): number => Math.floor(random() * below)
   // Neither the first nor the last: the parent of every block is then in the stride or just before it.
@@ -168,8 +164,8 @@ const drawDurations = (whole: (below: number) => number): number[] => {
 export const FINAL_AFTER = 2n
 
 /**
- * The chain of a network, as a function of its seed and of time only. Nothing is stored: any block of any age
- * can be computed, and two simulators with one seed agree.
+ * The chain of a network, as a function of its seed and of time only. Nothing is stored: any block of any age can be
+ * computed, and two simulators with one seed agree.
  */
 export interface Chain {
   readonly seed: number
@@ -194,18 +190,13 @@ export const createChain = (seed = 1, validatorCount = 20): Chain => {
       const index = STRIDE.at(ms)
       const block = strides.get(index).blocks.findLast(({ seenMs }) => seenMs <= ms)
       const head = block ?? (index > 0 ? strides.get(index - 1).blocks.at(-1) : undefined)
-      if (!head)
-        throw new RangeError(`the simulated chain begins after ${new Date(ms).toISOString()}`)
+      if (!head) throw new RangeError(`the simulated chain begins after ${new Date(ms).toISOString()}`)
       return head
     },
     block: (seqNum) =>
-      seqNum < 0n
-        ? undefined
-        : strides.get(Number(seqNum / STRIDE.blocks)).blocks[Number(seqNum % STRIDE.blocks)],
+      seqNum < 0n ? undefined : strides.get(Number(seqNum / STRIDE.blocks)).blocks[Number(seqNum % STRIDE.blocks)],
     round: (round) =>
-      round < 0n
-        ? undefined
-        : strides.get(Number(round / STRIDE.rounds)).rounds[Number(round % STRIDE.rounds)],
+      round < 0n ? undefined : strides.get(Number(round / STRIDE.rounds)).rounds[Number(round % STRIDE.rounds)],
     *between(fromMs, toMs) {
       for (let index = STRIDE.at(fromMs); index <= STRIDE.at(toMs); index += 1) {
         for (const happening of strides.get(index).rounds) {

@@ -32,9 +32,7 @@ const COIN = 10n ** 18n
  * - Divisible by 11: ERC-1155, mint 10 of id 1 and 20 of id 2 to FIRST, transfer 4 of id 1 to SECOND, burn 1 of them.
  */
 export const tokenEventsIn = (block: bigint): readonly TokenEvent[] => [
-  ...(block % 5n === 0n
-    ? [erc20(NONE, FIRST, 10n), erc20(FIRST, SECOND, 4n), erc20(SECOND, NONE, 1n)]
-    : []),
+  ...(block % 5n === 0n ? [erc20(NONE, FIRST, 10n), erc20(FIRST, SECOND, 4n), erc20(SECOND, NONE, 1n)] : []),
   ...(block % 7n === 0n
     ? [
         erc721(NONE, FIRST, 3n * block),

@@ -12,10 +12,7 @@ export interface LogLine {
   readonly fields?: Readonly<Record<string, string | number>>
 }
 
-export const renderLogLine = (
-  prefix: string,
-  { atMs, level, target, message, fields }: LogLine,
-): string =>
+export const renderLogLine = (prefix: string, { atMs, level, target, message, fields }: LogLine): string =>
   JSON.stringify({
     timestamp: new Date(atMs).toISOString().replace('Z', '000Z'),
     level,
@@ -96,10 +93,7 @@ export function* timedOut(
 const REMOTE_TIMEOUTS = 3
 
 /** Timeouts of enough other nodes form a certificate. */
-export function* advancedByTimeout(
-  { chain, atMs }: LineContext,
-  { round }: Timeout,
-): Generator<LogLine> {
+export function* advancedByTimeout({ chain, atMs }: LineContext, { round }: Timeout): Generator<LogLine> {
   const { epoch, round: highest, id } = chain.headAt(atMs)
   const certificate = `Tc(TimeoutCertificate { epoch: ${epoch}, round: ${round}, tip_rounds: [HighTipRoundSigColTuple { high_qc_round: ${highest}, high_tip_round: 0, ${signaturesOf(id)} }], high_extend: Qc(..) })`
   const fields = { certificate }

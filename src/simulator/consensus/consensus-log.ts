@@ -87,8 +87,8 @@ const CATCH_UP = 100n
 const STUCK_EVERY = 3n
 
 /**
- * The log lines of consensus for each round. The function that it returns must be called with consecutive time
- * ranges; it keeps the number of the last block.
+ * The log lines of consensus for each round. The function that it returns must be called with consecutive time ranges;
+ * it keeps the number of the last block.
  */
 const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusSubject) => {
   let reported: bigint | undefined
@@ -105,11 +105,7 @@ const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusSubject)
       yield { atMs, level: 'DEBUG', target: 'blocksync::blocksync', message, fields }
     }
     const oldest = upto - CATCH_UP + 1n
-    for (
-      let number = reported + 1n < oldest ? oldest : reported + 1n;
-      number <= upto;
-      number += 1n
-    ) {
+    for (let number = reported + 1n < oldest ? oldest : reported + 1n; number <= upto; number += 1n) {
       const block = chain.block(number)
       if (!block) continue
       yield* lines.advanced({ chain, atMs }, block)
@@ -145,8 +141,7 @@ const createConsensusLog = ({ chain, own, timeline, heights }: ConsensusSubject)
     if (!condition.consensusRuns) {
       const round = (chain.block(height)?.round ?? 0n) + 1n
       const leader = chain.round(round)?.leader ?? own
-      if (outcome.round % STUCK_EVERY === 0n)
-        yield* lines.timedOut({ chain, atMs }, { round, leader })
+      if (outcome.round % STUCK_EVERY === 0n) yield* lines.timedOut({ chain, atMs }, { round, leader })
     } else if (height !== chain.headAt(atMs).seqNum) {
       yield* catchUp(height, atMs)
     } else if (outcome.kind === 'block') {
@@ -207,8 +202,7 @@ export const createConsensusEntries = (subject: JournalSubject) => {
     for (const { atMs, after } of timeline.changes) {
       const { exit } = after.services.bft
       if (atMs <= fromMs || atMs > toMs || exit?.atMs !== atMs || !exit.panicked) continue
-      for (const text of PANIC)
-        yield serviceEntry(subject, after.services.bft, { atMs, text, program })
+      for (const text of PANIC) yield serviceEntry(subject, after.services.bft, { atMs, text, program })
     }
   }
 }

@@ -1,11 +1,4 @@
-import {
-  type Block,
-  type Chain,
-  FINAL_AFTER,
-  type RoundOutcome,
-  type Timeout,
-  type Validator,
-} from '../chain/chain.ts'
+import { type Block, type Chain, FINAL_AFTER, type RoundOutcome, type Timeout, type Validator } from '../chain/chain.ts'
 import type { Heights } from '../heights.ts'
 import type { Timeline } from '../scenario/timeline.ts'
 import { leaderOf } from './consensus-log.ts'
@@ -26,8 +19,8 @@ interface LedgerTailSubject {
 }
 
 /**
- * The output of ledger-tail. The function that it returns must be called with consecutive time ranges; it keeps
- * the last reported round. The lengths of the ranges do not change the output.
+ * The output of ledger-tail. The function that it returns must be called with consecutive time ranges; it keeps the
+ * last reported round. The lengths of the ranges do not change the output.
  */
 export const createLedgerTail = ({ chain, own: self, timeline, heights }: LedgerTailSubject) => {
   const seen = <Round extends RoundOutcome>(round: Round, atMs: number): Round =>
@@ -37,8 +30,7 @@ export const createLedgerTail = ({ chain, own: self, timeline, heights }: Ledger
 
   function* report(upto: bigint, atMs: number, replay: boolean): Generator<Line> {
     const oldest = upto - REPLAY + 1n
-    const first =
-      reported === undefined || replay || reported + 1n < oldest ? oldest : reported + 1n
+    const first = reported === undefined || replay || reported + 1n < oldest ? oldest : reported + 1n
     for (let number = first; number <= upto; number += 1n) {
       const round = chain.round(number)
       if (round?.kind === 'timeout' && !replay) {

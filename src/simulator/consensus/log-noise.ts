@@ -51,8 +51,7 @@ export const logVolumeDirectives: readonly Directive[] = [
     {
       subject: 'log',
       verb: 'floods',
-      meaning:
-        'consensus logs that number of such lines per second; above its rate limit journald drops the rest',
+      meaning: 'consensus logs that number of such lines per second; above its rate limit journald drops the rest',
     },
     linesPerSecond,
     (rate) => changeLog((atMs) => ({ flood: { fromMs: atMs, linesPerSecond: rate } })),

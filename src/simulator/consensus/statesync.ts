@@ -1,11 +1,5 @@
 import type { Block, Chain } from '../chain/chain.ts'
-import {
-  bareDirective,
-  directive,
-  type Directive,
-  duration,
-  type Effect,
-} from '../scenario/directives.ts'
+import { bareDirective, directive, type Directive, duration, type Effect } from '../scenario/directives.ts'
 import type { Condition, Timeline } from '../scenario/timeline.ts'
 import { restartService } from '../services/service.ts'
 import { certificateOf, type LogLine, short } from './consensus-lines.ts'
@@ -32,8 +26,7 @@ export const rpcListens = (condition: Condition, ms: number): boolean =>
 const GAP = 40_000n
 
 /** The height of the node at the start of statesync. */
-export const heightBefore = (chain: Chain, { fromMs }: Statesync): bigint =>
-  chain.headAt(fromMs).seqNum - GAP
+export const heightBefore = (chain: Chain, { fromMs }: Statesync): bigint => chain.headAt(fromMs).seqNum - GAP
 
 export interface Progress {
   readonly progress: bigint
@@ -41,11 +34,7 @@ export interface Progress {
 }
 
 /** The estimate of the node, from 0 to the target; both are 0 if it never needed statesync. */
-export const progressAt = (
-  chain: Chain,
-  statesync: Statesync | undefined,
-  ms: number,
-): Progress => {
+export const progressAt = (chain: Chain, statesync: Statesync | undefined, ms: number): Progress => {
   if (!statesync) return { progress: 0n, target: 0n }
   const { fromMs, lastsMs, untilMs, leftMs } = statesync
   const target = chain.headAt(fromMs).seqNum
@@ -153,13 +142,10 @@ function* linesOf(chain: Chain, statesync: Statesync, second: number): Generator
       high_certificate: certificateOf(root),
     })
     yield {
-      ...info(
-        'local tip over 30000 blocks older than root. consider restoring from snapshot first',
-        {
-          latest_finalized_block: String(heightBefore(chain, statesync)),
-          delay_seq_num: String(root.seqNum - 3n),
-        },
-      ),
+      ...info('local tip over 30000 blocks older than root. consider restoring from snapshot first', {
+        latest_finalized_block: String(heightBefore(chain, statesync)),
+        delay_seq_num: String(root.seqNum - 3n),
+      }),
       level: 'WARN',
     }
   } else if (second === lasts - TAIL_S) {

@@ -6,8 +6,7 @@ import type { Host } from './host.ts'
 export const hostFiles = (node: SimulatedNode, ticks: Ticks): ReadonlyMap<string, string> => {
   const { host, services } = node.condition()
   const throttles =
-    17 +
-    (host.throttledFromMs === undefined ? 0 : Math.floor((node.now() - host.throttledFromMs) / 500))
+    17 + (host.throttledFromMs === undefined ? 0 : Math.floor((node.now() - host.throttledFromMs) / 500))
   const cpu = (at: number): Entries => ({
     [`sys/devices/system/cpu/cpu${at}/cpufreq/scaling_governor`]: `${host.governor}\n`,
     [`sys/devices/system/cpu/cpu${at}/thermal_throttle/package_throttle_count`]: `${throttles}\n`,
@@ -107,9 +106,7 @@ const ANY = '00000000'
 const renderSockets = ({ exposedPorts }: Host): string => {
   const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, '0')
   const listening = [
-    ...OWN_PORTS.filter((port) => !exposedPorts.includes(port)).map(
-      (port) => `${LOOPBACK}:${hex(port)}`,
-    ),
+    ...OWN_PORTS.filter((port) => !exposedPorts.includes(port)).map((port) => `${LOOPBACK}:${hex(port)}`),
     ...[SSH, ...exposedPorts].map((port) => `${ANY}:${hex(port)}`),
   ].map((local) => ({ local, remote: `${ANY}:0000`, state: '0A' }))
   const connection = { local: `${LOOPBACK}:${hex(8080)}`, remote: `${LOOPBACK}:D2F4`, state: '01' }

@@ -1,14 +1,4 @@
-import {
-  appendFile,
-  mkdir,
-  readdir,
-  rename,
-  rm,
-  stat,
-  truncate,
-  utimes,
-  writeFile,
-} from 'node:fs/promises'
+import { appendFile, mkdir, readdir, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../../core/clock.ts'
 import type { SimulatedNode } from '../node.ts'
@@ -73,8 +63,7 @@ export const createHostTree = async (
     }
     for (const path of written.keys()) if (!files.has(path)) await removeEntry(root, path)
     written = files
-    for (const [pid, open] of openFilesOf(node))
-      await keepOpen(join(places.procfs, `${pid}/fd`), open)
+    for (const [pid, open] of openFilesOf(node)) await keepOpen(join(places.procfs, `${pid}/fd`), open)
     await nodeFiles.keep()
   }
 
@@ -134,8 +123,7 @@ const keepOpen = async (directory: string, wanted: number): Promise<void> => {
   await mkdir(directory, { recursive: true })
   const there = (await readdir(directory)).length
   for (let fd = there; fd < wanted; fd += 1) await writeFile(join(directory, String(fd)), '')
-  for (let fd = there - 1; fd >= wanted; fd -= 1)
-    await rm(join(directory, String(fd)), { force: true })
+  for (let fd = there - 1; fd >= wanted; fd -= 1) await rm(join(directory, String(fd)), { force: true })
 }
 
 const MEGABYTE = 1024 * 1024
@@ -173,8 +161,7 @@ const createNodeFiles = (node: SimulatedNode, directory: string) => {
     const { wal } = node.condition().host
     const [shown, hidden] = [at('wal'), at('wal.unmounted')]
     const isShown = await exists(shown)
-    if (isShown !== wal.isThere)
-      await rename(...(isShown ? move(shown, hidden) : move(hidden, shown)))
+    if (isShown !== wal.isThere) await rename(...(isShown ? move(shown, hidden) : move(hidden, shown)))
     if (!wal.isThere) return
     const file = at('wal', 'wal.0')
     const wanted = Math.round(walMegabytesAt(wal, node.now()) * 4) * (MEGABYTE / 4)

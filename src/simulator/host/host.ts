@@ -112,9 +112,7 @@ const megabytesInTime: Argument<{ readonly megabytes: number; readonly ms: numbe
   read: (text) => {
     const [, size = '', time = ''] = /^(\d{1,2})MB in (\S+)$/.exec(text) ?? []
     const ms = duration.read(time)
-    return size === '' || ms === undefined || Number(size) > 64
-      ? undefined
-      : { megabytes: Number(size), ms }
+    return size === '' || ms === undefined || Number(size) > 64 ? undefined : { megabytes: Number(size), ms }
   },
 }
 
@@ -201,25 +199,17 @@ export const hostDirectives: readonly Directive[] = [
   directive({ subject, verb: 'busy', meaning: 'CPU use' }, percent, (busyPercent) =>
     changeHost(() => ({ busyPercent })),
   ),
-  directive(
-    { subject, verb: 'hugepages', meaning: 'the number of free huge pages of 2 MiB' },
-    pages,
-    (hugePagesFree) => changeHost(() => ({ hugePagesFree })),
+  directive({ subject, verb: 'hugepages', meaning: 'the number of free huge pages of 2 MiB' }, pages, (hugePagesFree) =>
+    changeHost(() => ({ hugePagesFree })),
   ),
-  directive(
-    { subject, verb: 'fdlimit', meaning: 'the limit of open files of the services' },
-    files,
-    (maxOpenFiles) => changeHost(() => ({ maxOpenFiles })),
+  directive({ subject, verb: 'fdlimit', meaning: 'the limit of open files of the services' }, files, (maxOpenFiles) =>
+    changeHost(() => ({ maxOpenFiles })),
   ),
-  directive(
-    { subject, verb: 'openfiles', meaning: 'the number of open files of consensus' },
-    openFiles,
-    (count) => changeHost(() => ({ openFiles: count })),
+  directive({ subject, verb: 'openfiles', meaning: 'the number of open files of consensus' }, openFiles, (count) =>
+    changeHost(() => ({ openFiles: count })),
   ),
-  directive(
-    { subject, verb: 'exposes', meaning: 'a process listens on the port on every interface' },
-    port,
-    (number) => changeHost(({ exposedPorts }) => ({ exposedPorts: [...exposedPorts, number] })),
+  directive({ subject, verb: 'exposes', meaning: 'a process listens on the port on every interface' }, port, (number) =>
+    changeHost(({ exposedPorts }) => ({ exposedPorts: [...exposedPorts, number] })),
   ),
   directive(
     { subject, verb: 'hides', meaning: 'the port is reachable on the loopback interface only' },

@@ -1,11 +1,5 @@
 import { digest } from '../chain/random.ts'
-import {
-  bareDirective,
-  type Directive,
-  directive,
-  duration,
-  type Effect,
-} from '../scenario/directives.ts'
+import { bareDirective, type Directive, directive, duration, type Effect } from '../scenario/directives.ts'
 
 /** Whether and how far back the journal can be read. */
 export interface JournalState {
@@ -50,10 +44,8 @@ export const journalDirectives: readonly Directive[] = [
     { subject: 'journal', verb: 'allows', meaning: 'journalctl can read again' },
     changeJournal({ access: 'open' }),
   ),
-  directive(
-    { subject: 'journal', verb: 'keeps', meaning: 'entries older than that are removed' },
-    duration,
-    (keptMs) => changeJournal({ keptMs }),
+  directive({ subject: 'journal', verb: 'keeps', meaning: 'entries older than that are removed' }, duration, (keptMs) =>
+    changeJournal({ keptMs }),
   ),
 ]
 
@@ -146,9 +138,7 @@ export const createJournal = (options: JournalOptions): Journal => {
 
   /** Lazy: most tests and commands never read them. */
   const getOldEntries = (): readonly Entry[] =>
-    (oldEntries ??= produceOld().map((draft, index) =>
-      entryOf(index + 1, draft.atMs * 1000 + index, draft),
-    ))
+    (oldEntries ??= produceOld().map((draft, index) => entryOf(index + 1, draft.atMs * 1000 + index, draft)))
 
   return {
     bootId,

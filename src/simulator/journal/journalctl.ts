@@ -12,11 +12,7 @@ No journal files were opened due to insufficient permissions.
 `
 
 /** The simulated journalctl: what is needed to follow units from a cursor without loss. */
-export const createJournalctl = (
-  journal: Journal,
-  clock: Clock,
-  { journalMs }: Pace = LIVELY,
-): Tool =>
+export const createJournalctl = (journal: Journal, clock: Clock, { journalMs }: Pace = LIVELY): Tool =>
   async function* (argv, signal) {
     const request = readRequest(journal, argv, clock.now())
     if (typeof request === 'string') {
@@ -57,11 +53,7 @@ interface Request {
   readonly render: (entry: Entry) => string
 }
 
-const readRequest = (
-  journal: Journal,
-  argv: readonly string[],
-  nowMs: number,
-): Request | string => {
+const readRequest = (journal: Journal, argv: readonly string[], nowMs: number): Request | string => {
   const read = parseArguments(GRAMMAR, argv)
   if (typeof read === 'string') return `journalctl: ${read}`
   const { options, operands } = read
@@ -86,8 +78,7 @@ const readRequest = (
   if (count === undefined) return `Failed to parse lines '${last('lines')}'`
   const follow = options.has('follow')
   const isReverse = options.has('reverse')
-  const inOrder = (entries: readonly Entry[]): readonly Entry[] =>
-    isReverse ? entries.toReversed() : entries
+  const inOrder = (entries: readonly Entry[]): readonly Entry[] => (isReverse ? entries.toReversed() : entries)
   const newest = (entries: readonly Entry[], number: number): readonly Entry[] =>
     entries.slice(entries.length - Math.min(number, entries.length))
   return {
@@ -97,8 +88,8 @@ const readRequest = (
       if (count === 'all') return inOrder(entries.filter(match).filter(grep))
       const existing = entries.filter(selected)
       if (cursor !== undefined) return existing.filter(match).filter(grep).slice(0, count)
-      // The manual: with --lines=, --grep= implies --reverse. While following, the last lines are
-      // counted before the pattern is applied.
+      // The manual: with --lines=, --grep= implies --reverse. While following, the last lines are counted before the
+      // pattern is applied.
       if (follow) return newest(existing.filter(match), count).filter(grep)
       if (isReverse || options.has('grep')) {
         return newest(existing.filter(match).filter(grep), count).toReversed()
@@ -197,9 +188,7 @@ const createGrep = ({ grep, caseSensitive }: GrepOptions): Filter | string => {
   if (grep === undefined) return () => true
   // By default a pattern without a capital letter ignores case.
   const isCaseSensitive =
-    caseSensitive === undefined
-      ? /[A-Z]/.test(grep)
-      : /^(?:|1|y|yes|t|true|on)$/i.test(caseSensitive)
+    caseSensitive === undefined ? /[A-Z]/.test(grep) : /^(?:|1|y|yes|t|true|on)$/i.test(caseSensitive)
   try {
     const pattern = new RegExp(grep, isCaseSensitive ? '' : 'i')
     return ({ fields }) => pattern.test(fields['MESSAGE'] ?? '')

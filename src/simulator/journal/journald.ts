@@ -13,11 +13,8 @@ interface OutputLine {
 }
 
 /** The journal entry for a line that a service writes to standard output or error. */
-export const serviceEntry = (
-  { node, prefix }: NodeName,
-  service: Service,
-  line: OutputLine,
-): Draft => runEntry(runOf({ node, prefix }, service), line)
+export const serviceEntry = ({ node, prefix }: NodeName, service: Service, line: OutputLine): Draft =>
+  runEntry(runOf({ node, prefix }, service), line)
 
 interface Run {
   readonly unit: string
@@ -41,10 +38,7 @@ const runOf = ({ node, prefix }: NodeName, service: Service): Run => {
 }
 
 /** The journal entry for a line of any run of any unit. */
-export const runEntry = (
-  { unit, pid, invocation }: Run,
-  { atMs, text, program }: OutputLine,
-): Draft => ({
+export const runEntry = ({ unit, pid, invocation }: Run, { atMs, text, program }: OutputLine): Draft => ({
   atMs,
   fields: {
     MESSAGE: text,

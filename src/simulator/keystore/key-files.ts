@@ -9,14 +9,7 @@ import { keyPairOf, type KeyType, sealKeystore } from './keystore-file.ts'
 import { toolReleaseOf } from './keystore-tool.ts'
 
 /** The secrets of the node: two keystores, the environment file with their password, and a backup of each. */
-const KEY_FILES = [
-  'secp',
-  'bls',
-  'password',
-  'secp-backup',
-  'bls-backup',
-  'password-backup',
-] as const
+const KEY_FILES = ['secp', 'bls', 'password', 'secp-backup', 'bls-backup', 'password-backup'] as const
 
 type KeyFileName = (typeof KEY_FILES)[number]
 export type Keys = Readonly<Record<KeyFileName, KeyFileState>>
@@ -101,24 +94,19 @@ const MEANINGS: Readonly<Record<KeyFileName, string>> = {
 }
 
 export const keyDirectives: readonly Directive[] = KEY_FILES.map((name) =>
-  directive(
-    { subject: 'key', verb: name, meaning: MEANINGS[name] },
-    oneOf(KEY_FILE_CHANGES),
-    (keyFileChange) => {
-      return (condition, atMs) => ({
-        ...condition,
-        keys: {
-          ...condition.keys,
-          [name]: changeKeyFile(condition.keys[name], keyFileChange, atMs),
-        },
-      })
-    },
-  ),
+  directive({ subject: 'key', verb: name, meaning: MEANINGS[name] }, oneOf(KEY_FILE_CHANGES), (keyFileChange) => {
+    return (condition, atMs) => ({
+      ...condition,
+      keys: {
+        ...condition.keys,
+        [name]: changeKeyFile(condition.keys[name], keyFileChange, atMs),
+      },
+    })
+  }),
 )
 
 /** Salt and IV are fixed: a keystore has the same content in every run. */
-const letters = (count: number): Buffer =>
-  Buffer.from('simulated, not a key; '.repeat(5)).subarray(0, count)
+const letters = (count: number): Buffer => Buffer.from('simulated, not a key; '.repeat(5)).subarray(0, count)
 
 const PASSWORD = 'simulated-not-a-password'
 
@@ -130,12 +118,7 @@ const keystore = (keys: NodeSecrets, type: KeyType): string =>
 
 /** The output of `recover`. */
 const backup = (keys: NodeSecrets, type: KeyType): string =>
-  [
-    ERA.beginning,
-    ...ERA.recovered(keys[type]),
-    ...ERA.keys(keyPairOf(keys[type], type), type),
-    '',
-  ].join('\n')
+  [ERA.beginning, ...ERA.recovered(keys[type]), ...ERA.keys(keyPairOf(keys[type], type), type), ''].join('\n')
 
 const ERA = toolReleaseOf('0.16.1')
 
@@ -162,11 +145,7 @@ const TRUNCATED: Contents = {
 }
 
 /** Undefined where there is no file. */
-const contentOf = (
-  keys: NodeSecrets,
-  name: KeyFileName,
-  content: KeyFileState['content'],
-): string | undefined => {
+const contentOf = (keys: NodeSecrets, name: KeyFileName, content: KeyFileState['content']): string | undefined => {
   switch (content) {
     case 'complete':
       return COMPLETE[name](keys)
@@ -199,10 +178,7 @@ interface KeepOptions {
 }
 
 /** Writes the key files of the node under `directory`; all of them exist when the promise resolves. */
-export const createKeyFiles = async (
-  node: SimulatedNode,
-  directory: string,
-): Promise<KeyFileKeeper> => {
+export const createKeyFiles = async (node: SimulatedNode, directory: string): Promise<KeyFileKeeper> => {
   const places = placesIn(directory, node.prefix)
   const paths = pathsIn(places)
   for (const folder of [join(places.nodeDirectory, 'config'), places.backupDirectory]) {

@@ -1,11 +1,4 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createECDH,
-  createHash,
-  randomBytes,
-  scryptSync,
-} from 'node:crypto'
+import { createCipheriv, createDecipheriv, createECDH, createHash, randomBytes, scryptSync } from 'node:crypto'
 import { constants } from 'node:os'
 
 /** Why a keystore could not be opened or written, with the tool's error names. */
@@ -52,16 +45,13 @@ export interface KeyPair {
 }
 
 /**
- * The key pair of a secret, which depends on the version of the keystore. Throws a KeystoreError.
- * Derived by simple hashes, where the real tool follows standards; a secp public key is a point of the curve,
- * a BLS public key only has the right form.
+ * The key pair of a secret, which depends on the version of the keystore. Throws a KeystoreError. Derived by simple
+ * hashes, where the real tool follows standards; a secp public key is a point of the curve, a BLS public key only has
+ * the right form.
  */
 export const keyPairOf = ({ secret, version }: Sealed, type: KeyType): KeyPair => {
   if (secret.length < 32 || (version === 1 && secret.length > 32)) throw noKey()
-  const key =
-    version === 1
-      ? secret
-      : createHash('sha256').update(`simulated ${type}/`).update(secret).digest()
+  const key = version === 1 ? secret : createHash('sha256').update(`simulated ${type}/`).update(secret).digest()
   return {
     privateKey: key.toString('hex'),
     publicKey: type === 'secp' ? pointOf(key) : createHash('sha384').update(key).digest('hex'),

@@ -42,14 +42,12 @@ interface Failure {
 const NAMES = { secp: 'Secp', bls: 'BLS' } as const
 const VERSIONS = { 1: 'v1 (Legacy)', 2: 'v2 (Direct IKM)' } as const
 
-const publicLine = (pair: KeyPair, type: KeyType): string =>
-  `${NAMES[type]} public key: ${pair.publicKey}`
+const publicLine = (pair: KeyPair, type: KeyType): string => `${NAMES[type]} public key: ${pair.publicKey}`
 const bothLines = (pair: KeyPair, type: KeyType): readonly string[] => [
   `${NAMES[type]} private key: ${pair.privateKey}`,
   publicLine(pair, type),
 ]
-const quoted = (secret: Buffer): string =>
-  `Keep your private key securely: "${secret.toString('hex')}"`
+const quoted = (secret: Buffer): string => `Keep your private key securely: "${secret.toString('hex')}"`
 const versionLine = ({ version }: Sealed): string => `Keystore version: ${VERSIONS[version]}`
 
 /** These releases exit with 0 after an error. */
@@ -162,9 +160,7 @@ const readKeystoreCall = (
   const word = values.get('key-type') ?? null
   const type = word === 'secp' || word === 'bls' ? word : null
   if (type !== word) {
-    return complaint(
-      `invalid value '${word}' for '--key-type <KEY_TYPE>'\n  [possible values: secp, bls]`,
-    )
+    return complaint(`invalid value '${word}' for '--key-type <KEY_TYPE>'\n  [possible values: secp, bls]`)
   }
   const valueOf = (name: string): string => values.get(name) ?? ''
   return {
@@ -177,10 +173,7 @@ const readKeystoreCall = (
 }
 
 /** Each option has a value, as the next argument or after `=`; the next argument may not begin with a dash. */
-const readOptions = (
-  words: readonly string[],
-  known: readonly string[],
-): ReadonlyMap<string, string> | string => {
+const readOptions = (words: readonly string[], known: readonly string[]): ReadonlyMap<string, string> | string => {
   const values = new Map<string, string>()
   const rest = [...words]
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
@@ -215,9 +208,8 @@ interface KeystoreToolOptions {
 }
 
 /**
- * The simulated tool that creates, recovers and imports keystores. It reads and writes real files with the
- * permissions and umask of its process. Like the real one, it overwrites
- * existing files.
+ * The simulated tool that creates, recovers and imports keystores. It reads and writes real files with the permissions
+ * and umask of its process. Like the real one, it overwrites existing files.
  */
 export const createKeystoreTool = ({ prefix, version }: KeystoreToolOptions): Tool =>
   function* (argv) {
@@ -273,11 +265,7 @@ function* write(call: KeystoreCall, era: ToolRelease, secret: Buffer): Generator
 }
 
 /** Returns whether to continue. */
-function* printKeys(
-  { type }: KeystoreCall,
-  era: ToolRelease,
-  sealed: Sealed,
-): Generator<Frame, boolean> {
+function* printKeys({ type }: KeystoreCall, era: ToolRelease, sealed: Sealed): Generator<Frame, boolean> {
   if (!type) return true
   const pair = attempt(() => keyPairOf(sealed, type))
   if (pair instanceof KeystoreError) {

@@ -18,8 +18,8 @@ export const renderNative = (node: SimulatedNode): string => {
 const PUSH_INTERVAL_MS = 1000
 
 /**
- * The metrics of the collector: floats, each with its timestamp. It serves the last values for a while after
- * consensus has stopped, then only those of the RPC.
+ * The metrics of the collector: floats, each with its timestamp. It serves the last values for a while after consensus
+ * has stopped, then only those of the RPC.
  */
 export const renderOtel = (node: SimulatedNode): string => {
   const now = node.now()
@@ -108,18 +108,10 @@ const gaugesAt = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
     gauge('node_info', 'Node info indicator (always 1)', 1),
     ...peerGauges(node, condition.native, atMs),
     ...eventGauges(node, atMs),
-    gauge(
-      'state_node_state_self_stake_bps',
-      'Own stake in basis points of the total',
-      condition.native.stakeBps,
-    ),
+    gauge('state_node_state_self_stake_bps', 'Own stake in basis points of the total', condition.native.stakeBps),
     ...voteGauges(node, condition.native, atMs),
     ...statesyncGauges(node, atMs),
-    gauge(
-      'total_uptime_us',
-      'Uptime of the node in microseconds',
-      Math.max(0, atMs - startedMs) * 1000,
-    ),
+    gauge('total_uptime_us', 'Uptime of the node in microseconds', Math.max(0, atMs - startedMs) * 1000),
     gauge(
       'triedb_migration_phase',
       'Phase of the migration of the database: 0=legacy, 1=dual-timeline, 2=page-encoded',
@@ -169,11 +161,7 @@ const eventGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
 }
 
 /** How long after the start of the timer the last votes were ready. */
-const voteGauges = (
-  node: SimulatedNode,
-  { voteDelayMs }: Native,
-  atMs: number,
-): readonly Gauge[] => {
+const voteGauges = (node: SimulatedNode, { voteDelayMs }: Native, atMs: number): readonly Gauge[] => {
   const usual = 120 + pick(40, node.name, 'votes', Math.floor(atMs / SPAN_MS))
   const slowest = voteDelayMs ?? usual
   const shares = { p50: 0.3, p90: 0.7, p99: 1 }
@@ -190,8 +178,7 @@ const voteGauges = (
 const statesyncGauges = (node: SimulatedNode, atMs: number): readonly Gauge[] => {
   const condition = node.timeline.conditionAt(atMs)
   const { statesync } = condition
-  const own =
-    statesync && statesync.fromMs >= node.condition().services.bft.startedMs ? statesync : undefined
+  const own = statesync && statesync.fromMs >= node.condition().services.bft.startedMs ? statesync : undefined
   const { progress, target } = progressAt(node.chain, own, atMs)
   return [
     gauge('statesync_last_target', 'Last target block of state sync', Number(target)),
@@ -232,12 +219,8 @@ const countsAt = (node: SimulatedNode, atMs: number): NativeCounts => {
   const { startedMs } = node.condition().services.bft
   const fromMs = followsSince(node.timeline.conditionAt(atMs), atMs, startedMs)
   const roundAt = (ms: number): bigint => chain.block(heights.consensus(ms))?.round ?? 0n
-  const commitsIn = (from: number, to: number): number =>
-    Number(heights.consensus(to) - heights.consensus(from))
-  const sum = (
-    holds: (condition: Condition) => boolean,
-    amount: (from: number, to: number) => number,
-  ): number =>
+  const commitsIn = (from: number, to: number): number => Number(heights.consensus(to) - heights.consensus(from))
+  const sum = (holds: (condition: Condition) => boolean, amount: (from: number, to: number) => number): number =>
     intervals(node, fromMs, atMs)
       .filter(({ condition }) => holds(condition))
       .reduce((total, { from, to }) => total + amount(from, to), 0)
@@ -251,14 +234,10 @@ const countsAt = (node: SimulatedNode, atMs: number): NativeCounts => {
   return {
     commits,
     timeouts,
-    votes: sum(
-      ({ native, consensusRuns, behind }) => isVoting(native) && consensusRuns && behind === 0n,
-      commitsIn,
-    ),
+    votes: sum(({ native, consensusRuns, behind }) => isVoting(native) && consensusRuns && behind === 0n, commitsIn),
     localTimeouts: timeouts + sum(({ consensusRuns }) => !consensusRuns, stuckIn),
     executionLagging:
-      Math.floor((atMs - startedMs) / DAY_MS) +
-      sum(({ native }) => native.executionLags, every(LAGS_EVERY_MS)),
+      Math.floor((atMs - startedMs) / DAY_MS) + sum(({ native }) => native.executionLags, every(LAGS_EVERY_MS)),
     badStateRoots: sum(({ native }) => native.stateRootsDiffer, every(DIFFERS_EVERY_MS)),
     statesyncs: statesync && statesync.fromMs >= startedMs ? 1 : 0,
   }

@@ -116,8 +116,7 @@ export const nativeDirectives: readonly Directive[] = [
     {
       subject: 'stake',
       verb: 'is',
-      meaning:
-        "the node's share of the stake; with 0 it is outside the active set and does not vote",
+      meaning: "the node's share of the stake; with 0 it is outside the active set and does not vote",
     },
     basisPoints,
     (stakeBps) => changeNative({ stakeBps }),

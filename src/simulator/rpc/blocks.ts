@@ -25,9 +25,7 @@ export const renderBlock = ({ seed, validators }: Chain, block: Block) => ({
   gasUsed: hex(block.transactions * GAS),
   baseFeePerGas: hex(BASE_FEE),
   size: hex(820 + block.transactions * 190),
-  transactions: Array.from({ length: block.transactions }, (_, index) =>
-    transactionHashOf(seed, block.seqNum, index),
-  ),
+  transactions: Array.from({ length: block.transactions }, (_, index) => transactionHashOf(seed, block.seqNum, index)),
   uncles: [],
 })
 

@@ -14,8 +14,7 @@ export const answerQuery = (body: string, { height, since }: ServiceRange): stri
   const first = query.from > since ? query.from : since
   const last = query.to < height ? query.to : height
   const logs: unknown[] = []
-  for (let block = first; query.wantsToken && block <= last; block += 1n)
-    logs.push(...logsOf(block))
+  for (let block = first; query.wantsToken && block <= last; block += 1n) logs.push(...logsOf(block))
   return JSON.stringify({ data: [{ logs }], archive_height: Number(height) })
 }
 
@@ -58,8 +57,7 @@ const readBody = (text: string) => {
   return {
     from: BigInt(from),
     to: isBlock(to) ? BigInt(to) : 2n ** 53n,
-    wantsToken:
-      JSON.stringify(logs).includes(TOKENS.erc20) && JSON.stringify(logs).includes(TRANSFER),
+    wantsToken: JSON.stringify(logs).includes(TOKENS.erc20) && JSON.stringify(logs).includes(TRANSFER),
   }
 }
 

@@ -1,14 +1,7 @@
 import { type Block, type Chain, FINAL_AFTER } from '../chain/chain.ts'
 import type { HttpRequest, HttpResponse } from '../endpoints.ts'
 import { bareDirective, type Directive } from '../scenario/directives.ts'
-import {
-  blockOfHash,
-  hex,
-  renderBlock,
-  type RenderedLog,
-  renderLogs,
-  renderReceipts,
-} from './blocks.ts'
+import { blockOfHash, hex, renderBlock, type RenderedLog, renderLogs, renderReceipts } from './blocks.ts'
 import { answerQuery } from './query-service.ts'
 
 /** Directives for the RPC of the node and for the references: other views of the chain. */
@@ -33,21 +26,18 @@ export const rpcDirectives: readonly Directive[] = [
     },
     (condition) => ({ ...condition, rpcAnswers: false }),
   ),
-  bareDirective(
-    { subject: 'rpc', verb: 'answers', meaning: 'the RPC responds again' },
-    (condition) => ({
-      ...condition,
-      rpcAnswers: true,
-    }),
-  ),
-  bareDirective(
-    { subject: 'reference', verb: 'fails', meaning: 'the references refuse connections' },
-    (condition) => ({ ...condition, referenceAnswers: false }),
-  ),
-  bareDirective(
-    { subject: 'reference', verb: 'answers', meaning: 'the references respond again' },
-    (condition) => ({ ...condition, referenceAnswers: true }),
-  ),
+  bareDirective({ subject: 'rpc', verb: 'answers', meaning: 'the RPC responds again' }, (condition) => ({
+    ...condition,
+    rpcAnswers: true,
+  })),
+  bareDirective({ subject: 'reference', verb: 'fails', meaning: 'the references refuse connections' }, (condition) => ({
+    ...condition,
+    referenceAnswers: false,
+  })),
+  bareDirective({ subject: 'reference', verb: 'answers', meaning: 'the references respond again' }, (condition) => ({
+    ...condition,
+    referenceAnswers: true,
+  })),
 ]
 
 interface RpcEndpointOptions {
@@ -140,9 +130,7 @@ interface View {
 /** Arbitrary; the node and its references must agree. */
 export const CHAIN_ID = 31_143
 
-type Reply =
-  | { readonly result: unknown }
-  | { readonly error: { readonly code: number; readonly message: string } }
+type Reply = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } }
 
 /** The response to one method. Like the node, it uses one error code for many errors. */
 const answerRpc = (view: View, method: string, params: readonly unknown[]): Reply => {
@@ -162,11 +150,7 @@ const METHODS: Readonly<Record<string, (view: View, params: readonly unknown[]) 
 }
 
 /** Renders the block; null if the endpoint does not have it. */
-const atBlock = (
-  { chain, latest }: View,
-  tag: unknown,
-  render: (chain: Chain, block: Block) => unknown,
-): Reply => {
+const atBlock = ({ chain, latest }: View, tag: unknown, render: (chain: Chain, block: Block) => unknown): Reply => {
   const head = latest()
   const number = numberOf(tag, head)
   if (number === undefined) return { error: { code: -32602, message: 'Invalid params' } }
@@ -249,8 +233,7 @@ const readMatch = ({ address, topics = [] }: LogFilter): Matches | undefined => 
   const positions = topics.map(readValues)
   if (positions.includes(undefined)) return undefined
   return (log) =>
-    isAmong(addresses, log.address) &&
-    positions.every((values = [], index) => isAmong(values, log.topics[index]))
+    isAmong(addresses, log.address) && positions.every((values = [], index) => isAmong(values, log.topics[index]))
 }
 
 /** An empty list matches any value. */

@@ -18,11 +18,7 @@ export interface Directive {
 
 type Head = Pick<Directive, 'subject' | 'verb' | 'meaning'>
 
-export const directive = <T>(
-  head: Head,
-  { expected, read }: Argument<T>,
-  effect: (value: T) => Effect,
-): Directive => ({
+export const directive = <T>(head: Head, { expected, read }: Argument<T>, effect: (value: T) => Effect): Directive => ({
   ...head,
   argument: expected,
   read: (text) => {

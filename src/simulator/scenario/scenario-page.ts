@@ -3,9 +3,7 @@ import { directives, listScenarios, type Scenario } from './scenario.ts'
 
 /** The text of docs/scenarios.md: every scenario and every directive. */
 export const renderScenarioPage = async (): Promise<string> =>
-  [HEAD, ...(await listScenarios()).map(scenarioRow), NOTATION, ...directives.map(row), TAIL].join(
-    '\n',
-  )
+  [HEAD, ...(await listScenarios()).map(scenarioRow), NOTATION, ...directives.map(row), TAIL].join('\n')
 
 const scenarioRow = ({ name, description, failures, signal }: Scenario): string =>
   `| [${name}](../scenarios/${name}.scenario) | ${failures.join(', ')} | ${description} | ${

@@ -65,8 +65,8 @@ export interface Scenario {
 }
 
 /**
- * Parses a scenario: comments after `#`, and lines `time subject verb [argument]`
- * in order of time. Throws a ConfigError, and nothing else, if the text is invalid.
+ * Parses a scenario: comments after `#`, and lines `time subject verb [argument]` in order of time. Throws a
+ * ConfigError, and nothing else, if the text is invalid.
  */
 export const parseScenario = (name: string, text: string): Scenario => {
   const lines = text.split('\n').map((line) => line.trim())
@@ -165,9 +165,7 @@ const folder = fileURLToPath(new URL('../../../scenarios/', import.meta.url))
 
 /** The scenarios that are part of the package, sorted by name. */
 export const listScenarios = async (): Promise<readonly Scenario[]> =>
-  await Promise.all(
-    (await readNames()).map(async (name) => await readScenario(`${folder}${name}${SUFFIX}`)),
-  )
+  await Promise.all((await readNames()).map(async (name) => await readScenario(`${folder}${name}${SUFFIX}`)))
 
 /** Loads a scenario of the package by name, or a file: a path that contains `/` or ends in `.scenario`. Throws a ConfigError. */
 export const loadScenario = async (nameOrFile: string): Promise<Scenario> => {

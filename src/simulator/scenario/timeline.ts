@@ -101,8 +101,8 @@ export interface Timeline {
 }
 
 /**
- * Directives at second 0 apply to the past as well: a node that lags from the start has always lagged, and
- * does not fall behind first.
+ * Directives at second 0 apply to the past as well: a node that lags from the start has always lagged, and does not
+ * fall behind first.
  */
 export const createTimeline = ({ steps }: Pick<Scenario, 'steps'>, beginMs: number): Timeline => {
   const changes: Change[] = []

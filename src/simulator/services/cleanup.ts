@@ -68,11 +68,7 @@ interface CleanupRun {
 }
 
 /** The latest run. */
-export const lastCleanup = (
-  node: string,
-  nowMs: number,
-  manualMs: number | undefined,
-): CleanupRun => {
+export const lastCleanup = (node: string, nowMs: number, manualMs: number | undefined): CleanupRun => {
   const hourMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS
   return manualMs !== undefined && manualMs > hourMs
     ? runOf(node, manualMs, manualMs)
@@ -86,13 +82,7 @@ const runOf = (node: string, startedMs: number, number: number): CleanupRun => (
 })
 
 /** The journal entries of systemd and the script for each run of the clean-up. */
-export const createCleanupEntries = ({
-  node,
-  prefix,
-  chain,
-  timeline,
-  heights,
-}: CleanupSubject) => {
+export const createCleanupEntries = ({ node, prefix, chain, timeline, heights }: CleanupSubject) => {
   const unit = `${prefix}-cruft.service`
   const program = 'clear-old-artifacts.sh'
   const manualRuns = timeline.changes.flatMap(({ before, after }) => {

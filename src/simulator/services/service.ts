@@ -1,14 +1,7 @@
 import { constants } from 'node:os'
 import { digest, pick } from '../chain/random.ts'
 import type { Draft } from '../journal/journal.ts'
-import {
-  bareDirective,
-  type Directive,
-  directive,
-  type Effect,
-  exitCode,
-  signal,
-} from '../scenario/directives.ts'
+import { bareDirective, type Directive, directive, type Effect, exitCode, signal } from '../scenario/directives.ts'
 import type { Change } from '../scenario/timeline.ts'
 
 /** The services of a node that a scenario can change. */
@@ -97,15 +90,13 @@ export const unitOf = (prefix: string, role: Role): string =>
   role === 'otelcol' ? 'otelcol.service' : `${prefix}-${role}.service`
 
 /** The description in the unit file. */
-export const descriptionOf = (unit: string): string =>
-  `${unit.replace(/\.\w+$/, '').replaceAll('-', ' ')} (simulated)`
+export const descriptionOf = (unit: string): string => `${unit.replace(/\.\w+$/, '').replaceAll('-', ' ')} (simulated)`
 
 /** 32 hex digits, different for every start. */
 export const invocationOf = (node: string, { role, generation }: Service): string =>
   digest(node, 'invocation', role, generation).slice(0, 32)
 
-export const pidOf = ({ role, generation }: Service): number =>
-  1200 + pick(28_000, 'pid', role, generation)
+export const pidOf = ({ role, generation }: Service): number => 1200 + pick(28_000, 'pid', role, generation)
 
 const resultOf = ({ code, status }: Exit): Service['result'] => {
   if (code === 'dumped') return 'core-dump'
@@ -143,10 +134,8 @@ export const serviceDirectives = (subject: Role): readonly Directive[] => [
     ({ number, dumpsCore }) =>
       endBy(subject, { code: dumpsCore ? 'dumped' : 'killed', status: number, requested: false }),
   ),
-  directive(
-    { subject, verb: 'exits', meaning: 'the process exits with that code' },
-    exitCode,
-    (status) => endBy(subject, { code: 'exited', status, requested: false }),
+  directive({ subject, verb: 'exits', meaning: 'the process exits with that code' }, exitCode, (status) =>
+    endBy(subject, { code: 'exited', status, requested: false }),
   ),
   bareDirective(
     { subject, verb: 'stops', meaning: 'an operator stops the service' },
@@ -221,11 +210,7 @@ export const ONESHOT_MS = 1800
 
 const titleOf = (unit: string): string => `${unit} - ${descriptionOf(unit)}`
 
-function* endEntries(
-  unit: string,
-  invocation: string,
-  service: Service & { readonly exit: Exit },
-): Generator<Draft> {
+function* endEntries(unit: string, invocation: string, service: Service & { readonly exit: Exit }): Generator<Draft> {
   const { exit, result } = service
   const write = writer(unit, invocation, exit.atMs)
   if (exit.requested) {
@@ -235,16 +220,12 @@ function* endEntries(
     yield write(`${unit}: Deactivated successfully.`, MESSAGE_ID.deactivated)
   } else {
     const status = `${exit.status}/${exit.code === 'exited' ? 'FAILURE' : signalName(exit.status)}`
-    yield write(
-      `${unit}: Main process exited, code=${exit.code}, status=${status}`,
-      MESSAGE_ID.exited,
-      {
-        PRIORITY: '4',
-        COMMAND: 'ExecStart',
-        EXIT_CODE: exit.code,
-        EXIT_STATUS: String(exit.status),
-      },
-    )
+    yield write(`${unit}: Main process exited, code=${exit.code}, status=${status}`, MESSAGE_ID.exited, {
+      PRIORITY: '4',
+      COMMAND: 'ExecStart',
+      EXIT_CODE: exit.code,
+      EXIT_STATUS: String(exit.status),
+    })
     yield write(`${unit}: Failed with result '${result}'.`, MESSAGE_ID.failed, {
       PRIORITY: '4',
       UNIT_RESULT: result,

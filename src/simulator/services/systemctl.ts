@@ -86,10 +86,7 @@ const listUnits = (call: Call): readonly Frame[] => {
       sub: unit.subState,
       description: unit.description,
     }))
-  const table = renderTable(
-    ['UNIT', 'LOAD', 'ACTIVE', 'SUB', 'DESCRIPTION'],
-    rows.map(Object.values),
-  )
+  const table = renderTable(['UNIT', 'LOAD', 'ACTIVE', 'SUB', 'DESCRIPTION'], rows.map(Object.values))
   return [...list(call, { rows, table, what: 'loaded units' }), { exit: 0 }]
 }
 
@@ -160,10 +157,7 @@ const lines = (texts: readonly string[]): string => texts.map((text) => `${text}
 const fail = (message: string): readonly Frame[] => [{ stderr: `${message}\n` }, { exit: 1 }]
 
 /** A table as systemctl prints it: header first, columns as narrow as possible. */
-const renderTable = (
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-): readonly string[] => {
+const renderTable = (head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] => {
   const all = [head, ...rows]
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
   return all.map((row) =>

@@ -1,16 +1,7 @@
 import { digest, pick } from '../chain/random.ts'
 import type { SimulatedNode } from '../node.ts'
 import { lastCleanup } from './cleanup.ts'
-import {
-  descriptionOf,
-  invocationOf,
-  ONESHOT_MS,
-  pidOf,
-  type Role,
-  ROLES,
-  type Service,
-  unitOf,
-} from './service.ts'
+import { descriptionOf, invocationOf, ONESHOT_MS, pidOf, type Role, ROLES, type Service, unitOf } from './service.ts'
 
 /** The properties of a unit in systemd; empty or undefined if not set. Times in ms. */
 export interface Unit {
@@ -70,9 +61,7 @@ const GIB = 2 ** 30
 const EXIT_CODE = { exited: 1, killed: 2, dumped: 3 } as const
 
 /** Resource use of each service: bytes, CPUs, threads. */
-const USAGE: Readonly<
-  Record<Role, { readonly bytes: number; readonly cpus: number; readonly tasks: number }>
-> = {
+const USAGE: Readonly<Record<Role, { readonly bytes: number; readonly cpus: number; readonly tasks: number }>> = {
   bft: { bytes: 5.4 * GIB, cpus: 0.83, tasks: 47 },
   execution: { bytes: 21.7 * GIB, cpus: 1.92, tasks: 68 },
   rpc: { bytes: 2.1 * GIB, cpus: 0.34, tasks: 39 },
@@ -115,11 +104,7 @@ const serviceUnit = (node: SimulatedNode, service: Service): Unit => {
 const HOUR_MS = 3_600_000
 
 const cruftService = (node: SimulatedNode): Unit => {
-  const { startedMs, invocation, pid } = lastCleanup(
-    node.name,
-    node.now(),
-    node.condition().cleanup.ranMs,
-  )
+  const { startedMs, invocation, pid } = lastCleanup(node.name, node.now(), node.condition().cleanup.ranMs)
   const runs = node.now() - startedMs < ONESHOT_MS
   const id = `${node.prefix}-cruft.service`
   return {
@@ -166,10 +151,7 @@ type TimeStyle = (ms: number | undefined) => string
 export const timeStyle = (name: string): TimeStyle | undefined => STYLES[name]
 
 /** The properties of a unit in systemd's order, which is not that of the request. */
-export const renderProperties = (
-  unit: Unit,
-  time: TimeStyle,
-): readonly (readonly [name: string, value: string])[] => [
+export const renderProperties = (unit: Unit, time: TimeStyle): readonly (readonly [name: string, value: string])[] => [
   ...(unit.kind === 'service' ? serviceProperties(unit, time) : timerProperties(unit)),
   ['Id', unit.id],
   ['Description', unit.description],
@@ -209,8 +191,7 @@ const timerProperties = (unit: Unit): ReturnType<typeof renderProperties> => [
   ['Result', unit.result],
 ]
 
-const accounted = (value: number | undefined): string =>
-  value === undefined ? '[not set]' : String(value)
+const accounted = (value: number | undefined): string => (value === undefined ? '[not set]' : String(value))
 
 /** `Mon 2026-03-02 08:15:30 UTC`: the time zone of a simulated node is UTC. */
 const pretty: TimeStyle = (ms) => (ms === undefined ? '' : `${date(ms)} UTC`)
@@ -221,9 +202,7 @@ const date = (ms: number): string => {
 }
 
 const precise: TimeStyle = (ms) =>
-  ms === undefined
-    ? ''
-    : `${date(ms)}.${String(Math.round((ms % 1000) * 1000)).padStart(6, '0')} UTC`
+  ms === undefined ? '' : `${date(ms)}.${String(Math.round((ms % 1000) * 1000)).padStart(6, '0')} UTC`
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
 

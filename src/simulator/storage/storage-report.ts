@@ -58,10 +58,7 @@ const resolve = (device: string): string => (device === '/dev/triedb' ? '/dev/nv
 /** The requested devices and the other devices of the database. */
 const allDevices = (requested: readonly string[], count: number): readonly string[] => [
   ...requested.map(resolve),
-  ...Array.from(
-    { length: Math.max(0, count - requested.length) },
-    (_, index) => `/dev/nvme${4 + index}n1p2`,
-  ),
+  ...Array.from({ length: Math.max(0, count - requested.length) }, (_, index) => `/dev/nvme${4 + index}n1p2`),
 ]
 
 const renderDevices = (devices: readonly string[], use: StorageUse): readonly string[] => {
@@ -76,9 +73,7 @@ const renderDevices = (devices: readonly string[], use: StorageUse): readonly st
   return [
     'MPT database on storages:',
     '          Capacity           Used      %  Path',
-    ...devices.map(
-      (device) => `   ${sizes}${percentUsed(use).padStart(6)}%  ${JSON.stringify(device)}`,
-    ),
+    ...devices.map((device) => `   ${sizes}${percentUsed(use).padStart(6)}%  ${JSON.stringify(device)}`),
     'MPT database internal lists:',
     list('Fast', use.fast, UNUSED.fast),
     list('Slow', use.slow, UNUSED.slow),
@@ -107,10 +102,7 @@ interface BlockReference {
 
 const NEVER_SET = 2n ** 64n - 1n
 
-const historyOf = (
-  { heights, now, chain }: SimulatedNode,
-  { history, retained }: StorageUse,
-): History => {
+const historyOf = ({ heights, now, chain }: SimulatedNode, { history, retained }: StorageUse): History => {
   const latest = heights.execution(now())
   const reference = (number: bigint): BlockReference => {
     const block = chain.block(number)
@@ -154,11 +146,9 @@ const older = (known: History, places: Lines): Lines => [
   `     Latest finalized is ${known.finalized}, latest verified is ${known.verified}, auto expire version is ${known.neverSet ? 0n : known.earliest}`,
 ]
 
-const proposedLine = ({ proposed: { number, id } }: History): string =>
-  `     Latest proposed is (${number}, ${id}).`
+const proposedLine = ({ proposed: { number, id } }: History): string => `     Latest proposed is (${number}, ${id}).`
 
-const votedLine = ({ voted: { number, id } }: History): string =>
-  `     Latest voted is (${number}, ${id}).`
+const votedLine = ({ voted: { number, id } }: History): string => `     Latest voted is (${number}, ${id}).`
 
 const newer = (known: History, timelines: Lines): Lines => [
   `MPT database has been configured to retain no more than ${known.retained} versions.`,

@@ -64,10 +64,8 @@ const changeStorage =
   (condition, atMs) => ({ ...condition, storage: change(condition.storage, atMs) })
 
 export const storageDirectives: readonly Directive[] = [
-  directive(
-    { subject: 'storage', verb: 'used', meaning: 'the used share of the database' },
-    percent,
-    (share) => changeStorage(fillTo(share / 100, 0)),
+  directive({ subject: 'storage', verb: 'used', meaning: 'the used share of the database' }, percent, (share) =>
+    changeStorage(fillTo(share / 100, 0)),
   ),
   directive(
     {
@@ -91,16 +89,13 @@ export const storageDirectives: readonly Directive[] = [
     {
       subject: 'mpt',
       verb: 'timelines',
-      meaning:
-        'layout E shows the primary timeline, page-encoded (single) or not (legacy), or both',
+      meaning: 'layout E shows the primary timeline, page-encoded (single) or not (legacy), or both',
     },
     oneOf(['single', 'dual', 'legacy']),
     (timelines) => changeStorage((before) => ({ ...before, timelines })),
   ),
-  directive(
-    { subject: 'mpt', verb: 'devices', meaning: 'the number of devices of the database' },
-    devices,
-    (count) => changeStorage((before) => ({ ...before, devices: count })),
+  directive({ subject: 'mpt', verb: 'devices', meaning: 'the number of devices of the database' }, devices, (count) =>
+    changeStorage((before) => ({ ...before, devices: count })),
   ),
   directive(
     {
@@ -141,8 +136,7 @@ export interface StorageUse {
   readonly retained: bigint
 }
 
-export const storageUse = (node: SimulatedNode): StorageUse =>
-  storageUseAt(node.condition().storage, node.now())
+export const storageUse = (node: SimulatedNode): StorageUse => storageUseAt(node.condition().storage, node.now())
 
 export const storageUseAt = (storage: Storage, ms: number): StorageUse => {
   const share = usedShareAt(storage, ms)
@@ -171,5 +165,4 @@ export const bytes = (count: number): string => {
   return `${(count / 1024 ** power).toFixed(2)} ${units[power]}`
 }
 
-export const percentUsed = ({ used, capacity }: StorageUse): string =>
-  ((100 * used) / capacity).toFixed(2)
+export const percentUsed = ({ used, capacity }: StorageUse): string => ((100 * used) / capacity).toFixed(2)

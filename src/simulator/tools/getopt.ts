@@ -11,10 +11,7 @@ export type Grammar = Readonly<
 >
 
 /** Parses arguments, or returns getopt's error message. */
-export const parseArguments = (
-  grammar: Grammar,
-  argv: readonly string[],
-): ParsedArguments | string => {
+export const parseArguments = (grammar: Grammar, argv: readonly string[]): ParsedArguments | string => {
   const options = new Map<string, readonly string[]>()
   const operands: string[] = []
   const rest = [...argv]

@@ -69,8 +69,7 @@ const renderReport = (node: SimulatedNode): string => {
     '  recordSeqNum: 3',
     'services:',
     ...ROLES.filter((role) => role !== 'ledger-tail').map(
-      (role) =>
-        `  ${role === 'otelcol' ? role : `${prefix}-${role}`}: ${SUB_STATE[services[role].state]}`,
+      (role) => `  ${role === 'otelcol' ? role : `${prefix}-${role}`}: ${SUB_STATE[services[role].state]}`,
     ),
     `  ${prefix}-cruft:`,
     '    activated: true',

@@ -1,6 +1,6 @@
 /**
- * The program behind every simulated tool: sends its name and arguments to the simulator and prints the
- * response. It contains no tool and imports no other file of this package, so that it starts quickly.
+ * The program behind every simulated tool: sends its name and arguments to the simulator and prints the response. It
+ * contains no tool and imports no other file of this package, so that it starts quickly.
  */
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
@@ -13,9 +13,7 @@ const fail = (message: string): void => {
 }
 
 const connectError = (): string =>
-  name === 'systemctl'
-    ? 'Failed to connect to bus: No such file or directory'
-    : `${name}: no simulator at ${path}`
+  name === 'systemctl' ? 'Failed to connect to bus: No such file or directory' : `${name}: no simulator at ${path}`
 
 // The reader of standard output has closed the pipe.
 process.stdout.on('error', () => socket.destroy())

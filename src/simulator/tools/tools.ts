@@ -16,10 +16,7 @@ export type Frame =
   | { readonly signal: 'SIGABRT' }
 
 /** A command as a function. A command that follows something runs until the signal aborts. */
-export type Tool = (
-  argv: readonly string[],
-  signal: AbortSignal,
-) => Iterable<Frame> | AsyncIterable<Frame>
+export type Tool = (argv: readonly string[], signal: AbortSignal) => Iterable<Frame> | AsyncIterable<Frame>
 
 interface Options {
   readonly directory: string
@@ -82,8 +79,7 @@ const converse = async (socket: Socket, tools: Options['tools']): Promise<void> 
   for await (const line of lines) {
     const { name, argv } = readCall(line)
     try {
-      for await (const frame of tools[name]?.(argv, gone.signal) ?? [{ exit: 127 }])
-        await send(frame)
+      for await (const frame of tools[name]?.(argv, gone.signal) ?? [{ exit: 127 }]) await send(frame)
     } catch (error) {
       await send({ stderr: `${name}: ${asError(error).message}\n` })
       await send({ exit: 1 })

@@ -129,9 +129,7 @@ export class BalanceTable {
       const to = this.#hash(at + TO, key)
       words[at + FROM_HASH] = from
       words[at + TO_HASH] = to
-      prefetched ^=
-        (this.#slots[(from & this.#mask) * SLOT] ?? 0) ^
-        (this.#slots[(to & this.#mask) * SLOT] ?? 0)
+      prefetched ^= (this.#slots[(from & this.#mask) * SLOT] ?? 0) ^ (this.#slots[(to & this.#mask) * SLOT] ?? 0)
     }
     this.prefetched = prefetched
   }
@@ -181,8 +179,7 @@ export class BalanceTable {
     let count = this.#mask + 1
     while (this.#used + more > count * MAX_LOAD) count *= 2
     if (count === this.#mask + 1) return
-    if (count > MAX_SLOTS)
-      throw new Error(`more than ${this.#used} balances do not fit in the table`)
+    if (count > MAX_SLOTS) throw new Error(`more than ${this.#used} balances do not fit in the table`)
     const old = this.#slots
     this.#slots = new Int32Array(count * SLOT)
     this.#mask = count - 1

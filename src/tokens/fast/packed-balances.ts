@@ -136,8 +136,6 @@ export class PackedBalances implements Balances, LogConsumer {
   }
 
   #hasValue(position: number, value: number): boolean {
-    return (
-      this.#isHex(position) && this.#check.words[0] === value && isZero(this.#check.words, 1, 7)
-    )
+    return this.#isHex(position) && this.#check.words[0] === value && isZero(this.#check.words, 1, 7)
   }
 }

@@ -66,8 +66,7 @@ export class PackedOwners implements Owners, LogConsumer {
   *entries(): Generator<OwnerEntry> {
     for (let number = 0; number < this.#ids.size; number += 1) {
       const at = number * OWNER_WORDS
-      if (this.#owners[at + KNOWN] === 1)
-        yield [this.#ids.idOf(number), addressAt(this.#owners, at)]
+      if (this.#owners[at + KNOWN] === 1) yield [this.#ids.idOf(number), addressAt(this.#owners, at)]
     }
   }
 
@@ -99,8 +98,7 @@ export class PackedOwners implements Owners, LogConsumer {
       if (isZero(words, at + FROM, 5)) minted += 1
       if (isZero(words, at + TO, 5)) burned += 1
       if (!this.#isSenderOwner(owner, at)) inconsistent += 1
-      for (let word = 0; word < 5; word += 1)
-        this.#owners[owner + word] = words[at + TO + word] ?? 0
+      for (let word = 0; word < 5; word += 1) this.#owners[owner + word] = words[at + TO + word] ?? 0
       this.#owners[owner + KNOWN] = 1
     }
     return { minted, burned, inconsistent }

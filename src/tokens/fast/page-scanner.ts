@@ -9,8 +9,8 @@ export interface LogConsumer {
 }
 
 /**
- * Reads the logs of a page from its bytes without parsing the JSON, if the page is plain: all logs have one layout
- * of fields, numbers are JSON numbers, and each log is of the contract and the events, in range, in order and once.
+ * Reads the logs of a page from its bytes without parsing the JSON, if the page is plain: all logs have one layout of
+ * fields, numbers are JSON numbers, and each log is of the contract and the events, in range, in order and once.
  * Returns false for any other page, which must then be parsed.
  */
 export class PageScanner {
@@ -127,9 +127,7 @@ const learnLayout = (json: PlainJson): readonly LayoutField[] | undefined => {
 const chunksOf = (text: string): Omit<LayoutField, 'kind'> => {
   const bytes = new DataView(Uint8Array.from(text, (character) => character.charCodeAt(0)).buffer)
   const length = bytes.byteLength
-  const starts = Int32Array.from({ length: Math.ceil(length / 4) }, (_, four) =>
-    Math.min(4 * four, length - 4),
-  )
+  const starts = Int32Array.from({ length: Math.ceil(length / 4) }, (_, four) => Math.min(4 * four, length - 4))
   return { length, starts, chunks: starts.map((start) => bytes.getInt32(start)) }
 }
 

@@ -6,12 +6,7 @@ import { z } from 'zod'
 import { cli } from '../../support/cli.ts'
 import { startContractNode } from '../../support/contract-node.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  type Seen,
-  startQueryServer,
-} from '../../support/query-server.ts'
+import { type QueryServer, type QueryServerOptions, type Seen, startQueryServer } from '../../support/query-server.ts'
 import { ADA, BOB, history, move, TOKEN, transfer, ZERO } from '../../support/token-logs.ts'
 
 let directory = ''
@@ -111,9 +106,7 @@ describe('balances', () => {
   })
   it('marks a partial history and keeps negative balances', async () => {
     const logs = [...history(2), transfer({ block: 3 }, { from: BOB, to: ADA, value: 5n })]
-    const { code, out, err } = await cli(
-      argv(await serve({ logs }), '--from-block', '3', '--format', 'json'),
-    )
+    const { code, out, err } = await cli(argv(await serve({ logs }), '--from-block', '3', '--format', 'json'))
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({
       complete: true,
@@ -128,10 +121,7 @@ describe('balances', () => {
     [['--rpc', 'http://127.0.0.1:1'], '--rpc requires --verify'],
     [['--verify', '5', '--rpc', 'localhost:1'], '--rpc: expected an http or https address'],
     [['--verify', '5', '--from-block', '4'], '--verify cannot be combined with --from-block'],
-    [
-      ['--created-in', '4', '--from-block', '4'],
-      '--created-in cannot be combined with --from-block',
-    ],
+    [['--created-in', '4', '--from-block', '4'], '--created-in cannot be combined with --from-block'],
     [['--created-in', '9', '--to-block', '8'], 'the last block is before the first'],
     [['--profile', 'punks'], 'the profile punks requires --standard erc721'],
     [['--format', 'tabl'], 'Did you mean table?'],
@@ -149,9 +139,7 @@ describe('balances', () => {
 describe('--verify', () => {
   it('edge case 17: compares at the last block; a difference exits with 1', async () => {
     const { url, asked } = await node()
-    const { code, out, err } = await cli(
-      argv(await serve(), '--verify', '5', '--rpc', url, '--format', 'json'),
-    )
+    const { code, out, err } = await cli(argv(await serve(), '--verify', '5', '--rpc', url, '--format', 'json'))
     expect(code).toBe(1)
     expect(JSON.parse(out)).toMatchObject({
       verified: {
@@ -174,9 +162,7 @@ describe('--verify', () => {
     const { code, err } = await cli(argv(await serve(), '--verify', '1', '--rpc', url))
     // No holder could be checked.
     expect(code).toBe(1)
-    expect(err).toMatch(
-      /0 of 1 match the contract; 1 could not be checked: the node has no state of that\s+block \(/,
-    )
+    expect(err).toMatch(/0 of 1 match the contract; 1 could not be checked: the node has no state of that\s+block \(/)
     expect(err).not.toContain('differ')
   })
 })
@@ -222,9 +208,7 @@ describe('a service that becomes unreachable', () => {
     const { code, err } = await hurried(argv(server, '--format', 'csv', '-o', file))
     expect(code).toBe(4)
     expect(err).toContain('Nothing was written: CSV cannot mark an incomplete result.')
-    expect(err).toContain(
-      `The checkpoint is in ${file}.checkpoint. Run the same command with --resume to continue.`,
-    )
+    expect(err).toContain(`The checkpoint is in ${file}.checkpoint. Run the same command with --resume to continue.`)
     await expect(access(file)).rejects.toThrow('ENOENT')
   })
   it('resumes at the checkpoint, only with the same options', async () => {

@@ -9,11 +9,7 @@ import { cli } from '../../support/cli.ts'
 import { type Said, startContractNode } from '../../support/contract-node.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../../support/query-server.ts'
+import { type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
 import { ADA, BOB, history, move, TOKEN, transfer, ZERO } from '../../support/token-logs.ts'
 
 let directory = ''
@@ -205,16 +201,11 @@ describe('--verify', () => {
     })
     expect(code).toBe(1)
     expect(err).toContain('Verified: 2 of 2 match the contract.')
-    expect(err).toContain(
-      'Different: supply: 50 by events (minted less burned), 51 by the contract.',
-    )
+    expect(err).toContain('Different: supply: 50 by events (minted less burned), 51 by the contract.')
   })
   it('prints the first differences; JSON has all', async () => {
     const logs = Array.from({ length: 25 }, (_, at) =>
-      transfer(
-        { block: 1, index: at },
-        { from: ZERO, to: `0x${String(at + 11).repeat(20)}`, value: 5n },
-      ),
+      transfer({ block: 1, index: at }, { from: ZERO, to: `0x${String(at + 11).repeat(20)}`, value: 5n }),
     )
     const rpc = await node(() => 6n)
     const argv = words(await serve({ logs }), 'erc20', '--verify', '99', '--rpc', rpc.url)
@@ -243,9 +234,7 @@ describe('--verify', () => {
       topics: [topic, word('1'), word(ZERO), word(ADA)],
       data: word('32'),
     }
-    const { code, err, asked } = await verify(await serve({ logs: [range] }), 'erc721', () =>
-      BigInt(ADA),
-    )
+    const { code, err, asked } = await verify(await serve({ logs: [range] }), 'erc721', () => BigInt(ADA))
     expect(code).toBe(0)
     expect(err).toContain('Verified: 2 of 2 match the contract.')
     expect(asked.map((body) => /0+(\d+)"},/.exec(body)?.[1])).toEqual(['1', '32'])

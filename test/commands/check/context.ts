@@ -23,12 +23,7 @@ export interface Host {
 }
 
 export const context = (host: Host = {}): PreflightContext => {
-  const {
-    tools = {},
-    user = { uid: 1000, name: 'ann', groups: [1000] },
-    permits = {},
-    collectors = [],
-  } = host
+  const { tools = {}, user = { uid: 1000, name: 'ann', groups: [1000] }, permits = {}, collectors = [] } = host
   const { config } = readConfig(undefined, {
     env: { CHAIN_AGENT_CONFIG: '/dev/null' },
     flags: (host.set ?? []).map((one) => ({ ...one, typed: one.path })),

@@ -23,8 +23,7 @@ describe('the agent', () => {
     return port
   }
   const http = (handler: RequestListener) => listen(createServer(handler))
-  const status = (runs: string) =>
-    JSON.stringify({ agent: { version: runs, prefix: 'chain' }, collectors: {} })
+  const status = (runs: string) => JSON.stringify({ agent: { version: runs, prefix: 'chain' }, collectors: {} })
   const answering = (runs: string) =>
     http((request, response) => response.end(request.url === '/metrics' ? '' : status(runs)))
   const unit = (state_: string) => ({
@@ -65,9 +64,7 @@ describe('the agent', () => {
       response.statusCode = code
       response.end(body)
     })
-    expect((await run(port))[0]?.says).toBe(
-      `no agent watches this node: something else answers at 127.0.0.1:${port}`,
-    )
+    expect((await run(port))[0]?.says).toBe(`no agent watches this node: something else answers at 127.0.0.1:${port}`)
   })
   test('nor is a process with another protocol', async () => {
     const port = await listen(

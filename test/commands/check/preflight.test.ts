@@ -10,17 +10,13 @@ import { preflight } from '../../../src/commands/check/preflight.ts'
 import { freePort } from '../../support/free-port.ts'
 import { type Host, context } from './context.ts'
 
-const FORBIDDEN = [
-  { name: 'logs', up: false, error: 'Could not read the journal: this user may not read it' },
-]
+const FORBIDDEN = [{ name: 'logs', up: false, error: 'Could not read the journal: this user may not read it' }]
 
 describe('the journal', () => {
   const groups = (members: string) => `systemd-journal:x:101:${members}\nadm:x:4:syslog\n`
   const run = (host: Host) => journalGroup.run(context({ collectors: FORBIDDEN, ...host }))
   test('no finding if it can be read', async () => {
-    expect(await journalGroup.run(context({ collectors: [{ name: 'logs', up: true }] }))).toEqual(
-      [],
-    )
+    expect(await journalGroup.run(context({ collectors: [{ name: 'logs', up: true }] }))).toEqual([])
   })
   test('the user is in the group and may still not read it', async () => {
     const [found] = await run({
@@ -64,9 +60,7 @@ describe('the database', () => {
     ['none', 'there is no /dev/triedb'],
     ['no', 'this user may not read /dev/triedb'],
   ] as const)('the device: %s', async (permit, says) => {
-    expect(await run({ permits: { '/dev/triedb': permit } })).toMatchObject([
-      { says, severity: 'warning' },
-    ])
+    expect(await run({ permits: { '/dev/triedb': permit } })).toMatchObject([{ says, severity: 'warning' }])
   })
   test.each([
     ['none', 'the storage report does not exist'],
@@ -161,9 +155,7 @@ describe('drop-ins', () => {
     `Id=${unit}\nLoadState=loaded\nFragmentPath=/lib/${unit}\nDropInPaths=${paths.join(' ')}\nNeedDaemonReload=${reload}`
 
   test('none, and a unit that does not exist', async () => {
-    expect(
-      await run([block('chain-bft.service', []), 'Id=x.service\nLoadState=not-found']),
-    ).toEqual([])
+    expect(await run([block('chain-bft.service', []), 'Id=x.service\nLoadState=not-found'])).toEqual([])
   })
   test('one that overrides the command is a warning, and its content is never shown', async () => {
     const path = await write(
@@ -187,10 +179,7 @@ describe('drop-ins', () => {
   })
   test('others are information; a file of several units is listed once', async () => {
     const path = await write('limits.conf', '[Service]\nLimitNOFILE=1048576\n')
-    const found = await run([
-      block('chain-bft.service', [path]),
-      block('chain-rpc.service', [path]),
-    ])
+    const found = await run([block('chain-bft.service', [path]), block('chain-rpc.service', [path])])
     expect(found).toMatchObject([
       { severity: 'info', evidence: [`${path} sets LimitNOFILE (chain-bft and chain-rpc).`] },
     ])

@@ -87,13 +87,7 @@ test('where the parent is left out, numbers that follow one another tell it', ()
     proposed(203, { parent: null, seq: 52 }),
     proposed(210, { parent: null, seq: 58 }),
   ])
-  expect(rows).toEqual([
-    'proposed 201',
-    'skipped 202-202',
-    'proposed 203',
-    'unseen 204-209',
-    'proposed 210',
-  ])
+  expect(rows).toEqual(['proposed 201', 'skipped 202-202', 'proposed 203', 'unseen 204-209', 'proposed 210'])
 })
 
 test('what is told again is shown once, and old blocks make no gaps', () => {

@@ -82,33 +82,21 @@ describe('what the operator says', () => {
   test('a directory that cannot be written is said with what to do', async () => {
     const file = join(directory, 'file')
     await writeFile(file, '')
-    const { code, err } = await cli([
-      'maintenance',
-      'start',
-      '30m',
-      '--set',
-      `state.directory=${file}`,
-    ])
+    const { code, err } = await cli(['maintenance', 'start', '30m', '--set', `state.directory=${file}`])
     expect(code).toBe(1)
-    expect(err).toMatch(
-      /Could not write the maintenance window: .*\n {2}what to do: run the command with sudo/,
-    )
+    expect(err).toMatch(/Could not write the maintenance window: .*\n {2}what to do: run the command with sudo/)
   })
 
-  test.skipIf(process.getuid?.() !== 0)(
-    'announced by root, it belongs to whom the directory belongs',
-    async () => {
-      await chown(directory, 65_534, 65_534)
-      await say(['start', '30m'])
-      const { uid, mode } = await stat(join(directory, 'maintenance.json'))
-      expect([uid, mode & 0o777]).toEqual([65_534, 0o640])
-    },
-  )
+  test.skipIf(process.getuid?.() !== 0)('announced by root, it belongs to whom the directory belongs', async () => {
+    await chown(directory, 65_534, 65_534)
+    await say(['start', '30m'])
+    const { uid, mode } = await stat(join(directory, 'maintenance.json'))
+    expect([uid, mode & 0o777]).toEqual([65_534, 0o640])
+  })
 })
 
 describe('the running agent is asked whether the window is in force', () => {
-  const noAgent: SendRequest = ({ url }) =>
-    Promise.reject(new NoResponseError('refused', url, 'ECONNREFUSED'))
+  const noAgent: SendRequest = ({ url }) => Promise.reject(new NoResponseError('refused', url, 'ECONNREFUSED'))
   test('no agent: exit status 1 with the reason; the window is written', async () => {
     const { code, err } = await say(['start', '30m'], NOON, noAgent)
     expect(code).toBe(1)
@@ -122,13 +110,10 @@ describe('the running agent is asked whether the window is in force', () => {
   test('an agent with another state directory does not report it', async () => {
     const other = join(directory, 'other')
     const clock = jumpingClock()
-    const { code, err } = await cli(
-      ['maintenance', 'start', '30m', '--set', `state.directory=${directory}`],
-      {
-        clock,
-        overrides: { ask: agentIn(other) },
-      },
-    )
+    const { code, err } = await cli(['maintenance', 'start', '30m', '--set', `state.directory=${directory}`], {
+      clock,
+      overrides: { ask: agentIn(other) },
+    })
     expect(code).toBe(1)
     expect(err).toContain('the agent at 127.0.0.1:9843 does not report it after 15s')
     expect(clock.elapsed()).toBeGreaterThanOrEqual(15_000)
@@ -144,13 +129,10 @@ describe('the running agent is asked whether the window is in force', () => {
       return Promise.resolve({ status: 200, text })
     }
     const clock = jumpingClock()
-    const { code, err } = await cli(
-      ['maintenance', 'end', '--set', `state.directory=${directory}`],
-      {
-        clock,
-        overrides: { ask: stuck },
-      },
-    )
+    const { code, err } = await cli(['maintenance', 'end', '--set', `state.directory=${directory}`], {
+      clock,
+      overrides: { ask: stuck },
+    })
     expect(code).toBe(1)
     expect(err).toContain('A window may still be in force: the agent at')
   })
@@ -176,9 +158,7 @@ describe('what the agent makes of it', () => {
     const clock = manualClock(NOON)
     const complaints: Error[] = []
     const collector = maintenance({
-      checkpoint: createCheckpoints(directory, (error) => complaints.push(error)).open(
-        'maintenance',
-      ),
+      checkpoint: createCheckpoints(directory, (error) => complaints.push(error)).open('maintenance'),
       timing: { interval: 1000, timeout: 100_000 },
     })
     let last: Outcome<Parameters<typeof collector.samples>[0]> | undefined

@@ -8,11 +8,7 @@ describe('a file', () => {
   const texts = [
     [
       'the journal',
-      asJournal([
-        ...said.slice(0, 8),
-        byOther(80_000, "thread 'main' panicked at a.rs:1:2:"),
-        ...said.slice(8),
-      ]),
+      asJournal([...said.slice(0, 8), byOther(80_000, "thread 'main' panicked at a.rs:1:2:"), ...said.slice(8)]),
     ],
     ['the lines of the service', asLines(said)],
   ] as const

@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { analyseLog } from '../../../src/commands/monlog/monlog.ts'
-import {
-  closed,
-  committed,
-  line,
-  suppressed,
-  T0,
-  timedOut,
-} from '../../collectors/consensus-log.ts'
+import { closed, committed, line, suppressed, T0, timedOut } from '../../collectors/consensus-log.ts'
 import {
   asJournal,
   byOther,
@@ -82,9 +75,7 @@ describe('a minute of the journal', () => {
     const host = hostWith(said)
     const ask = { ...options({ until: 90 }), exec: host.exec }
     const report = await analyseLog(ask)
-    expect(
-      host.calls.some((argv) => argv.some((word) => word.startsWith('--grep=^(?:[^{]|'))),
-    ).toBe(true)
+    expect(host.calls.some((argv) => argv.some((word) => word.startsWith('--grep=^(?:[^{]|')))).toBe(true)
     const plain = hostWith(said)
     const without = await analyseLog({
       ...ask,
@@ -110,12 +101,9 @@ describe('a minute of the journal', () => {
     expect(young.messages.committed_block).toBeNull()
     expect(young.verdict.word).toBe('OK')
     // systemd, which is older, shows that the unit has said nothing before.
-    const known = await ofJournal(
-      [bySystemd(10_000, 'Started cron.', 'cron.service'), ...healthy(40, 90)],
-      {
-        until: 90,
-      },
-    )
+    const known = await ofJournal([bySystemd(10_000, 'Started cron.', 'cron.service'), ...healthy(40, 90)], {
+      until: 90,
+    })
     expect(known.window.isCovered).toBe(true)
     expect(known.messages.committed_block).toBe(50)
   })
@@ -133,8 +121,7 @@ describe('a minute of the journal', () => {
     })
     expect((await ofJournal(silent.slice(1), { until: 90 })).verdict).toEqual({
       word: 'UNKNOWN',
-      sentence:
-        'whether blocks are committed is unknown: the journal does not reach back over the last 60 seconds.',
+      sentence: 'whether blocks are committed is unknown: the journal does not reach back over the last 60 seconds.',
       exitCode: 2,
     })
   })
@@ -173,10 +160,7 @@ describe('a minute of the journal', () => {
   })
 
   test('with only meaningless DEBUG lines still counts as a DEBUG log', async () => {
-    const info = [
-      { at: 0, text: 'x' },
-      ...healthy(20, 90).filter(({ text }) => text.includes('INFO')),
-    ]
+    const info = [{ at: 0, text: 'x' }, ...healthy(20, 90).filter(({ text }) => text.includes('INFO'))]
     const quiet = await ofJournal(info, { until: 90 })
     expect(quiet.findings.map(({ name }) => name)).toEqual(['info_only_log'])
     expect(quiet.messages.round_advanced).toBeNull()
@@ -204,9 +188,7 @@ describe('a minute of the journal', () => {
       at,
       text: line('local timeout', { round: `${at}`, leader }),
     })
-    const group = line(
-      `RaptorCastSecondary Client confirmed group for rounds [1000, 1200) from validator ${one}`,
-    )
+    const group = line(`RaptorCastSecondary Client confirmed group for rounds [1000, 1200) from validator ${one}`)
     const said = [
       gaveUp(5_000, one), // before the stretch
       gaveUp(40_000, two),

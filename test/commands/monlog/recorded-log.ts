@@ -88,9 +88,7 @@ export const asJournal = (said: readonly Said[]): string =>
 export const asLines = (said: readonly Said[]): string =>
   said
     .filter(({ fields }) => fields === undefined)
-    .map(({ at, text }) =>
-      text.replace(/"timestamp":"[^"]*"/, `"timestamp":"${new Date(T0 + at).toISOString()}"`),
-    )
+    .map(({ at, text }) => text.replace(/"timestamp":"[^"]*"/, `"timestamp":"${new Date(T0 + at).toISOString()}"`))
     .join('\n')
 
 const { config } = loadConfig({ env: {}, flags: [{ path: 'prefix', value: 'chain', typed: '-' }] })

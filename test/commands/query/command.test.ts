@@ -4,11 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cli } from '../../support/cli.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../../support/query-server.ts'
+import { type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
 import { ADA, BOB, history, TOKEN, TRANSFER } from '../../support/token-logs.ts'
 
 const KEY = 'key-that-must-stay-secret-4711'
@@ -84,20 +80,11 @@ describe('height', () => {
 })
 
 describe('query', () => {
-  const query = async (server: QueryServer, ...more: readonly string[]) =>
-    cli(['query', '--url', server.url, ...more])
+  const query = async (server: QueryServer, ...more: readonly string[]) => cli(['query', '--url', server.url, ...more])
 
   it('prints one line of JSON per log, in order, with the selected fields', async () => {
     const server = await serve()
-    const asked = await query(
-      server,
-      '--from-block',
-      '1',
-      '--to-block',
-      '2',
-      '--fields',
-      'topic2,data',
-    )
+    const asked = await query(server, '--from-block', '1', '--to-block', '2', '--fields', 'topic2,data')
     expect(asked).toMatchObject({ code: 0, err: '' })
     expect(asked.out.split('\n').slice(0, 3)).toEqual([
       `{"block_number":1,"log_index":0,"topic2":"0x${'0'.repeat(24)}${ADA.slice(2)}","data":"0x${'a'.padStart(64, '0')}"}`,
@@ -116,15 +103,7 @@ describe('query', () => {
     )
   })
   it('prints CSV with a header; absent values are empty', async () => {
-    const { out } = await query(
-      await serve(),
-      '--to-block',
-      '0',
-      '--format',
-      'csv',
-      '--fields',
-      'topic3,address',
-    )
+    const { out } = await query(await serve(), '--to-block', '0', '--format', 'csv', '--fields', 'topic3,address')
     expect(out).toBe(`block_number,log_index,topic3,address\n0,0,,${TOKEN}\n0,1,,${TOKEN}\n`)
   })
   it('sorts the logs of a page and removes duplicates', async () => {

@@ -32,9 +32,7 @@ afterEach(async () => {
 
 /** A command that is interrupted while it waits for the third page. */
 const ended = async (argv: readonly string[], reason: unknown = 'Ctrl-C', block = 4) => {
-  if (block < 4)
-    server.faults = ({ path, from }) =>
-      path === '/query' && from >= block ? { kind: 'hang' } : undefined
+  if (block < 4) server.faults = ({ path, from }) => (path === '/query' && from >= block ? { kind: 'hang' } : undefined)
   const before = server.seen.length
   const stopping = new AbortController()
   const [out, err] = [listener(), listener()]
@@ -145,16 +143,7 @@ it('query: fetches nothing more after an output error', async () => {
   expect(server.seen.length).toBeLessThan(50)
 })
 
-const FILE = [
-  'query',
-  '--to-block',
-  '9',
-  '--format',
-  'csv',
-  '--fields',
-  'data',
-  '--resume',
-] as const
+const FILE = ['query', '--to-block', '9', '--format', 'csv', '--fields', 'data', '--resume'] as const
 
 /** The output file of a run that is interrupted and resumed after `between`. */
 const goneOnWith = async (between: () => void): Promise<string> => {

@@ -1,11 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { cli } from '../../support/cli.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
-import {
-  type QueryServer,
-  type QueryServerOptions,
-  startQueryServer,
-} from '../../support/query-server.ts'
+import { type QueryServer, type QueryServerOptions, startQueryServer } from '../../support/query-server.ts'
 import { history, TOKEN } from '../../support/token-logs.ts'
 
 const servers: QueryServer[] = []
@@ -23,11 +19,7 @@ describe('a service that is down', () => {
   it('on this host: fails at the first attempt with advice', async () => {
     const { url, close } = await startQueryServer()
     await close()
-    for (const words of [
-      ['height'],
-      ['query'],
-      ['balances', '--standard', 'erc20', '--token', TOKEN],
-    ]) {
+    for (const words of [['height'], ['query'], ['balances', '--standard', 'erc20', '--token', TOKEN]]) {
       const clock = jumpingClock()
       const { code, out, err } = await cli([...words, '--url', url], { clock })
       expect({ code, out, waits: clock.waits }).toEqual({ code: 1, out: '', waits: [] })

@@ -112,11 +112,7 @@ describe('buffered entries', () => {
     expect(timesOf(await buffer.peek())).toEqual([5, 4, 9])
     expect(timesOf(await buffer.take(5))).toEqual([5, 4])
     expect(timesOf(await buffer.take(100))).toEqual([9])
-    expect([await buffer.next(), buffer.takeUnreadable(), buffer.takeUnreadable()]).toEqual([
-      null,
-      3,
-      0,
-    ])
+    expect([await buffer.next(), buffer.takeUnreadable(), buffer.takeUnreadable()]).toEqual([null, 3, 0])
   })
 })
 
@@ -149,8 +145,8 @@ describe('service runs', () => {
     expect([...runs.down().keys()]).toEqual(['bft'])
     runs.noteEntry('bft', 'c')
     expect([...runs.down()]).toEqual([])
-    const counted = (['chain_service_exits_total', 'chain_service_starts_total'] as const).map(
-      (name) => counters.increase(name, Infinity),
+    const counted = (['chain_service_exits_total', 'chain_service_starts_total'] as const).map((name) =>
+      counters.increase(name, Infinity),
     )
     expect(counted).toEqual([1, 1])
   })

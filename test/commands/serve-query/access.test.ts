@@ -30,7 +30,5 @@ it.for<[string, string, RegExp]>([
 })
 
 it('that does not exist is named', async ({ directory }) => {
-  await expect(readApiKeys(join(directory, 'none'))).rejects.toThrow(
-    /none: there is no such file or directory\n/,
-  )
+  await expect(readApiKeys(join(directory, 'none'))).rejects.toThrow(/none: there is no such file or directory\n/)
 })

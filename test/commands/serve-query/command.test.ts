@@ -5,11 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  serveQueryInputs,
-  type ServeQueryFlags,
-  serveQueryOptions,
-} from '../../../src/commands/serve-query/command.ts'
+import { serveQueryInputs, type ServeQueryFlags, serveQueryOptions } from '../../../src/commands/serve-query/command.ts'
 import { loadConfig } from '../../../src/config/load.ts'
 import { cli } from '../../support/cli.ts'
 
@@ -20,8 +16,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true }))
 
 const ONE = `0x${'1'.repeat(40)}`
-const serve = (...words: readonly string[]) =>
-  cli(['serve-query', '--store', join(directory, 'store'), ...words])
+const serve = (...words: readonly string[]) => cli(['serve-query', '--store', join(directory, 'store'), ...words])
 
 it('does not start without a limit for the store', async () => {
   const { code, out, err } = await serve()
@@ -39,10 +34,7 @@ serveQuery: the store would keep all logs of all contracts without a limit; a bu
 it.each([
   [['--contract', '0x12'], /--contract.*expected an address/],
   [['--topic', 'Transfer(addres)'], /--topic.*expected a topic/],
-  [
-    ['--unbounded', '--retention-blocks', '5'],
-    /--unbounded: serveQuery.unbounded: expected without/,
-  ],
+  [['--unbounded', '--retention-blocks', '5'], /--unbounded: serveQuery.unbounded: expected without/],
   [['--unbounded', '--dialect', 'other'], /--dialect.*spec, hosted/],
   [['--unbounded', '--node-share', '0.04'], /--node-share: .*expected a share.* from 0\.05 to 1/],
   [['--unbounded', '--node-share', '50%'], /--node-share: .*expected a share/],
@@ -50,10 +42,7 @@ it.each([
   [['--unbounded', '--store', 'clickhouse://me@one,two/logs'], /several servers, but no cluster/],
   [['--unbounded', '--store-password-file', '/x'], /a directory has no password/],
   [['--retention-bytes', 'much'], /--retention-bytes: .*like 500GB/],
-  [
-    ['--unbounded', '--set', 'serveQuery.readyLg=5'],
-    /did you mean readyLag\?|did you mean serveQuery.readyLag\?/,
-  ],
+  [['--unbounded', '--set', 'serveQuery.readyLg=5'], /did you mean readyLag\?|did you mean serveQuery.readyLag\?/],
 ])('%j is rejected', async (words, problem) => {
   const { code, err } = await serve(...words)
   expect([code, err]).toEqual([2, expect.stringMatching(problem)])

@@ -25,9 +25,7 @@ describe('the storage plan', () => {
     ['only positions are named', { topics: [[], []] }],
   ])('must be limited; it is not with %s', (_, settings) => {
     expect(() => planWith(settings)).toThrow(ConfigError)
-    expect(() => planWith(settings)).toThrow(
-      /--contract or --topic.*--retention-blocks.*--unbounded/s,
-    )
+    expect(() => planWith(settings)).toThrow(/--contract or --topic.*--retention-blocks.*--unbounded/s)
   })
 
   it.each([
@@ -59,11 +57,7 @@ describe('the storage plan', () => {
     ['a retention with unbounded', { unbounded: true, retentionBlocks: 5 }, /without retention/],
     ['a size without a unit', { retentionBytes: '500' }, /500GB or 2TiB/],
     ['a store that is no place', { store: 'logs' }, /directory that begins with \//],
-    [
-      'a password in the address',
-      { store: 'clickhouse://me:pass@db:8123/logs' },
-      /storePasswordFile/,
-    ],
+    ['a password in the address', { store: 'clickhouse://me:pass@db:8123/logs' }, /storePasswordFile/],
     [
       'a password with a sign that parts an address',
       { store: 'clickhouse://me:1/pass@db:8123/logs' },

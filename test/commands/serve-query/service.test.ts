@@ -17,10 +17,7 @@ interface StartOptions {
 const it = directoryTest.extend(
   'start',
   ({ onTestFinished }) =>
-    async (
-      settings: Readonly<Record<string, unknown>>,
-      { store = memoryStore(), height = 50 }: StartOptions = {},
-    ) => {
+    async (settings: Readonly<Record<string, unknown>>, { store = memoryStore(), height = 50 }: StartOptions = {}) => {
       const node = await startRpcNode({ height })
       onTestFinished(node.close)
       const service = await startQueryService({ rpcUrl: node.url, store, settings })
@@ -37,8 +34,7 @@ const ask = async ({ url }: QueryService, body: unknown): Promise<string> => {
   })
   return `${response.status} ${await response.text()}`
 }
-const heightOf = async ({ url }: QueryService): Promise<unknown> =>
-  (await fetch(`${url}/height`)).json()
+const heightOf = async ({ url }: QueryService): Promise<unknown> => (await fetch(`${url}/height`)).json()
 const reaches = (service: QueryService, height: number) =>
   eventually(
     () => heightOf(service),
@@ -67,9 +63,7 @@ const CONSTANT = [
   'chain_agent_config_last_reload_success_timestamp_seconds',
 ]
 
-it('every metric of the catalogue exists and changes, in few series, and none of the collectors', async ({
-  start,
-}) => {
+it('every metric of the catalogue exists and changes, in few series, and none of the collectors', async ({ start }) => {
   const settings = { retentionBlocks: 120, retentionBytes: '10MB' }
   const { node, service } = await start(settings, { store: measured() })
   await eventually(service.ready, (seen) => seen.startsWith('200'))
@@ -92,14 +86,10 @@ it('every metric of the catalogue exists and changes, in few series, and none of
   await reaches(service, 400)
   expect(await ask(service, { ...ALL, from_block: 390 })).toMatch(/^200/)
   await fetch(`${service.url}/elsewhere`)
-  const after = await eventually(
-    service.look,
-    ({ value }) => (value('chain_query_service_store_logs') ?? 75) !== 75,
-  )
+  const after = await eventually(service.look, ({ value }) => (value('chain_query_service_store_logs') ?? 75) !== 75)
 
   const names = Object.keys(serviceMetrics)
-  const lines = (seen: { readonly text: string }) =>
-    new Map(names.map((name) => [name, linesOf(seen.text, name)]))
+  const lines = (seen: { readonly text: string }) => new Map(names.map((name) => [name, linesOf(seen.text, name)]))
   expect(names.filter((name) => lines(before).get(name) === '')).toEqual([])
   const isSame = (name: string): boolean => lines(before).get(name) === lines(after).get(name)
   // It was at the tip before and after.
@@ -112,18 +102,13 @@ it('every metric of the catalogue exists and changes, in few series, and none of
   expect(after.value('chain_query_service_requests_total', code)).toBe(2)
   expect(after.value('chain_query_service_requests_total', { path: 'other' })).toBe(1)
   const series = after.text.split('\n').filter((line) => /^[a-z]/.test(line))
-  expect(
-    series.filter(
-      (line) => !/^(?:chain_query_service_|chain_agent_config_|process_|nodejs_)/.test(line),
-    ),
-  ).toEqual([])
+  expect(series.filter((line) => !/^(?:chain_query_service_|chain_agent_config_|process_|nodejs_)/.test(line))).toEqual(
+    [],
+  )
   expect(series.length).toBeLessThan(120)
 })
 
-it('reloads API keys and limits while it runs, and names what needs a restart', async ({
-  start,
-  directory,
-}) => {
+it('reloads API keys and limits while it runs, and names what needs a restart', async ({ start, directory }) => {
   const apiKeysFile = join(directory, 'keys')
   const [first, second] = ['1'.repeat(32), '2'.repeat(32)]
   const settings = { unbounded: true, apiKeysFile }
@@ -176,9 +161,7 @@ it('reloads API keys and limits while it runs, and names what needs a restart', 
   expect(after.value(loadedAt)).toBeGreaterThan(before.value(loadedAt) ?? Infinity)
 })
 
-it('is ready once it is close to the node, and serves its store while the node is unreachable', async ({
-  start,
-}) => {
+it('is ready once it is close to the node, and serves its store while the node is unreachable', async ({ start }) => {
   const { node, service } = await start({ unbounded: true }, { height: 500 })
   await reaches(service, 500)
   expect(await service.ready()).toBe('200 The service is ready.')
@@ -211,12 +194,7 @@ it('rejects queries once the chain differs from the store, and logs it', async (
 it.for([
   [{ listen: '0.0.0.0:0' }, 1],
   [{ listen: '127.0.0.1:0' }, 0],
-] as const)(
-  'an address for everybody without keys is worth a warning: %j',
-  async ([settings, warnings], { start }) => {
-    const { service } = await start({ unbounded: true, ...settings })
-    expect(service.lines.filter((line) => /^warn .*--api-keys-file/.test(line))).toHaveLength(
-      warnings,
-    )
-  },
-)
+] as const)('an address for everybody without keys is worth a warning: %j', async ([settings, warnings], { start }) => {
+  const { service } = await start({ unbounded: true, ...settings })
+  expect(service.lines.filter((line) => /^warn .*--api-keys-file/.test(line))).toHaveLength(warnings)
+})

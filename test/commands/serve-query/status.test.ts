@@ -43,9 +43,7 @@ const narrated = () => {
 it('the start of following the node is logged', async () => {
   const tell = narrated()
   expect(await tell(2, { phase: 'tail' })).toEqual([])
-  expect(await tell(2, { phase: 'tail', indexed: 7 })).toEqual([
-    'info Following the node at block 7',
-  ])
+  expect(await tell(2, { phase: 'tail', indexed: 7 })).toEqual(['info Following the node at block 7'])
 })
 
 it('a backfill logs its progress every ten seconds, with rates and the remaining time', async () => {
@@ -63,12 +61,8 @@ it('a backfill logs its progress every ten seconds, with rates and the remaining
     'info Indexed up to block 3,000 of 11,000, 200 blocks/s, 5,000 logs/s, 40 s left',
   ])
   // Nothing was done in these: how long it takes is not known.
-  expect(await tell(1, at(2000, 50_000))).toEqual([
-    'info Indexed up to block 3,000 of 11,000, 0 blocks/s, 0 logs/s',
-  ])
-  expect(await tell(30, { phase: 'tail', indexed: 11_000 })).toEqual([
-    'info Following the node at block 11,000',
-  ])
+  expect(await tell(1, at(2000, 50_000))).toEqual(['info Indexed up to block 3,000 of 11,000, 0 blocks/s, 0 logs/s'])
+  expect(await tell(30, { phase: 'tail', indexed: 11_000 })).toEqual(['info Following the node at block 11,000'])
   expect(await tell(3, { phase: 'waiting' })).toEqual([])
   expect(await tell(3, { phase: 'tail', indexed: 11_001 })).toEqual([])
 })
@@ -104,10 +98,7 @@ it('an error that repeats with each request is logged once, and again after a pa
 
 it('a shutdown that hangs ends with an error', async () => {
   const clock = manualClock()
-  const late = Promise.all([
-    withShutdownTimeout(clock, new Promise(() => undefined)),
-    clock.advance(20_000),
-  ])
+  const late = Promise.all([withShutdownTimeout(clock, new Promise(() => undefined)), clock.advance(20_000)])
   await expect(late).rejects.toThrow(/it took longer than 20 s/)
   await withShutdownTimeout(clock, Promise.resolve())
 })
@@ -124,9 +115,7 @@ it.each([
     ['the operator: the ingest has stopped, and the log has the reason'],
   ],
 ] as const)('%j waits for %j', (standing, expected) => {
-  expect(waitingFor({ nodeHeight: null, height: null, readyLag: 30, ...standing })).toEqual(
-    expected,
-  )
+  expect(waitingFor({ nodeHeight: null, height: null, readyLag: 30, ...standing })).toEqual(expected)
 })
 
 it('the height of the node is unknown after a minute', () => {
@@ -137,9 +126,7 @@ it('the height of the node is unknown after a minute', () => {
 })
 
 it('unknown values have no sample', () => {
-  const names = (known: Parameters<typeof samplesOf>[0]) => [
-    ...new Set(samplesOf(known, 0).map(({ name }) => name)),
-  ]
+  const names = (known: Parameters<typeof samplesOf>[0]) => [...new Set(samplesOf(known, 0).map(({ name }) => name))]
   const none = { state: null, held: null, size: null, limitBytes: null }
   expect(names(none)).toEqual(['chain_query_service_phase'])
   expect(names({ ...none, state: NOTHING, limitBytes: 5 })).toEqual([

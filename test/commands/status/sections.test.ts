@@ -15,10 +15,7 @@ describe('chain: how far behind is bad, by the time that it takes the chain', ()
     [1, '1 block behind'],
     [-2, '2 blocks ahead'],
   ])('%d', (difference, expected) => {
-    const samples = [
-      sample('chain_block_difference', difference),
-      sample('chain_blocks_per_second', 3),
-    ]
+    const samples = [sample('chain_block_difference', difference), sample('chain_blocks_per_second', 3)]
     const lines = shownIn(statusPage(['chain'], { samples }))
     expect(lines).toMatch(new RegExp(`^  block difference +${expected}$`, 'm'))
   })
@@ -131,12 +128,8 @@ test('versions: what runs, and what is lacking for a fork', () => {
   const page = statusPage(['forks'], { readings: { version } })
   const lines = shownIn(page)
   expect(lines).toMatch(/^ {2}consensus runs +0.16.0$/m)
-  expect(lines).toMatch(
-    /^ {2}program node +unknown \(Could not run chain-node: exit code 1; output: no\)$/m,
-  )
-  expect(lines).toMatch(
-    /^ {2}restart pending +! yes: the running version differs from the installed one$/m,
-  )
+  expect(lines).toMatch(/^ {2}program node +unknown \(Could not run chain-node: exit code 1; output: no\)$/m)
+  expect(lines).toMatch(/^ {2}restart pending +! yes: the running version differs from the installed one$/m)
   expect(lines).toMatch(
     /^ {2}fork aurora +x NOT ready: version; unknown: timeline, 2026-03-02T08:00:00Z \(in 20 h\), needs 0.17.0$/m,
   )
@@ -168,9 +161,7 @@ test('host: what is not healthy is marked, and unknown values have a reason', ()
   expect(lines).toMatch(/^ {2}clock ahead by +x -60.0 ms$/m)
   expect(lines).toMatch(/^ {2}exposed ports +x 8081$/m)
   expect(lines).toMatch(/^ {2}space of ledger +x 4.00 GiB free of 100.00 GiB, 4.00%$/m)
-  expect(lines).toMatch(
-    /^ {2}drive nvme0 +x M, firmware F, critical warning unknown, media errors 2$/m,
-  )
+  expect(lines).toMatch(/^ {2}drive nvme0 +x M, firmware F, critical warning unknown, media errors 2$/m)
   expect(lines).toMatch(/^ {2}memory available +unknown \(not known: no \/proc\)$/m)
   expect(lines).toMatch(/^ {2}throttling +not available on this host$/m)
 })
@@ -195,9 +186,7 @@ test('keys: the state of each, and in the overview how many are not well', () =>
     backup: { password: { state: null } },
   })
   const gone = [...keys, ...keys].map((one) => ({ ...one, state: 'missing' }))
-  expect(shownIn(statusPage([], { readings: { keys: gone } }))).toMatch(
-    /^ {2}keys +x 6 of 6 missing$/m,
-  )
+  expect(shownIn(statusPage([], { readings: { keys: gone } }))).toMatch(/^ {2}keys +x 6 of 6 missing$/m)
 })
 
 test('maintenance: until when, and none is another thing than unknown', () => {
@@ -208,9 +197,7 @@ test('maintenance: until when, and none is another thing than unknown', () => {
   expect(lines).toMatch(/^ {2}until +2026-03-01T12:30:00Z \(in 30 min\)$/m)
   expect(lines).toMatch(/^ {2}note +to 0.17$/m)
   const none = { reason: null, until: null, note: null }
-  expect(shownIn(statusPage(['maintenance'], { readings: { maintenance: none } }))).toMatch(
-    /announced +no$/m,
-  )
+  expect(shownIn(statusPage(['maintenance'], { readings: { maintenance: none } }))).toMatch(/announced +no$/m)
   expect(shownIn(statusPage(['maintenance'], {}))).toMatch(/announced +unknown$/m)
 })
 
@@ -224,10 +211,7 @@ describe('why something is unknown', () => {
     [{ up: null }, 'the first attempt has not finished'],
     [{ up: false }, 'stale: no reading within the expected time'],
     [{ up: false, error: 'Could not:\n  it said: x' }, 'Could not:; it said: x'],
-    [
-      { up: false, error: 'Could not', reading: { peers: '3' } },
-      'Could not (showing the previous reading)',
-    ],
+    [{ up: false, error: 'Could not', reading: { peers: '3' } }, 'Could not (showing the previous reading)'],
     [{ reading: { peers: '3' } }, undefined],
   ])('%j', (told, expected) => {
     expect(why(told)).toBe(expected)

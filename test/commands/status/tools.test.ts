@@ -7,8 +7,7 @@ import { parseStatusReport } from '../../../src/parsers/status.ts'
 import { parseUnits } from '../../../src/parsers/systemctl.ts'
 import { shownIn, statusPage } from '../../support/status-page.ts'
 
-const fixture = (path: string): string =>
-  readFileSync(new URL(`../../fixtures/${path}`, import.meta.url), 'utf8')
+const fixture = (path: string): string => readFileSync(new URL(`../../fixtures/${path}`, import.meta.url), 'utf8')
 
 const page = (sections: readonly string[], readings: Readonly<Record<string, unknown>>) =>
   statusPage(sections, { readings })
@@ -23,8 +22,7 @@ const inOurs = (figure: string): string =>
 
 describe('storage: every figure of the tool is shown', () => {
   /** Sizes, shares, ids, chunks, heights: all that is a figure in a report. */
-  const FIGURES =
-    /\d+\.\d\d (?:bytes|Kb|Mb|Gb|Tb|Pb)|\d+\.\d\d%|[0-9a-f]{64}|\d+ chunks|(?<![\w.])-?\d{2,}(?![\w.])/g
+  const FIGURES = /\d+\.\d\d (?:bytes|Kb|Mb|Gb|Tb|Pb)|\d+\.\d\d%|[0-9a-f]{64}|\d+ chunks|(?<![\w.])-?\d{2,}(?![\w.])/g
 
   test.each([
     ['a-v0.10.txt', 19],
@@ -126,8 +124,7 @@ describe('a service', () => {
     const units = {
       services: { units: { bft: '{prefix}-bft.service', otelcol: 'otelcol.service' } },
     }
-    const names = (word: string, prefix: string) =>
-      sectionsFor(word, { ...units, prefix }).map(({ name }) => name)
+    const names = (word: string, prefix: string) => sectionsFor(word, { ...units, prefix }).map(({ name }) => name)
     expect(names('bft', 'auto')).toEqual(['{prefix}-bft'])
     expect(names('maker-bft', 'auto')).toEqual(['{prefix}-bft'])
     expect(names('chain-bft.service', 'chain')).toEqual(['{prefix}-bft'])

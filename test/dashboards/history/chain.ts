@@ -21,8 +21,7 @@ export const recordChain = (to: Recorder, moment: NodeState): void => {
 /** The metrics that longer windows are computed from: enough for the days before the complete hours. */
 export const recordBefore = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_native_statesync_active', moment.statesync !== null)
-  if (moment.consensusRuns)
-    to.gauge('chain_native_stake_ratio', moment.statesync === null ? stakeOf(moment) : 0)
+  if (moment.consensusRuns) to.gauge('chain_native_stake_ratio', moment.statesync === null ? stakeOf(moment) : 0)
   if (!moment.consensusRuns || moment.statesync !== null) return
   to.gauge('chain_ledger_block_timestamp_seconds', moment.blockTime, { event: 'proposed' })
 }
@@ -33,11 +32,7 @@ const recordRpc = (to: Recorder, moment: NodeState): void => {
   for (const method of ['eth_blockNumber', 'eth_getBlockByNumber'] as const) {
     const perSecond = method === 'eth_blockNumber' ? 0.5 : 1.5
     const median = (moment.isSlow ? 0.2 : 0.008) * (1 + 0.3 * moment.noise(1))
-    to.observe(
-      'chain_rpc_request_duration_seconds',
-      { perSecond: rpcAnswers ? perSecond : 0, median },
-      { method },
-    )
+    to.observe('chain_rpc_request_duration_seconds', { perSecond: rpcAnswers ? perSecond : 0, median }, { method })
     for (const reason of REQUEST_FAILURES) {
       const fails = (!rpcAnswers && reason === 'refused') || (moment.isSlow && reason === 'timeout')
       const share = rpcAnswers ? 0.02 : 1
@@ -78,8 +73,7 @@ const recordLedger = (to: Recorder, moment: NodeState): void => {
   for (const event of LEDGER_EVENTS) {
     const depth = event === 'proposed' ? 0 : DEPTH.finalized
     to.total('chain_ledger_blocks_total', blocks, { event, scope: 'network' })
-    if (profile.isValidator)
-      to.total('chain_ledger_blocks_total', own * (1 - ownTimeoutShare), { event, scope: 'own' })
+    if (profile.isValidator) to.total('chain_ledger_blocks_total', own * (1 - ownTimeoutShare), { event, scope: 'own' })
     if (!moment.consensusRuns || moment.statesync !== null) continue
     to.gauge('chain_ledger_round', moment.round - depth, { event })
     to.gauge('chain_ledger_epoch', epochOf(moment), { event })
@@ -141,6 +135,4 @@ export const statesyncBlocks = ({
   height,
   statesync,
 }: NodeState): { readonly reached: number; readonly target: number } | null =>
-  statesync === null
-    ? null
-    : { reached: Math.round(height - (1 - statesync) * STATESYNC_BLOCKS), target: height }
+  statesync === null ? null : { reached: Math.round(height - (1 - statesync) * STATESYNC_BLOCKS), target: height }

@@ -1,8 +1,5 @@
 import { FINDINGS } from '../../../src/collectors/consensus/findings.ts'
-import {
-  CONSENSUS_KINDS,
-  NETWORK_ERROR_KINDS,
-} from '../../../src/collectors/consensus/definition.ts'
+import { CONSENSUS_KINDS, NETWORK_ERROR_KINDS } from '../../../src/collectors/consensus/definition.ts'
 import { MIGRATION_PHASES, NATIVE_EVENTS } from '../../../src/collectors/native/definition.ts'
 import { epochOf, stakeOf, statesyncBlocks } from './chain.ts'
 import { BLOCKS_PER_SECOND, type NodeState, TIMEOUT_SHARE } from './node-states.ts'
@@ -25,8 +22,7 @@ const recordLog = (to: Recorder, moment: NodeState): void => {
   }
   for (const kind of CONSENSUS_KINDS) {
     to.total('chain_consensus_messages_total', pace[kind], { kind })
-    if (moment.consensusRuns)
-      to.gauge('chain_consensus_window_messages', Math.round(pace[kind] * 60), { kind })
+    if (moment.consensusRuns) to.gauge('chain_consensus_window_messages', Math.round(pace[kind] * 60), { kind })
   }
   for (const kind of NETWORK_ERROR_KINDS)
     to.total('chain_consensus_network_errors_total', kind === 'session_timeout' ? 0.004 : 0, {
@@ -47,8 +43,7 @@ const recordLog = (to: Recorder, moment: NodeState): void => {
     ...(moment.statesync === null ? [] : ['statesync_active']),
     ...(moment.ownTimeoutShare > 0.2 ? ['local_timeouts'] : []),
   ])
-  for (const { finding } of FINDINGS)
-    to.gauge('chain_consensus_finding', found.has(finding), { finding })
+  for (const { finding } of FINDINGS) to.gauge('chain_consensus_finding', found.has(finding), { finding })
 }
 
 /** Messages per second. */
@@ -92,8 +87,7 @@ const recordNative = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_native_statesync_progress_block', blocks?.reached ?? null)
   to.gauge('chain_native_statesync_target_block', blocks?.target ?? null)
   to.gauge('chain_native_stake_ratio', blocks === null ? stakeOf(moment) : 0)
-  for (const phase of MIGRATION_PHASES)
-    to.gauge('chain_native_migration_phase', phase === 'page_encoded', { phase })
+  for (const phase of MIGRATION_PHASES) to.gauge('chain_native_migration_phase', phase === 'page_encoded', { phase })
   if (moment.profile.isValidator && moment.follows) {
     const slower = moment.isSlow || moment.ownTimeoutShare > 0.2 ? 4 : 1
     for (const [percentile, seconds] of [
@@ -142,8 +136,5 @@ const recordDuty = (to: Recorder, moment: NodeState): void => {
   })
   to.gauge('chain_duty_slots', timeouts, { result: 'timeout' })
   to.gauge('chain_duty_timeout_ratio', ownTimeoutShare, { scope: 'own' })
-  to.gauge(
-    'chain_duty_shortfall_probability_ratio',
-    ownTimeoutShare > 0.2 ? 0.0004 : 0.5 + 0.3 * moment.noise(16),
-  )
+  to.gauge('chain_duty_shortfall_probability_ratio', ownTimeoutShare > 0.2 ? 0.0004 : 0.5 + 0.3 * moment.noise(16))
 }

@@ -14,9 +14,7 @@ const COLLECTORS =
     ' ',
   )
 const POLLED = new Set(
-  'rpc reference services storage status host native keys version derived maintenance heartbeat'.split(
-    ' ',
-  ),
+  'rpc reference services storage status host native keys version derived maintenance heartbeat'.split(' '),
 )
 const FORMATS = 'ledger-tail consensus-log execution-log'.split(' ')
 const JOURNALS = ['ledger-tail', 'bft', 'execution', 'logs', 'init']
@@ -33,8 +31,7 @@ export const recordHost = (to: Recorder, moment: NodeState): void => {
 const recordKeys = (to: Recorder, { at }: NodeState): void => {
   for (const key of KEYS) {
     for (const kind of KEY_KINDS) {
-      for (const state of KEY_STATES)
-        to.gauge('chain_key_file_state', state === 'ok', { key, kind, state })
+      for (const state of KEY_STATES) to.gauge('chain_key_file_state', state === 'ok', { key, kind, state })
     }
     to.gauge('chain_key_backup_timestamp_seconds', at - (at % DAY) - 30 * DAY, { key })
     to.gauge('chain_key_backup_copies', 2, { key })
@@ -61,8 +58,7 @@ const recordMachine = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_host_memory_available_ratio', available)
   to.gauge('chain_host_clock_synchronized', 1)
   to.gauge('chain_host_clock_offset_seconds', 0.0003 * moment.noise(42))
-  for (const port of ['8080', '8081', '8889', '9143'])
-    to.gauge('chain_host_port_exposed', 0, { port })
+  for (const port of ['8080', '8081', '8889', '9143']) to.gauge('chain_host_port_exposed', 0, { port })
 }
 
 const recordDisks = (to: Recorder, moment: NodeState): void => {
@@ -125,8 +121,7 @@ const recordAgent = (to: Recorder, moment: NodeState): void => {
     }
   }
   for (const service of JOURNALS) {
-    if (service !== 'init')
-      to.gauge('chain_agent_journal_last_entry_timestamp_seconds', at - 1, { service })
+    if (service !== 'init') to.gauge('chain_agent_journal_last_entry_timestamp_seconds', at - 1, { service })
     to.total('chain_agent_journal_restarts_total', 0, { service })
     to.total('chain_agent_journal_gaps_total', 0, { service })
   }

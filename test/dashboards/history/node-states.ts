@@ -61,10 +61,7 @@ interface Times {
 const MINUTE = 60
 
 /** The states of a node over time. */
-export function* nodeStates(
-  profile: NodeProfile,
-  { now, from, fineFrom, to, step }: Times,
-): Generator<NodeState> {
+export function* nodeStates(profile: NodeProfile, { now, from, fineFrom, to, step }: Times): Generator<NodeState> {
   const hoursAgo = (at: number): number => (now - at) / SECONDS_PER_HOUR
   const during = (what: Trouble, at: number): boolean =>
     [...profile.happenings, ...NETWORK_EVENTS].some(
@@ -83,13 +80,11 @@ export function* nodeStates(
     const syncs = during('statesync', at)
     if (!syncs) syncingSince = null
     else syncingSince ??= at
-    const statesync =
-      syncingSince === null ? null : Math.min(0.99, (at - syncingSince) / STATESYNC_SECONDS)
+    const statesync = syncingSince === null ? null : Math.min(0.99, (at - syncingSince) / STATESYNC_SECONDS)
     const follows = consensusRuns && !syncs && !during('stall', at)
     const height = heightAt(now, at)
     if (follows) own = Math.min(height, own + CATCHING_UP * BLOCKS_PER_SECOND * elapsed)
-    const version =
-      profile.upgraded !== null && hoursAgo(at) <= profile.upgraded ? '0.16.1' : '0.16.0'
+    const version = profile.upgraded !== null && hoursAgo(at) <= profile.upgraded ? '0.16.1' : '0.16.0'
     // The agent is upgraded together with the node.
     const isUpgrade = before.version !== '' && before.version !== version
     const starts = {

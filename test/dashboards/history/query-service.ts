@@ -18,12 +18,8 @@ const recordIngest = (to: Recorder, moment: NodeState): void => {
   const { rpcAnswers, follows, own, blockTime } = moment
   const indexed = own - FINAL
   const phase = rpcAnswers ? 'tail' : 'waiting'
-  for (const one of INGEST_PHASES)
-    to.gauge('chain_query_service_phase', one === phase, { phase: one })
-  to.gauge(
-    'chain_query_service_node_height',
-    rpcAnswers ? indexed + (moment.noise(60) > 0 ? 1 : 0) : null,
-  )
+  for (const one of INGEST_PHASES) to.gauge('chain_query_service_phase', one === phase, { phase: one })
+  to.gauge('chain_query_service_node_height', rpcAnswers ? indexed + (moment.noise(60) > 0 ? 1 : 0) : null)
   to.gauge('chain_query_service_height', indexed)
   to.gauge('chain_query_service_first_block', indexed - HELD_BLOCKS)
   const time = Math.floor(blockTime - FINAL / BLOCKS_PER_SECOND)

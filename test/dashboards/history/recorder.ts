@@ -1,9 +1,4 @@
-import type {
-  HistogramName,
-  LabelArgument,
-  ReadingName,
-  CounterName,
-} from '../../../src/core/metric.ts'
+import type { HistogramName, LabelArgument, ReadingName, CounterName } from '../../../src/core/metric.ts'
 import { metrics } from '../../../src/metrics.ts'
 
 type Labels = Readonly<Record<string, string>>
@@ -33,22 +28,10 @@ export interface Recorder {
   /** Advances to the next step; nothing is recorded while the target is unreachable. */
   move(to: { readonly at: number; readonly elapsed: number; readonly isWritten: boolean }): void
   /** Unknown values are not recorded. */
-  gauge<Name extends ReadingName>(
-    name: Name,
-    value: number | boolean | null,
-    ...labels: LabelArgument<Name>
-  ): void
+  gauge<Name extends ReadingName>(name: Name, value: number | boolean | null, ...labels: LabelArgument<Name>): void
   /** A counter with this rate per second. */
-  total<Name extends ReadingName | CounterName>(
-    name: Name,
-    perSecond: number,
-    ...labels: LabelArgument<Name>
-  ): void
-  observe<Name extends HistogramName>(
-    name: Name,
-    course: Course,
-    ...labels: LabelArgument<Name>
-  ): void
+  total<Name extends ReadingName | CounterName>(name: Name, perSecond: number, ...labels: LabelArgument<Name>): void
+  observe<Name extends HistogramName>(name: Name, course: Course, ...labels: LabelArgument<Name>): void
   /** A series that is not in the catalogue. */
   other(name: string, value: number, labels?: Labels): void
   otherTotal(name: string, perSecond: number): void
@@ -72,8 +55,7 @@ export const createRecorder = (common: Labels): Recorder => {
 
   const find = (name: string, labels: Labels, part = ''): Series => {
     const expected = all[next]
-    const found =
-      expected && isOf(expected, { name, labels, part }) ? expected : search({ name, labels, part })
+    const found = expected && isOf(expected, { name, labels, part }) ? expected : search({ name, labels, part })
     next = found.index + 1
     return found
   }
@@ -141,9 +123,7 @@ export const createRecorder = (common: Labels): Recorder => {
         const [suffix = '', le] = part.split('=')
         const own = le === undefined ? labels : { ...labels, le }
         const prefix = `${name}${suffix}{${render({ ...own, ...common })}} `
-        const text = values.map(
-          (value, index) => `${prefix}${brief(value)} ${times[index] ?? ''}\n`,
-        )
+        const text = values.map((value, index) => `${prefix}${brief(value)} ${times[index] ?? ''}\n`)
         if (text.length > 0) yield text.join('')
       }
     },

@@ -74,8 +74,7 @@ const recordService = (to: Recorder, moment: NodeState, { name, ...usual }: Serv
 }
 
 const recordState = (to: Recorder, service: string, now: (typeof SERVICE_STATES)[number]): void => {
-  for (const state of SERVICE_STATES)
-    to.gauge('chain_service_state', state === now, { service, state })
+  for (const state of SERVICE_STATES) to.gauge('chain_service_state', state === now, { service, state })
   to.gauge('chain_service_active', now === 'active', { service })
 }
 
@@ -112,8 +111,7 @@ const recordLogs = (to: Recorder, moment: NodeState): void => {
       to.total('chain_log_lines_total', service === 'cruft' ? 0 : lines[level], { service, level })
     }
     to.total('chain_log_suppressed_messages_total', 0, { service })
-    if (service !== 'cruft')
-      to.gauge('chain_log_oldest_entry_timestamp_seconds', at - 3 * DAY, { service })
+    if (service !== 'cruft') to.gauge('chain_log_oldest_entry_timestamp_seconds', at - 3 * DAY, { service })
   }
 }
 

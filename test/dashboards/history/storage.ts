@@ -45,8 +45,7 @@ const recordDatabase = (to: Recorder, moment: NodeState): void => {
   to.gauge('chain_execution_storage_used_ratio', Math.round(storage * 10_000) / 10_000)
   to.gauge('chain_storage_compaction_threshold_ratio', THRESHOLD)
   const growth = (profile.storage[1] - profile.storage[0]) / (6 * 3600)
-  if (storage < THRESHOLD)
-    to.gauge('chain_storage_seconds_until_compaction', (THRESHOLD - storage) / growth)
+  if (storage < THRESHOLD) to.gauge('chain_storage_seconds_until_compaction', (THRESHOLD - storage) / growth)
 }
 
 const recordTimelines = (to: Recorder, { own, consensusRuns }: NodeState): void => {
@@ -85,19 +84,14 @@ const recordExecution = (to: Recorder, moment: NodeState): void => {
       { phase },
     )
   for (const timeline of TIMELINES)
-    to.observe(
-      'chain_execution_upsert_duration_seconds',
-      { perSecond: blocks, median: 0.0008 * slower },
-      { timeline },
-    )
+    to.observe('chain_execution_upsert_duration_seconds', { perSecond: blocks, median: 0.0008 * slower }, { timeline })
   if (!moment.nodeRuns) return
   if (moment.statesync === null) {
     to.gauge('chain_execution_block_number', moment.own)
     to.gauge('chain_execution_block_timestamp_seconds', moment.blockTime)
     to.gauge('chain_execution_finalized_block_number', moment.own - 2)
   }
-  if (moment.follows)
-    to.gauge('chain_execution_memory_bytes', Math.round(6.3e9 * (1 + 0.02 * moment.noise(32))))
+  if (moment.follows) to.gauge('chain_execution_memory_bytes', Math.round(6.3e9 * (1 + 0.02 * moment.noise(32))))
 }
 
 /** The report is read every five minutes; in between the values are constant. */

@@ -49,8 +49,7 @@ const expressionsOf = (name: string, dashboard: Dashboard): readonly Expression[
     expr === undefined ? [] : [{ where: `${name}, annotation "${title}"`, expr, isScoped: true }],
   ),
   ...dashboard.templating.list.flatMap((variable) => {
-    const [, expr] =
-      /^(?:label_values|query_result)\((.+?)(?:,\s*\w+)?\)$/s.exec(queryOf(variable)) ?? []
+    const [, expr] = /^(?:label_values|query_result)\((.+?)(?:,\s*\w+)?\)$/s.exec(queryOf(variable)) ?? []
     return expr === undefined || variable.type !== 'query'
       ? []
       : [{ where: `${name}, variable "${variable.name}"`, expr, isScoped: false }]
@@ -59,9 +58,7 @@ const expressionsOf = (name: string, dashboard: Dashboard): readonly Expression[
 
 /** Replaces Grafana's duration variables by durations of the same text length, so that positions stay the same. */
 const withoutVariables = (expr: string): string =>
-  expr.replaceAll(/\$\{?__(?:rate_interval|interval|range)\}?/g, (word) =>
-    '1m'.padStart(word.length, '0'),
-  )
+  expr.replaceAll(/\$\{?__(?:rate_interval|interval|range)\}?/g, (word) => '1m'.padStart(word.length, '0'))
 
 /** Queries of all nodes, whichever are selected: a reused key must be found even if one of its nodes is not selected. */
 const OF_ALL_NODES = 'sum by (identity) (chain_duty_identity_active)'
@@ -73,11 +70,9 @@ const lintSelectors = (text: string, isScoped: boolean): readonly Fault[] =>
     const found: Fault[] = []
     for (const [label, value] of Object.entries(SCOPE)) {
       const isThere = matchers.some(
-        (matcher) =>
-          matcher.label === label && matcher.comparison === '=~' && matcher.value === value,
+        (matcher) => matcher.label === label && matcher.comparison === '=~' && matcher.value === value,
       )
-      if (isScoped && !isThere)
-        found.push({ rule: 'scope', what: `${metric} is asked without ${label}=~"${value}"` })
+      if (isScoped && !isThere) found.push({ rule: 'scope', what: `${metric} is asked without ${label}=~"${value}"` })
     }
     const known = knownMetric(metric)
     if (!known) {
@@ -100,15 +95,7 @@ const lintSelectors = (text: string, isScoped: boolean): readonly Fault[] =>
   })
 
 const OVER_TIME = new Set(['rate', 'irate', 'increase', 'resets'])
-const OF_COUNTERS = new Set([
-  ...OVER_TIME,
-  'changes',
-  'absent',
-  'absent_over_time',
-  'timestamp',
-  'count',
-  'group',
-])
+const OF_COUNTERS = new Set([...OVER_TIME, 'changes', 'absent', 'absent_over_time', 'timestamp', 'count', 'group'])
 
 /** Counters need a rate or increase, gauges must not have one, and rate windows must fit the step. */
 const lintCalls = (text: string, original: string): readonly Fault[] => {
@@ -125,10 +112,7 @@ const lintCalls = (text: string, original: string): readonly Fault[] => {
       if (known?.isCounter === false && over !== undefined)
         found.push({ rule: 'rate', what: `${metric} is a gauge; expected no ${over} of it` })
       const window = /^\s*\[([^\]:]+)/.exec(original.slice(node.to))?.[1] ?? ''
-      if (
-        (over === 'rate' || over === 'irate') &&
-        !/^\$\{?__(?:rate_interval|range)\}?$/.test(window)
-      )
+      if ((over === 'rate' || over === 'irate') && !/^\$\{?__(?:rate_interval|range)\}?$/.test(window))
         found.push({
           rule: 'rate',
           what: `the ${over} of ${metric} is over ${window}; expected $__rate_interval`,
@@ -177,9 +161,7 @@ const lintChoices = (text: string): readonly Fault[] => {
 }
 
 const lintGroupings = (text: string): readonly Fault[] => {
-  const made = [
-    ...text.matchAll(/label_(?:replace|join)\([^"]*"(\w+)"|count_values\w*\s*\(\s*"(\w+)"/g),
-  ]
+  const made = [...text.matchAll(/label_(?:replace|join)\([^"]*"(\w+)"|count_values\w*\s*\(\s*"(\w+)"/g)]
   const own = new Set(made.flatMap((match) => [match[1], match[2]]))
   return readPromql(text)
     .groupings.filter((label) => !knownLabels.has(label) && !own.has(label))

@@ -18,27 +18,16 @@ export const lintFrame = (name: string, dashboard: Dashboard): readonly Finding[
 const lintIdentity = (name: string, dashboard: Dashboard): readonly Finding[] => {
   const { uid, tags, editable, annotations, timezone, graphTooltip } = dashboard
   const expected: readonly (readonly [boolean, string])[] = [
-    [
-      uid === `chain-${name}`,
-      `its uid is "${uid}"; expected "chain-${name}", which alerts link to`,
-    ],
-    [
-      uid.length <= UID_LENGTH,
-      `its uid has ${uid.length} characters; expected ${UID_LENGTH} at most`,
-    ],
+    [uid === `chain-${name}`, `its uid is "${uid}"; expected "chain-${name}", which alerts link to`],
+    [uid.length <= UID_LENGTH, `its uid has ${uid.length} characters; expected ${UID_LENGTH} at most`],
     [tags.includes(TAG), `it lacks the tag "${TAG}", by which the dashboards find each other`],
-    [
-      !editable,
-      'it can be edited in Grafana, and what is edited there is lost; expected editable: false',
-    ],
+    [!editable, 'it can be edited in Grafana, and what is edited there is lost; expected editable: false'],
     [timezone === 'browser', `its time zone is "${timezone}"; expected that of the browser`],
     [graphTooltip === 1, 'its panels do not share their cursor; expected graphTooltip: 1'],
   ]
   const sources = annotations.list
     .filter(({ datasource, builtIn }) => builtIn !== 1 && datasource.uid !== '${datasource}')
-    .map(
-      (one) => `annotation "${one.name}" asks "${one.datasource.uid}"; expected "\${datasource}"`,
-    )
+    .map((one) => `annotation "${one.name}" asks "${one.datasource.uid}"; expected "\${datasource}"`)
   return [
     ...expected.filter(([isSo]) => !isSo).map(([, what]) => finding('frame', name, what)),
     ...sources.map((what) => finding('datasource', name, what)),
@@ -58,8 +47,7 @@ const lintVariables = (name: string, dashboard: Dashboard): readonly Finding[] =
   })
   for (const variable of list) {
     for (const what of faultsOf(variable)) say(`variable "${variable.name}" ${what}`)
-    if (!new RegExp(`\\$\\{?${variable.name}\\b`).test(text))
-      say(`variable "${variable.name}" is used nowhere`)
+    if (!new RegExp(`\\$\\{?${variable.name}\\b`).test(text)) say(`variable "${variable.name}" is used nowhere`)
   }
   return found
 }
@@ -74,10 +62,7 @@ const faultsOf = (variable: Variable): readonly string[] => {
   const checks: readonly (readonly [boolean, string])[] = [
     [label !== '', 'has no label; expected a word for people'],
     [!isQuery || datasource?.uid === '${datasource}', 'does not ask "${datasource}"'],
-    [
-      !isQuery || refresh === ON_TIME_CHANGE,
-      'is not asked again when the time range changes; expected refresh: 2',
-    ],
+    [!isQuery || refresh === ON_TIME_CHANGE, 'is not asked again when the time range changes; expected refresh: 2'],
     [name !== 'job' || !multi, 'is multi; expected one job'],
     [
       !multi || allValue === '.*',
@@ -93,13 +78,7 @@ const lintPanelIds = (name: string, { panels }: Dashboard): readonly Finding[] =
   const found: Finding[] = []
   for (const panel of all) {
     if (seen.has(panel.id))
-      found.push(
-        finding(
-          'identity',
-          `${name}, panel ${titleOf(panel)}`,
-          `another panel has its id ${panel.id}, too`,
-        ),
-      )
+      found.push(finding('identity', `${name}, panel ${titleOf(panel)}`, `another panel has its id ${panel.id}, too`))
     seen.add(panel.id)
   }
   return found
@@ -128,9 +107,7 @@ const lintGrid = (name: string, dashboard: Dashboard): readonly Finding[] => {
   ]
   const wide = panelsOf(dashboard)
     .filter(({ gridPos: { x, w } }) => x + w > COLUMNS)
-    .map((panel) =>
-      finding('grid', `${name}, panel ${titleOf(panel)}`, `it ends beyond the ${COLUMNS} columns`),
-    )
+    .map((panel) => finding('grid', `${name}, panel ${titleOf(panel)}`, `it ends beyond the ${COLUMNS} columns`))
   return [...wide, ...layers.flatMap((layer) => overlaps(name, layer))]
 }
 
@@ -139,9 +116,7 @@ const overlaps = (name: string, layer: readonly Place[]): readonly Finding[] =>
     layer
       .slice(index + 1)
       .filter((other) => touch(one.gridPos, other.gridPos))
-      .map((other) =>
-        finding('grid', `${name}, panel ${other.title}`, `it lies over panel ${one.title}`),
-      ),
+      .map((other) => finding('grid', `${name}, panel ${other.title}`, `it lies over panel ${one.title}`)),
   )
 
 const touch = (a: Place['gridPos'], b: Place['gridPos']): boolean =>

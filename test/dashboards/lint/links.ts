@@ -16,28 +16,19 @@ export const landmarkSchema = z.object({
 type Landmark = z.output<typeof landmarkSchema>
 
 /** Links must refer to existing dashboards and runbooks. */
-export const lintLinks = (
-  name: string,
-  dashboard: Dashboard,
-  all: readonly Landmark[],
-): readonly Finding[] => [
+export const lintLinks = (name: string, dashboard: Dashboard, all: readonly Landmark[]): readonly Finding[] => [
   ...(dashboard.links ?? [])
     .filter(
       ({ type, tags = [] }) =>
-        type === 'dashboards' &&
-        !all.some((other) => tags.every((tag) => other.tags.includes(tag))),
+        type === 'dashboards' && !all.some((other) => tags.every((tag) => other.tags.includes(tag))),
     )
     .map(({ title }) => finding('link', name, `link "${title}" finds no dashboard by its tags`)),
   ...dashboard.panels
     .flatMap((panel) => (panel.type === 'row' ? [panel, ...panel.panels] : [panel]))
-    .flatMap((panel) =>
-      urlsIn(panel).map((url) => ({ where: `${name}, panel "${panel.title ?? ''}"`, url })),
-    )
+    .flatMap((panel) => urlsIn(panel).map((url) => ({ where: `${name}, panel "${panel.title ?? ''}"`, url })))
     .concat(urlsIn(dashboard.links).map((url) => ({ where: name, url })))
     .flatMap(({ where, url }) =>
-      [faultOf(url, all)].flatMap((what) =>
-        what === null ? [] : [finding('link', where, `link ${url} ${what}`)],
-      ),
+      [faultOf(url, all)].flatMap((what) => (what === null ? [] : [finding('link', where, `link ${url} ${what}`)])),
     ),
 ]
 
@@ -46,9 +37,7 @@ const urlsIn = (value: unknown, key = ''): readonly string[] => {
   if (typeof value === 'string') {
     if (key === 'url') return value === '' ? [] : [value]
     if (key !== 'description' && key !== 'content') return []
-    return [...value.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, url]) =>
-      url === undefined ? [] : [url],
-    )
+    return [...value.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, url]) => (url === undefined ? [] : [url]))
   }
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([inner, part]) =>
@@ -72,8 +61,6 @@ const faultOf = (url: string, all: readonly Landmark[]): string | null => {
   const target = all.find((other) => other.uid === uid)
   if (!target) return `leads to the dashboard "${uid}", which there is not`
   const names = target.templating.list.map((variable) => variable.name)
-  const unknown = [...query.matchAll(/(?:^|&)var-(\w+)=/g)].find(
-    ([, variable = '']) => !names.includes(variable),
-  )
+  const unknown = [...query.matchAll(/(?:^|&)var-(\w+)=/g)].find(([, variable = '']) => !names.includes(variable))
   return unknown ? `sets the variable "${unknown[1]}", which the dashboard "${uid}" has not` : null
 }

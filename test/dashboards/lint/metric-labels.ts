@@ -16,10 +16,7 @@ const recordedLabels = (name: string): Known['labels'] => {
   const ruled = rules.filter(({ record }) => record === name)
   const values = ruled.flatMap(({ labels = {} }) => Object.entries(labels))
   const own = Object.fromEntries(
-    values.map(([label]) => [
-      label,
-      values.filter(([other]) => other === label).map(([, value]) => value),
-    ]),
+    values.map(([label]) => [label, values.filter(([other]) => other === label).map(([, value]) => value)]),
   )
   // The labels that the expression keeps, according to the level in the name of the rule.
   const level = name.split(':')[0]?.split('_').slice(1) ?? []
@@ -61,8 +58,7 @@ const CPU = /^process_cpu_(?:(?:user|system)_)?seconds_total$/
 /** Labels and type of a metric; undefined if no source exposes it. */
 export const knownMetric = (name: string): Known | undefined => {
   const own = definitions.get(name)
-  if (own && own.type !== 'histogram')
-    return { labels: own.labels ?? {}, isCounter: own.type !== 'gauge' }
+  if (own && own.type !== 'histogram') return { labels: own.labels ?? {}, isCounter: own.type !== 'gauge' }
   const [, base = '', suffix = ''] = /^(\w+)_(bucket|sum|count)$/.exec(name) ?? []
   const whole = definitions.get(base)
   if (whole?.type === 'histogram') {
@@ -75,14 +71,12 @@ export const knownMetric = (name: string): Known | undefined => {
   if (OF_PROCESS.test(name)) return { labels: { version: 'open' }, isCounter: false }
   if (CPU.test(name)) return { labels: {}, isCounter: true }
   // A selector by a name pattern: each matching name is a known metric.
-  if (isPattern(name))
-    return [...recorded.keys()].some((key) => matches(name, key)) ? { labels: {} } : undefined
+  if (isPattern(name)) return [...recorded.keys()].some((key) => matches(name, key)) ? { labels: {} } : undefined
   return OF_PROMETHEUS[name] ?? recorded.get(name)
 }
 
 const isPattern = (name: string): boolean => !/^[\w:]*$/.test(name)
-const matches = (pattern: string, name: string): boolean =>
-  new RegExp(`^(?:${pattern})$`).test(name)
+const matches = (pattern: string, name: string): boolean => new RegExp(`^(?:${pattern})$`).test(name)
 
 /** All known labels. */
 export const knownLabels: ReadonlySet<string> = new Set([

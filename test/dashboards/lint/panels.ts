@@ -35,9 +35,7 @@ const wordsOf = ({ title = '', description = '', fieldConfig }: Panel): readonly
   if (words.length < FEWEST_LETTERS)
     found.push('its description is missing or too short; expected what it shows and what to do')
   else if (!RUNBOOK.test(description))
-    found.push(
-      'its description names no alert with a runbook; expected at least one link to what to do',
-    )
+    found.push('its description names no alert with a runbook; expected at least one link to what to do')
   if ((fieldConfig?.defaults.noValue ?? '') === '')
     found.push('it does not say what stands there when nothing is known; expected noValue')
   return found
@@ -60,42 +58,28 @@ const unitsOf = (panel: Panel): readonly string[] => {
   const mappings = all.filter(isOfValue)
   const showsNames = options?.['textMode'] === 'name'
   if (WORDY.has(type))
-    return mappings.length > 0 || hasWords(panel)
-      ? []
-      : ['its values have no words; expected mappings']
+    return mappings.length > 0 || hasWords(panel) ? [] : ['its values have no words; expected mappings']
   if (showsNames || mappings.length > 0) return []
   return complaint(unit).map((what) => `its unit ${what}`)
 }
 
 const hasWords = ({ fieldConfig }: Panel): boolean =>
-  fieldConfig?.overrides.some(({ properties }) => properties.some(({ id }) => id === 'mappings')) ??
-  false
+  fieldConfig?.overrides.some(({ properties }) => properties.some(({ id }) => id === 'mappings')) ?? false
 
 const complaint = (unit: string | undefined): readonly string[] => {
-  if (unit === undefined || unit === '')
-    return ['is missing; expected one of those that Grafana knows']
+  if (unit === undefined || unit === '') return ['is missing; expected one of those that Grafana knows']
   if (unit === 'short') return ['is "short", which makes 158.6 Mil of a height; expected "locale"']
-  if (unit === 'none')
-    return ['is "none", and its values have no words; expected a unit, or mappings']
-  return UNITS.has(unit) || OWN_UNIT.test(unit)
-    ? []
-    : [`is "${unit}"; expected one that Grafana knows`]
+  if (unit === 'none') return ['is "none", and its values have no words; expected a unit, or mappings']
+  return UNITS.has(unit) || OWN_UNIT.test(unit) ? [] : [`is "${unit}"; expected one that Grafana knows`]
 }
 
 /** Each value of a table is a column with a unit or value labels, or is hidden. */
-const columnsOf = ({
-  targets = [],
-  transformations = [],
-  fieldConfig,
-}: Panel): readonly string[] => {
-  const names = transformations.flatMap(({ options }) =>
-    Object.entries(renamed.parse(options).renameByName ?? {}),
-  )
+const columnsOf = ({ targets = [], transformations = [], fieldConfig }: Panel): readonly string[] => {
+  const names = transformations.flatMap(({ options }) => Object.entries(renamed.parse(options).renameByName ?? {}))
   return targets.flatMap(({ refId }) => {
     const wanted = targets.length === 1 ? 'Value' : `Value #${refId}`
     const title = names.find(([from]) => from === wanted)?.[1] ?? wanted
-    const properties =
-      fieldConfig?.overrides.find(({ matcher }) => matcher.options === title)?.properties ?? []
+    const properties = fieldConfig?.overrides.find(({ matcher }) => matcher.options === title)?.properties ?? []
     const has = (id: string): boolean => properties.some((property) => property.id === id)
     const mappings = properties.find(({ id }) => id === 'mappings')?.value
     if (has('custom.hidden') || (Array.isArray(mappings) && mappings.some(isOfValue))) return []
@@ -121,8 +105,7 @@ interface Fault {
 
 const lintTargets = ({ datasource, targets = [], type }: Panel): readonly Fault[] => {
   const found: Fault[] = []
-  if (targets.length === 0)
-    found.push({ rule: 'target', what: 'it asks nothing; expected a target' })
+  if (targets.length === 0) found.push({ rule: 'target', what: 'it asks nothing; expected a target' })
   if (datasource?.uid !== SOURCE)
     found.push({
       rule: 'datasource',
@@ -131,8 +114,7 @@ const lintTargets = ({ datasource, targets = [], type }: Panel): readonly Fault[
   const seen = new Set<string>()
   for (const target of targets) {
     const { refId } = target
-    if (seen.has(refId))
-      found.push({ rule: 'identity', target: refId, what: 'another target has the same refId' })
+    if (seen.has(refId)) found.push({ rule: 'identity', target: refId, what: 'another target has the same refId' })
     seen.add(refId)
     if (target.datasource?.uid !== SOURCE)
       found.push({
@@ -152,14 +134,8 @@ const shapeOf = (target: Target, type: Panel['type']): readonly string[] => {
     [!hide, 'it is hidden; expected no target that nobody sees'],
     [instant !== range, 'it is asked neither at one moment nor over time, or both'],
     [!isOverTime || range, 'it is asked at one moment, and drawn over time; expected a range'],
-    [
-      type !== 'table' || (instant && format === 'table'),
-      'it is no table; expected an instant query in that format',
-    ],
-    [
-      type === 'table' || legendFormat !== '',
-      'it has no legend; expected a name for what is drawn',
-    ],
+    [type !== 'table' || (instant && format === 'table'), 'it is no table; expected an instant query in that format'],
+    [type === 'table' || legendFormat !== '', 'it has no legend; expected a name for what is drawn'],
   ]
   return checks.filter(([isSo]) => !isSo).map(([, what]) => what)
 }

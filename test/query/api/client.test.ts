@@ -46,9 +46,7 @@ const randomRun = (seed: number) => {
 const it = apiTest.extend('served', {})
 
 describe.each(['spec', 'hosted'] as const)('the client with the %s dialect', (dialect) => {
-  it('receives every log once and in order, for any chain, filter and page size', async ({
-    serve,
-  }) => {
+  it('receives every log once and in order, for any chain, filter and page size', async ({ serve }) => {
     for (let seed = 0; seed < 30; seed += 1) {
       const run = randomRun(1000 + 2 * seed)
       const store = memoryStore()
@@ -96,9 +94,7 @@ describe.each(['spec', 'hosted'] as const)('the client with the %s dialect', (di
     const beyond = chain[28]?.logs.length ?? 0
     const cut = scanCoverage(Buffer.from(got.text), 28, refuse)
     expect(cut?.beyond).toBe(dialect === 'spec' ? beyond + (chain[29]?.logs.length ?? 0) : beyond)
-    expect(cut?.trimmed?.toString().split('"log_index"')).toHaveLength(
-      total - (cut?.beyond ?? 0) + 1,
-    )
+    expect(cut?.trimmed?.toString().split('"log_index"')).toHaveLength(total - (cut?.beyond ?? 0) + 1)
   })
 
   it('reports an invalid API key', async ({ serve }) => {

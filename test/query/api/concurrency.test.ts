@@ -8,17 +8,7 @@ import type { LogStore } from '../../../src/query/store/store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
-import {
-  ask,
-  codeOf,
-  hashOf,
-  it,
-  plainChain,
-  type QueryApi,
-  rawQuery,
-  RIGHT,
-  storeWith,
-} from './fixtures.ts'
+import { ask, codeOf, hashOf, it, plainChain, type QueryApi, rawQuery, RIGHT, storeWith } from './fixtures.ts'
 
 /** A limit of two with a queue of two; the test ends each work item. */
 const createBusy = () => {
@@ -125,8 +115,7 @@ const slowStore = () => {
         resolve()
       })
     })
-    if (signal.aborted)
-      throw new StoreError('aborted', { doing: 'read', happened: 'the caller went' })
+    if (signal.aborted) throw new StoreError('aborted', { doing: 'read', happened: 'the caller went' })
     return store.read(selection, signal)
   }
   return { store: storeWith({ read }, store), reads }

@@ -1,15 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { Block, StoredLog } from '../../../src/query/store/store.ts'
 import { memoryStore } from '../../support/memory-store.ts'
-import {
-  ask,
-  errorOf,
-  hashOf,
-  it as apiTest,
-  plainChain,
-  type ServeApi,
-  storeWith,
-} from './fixtures.ts'
+import { ask, errorOf, hashOf, it as apiTest, plainChain, type ServeApi, storeWith } from './fixtures.ts'
 
 const TOKEN = `0x${'da'.repeat(20)}`
 const OTHER = `0x${'0e'.repeat(20)}`
@@ -52,15 +44,11 @@ describe('a query without filters', () => {
     const fields = { field_selection: { log: ['log_index'] } }
     const got = await ask(served, page(fields))
     expect([got.status, got.text]).toEqual([200, '{"data":[],"archive_height":60}'])
-    expect((await ask(served, page({ ...fields, from_block: 100 }))).text).toBe(
-      '{"data":[],"archive_height":60}',
-    )
+    expect((await ask(served, page({ ...fields, from_block: 100 }))).text).toBe('{"data":[],"archive_height":60}')
     const gone = await ask(served, page({ ...fields, from_block: 7 }))
     expect([gone.status, errorOf(gone).code]).toEqual([410, 'pruned'])
   })
-  it('matches no log and covers the blocks: hosted, with all blocks if requested', async ({
-    serve,
-  }) => {
+  it('matches no log and covers the blocks: hosted, with all blocks if requested', async ({ serve }) => {
     const served = await serve({ dialect: 'hosted' })
     const ends = async (more: object) => {
       const { text } = await ask(served, page(more))
@@ -69,10 +57,7 @@ describe('a query without filters', () => {
     expect(await ends({})).toEqual(['61', []])
     expect(await ends({ to_block: 20 })).toEqual(['20', []])
     const blocks = { include_all_blocks: true, field_selection: { block: ['number'] } }
-    expect(await ends({ to_block: 13, ...blocks })).toEqual([
-      '13',
-      ['"number":10', '"number":11', '"number":12'],
-    ])
+    expect(await ends({ to_block: 13, ...blocks })).toEqual(['13', ['"number":10', '"number":11', '"number":12']])
   })
   it('is unavailable while the store is empty, as with a filter', async ({ serve }) => {
     const body = page({ field_selection: { log: ['log_index'] } })
@@ -82,9 +67,7 @@ describe('a query without filters', () => {
 })
 
 describe('the spec dialect', () => {
-  it('returns an entry for each block with logs, with the selected fields only', async ({
-    serve,
-  }) => {
+  it('returns an entry for each block with logs, with the selected fields only', async ({ serve }) => {
     const got = await ask(await serve(), {
       from_block: 10,
       to_block: 40,
@@ -141,13 +124,8 @@ describe('the spec dialect', () => {
     )
     const { port } = await serve({ blocks: plainChain(from, from + 999, logs) })
     const asked = { from_block: from, logs: [{}], field_selection: { log: ['data'] } }
-    const entries = Array.from(
-      { length: 1000 },
-      (_, index) => `{"logs":[{"data":"0x"}],"block":${from + index}}`,
-    )
-    expect((await ask({ port }, asked)).text).toBe(
-      `{"data":[${entries.join(',')}],"archive_height":${from + 999}}`,
-    )
+    const entries = Array.from({ length: 1000 }, (_, index) => `{"logs":[{"data":"0x"}],"block":${from + index}}`)
+    expect((await ask({ port }, asked)).text).toBe(`{"data":[${entries.join(',')}],"archive_height":${from + 999}}`)
   })
 
   it('to_block is inclusive; next_block is present until the last page', async ({ serve }) => {
@@ -183,22 +161,15 @@ const OFFICIAL = `{"from_block":10,"to_block":50,"logs":[{"address":["${TOKEN}"]
 const GUARD = `"rollback_guard":{"block_number":49,"timestamp":1700000049,"hash":"${hashOf(49)}","first_block_number":10,"first_parent_hash":"${hashOf(9)}"}`
 
 describe('the hosted dialect', () => {
-  it('serves the official client: to_block exclusive, next_block always, batches, a guard', async ({
-    hosted,
-  }) => {
+  it('serves the official client: to_block exclusive, next_block always, batches, a guard', async ({ hosted }) => {
     expect((await hosted(OFFICIAL)).text).toBe(
       `{"data":[{"blocks":[],"transactions":[],"logs":[{"data":"0x01","topic0":"${TRANSFER}"},{"data":"0xff","topic0":"${TRANSFER}"}],"traces":[]}],` +
         `"archive_height":60,"next_block":50,"total_execution_time":0,${GUARD}}`,
     )
   })
 
-  it('blocks are returned with their logs unless the join mode is JoinNothing', async ({
-    hosted,
-  }) => {
-    const body = OFFICIAL.replace('JoinNothing', 'Default').replace(
-      '"timestamp"',
-      '"timestamp","hash","parent_hash"',
-    )
+  it('blocks are returned with their logs unless the join mode is JoinNothing', async ({ hosted }) => {
+    const body = OFFICIAL.replace('JoinNothing', 'Default').replace('"timestamp"', '"timestamp","hash","parent_hash"')
     const blocks = [12, 40].map(
       (number) =>
         `{"number":${number},"hash":"${hashOf(number)}","parent_hash":"${hashOf(number - 1)}","timestamp":"0x${(1_700_000_000 + number).toString(16)}"}`,
@@ -284,11 +255,7 @@ describe('the hosted dialect', () => {
     ['transactions[0]', 'not_served', { transactions: [{ from: [TOKEN] }] }],
     ['traces[0]', 'not_served', { traces: [{}] }],
     ['blocks[0]', 'not_served', { blocks: [{}] }],
-    [
-      'field_selection.transaction[0]',
-      'not_served',
-      { field_selection: { transaction: ['hash'] } },
-    ],
+    ['field_selection.transaction[0]', 'not_served', { field_selection: { transaction: ['hash'] } }],
     ['field_selection.trace[0]', 'not_served', { field_selection: { trace: ['type'] } }],
     ['field_selection.block[1]', 'bad_value', { field_selection: { block: ['number', 'miner'] } }],
     ['logs[0].exclude', 'not_served', { logs: [{ include: {}, exclude: { address: [TOKEN] } }] }],

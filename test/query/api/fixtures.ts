@@ -87,8 +87,7 @@ export const ask = async (
   api: { readonly port: number },
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Got> =>
-  askRaw(api, { body: typeof body === 'string' ? body : JSON.stringify(body), headers })
+): Promise<Got> => askRaw(api, { body: typeof body === 'string' ? body : JSON.stringify(body), headers })
 
 /** Blocks without logs, except for the given ones. */
 export const plainChain = (

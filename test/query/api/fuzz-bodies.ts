@@ -59,9 +59,7 @@ const addHosted = (body: Json, dice: Dice): void => {
 }
 
 const randomLogs = (dice: Dice): Json => {
-  const address = Array.from({ length: oneOf(dice, [0, 1, 2]) }, () =>
-    inAnyCase(contract(dice(7)), dice),
-  )
+  const address = Array.from({ length: oneOf(dice, [0, 1, 2]) }, () => inAnyCase(contract(dice(7)), dice))
   const topics = Array.from({ length: dice(5) }, () =>
     Array.from({ length: oneOf(dice, [0, 0, 1, 3]) }, () =>
       inAnyCase(dice(9) === 0 ? hexOf(dice, 32) : word(dice(6)), dice),
@@ -70,8 +68,7 @@ const randomLogs = (dice: Dice): Json => {
   return { ...(dice(3) > 0 && { address }), ...(dice(3) > 0 && { topics }) }
 }
 
-const inAnyCase = (hex: string, dice: Dice): string =>
-  dice(4) === 0 ? `0x${hex.slice(2).toUpperCase()}` : hex
+const inAnyCase = (hex: string, dice: Dice): string => (dice(4) === 0 ? `0x${hex.slice(2).toUpperCase()}` : hex)
 
 /** Of any kind, most of them wrong wherever they are put. */
 const JUNK: readonly [(dice: Dice) => unknown, ...((dice: Dice) => unknown)[]] = [

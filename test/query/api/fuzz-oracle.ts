@@ -1,10 +1,6 @@
 import { z } from 'zod'
 import { LOG_FIELDS, type LogField } from '../../../src/query/log-fields.ts'
-import {
-  BLOCK_FIELDS,
-  type BlockField,
-  type Dialect,
-} from '../../../src/query/service/api/parse-query.ts'
+import { BLOCK_FIELDS, type BlockField, type Dialect } from '../../../src/query/service/api/parse-query.ts'
 import type { Block, Filter } from '../../../src/query/store/store.ts'
 import { keeps, VALUES } from '../../support/memory-store.ts'
 
@@ -40,9 +36,7 @@ const NOTHING = z.array(z.never()).nullish()
 const HOSTED = z.strictObject({
   from_block: BLOCK,
   to_block: BLOCK.nullish(),
-  logs: z
-    .array(z.union([FILTER, z.strictObject({ include: FILTER, exclude: z.null().optional() })]))
-    .max(MOST_FILTERS),
+  logs: z.array(z.union([FILTER, z.strictObject({ include: FILTER, exclude: z.null().optional() })])).max(MOST_FILTERS),
   field_selection: z
     .strictObject({
       log: z.array(z.enum(LOG_FIELDS)).optional(),
@@ -127,10 +121,7 @@ export interface Row {
 }
 
 /** Every matching log: the naive filter over the whole chain. */
-export const expectedLogs = (
-  chain: readonly Block[],
-  { from, end, filters, fields }: Wanted,
-): readonly Row[] => {
+export const expectedLogs = (chain: readonly Block[], { from, end, filters, fields }: Wanted): readonly Row[] => {
   const rows: Row[] = []
   for (const block of chain) {
     if (block.number < from || block.number > end) continue
@@ -151,8 +142,7 @@ export const expectedBlocks = (
 ): readonly Row[] => {
   if (blockFields.length === 0) return []
   const found = new Set(logs.map(({ block }) => block))
-  const isTold = (number: number): boolean =>
-    allBlocks ? number >= from && number <= end : found.has(number)
+  const isTold = (number: number): boolean => (allBlocks ? number >= from && number <= end : found.has(number))
   return chain
     .filter(({ number }) => isTold(number))
     .map((block) => {

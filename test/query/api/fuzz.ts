@@ -10,14 +10,7 @@ import { memoryStore } from '../../support/memory-store.ts'
 import { diceOf, randomChain } from '../../support/store-cases.ts'
 import { askRaw, startQueryApi } from './fixtures.ts'
 import { randomBody } from './fuzz-bodies.ts'
-import {
-  expectedBlocks,
-  expectedLogs,
-  ORACLE_LIMITS,
-  type Row,
-  type Wanted,
-  wantedOf,
-} from './fuzz-oracle.ts'
+import { expectedBlocks, expectedLogs, ORACLE_LIMITS, type Row, type Wanted, wantedOf } from './fuzz-oracle.ts'
 
 /** Small enough that most answers take several pages. */
 const FUZZ_LIMITS: QueryLimits = {
@@ -65,8 +58,7 @@ export const checkBody = async (bytes: Buffer, core: Core, fuzzed: Fuzzed): Prom
   const first = chain[0]?.number ?? 0
   const wanted = wantedOf(bytes, dialect, chain.at(-1)?.number ?? 0)
   const reply = await core(bytes)
-  const isPruned =
-    wanted && wanted.from < first && (dialect === 'spec' || wanted.end >= wanted.from)
+  const isPruned = wanted && wanted.from < first && (dialect === 'spec' || wanted.end >= wanted.from)
   const status = wanted === undefined ? 400 : isPruned ? 410 : 200
   if (reply.status !== status) throw new Error(`${reply.status} where ${status} was expected`)
   if (wanted === undefined || isPruned) {
@@ -112,8 +104,7 @@ const walk = async (walking: Walk): Promise<Course> => {
       blocks: blocks.filter(isInside),
     }
     const expected = write({ ...page, hasLogs: wanted.fields.length > 0 })
-    if (text !== expected)
-      throw new Error(`page from ${from}:\n${text}\nwhere was expected\n${expected}`)
+    if (text !== expected) throw new Error(`page from ${from}:\n${text}\nwhere was expected\n${expected}`)
     if (next > wanted.end) return { status: 200, pages, logs: logs.length }
     if (next <= from || told === undefined) throw new Error(`${next} after ${from} leads nowhere`)
     const isFull = inside.filter(({ block }) => block < next - 1).length >= FUZZ_LIMITS.pageLogs
@@ -193,10 +184,7 @@ const fuzzChain = async (dialect: Dialect, seed: number): Promise<readonly Cours
   const reply = await core(body)
   await api.close()
   const timeless = (text: string): string => text.replace(/_time":\d+/, '_time":0')
-  expect([got.status, timeless(got.text)]).toEqual([
-    reply.status,
-    timeless(reply.body.toString('utf8')),
-  ])
+  expect([got.status, timeless(got.text)]).toEqual([reply.status, timeless(reply.body.toString('utf8'))])
   return courses
 }
 
@@ -207,12 +195,10 @@ export const fuzzDialect = async (dialect: Dialect): Promise<void> => {
   Error.stackTraceLimit = 0
   const courses: Course[] = []
   const chains = Math.ceil(BODIES / 2 / BODIES_A_CHAIN)
-  for (let each = 0; each < chains; each += 1)
-    courses.push(...(await fuzzChain(dialect, SEED * 1_000_000 + 2 * each)))
+  for (let each = 0; each < chains; each += 1) courses.push(...(await fuzzChain(dialect, SEED * 1_000_000 + 2 * each)))
   Error.stackTraceLimit = before
   // Guards against a run that tests nothing.
-  const share = (of: (course: Course) => boolean): number =>
-    courses.filter(of).length / courses.length
+  const share = (of: (course: Course) => boolean): number => courses.filter(of).length / courses.length
   expect(courses.length).toBeGreaterThanOrEqual(BODIES / 2)
   expect(share(({ status }) => status === 200)).toBeGreaterThan(0.35)
   expect(share(({ status }) => status === 400)).toBeGreaterThan(0.2)

@@ -4,9 +4,7 @@ import { StoreError } from '../../../src/query/store/errors.ts'
 import { ask, askRaw, codeOf, it, RIGHT, storeWith } from './fixtures.ts'
 
 describe('HTTP errors', () => {
-  it('60 a body over 1 MiB, with or without Content-Length: 413, and the client receives it', async ({
-    api,
-  }) => {
+  it('60 a body over 1 MiB, with or without Content-Length: 413, and the client receives it', async ({ api }) => {
     const body = Buffer.alloc(3 * 1024 * 1024, ' ')
     const told = await askRaw(api, { body, headers: { 'content-length': String(body.length) } })
     const untold = await askRaw(api, { body, headers: { 'transfer-encoding': 'chunked' } })
@@ -17,12 +15,7 @@ describe('HTTP errors', () => {
   })
 
   it('61 another content type, or none: 415', async ({ api }) => {
-    for (const type of [
-      'text/plain',
-      'application/x-www-form-urlencoded',
-      'application/json; charset=latin1',
-      '',
-    ]) {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1', '']) {
       const got = await ask(api, RIGHT, { 'content-type': type })
       expect([type, got.status, codeOf(got)]).toEqual([type, 415, 'media_type'])
     }
@@ -51,8 +44,7 @@ describe('HTTP errors', () => {
   it('63 over the rate limit: 429, the remaining requests and Retry-After', async ({ serve }) => {
     const limited = await serve({ requestsPerMinute: 2 })
     const left = []
-    for (let each = 0; each < 2; each += 1)
-      left.push((await ask(limited, RIGHT)).headers['x-ratelimit-remaining'])
+    for (let each = 0; each < 2; each += 1) left.push((await ask(limited, RIGHT)).headers['x-ratelimit-remaining'])
     expect(left).toEqual(['1', '0'])
     const got = await ask(limited, RIGHT)
     expect([got.status, codeOf(got)]).toEqual([429, 'rate_limited'])
@@ -77,18 +69,12 @@ describe('HTTP errors', () => {
       ['DELETE', '/height', 'GET, HEAD, OPTIONS'],
     ] as const) {
       const got = await askRaw(api, { method, path })
-      expect([got.status, codeOf(got), got.headers.allow]).toEqual([
-        405,
-        'method_not_allowed',
-        allow,
-      ])
+      expect([got.status, codeOf(got), got.headers.allow]).toEqual([405, 'method_not_allowed', allow])
     }
     expect((await askRaw(api, { method: 'HEAD', path: '/query' })).status).toBe(405)
   })
 
-  it('65 a store that fails: 503 and Retry-After; the height is still available', async ({
-    serve,
-  }) => {
+  it('65 a store that fails: 503 and Retry-After; the height is still available', async ({ serve }) => {
     const doing = 'read logs of /var/lib/secret-place'
     for (const kind of ['unavailable', 'broken', 'missing', 'aborted'] as const) {
       const failing = await serve({
@@ -99,11 +85,7 @@ describe('HTTP errors', () => {
         height: () => 30,
       })
       const got = await ask(failing, RIGHT)
-      expect([got.status, codeOf(got), got.headers['retry-after']]).toEqual([
-        503,
-        'unavailable',
-        '5',
-      ])
+      expect([got.status, codeOf(got), got.headers['retry-after']]).toEqual([503, 'unavailable', '5'])
       expect(got.text).not.toContain('secret-place')
       expect(failing.complaints).toHaveLength(kind === 'aborted' ? 0 : 1)
       const height = await askRaw(failing, { method: 'GET', path: '/height' })
@@ -111,9 +93,7 @@ describe('HTTP errors', () => {
     }
   })
 
-  it('66 an internal error: 500, reported to onError, without details for the client', async ({
-    serve,
-  }) => {
+  it('66 an internal error: 500, reported to onError, without details for the client', async ({ serve }) => {
     const broken = await serve({
       blocks: [],
       store: storeWith({

@@ -7,29 +7,16 @@ const TOPIC = `0x${'22'.repeat(32)}`
 
 const withLogs = (logs: unknown) => ({ ...RIGHT, logs })
 const withTopics = (topics: unknown) => withLogs([{ topics }])
-const text = (more: string): string =>
-  `{"from_block":10,"logs":[{}],"field_selection":{"log":["data"]}${more}}`
+const text = (more: string): string => `{"from_block":10,"logs":[{}],"field_selection":{"log":["data"]}${more}}`
 
 /** Name, body, and the expected status, code and path. */
-const ROWS: readonly (readonly [
-  name: string,
-  body: unknown,
-  status: number,
-  code: string,
-  path: string | null,
-])[] = [
+const ROWS: readonly (readonly [name: string, body: unknown, status: number, code: string, path: string | null])[] = [
   ['1 not JSON', '{', 400, 'bad_json', null],
   ['2 nothing at all', '', 400, 'bad_json', null],
   ['3 not an object', '[]', 400, 'bad_json', null],
   ['4 null', 'null', 400, 'bad_json', null],
   ['5 a key twice', text(',"from_block":10'), 400, 'bad_json', 'from_block'],
-  [
-    '6 a key twice, once written otherwise',
-    text(String.raw`,"from\u005fblock":9`),
-    400,
-    'bad_json',
-    'from_block',
-  ],
+  ['6 a key twice, once written otherwise', text(String.raw`,"from\u005fblock":9`), 400, 'bad_json', 'from_block'],
   [
     '7 a key twice further in',
     '{"logs":[{},{"address":[],"topics":[],"address":[]}]}',
@@ -47,20 +34,8 @@ const ROWS: readonly (readonly [
     'logs[1].a"',
   ],
   ['10 an unknown key', { ...RIGHT, form_block: 1 }, 400, 'unknown_field', 'form_block'],
-  [
-    '11 a key of the hosted dialect',
-    { ...RIGHT, max_num_logs: 1 },
-    400,
-    'unknown_field',
-    'max_num_logs',
-  ],
-  [
-    '12 an unknown key in a filter',
-    withLogs([{}, { adress: [] }]),
-    400,
-    'unknown_field',
-    'logs[1].adress',
-  ],
+  ['11 a key of the hosted dialect', { ...RIGHT, max_num_logs: 1 }, 400, 'unknown_field', 'max_num_logs'],
+  ['12 an unknown key in a filter', withLogs([{}, { adress: [] }]), 400, 'unknown_field', 'logs[1].adress'],
   ['13 __proto__', text(',"__proto__":{}'), 400, 'unknown_field', '__proto__'],
   ['14 from_block missing', { ...RIGHT, from_block: undefined }, 400, 'bad_value', 'from_block'],
   ['15 from_block negative', { ...RIGHT, from_block: -1 }, 400, 'bad_value', 'from_block'],
@@ -77,20 +52,8 @@ const ROWS: readonly (readonly [
   ['26 a filter that is none', withLogs([{}, null]), 400, 'bad_value', 'logs[1]'],
   ['27 address no list', withLogs([{ address: ADDRESS }]), 400, 'bad_value', 'logs[0].address'],
   ['28 address null', withLogs([{ address: null }]), 400, 'bad_value', 'logs[0].address'],
-  [
-    '29 an address too short',
-    withLogs([{ address: [ADDRESS, '0x11'] }]),
-    400,
-    'bad_value',
-    'logs[0].address[1]',
-  ],
-  [
-    '30 an address without 0x',
-    withLogs([{ address: ['11'.repeat(21)] }]),
-    400,
-    'bad_value',
-    'logs[0].address[0]',
-  ],
+  ['29 an address too short', withLogs([{ address: [ADDRESS, '0x11'] }]), 400, 'bad_value', 'logs[0].address[1]'],
+  ['30 an address without 0x', withLogs([{ address: ['11'.repeat(21)] }]), 400, 'bad_value', 'logs[0].address[0]'],
   [
     '31 an address that is no hex',
     withLogs([{ address: [`0x${'1g'.repeat(20)}`] }]),
@@ -114,13 +77,7 @@ const ROWS: readonly (readonly [
   ],
   ['34 a topic that is a number', withTopics([[1]]), 400, 'bad_value', 'logs[0].topics[0][0]'],
   ['35 a position that is no list', withTopics([TOPIC]), 400, 'bad_value', 'logs[0].topics[0]'],
-  [
-    '36 a position that is null',
-    withTopics([null, [TOPIC]]),
-    400,
-    'bad_value',
-    'logs[0].topics[0]',
-  ],
+  ['36 a position that is null', withTopics([null, [TOPIC]]), 400, 'bad_value', 'logs[0].topics[0]'],
   ['37 five positions', withTopics([[], [], [], [], []]), 400, 'bad_value', 'logs[0].topics[4]'],
   [
     '38 too many values',
@@ -131,42 +88,15 @@ const ROWS: readonly (readonly [
   ],
   [
     '39 too many values in all',
-    withLogs([
-      { address: Array.from({ length: 9999 }, () => ADDRESS) },
-      { topics: [[], [TOPIC, TOPIC]] },
-    ]),
+    withLogs([{ address: Array.from({ length: 9999 }, () => ADDRESS) }, { topics: [[], [TOPIC, TOPIC]] }]),
     400,
     'too_many',
     'logs[1].topics[1][1]',
   ],
-  [
-    '40 too many filters',
-    withLogs(Array.from({ length: 101 }, () => ({}))),
-    400,
-    'too_many',
-    'logs[100]',
-  ],
-  [
-    '41 no selection',
-    { ...RIGHT, field_selection: undefined },
-    400,
-    'bad_value',
-    'field_selection',
-  ],
-  [
-    '42 no selection of logs',
-    { ...RIGHT, field_selection: {} },
-    400,
-    'bad_value',
-    'field_selection.log',
-  ],
-  [
-    '43 an empty selection',
-    { ...RIGHT, field_selection: { log: [] } },
-    400,
-    'bad_value',
-    'field_selection.log',
-  ],
+  ['40 too many filters', withLogs(Array.from({ length: 101 }, () => ({}))), 400, 'too_many', 'logs[100]'],
+  ['41 no selection', { ...RIGHT, field_selection: undefined }, 400, 'bad_value', 'field_selection'],
+  ['42 no selection of logs', { ...RIGHT, field_selection: {} }, 400, 'bad_value', 'field_selection.log'],
+  ['43 an empty selection', { ...RIGHT, field_selection: { log: [] } }, 400, 'bad_value', 'field_selection.log'],
   [
     '44 an unknown field',
     { ...RIGHT, field_selection: { log: ['data', 'topic4'] } },
@@ -188,43 +118,28 @@ const ROWS: readonly (readonly [
     'bad_value',
     'field_selection.log[0]',
   ],
-  [
-    '47 blocks that are not held any more',
-    { ...RIGHT, from_block: 4 },
-    410,
-    'pruned',
-    'from_block',
-  ],
+  ['47 blocks that are not held any more', { ...RIGHT, from_block: 4 }, 410, 'pruned', 'from_block'],
 ]
 
 describe('bad input', () => {
   it.for(ROWS)('%s', async ([, body, status, code, path], { api }) => {
     const got = await ask(api, body)
     const { message, ...error } = errorOf(got)
-    expect([got.status, error]).toEqual([
-      status,
-      { code, path, ...(status === 410 && { first_block: 5 }) },
-    ])
+    expect([got.status, error]).toEqual([status, { code, path, ...(status === 410 && { first_block: 5 }) }])
     expect(message).not.toBe('')
     expect(got.headers['content-type']).toBe('application/json')
     expect(api.complaints).toEqual([])
   })
 
   it('48 invalid UTF-8', async ({ api }) => {
-    const body = Buffer.concat([
-      Buffer.from('{"from_block'),
-      Buffer.from([0xff]),
-      Buffer.from('":1}'),
-    ])
+    const body = Buffer.concat([Buffer.from('{"from_block'), Buffer.from([0xff]), Buffer.from('":1}')])
     const got = await askRaw(api, { body })
     expect([got.status, codeOf(got)]).toEqual([400, 'bad_json'])
   })
 
   it('49 the error names the received value, truncated', async ({ api }) => {
     const got = await ask(api, { ...RIGHT, from_block: 'x'.repeat(5000) })
-    expect(errorOf(got).message).toBe(
-      `expected a whole number from 0 to 2^53-1, got "${'x'.repeat(59)}…`,
-    )
+    expect(errorOf(got).message).toBe(`expected a whole number from 0 to 2^53-1, got "${'x'.repeat(59)}…`)
     expect((await ask(api, { ...RIGHT, ['k'.repeat(5000)]: 1 })).text.length).toBeLessThan(400)
   })
 })
@@ -248,11 +163,7 @@ describe('a list longer than the limit', () => {
 
   it.each([
     ['filters', longList({}, 101), 'more than 100 filters in one request'],
-    [
-      'addresses',
-      [{ address: longList(ADDRESS, 10_001) }],
-      'more than 10000 values in one request',
-    ],
+    ['addresses', [{ address: longList(ADDRESS, 10_001) }], 'more than 10000 values in one request'],
     ['positions', [{ topics: longList([], 5) }], 'a log has at most four topics'],
   ])('%s: is not read completely', (_, value, message) => {
     expect(() => readFilters({ value, path: 'logs' }, rules)).toThrow(message)
@@ -266,10 +177,7 @@ describe('unusual but valid input', () => {
     ['52 no to_block', { ...RIGHT, to_block: undefined }],
     ['53 to_block beyond what is held', { ...RIGHT, to_block: Number.MAX_SAFE_INTEGER }],
     ['54 from_block beyond what is held', { ...RIGHT, from_block: 31, to_block: undefined }],
-    [
-      '55 from_block as far as it goes',
-      { ...RIGHT, from_block: Number.MAX_SAFE_INTEGER, to_block: null },
-    ],
+    ['55 from_block as far as it goes', { ...RIGHT, from_block: Number.MAX_SAFE_INTEGER, to_block: null }],
     ['56 the first block that is held', { ...RIGHT, from_block: 5 }],
     ['57 capital digits', withLogs([{ address: [`0x${'AB'.repeat(20)}`] }])],
     ['58 the same field twice', { ...RIGHT, field_selection: { log: ['data', 'data'] } }],

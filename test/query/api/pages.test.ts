@@ -17,11 +17,7 @@ const chainOf = (blocks: number): readonly Block[] => {
     topics: [word('01'), word('02'), word('03')],
     data: word('04'),
   }))
-  return plainChain(
-    1,
-    blocks,
-    Object.fromEntries(Array.from({ length: blocks }, (_, index) => [index + 1, logs])),
-  )
+  return plainChain(1, blocks, Object.fromEntries(Array.from({ length: blocks }, (_, index) => [index + 1, logs])))
 }
 
 const it = apiTest.extend('served', {})
@@ -54,8 +50,7 @@ describe('a page', () => {
       store,
     )
     const api = await serve({ store: spy, dialect: 'hosted' })
-    for (const max of [undefined, 0, 7, 1e9])
-      await ask(api, { from_block: 2, logs: [{}], max_num_logs: max })
+    for (const max of [undefined, 0, 7, 1e9]) await ask(api, { from_block: 2, logs: [{}], max_num_logs: max })
     expect(asked.map(({ maxLogs }) => maxLogs)).toEqual([20_000, 1, 7, 20_000])
     expect(asked[0]).toMatchObject({ from: 2, to: 2 ** 53 - 1, maxMs: QUERY_LIMITS.pageMs })
     await ask(api, { from_block: 2, logs: [{}], include_all_blocks: true })

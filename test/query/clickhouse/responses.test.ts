@@ -54,18 +54,12 @@ describe('a response of ClickHouse', () => {
   })
 
   it.each([
-    [
-      500,
-      'Code: 279, e.displayText() = DB::NetException: All connection tries failed',
-      'unavailable',
-    ],
+    [500, 'Code: 279, e.displayText() = DB::NetException: All connection tries failed', 'unavailable'],
     [500, 'Code: 192, e.displayText() = DB::Exception: Unknown user x', 'broken'],
     [404, 'Code: 60. DB::Exception: Unknown table expression', 'broken'],
     [503, 'upstream is away', 'unavailable'],
   ])('%i %s', async (status, text, kind) => {
-    const refusal = await asking((response) =>
-      response.writeHead(status).end(`${text} ${PASSWORD}`),
-    )
+    const refusal = await asking((response) => response.writeHead(status).end(`${text} ${PASSWORD}`))
     expect(refusal).toMatchObject({ kind })
     expect(JSON.stringify(refusal)).toContain(text.slice(-20))
     expect(JSON.stringify(refusal)).not.toContain(PASSWORD)

@@ -16,8 +16,7 @@ describe('the URL of a ClickHouse store', () => {
   })
 
   it('names the servers of a cluster', () => {
-    const url =
-      'clickhouses://index%2B1@a:9443,b,[::1]:8443/logs?cluster=duo&replicated=1&partition=1000'
+    const url = 'clickhouses://index%2B1@a:9443,b,[::1]:8443/logs?cluster=duo&replicated=1&partition=1000'
     expect(parseClickHouseUrl(url)).toEqual({
       secure: true,
       hosts: ['a:9443', 'b:8443', '[::1]:8443'],

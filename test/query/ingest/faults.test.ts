@@ -49,11 +49,7 @@ describe('logs that the node leaves out', () => {
     ['the last log of all', changedList((all) => all.slice(0, -1)), 7],
     ['all logs of a block', changedList((all) => all.toSpliced(0, 1)), 1],
     ['a log, and another comes twice', changedList((all) => all.toSpliced(4, 1, all[3])), 3],
-    [
-      'a log is of another fork',
-      changedList((all) => all.with(4, logWith(all[4], { blockHash: HASH }))),
-      3,
-    ],
+    ['a log is of another fork', changedList((all) => all.with(4, logWith(all[4], { blockHash: HASH }))), 3],
     [
       'a log is of a transaction of another block',
       changedList((all) => all.with(4, logWith(all[4], { transactionHash: HASH }))),
@@ -116,9 +112,7 @@ describe('logs that the node leaves out', () => {
     const wrong = changed({ logsBloom: `0x${'1'.repeat(512)}` })
     const { notices, state, asked } = await through(always('eth_getBlockByNumber', wrong))
     expect(asked('eth_getBlockReceipts').length).toBeLessThan(10)
-    expect(notices).toEqual([
-      "the filters (logsBloom) in this node's headers are wrong: ignoring them",
-    ])
+    expect(notices).toEqual(["the filters (logsBloom) in this node's headers are wrong: ignoring them"])
     expect(state.indexed).toBe(40)
   })
 
@@ -131,11 +125,7 @@ describe('logs that the node leaves out', () => {
 describe('the order of logs', () => {
   it('does not matter, nor do capitals', async ({ through }) => {
     const shuffled = changedList((all) =>
-      all
-        .toReversed()
-        .map((log) =>
-          logWith(log, { address: `0x${'A'}${addressOf(log).slice(3).toUpperCase()}` }),
-        ),
+      all.toReversed().map((log) => logWith(log, { address: `0x${'A'}${addressOf(log).slice(3).toUpperCase()}` })),
     )
     const { state } = await through(always('eth_getLogs', shuffled))
     expect(state.errors).toEqual(NO_ERRORS)
@@ -153,16 +143,8 @@ describe('an invalid response', () => {
     ['overload', '503', reply(503)],
     ['overload', 'the words of the node', error('overloaded, try again later', -32_601)],
     ['overload', 'a code', error('Please slow down', -32_005)],
-    [
-      'nonsense',
-      'a log that is no longer there',
-      changedList((all) => [logWith(all[0], { removed: true })]),
-    ],
-    [
-      'nonsense',
-      'a topic that is too short',
-      changedList((all) => [logWith(all[0], { topics: ['0x12'] })]),
-    ],
+    ['nonsense', 'a log that is no longer there', changedList((all) => [logWith(all[0], { removed: true })])],
+    ['nonsense', 'a topic that is too short', changedList((all) => [logWith(all[0], { topics: ['0x12'] })])],
     [
       'nonsense',
       'five topics',
@@ -195,9 +177,7 @@ describe('an invalid response', () => {
     expect(parent.state.errors).toEqual({ ...NO_ERRORS, unlinked: 1 })
   })
 
-  it('is retried with growing delays, up to a minute, and after the Retry-After of the node', async ({
-    through,
-  }) => {
+  it('is retried with growing delays, up to a minute, and after the Retry-After of the node', async ({ through }) => {
     const { waits, state } = await through((call) =>
       call.method === 'eth_getLogs' && call.nth < 9
         ? reply(429, '', call.nth === 8 ? { 'retry-after': '120' } : {})
@@ -227,13 +207,8 @@ describe('an invalid response', () => {
   it('is described in the state until it is resolved', async ({ startNode }) => {
     const from = await startNode({ height: 40, faults: always('eth_getLogs', reply(429)) })
     const { store } = watchedStore()
-    const { state } = await ingestUntil(
-      { node: from, store },
-      ({ errors }) => errors.overload === 3,
-    )
-    expect(state.trouble).toBe(
-      `could not call eth_getLogs at ${from.url}: the node is overloaded (429)`,
-    )
+    const { state } = await ingestUntil({ node: from, store }, ({ errors }) => errors.overload === 3)
+    expect(state.trouble).toBe(`could not call eth_getLogs at ${from.url}: the node is overloaded (429)`)
     expect(state.nodeHeight).toBe(40)
     expect(state.indexed).toBe(null)
   })
@@ -245,9 +220,7 @@ it('the logged line has the error message of the node and the advice', async ({ 
     faults: always('eth_getLogs', error('history is gone')),
   })
   const run = (fromBlock: number) =>
-    ingestUntil({ node: from, store: watchedStore().store, fromBlock }, ({ trouble }) =>
-      Boolean(trouble),
-    )
+    ingestUntil({ node: from, store: watchedStore().store, fromBlock }, ({ trouble }) => Boolean(trouble))
   expect((await run(0)).state.trouble).toContain('the node returned an error: history is gone')
   from.faults = ({ params }) => (params[0] === '0x0' ? result(null) : undefined)
   expect((await run(0)).state.trouble).toContain('--from-block')

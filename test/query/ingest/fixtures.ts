@@ -5,13 +5,7 @@ import { type IngestState } from '../../../src/query/service/ingest/state.ts'
 import { type Block, type LogStore } from '../../../src/query/store/store.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'
-import {
-  type Call,
-  type RpcFault,
-  type RpcNode,
-  type RpcNodeOptions,
-  startRpcNode,
-} from '../../support/rpc-node.ts'
+import { type Call, type RpcFault, type RpcNode, type RpcNodeOptions, startRpcNode } from '../../support/rpc-node.ts'
 
 export const ANY = { addresses: [], topics: [] }
 
@@ -87,10 +81,7 @@ export const it = test.extend('startNode', ({ onTestFinished }): StartNode =>
   })
 
 /** Checks that the last block of the node is indexed and that every block equals that of the node. */
-export const ingestWhole = async (
-  node: RpcNode,
-  options: Pick<Given, 'clock'> = {},
-): Promise<Ran & Watched> => {
+export const ingestWhole = async (node: RpcNode, options: Pick<Given, 'clock'> = {}): Promise<Ran & Watched> => {
   const { appended, store } = watchedStore()
   const { height, block } = node.chain
   const ran = await ingestUntil({ node, store, ...options }, has(height))
@@ -125,8 +116,7 @@ export const result = (value: unknown): RpcFault => ({ kind: 'result', change: (
 /** The right result with these values in it. */
 export const changed = (values: object): RpcFault => ({
   kind: 'result',
-  change: (right) =>
-    typeof right === 'object' && right !== null ? { ...right, ...values } : right,
+  change: (right) => (typeof right === 'object' && right !== null ? { ...right, ...values } : right),
 })
 
 /** The right result, a list, changed. */

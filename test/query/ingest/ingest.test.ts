@@ -70,35 +70,29 @@ describe('an ingest', () => {
     { nodeShare: undefined, writing: 100, rests: [300, 200, 200, 200, 200] },
     { nodeShare: undefined, writing: 400, rests: [0, 0, 0, 0, 0] },
     { nodeShare: 1, writing: 0, rests: [0, 0, 0, 0, 0] },
-  ])(
-    'rests as long as the node had work beyond its share: $nodeShare, $writing',
-    async (row, { startNode }) => {
-      const from = await startNode({ height: 250 })
-      const { store } = watchedStore()
-      const clock = jumpingClock()
-      let worked = 0
-      from.faults = ({ method }) => {
-        if (method === 'eth_getLogs') worked += 300
-        if (method === 'eth_chainId') worked += 100
-        return undefined
-      }
-      const slow = {
-        ...store,
-        append: async (...blocks: Parameters<typeof store.append>) => {
-          worked += row.writing
-          await store.append(...blocks)
-        },
-      }
-      const late = { ...clock, elapsed: () => clock.elapsed() + worked }
-      const share = row.nodeShare === undefined ? {} : { nodeShare: row.nodeShare }
-      const { waits } = await ingestUntil(
-        { node: from, store: slow, clock: late, ...share },
-        has(250),
-      )
-      // Steps of 8, 16, 32, 64 and 128 blocks; the last three are no longer backfill, and followed at once.
-      expect(waits).toEqual(row.rests.filter((ms) => ms > 0))
-    },
-  )
+  ])('rests as long as the node had work beyond its share: $nodeShare, $writing', async (row, { startNode }) => {
+    const from = await startNode({ height: 250 })
+    const { store } = watchedStore()
+    const clock = jumpingClock()
+    let worked = 0
+    from.faults = ({ method }) => {
+      if (method === 'eth_getLogs') worked += 300
+      if (method === 'eth_chainId') worked += 100
+      return undefined
+    }
+    const slow = {
+      ...store,
+      append: async (...blocks: Parameters<typeof store.append>) => {
+        worked += row.writing
+        await store.append(...blocks)
+      },
+    }
+    const late = { ...clock, elapsed: () => clock.elapsed() + worked }
+    const share = row.nodeShare === undefined ? {} : { nodeShare: row.nodeShare }
+    const { waits } = await ingestUntil({ node: from, store: slow, clock: late, ...share }, has(250))
+    // Steps of 8, 16, 32, 64 and 128 blocks; the last three are no longer backfill, and followed at once.
+    expect(waits).toEqual(row.rests.filter((ms) => ms > 0))
+  })
 
   it('counts failed requests as work of the node', async () => {
     const clock = jumpingClock()

@@ -1,11 +1,5 @@
 import { describe, expect } from 'vitest'
-import {
-  hex,
-  type RpcFault,
-  type RpcFaults,
-  type RpcLog,
-  type RpcNode,
-} from '../../support/rpc-node.ts'
+import { hex, type RpcFault, type RpcFaults, type RpcLog, type RpcNode } from '../../support/rpc-node.ts'
 import {
   callsOf,
   changed,
@@ -36,12 +30,8 @@ const startFull = (startNode: StartNode) => async (faults: RpcFaults) => {
 const it = ingestTest.extend('full', ({ startNode }) => startFull(startNode))
 
 describe('the end of a block with a full bloom filter', () => {
-  it('is verified by the last receipts, and all receipts are read if logs are missing', async ({
-    full,
-  }) => {
-    const from = await full(({ method, nth }) =>
-      method === 'eth_getLogs' && nth === 0 ? cut : undefined,
-    )
+  it('is verified by the last receipts, and all receipts are read if logs are missing', async ({ full }) => {
+    const from = await full(({ method, nth }) => (method === 'eth_getLogs' && nth === 0 ? cut : undefined))
     const { state } = await ingestWhole(from)
     expect(state.errors.incomplete).toBe(1)
     expect(callsOf(from, 'eth_getBlockReceipts').map(({ params }) => params)).toEqual([['0x7']])
@@ -70,23 +60,18 @@ describe('the end of a block with a full bloom filter', () => {
   it.for<[string, RpcFault]>([
     ['refuses', refused('Method not found')],
     ['does not have', result(null)],
-  ])(
-    'is taken as it came where the node %s single receipts, and that is said once',
-    async ([, no], { full }) => {
-      const from = await full(({ method }) =>
-        method === 'eth_getTransactionReceipt' ? no : undefined,
-      )
-      from.chain.setHeight(3)
-      const { store } = watchedStore()
-      const { notices } = await ingestUntil({ node: from, store }, ({ indexed }) => {
-        if (indexed === 3) from.chain.setHeight(7)
-        return indexed === 7
-      })
-      expect(notices).toEqual([
-        'the node does not return receipts of single transactions: missing logs at the end of very large blocks cannot be detected',
-      ])
-    },
-  )
+  ])('is taken as it came where the node %s single receipts, and that is said once', async ([, no], { full }) => {
+    const from = await full(({ method }) => (method === 'eth_getTransactionReceipt' ? no : undefined))
+    from.chain.setHeight(3)
+    const { store } = watchedStore()
+    const { notices } = await ingestUntil({ node: from, store }, ({ indexed }) => {
+      if (indexed === 3) from.chain.setHeight(7)
+      return indexed === 7
+    })
+    expect(notices).toEqual([
+      'the node does not return receipts of single transactions: missing logs at the end of very large blocks cannot be detected',
+    ])
+  })
 })
 
 describe('logs of the chain itself, after all transactions', () => {

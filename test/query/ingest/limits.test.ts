@@ -73,9 +73,7 @@ describe('classes of node errors', () => {
 })
 
 describe('the number of blocks in a request', () => {
-  it('is halved without a pause until the node responds, and is not counted as a failure', async ({
-    startNode,
-  }) => {
+  it('is halved without a pause until the node responds, and is not counted as a failure', async ({ startNode }) => {
     const from = await startNode({
       height: 300,
       faults: takes(10, 'block range too large', -32_602),
@@ -106,9 +104,7 @@ describe('the number of blocks in a request', () => {
         ? { kind: 'error', code: -32_000, message: 'response exceeds size limit' }
         : undefined
     const { state, notices } = await ingestWhole(from)
-    expect(notices).toEqual([
-      'some blocks have too many logs for one response: reading their receipts instead',
-    ])
+    expect(notices).toEqual(['some blocks have too many logs for one response: reading their receipts instead'])
     expect(state.errors).toEqual(NO_ERRORS)
   })
 
@@ -145,25 +141,22 @@ describe('the number of blocks in a request', () => {
 })
 
 describe('an answer', () => {
-  it.for(['plain', 'packed'] as const)(
-    'is not taken beyond a number of bytes: %s',
-    async (form, { startNode }) => {
-      const from = await startNode({ height: 0 })
-      if (form === 'plain') {
-        from.faults = () => ({ kind: 'reply', status: 200, body: ' '.repeat(5000), headers: {} })
-      } else {
-        from.faults = () => ({ kind: 'result', change: () => ' '.repeat(5000) })
-      }
-      const post = createTransport({
-        rpcUrl: from.url,
-        clock: jumpingClock(),
-        timeout: 30_000,
-        maxBytes: 4000,
-      })
-      const body = JSON.stringify({ id: 1, method: 'eth_chainId', params: [] })
-      await expect(post(body, new AbortController().signal)).rejects.toMatchObject({
-        name: 'TooLargeError',
-      })
-    },
-  )
+  it.for(['plain', 'packed'] as const)('is not taken beyond a number of bytes: %s', async (form, { startNode }) => {
+    const from = await startNode({ height: 0 })
+    if (form === 'plain') {
+      from.faults = () => ({ kind: 'reply', status: 200, body: ' '.repeat(5000), headers: {} })
+    } else {
+      from.faults = () => ({ kind: 'result', change: () => ' '.repeat(5000) })
+    }
+    const post = createTransport({
+      rpcUrl: from.url,
+      clock: jumpingClock(),
+      timeout: 30_000,
+      maxBytes: 4000,
+    })
+    const body = JSON.stringify({ id: 1, method: 'eth_chainId', params: [] })
+    await expect(post(body, new AbortController().signal)).rejects.toMatchObject({
+      name: 'TooLargeError',
+    })
+  })
 })

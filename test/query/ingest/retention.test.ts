@@ -1,8 +1,5 @@
 import { describe, expect } from 'vitest'
-import {
-  createRetentionEnforcer,
-  type Retention,
-} from '../../../src/query/service/ingest/retention.ts'
+import { createRetentionEnforcer, type Retention } from '../../../src/query/service/ingest/retention.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { createRpcChain, startRpcNode } from '../../support/rpc-node.ts'

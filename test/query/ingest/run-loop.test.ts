@@ -6,8 +6,7 @@ import { memoryStore } from '../../support/memory-store.ts'
 import { hex, type RpcNode } from '../../support/rpc-node.ts'
 import { callsOf, has, ingestUntil, it, NO_ERRORS, result, to, watchedStore } from './fixtures.ts'
 
-const methods = (from: RpcNode): ReadonlySet<string> =>
-  new Set(from.seen.map(({ method }) => method))
+const methods = (from: RpcNode): ReadonlySet<string> => new Set(from.seen.map(({ method }) => method))
 
 describe('the ingest stops', () => {
   it('if a final block was replaced, and keeps the stored blocks', async ({ startNode }) => {
@@ -107,14 +106,12 @@ describe('the retry delay of the ingest grows', () => {
     const from = await startNode({ height: 20 })
     const clock = jumpingClock()
     from.faults = ({ method, nth }) =>
-      method === 'eth_chainId' && [3, 4, 6].includes(nth)
-        ? { kind: 'reply', status: 429, body: '' }
-        : undefined
+      method === 'eth_chainId' && [3, 4, 6].includes(nth) ? { kind: 'reply', status: 429, body: '' } : undefined
     const { store } = watchedStore()
     const isAsked = (): boolean => callsOf(from, 'eth_chainId').length > 7
     await ingestUntil({ node: from, store, clock }, isAsked)
-    // Polled with the blocks (0), each second after them (1, 2), two failures (3, 4), success (5), failure
-    // (6), success.
+    // Polled with the blocks (0), each second after them (1, 2), two failures (3, 4), success (5), failure (6),
+    // success.
     expect(seconds(clock.waits)).toEqual([1, 1, 1, 1, 2, 1, 1])
   })
 })
@@ -140,8 +137,7 @@ describe('the ingest waits and polls only the state of the node', () => {
 
   it('not if only the final block is old, or if behindAfter is null', async ({ startNode }) => {
     const from = await startNode({ height: 20, timeOf: (block) => (block > 18 ? NOW : NOW - 3600) })
-    from.faults = ({ params }) =>
-      params[0] === 'finalized' ? result(from.chain.header(18)) : undefined
+    from.faults = ({ params }) => (params[0] === 'finalized' ? result(from.chain.header(18)) : undefined)
     const { store } = watchedStore()
     expect((await ingestUntil({ node: from, store }, has(18))).state.indexed).toBe(18)
     const old = await startNode({ height: 20, timeOf: () => 1000 })
@@ -173,15 +169,11 @@ describe('the ingest waits and polls only the state of the node', () => {
     expect(appended.flat().map(({ number }) => number)).toEqual(to(22))
   })
 
-  it('while no block is final, however the node reports it, or the first block is not', async ({
-    startNode,
-  }) => {
+  it('while no block is final, however the node reports it, or the first block is not', async ({ startNode }) => {
     const from = await startNode({ height: 20 })
     from.faults = ({ params, nth }) => {
       if (params[0] !== 'finalized' || nth > 1) return undefined
-      return nth === 0
-        ? result(null)
-        : { kind: 'error', code: -39_001, message: 'finalized block not found' }
+      return nth === 0 ? result(null) : { kind: 'error', code: -39_001, message: 'finalized block not found' }
     }
     const { store } = watchedStore()
     const { waits, notices, state } = await ingestUntil({ node: from, store }, has(20))

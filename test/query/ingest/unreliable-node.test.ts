@@ -2,18 +2,7 @@ import { describe, expect } from 'vitest'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { hex, type RpcLog } from '../../support/rpc-node.ts'
-import {
-  changed,
-  has,
-  ingestUntil,
-  ingestWhole,
-  it,
-  NO_ERRORS,
-  refused,
-  result,
-  to,
-  watchedStore,
-} from './fixtures.ts'
+import { changed, has, ingestUntil, ingestWhole, it, NO_ERRORS, refused, result, to, watchedStore } from './fixtures.ts'
 
 describe('several nodes at one address', () => {
   it('do not make a proposal count as final', async ({ startNode }) => {
@@ -94,8 +83,7 @@ describe('the tag "finalized"', () => {
   it('is tried again after ten minutes', async ({ startNode }) => {
     const from = await startNode({ height: 50 })
     let isKnown = false
-    from.faults = ({ params }) =>
-      params[0] === 'finalized' && !isKnown ? refused('unknown block tag') : undefined
+    from.faults = ({ params }) => (params[0] === 'finalized' && !isKnown ? refused('unknown block tag') : undefined)
     const clock = jumpingClock()
     const { store } = watchedStore()
     const { notices, state } = await ingestUntil({ node: from, store, clock }, ({ indexed }) => {
@@ -112,18 +100,9 @@ describe('the tag "finalized"', () => {
 
 describe('a node without batch support', () => {
   it.for([
-    [
-      'one answer',
-      '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request"}}',
-    ],
-    [
-      'a list of one',
-      '[{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no batches"}}]',
-    ],
-    [
-      'that it is too much',
-      '{"jsonrpc":"2.0","error":{"code":-32600,"message":"batch size exceeded"}}',
-    ],
+    ['one answer', '{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid request"}}'],
+    ['a list of one', '[{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no batches"}}]'],
+    ['that it is too much', '{"jsonrpc":"2.0","error":{"code":-32600,"message":"batch size exceeded"}}'],
   ] as const)('is asked so, where it refuses more with %s', async ([, body], { startNode }) => {
     const from = await startNode({ height: 40 })
     from.faults = ({ of }) => (of > 1 ? { kind: 'reply', status: 200, body } : undefined)

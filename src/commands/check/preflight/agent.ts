@@ -24,8 +24,7 @@ export const agent: PreflightCheck = {
   },
 }
 
-const addressOf = ({ config: { listen } }: PreflightContext): string =>
-  `${listen.host}:${listen.port}`
+const addressOf = ({ config: { listen } }: PreflightContext): string => `${listen.host}:${listen.port}`
 
 const noAgent = async (context: PreflightContext): Promise<readonly Finding[]> => {
   const { clock, config } = context

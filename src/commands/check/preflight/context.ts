@@ -28,8 +28,7 @@ export interface PreflightCheck {
   run(context: PreflightContext): Promise<readonly Finding[]>
 }
 
-type FindingDetails = Pick<Finding, 'says'> &
-  Partial<Pick<Finding, 'evidence' | 'advice' | 'subject'>>
+type FindingDetails = Pick<Finding, 'says'> & Partial<Pick<Finding, 'evidence' | 'advice' | 'subject'>>
 
 export const finding = (name: string, severity: Severity, details: FindingDetails): Finding => ({
   name,

@@ -21,10 +21,7 @@ const report = async ({ access }: PreflightContext, path: string): Promise<reado
   if (permission !== 'none' && permission !== 'no') return []
   return [
     finding('storage report', 'warning', {
-      says:
-        permission === 'none'
-          ? 'the storage report does not exist'
-          : 'this user may not read the storage report',
+      says: permission === 'none' ? 'the storage report does not exist' : 'this user may not read the storage report',
       evidence: [`It should be at ${path} (storage.reportFile).`],
       advice:
         permission === 'none'
@@ -32,9 +29,7 @@ const report = async ({ access }: PreflightContext, path: string): Promise<reado
               `See the unit that writes it: \`systemctl status ${UNIT}.timer ${UNIT}.service\`.`,
               `If it is not installed, take it from deploy/: \`sudo systemctl enable --now ${UNIT}.timer\`.`,
             ]
-          : [
-              `Make it readable for this user: the unit ${UNIT}.service in deploy/ writes it that way.`,
-            ],
+          : [`Make it readable for this user: the unit ${UNIT}.service in deploy/ writes it that way.`],
     }),
   ]
 }

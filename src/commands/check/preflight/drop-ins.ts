@@ -22,9 +22,7 @@ export const dropIns: PreflightCheck = {
   run: async (context) => {
     const { config, exec, signal, snapshot } = context
     const prefix = snapshot.prefix ?? 'chain'
-    const names = Object.values(config.services.units).map((unit) =>
-      unit.replaceAll('{prefix}', prefix),
-    )
+    const names = Object.values(config.services.units).map((unit) => unit.replaceAll('{prefix}', prefix))
     const args = ['show', `--property=${UNIT_FILE_PROPERTIES.join(',')}`, ...names]
     const { stdout } = await exec.run({ command: 'systemctl', args }, signal)
     const loaded = parseUnitFiles(stdout).filter(({ isLoaded }) => isLoaded)
@@ -39,20 +37,13 @@ export const dropIns: PreflightCheck = {
     // A file with only comments changes nothing.
     const relevant = found.filter(({ settings }) => settings === null || settings.length > 0)
     const outdated = loaded.filter(({ isOutdated }) => isOutdated === true)
-    return [
-      ...commands(relevant),
-      ...others(relevant),
-      ...notReloaded(outdated.map(({ unit }) => short(unit))),
-    ]
+    return [...commands(relevant), ...others(relevant), ...notReloaded(outdated.map(({ unit }) => short(unit)))]
   },
 }
 
 const short = (unit: string): string => unit.replace(/\.service$/, '')
 
-const read = async (
-  { files }: PreflightContext,
-  path: string,
-): Promise<readonly string[] | null> => {
+const read = async ({ files }: PreflightContext, path: string): Promise<readonly string[] | null> => {
   const result = await files.read(path, settingsOf)
   return typeof result === 'string' ? null : result.verdict
 }

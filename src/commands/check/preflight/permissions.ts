@@ -6,15 +6,14 @@ const GROUPS = ['systemd-journal', 'adm']
 const ROOT = 0
 
 /**
- * Why this user may not read the journal; the collectors report that it may not. A user who was added to a
- * group has it only after the next login, which is easily forgotten.
+ * Why this user may not read the journal; the collectors report that it may not. A user who was added to a group has it
+ * only after the next login, which is easily forgotten.
  */
 export const journalGroup: PreflightCheck = {
   name: 'the groups of this user',
   run: async ({ snapshot, access: { user }, exec, signal }) => {
     const isForbidden = snapshot.collectors.some(
-      ({ enabled, up, error }) =>
-        enabled && up === false && /may not read it|systemd-journal/.test(error ?? ''),
+      ({ enabled, up, error }) => enabled && up === false && /may not read it|systemd-journal/.test(error ?? ''),
     )
     if (!isForbidden || user.uid === ROOT) return []
     // Exit status 2: one of the groups does not exist; the others are printed nevertheless.
@@ -64,8 +63,7 @@ export const journalGroup: PreflightCheck = {
   },
 }
 
-const namesOf = (groups: readonly { readonly name: string }[]): readonly string[] =>
-  groups.map(({ name }) => name)
+const namesOf = (groups: readonly { readonly name: string }[]): readonly string[] => groups.map(({ name }) => name)
 
 /** The state directory, with the journal cursors of the agent and the maintenance window of the operator. */
 export const state: PreflightCheck = {
@@ -86,9 +84,7 @@ export const state: PreflightCheck = {
             ? 'systemd creates it when the unit of the agent starts for the first time.'
             : 'This is normal for every user other than that of the agent.',
         ],
-        advice: isMissing
-          ? []
-          : ['Set a maintenance window as root: `sudo chain-agent maintenance start 30m`.'],
+        advice: isMissing ? [] : ['Set a maintenance window as root: `sudo chain-agent maintenance start 30m`.'],
       }),
     ]
   },

@@ -29,15 +29,8 @@ export const demoFleet = async (io: Io, options: DemoFleetOptions): Promise<Exit
   await removeLeftovers()
   const directory = await makeDirectory(await chooseParent(nodes))
   const at = (name: string): string => join(directory, name)
-  const [logFile, targetsFile, configFile] = [
-    at('agents.log'),
-    at('targets.json'),
-    at('prometheus.yml'),
-  ]
-  const log = pino(
-    { base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination(logFile),
-  )
+  const [logFile, targetsFile, configFile] = [at('agents.log'), at('targets.json'), at('prometheus.yml')]
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(logFile))
   try {
     stdout.write(`Starting ${nodes} nodes …\n`)
     const fleet = await startFleet({ size: nodes, prefix, clock, log, directory, signal })
@@ -78,8 +71,7 @@ const watch = async ({ stdout, clock, signal }: Io, nodes: number): Promise<void
     const due = clock.elapsed() + every
     await clock.sleep(every, signal)
     const late = clock.elapsed() - due
-    const lag =
-      late < LATE_MS ? '' : `  ${(late / 1000).toFixed(1)} s late: too many nodes for this machine`
+    const lag = late < LATE_MS ? '' : `  ${(late / 1000).toFixed(1)} s late: too many nodes for this machine`
     const line = `${nodes} nodes  ${measure()}${lag}`
     stdout.write(onTerminal ? `\r\u001b[K${line}` : `${line}\n`)
   }

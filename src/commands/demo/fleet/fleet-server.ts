@@ -55,8 +55,7 @@ export const targetsOf = (members: readonly Member[]) =>
   }))
 
 /** The same path from the sources and from the build. */
-const pathOf = (path: string): string =>
-  fileURLToPath(new URL(`../../../../${path}`, import.meta.url))
+const pathOf = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url))
 
 interface ScrapeConfigOptions {
   readonly targetsFile: string
@@ -67,13 +66,10 @@ interface ScrapeConfigOptions {
 const schema = z.object({ scrape_configs: z.array(z.looseObject({ job_name: z.string() })) })
 
 /**
- * `deploy/prometheus/fleet.yml` with the targets and rules of this fleet, with this process
- * as one more target, and without an Alertmanager: a simulation must not notify anyone.
+ * `deploy/prometheus/fleet.yml` with the targets and rules of this fleet, with this process as one more target, and
+ * without an Alertmanager: a simulation must not notify anyone.
  */
-export const readScrapeConfig = async ({
-  targetsFile,
-  serverUrl,
-}: ScrapeConfigOptions): Promise<string> => {
+export const readScrapeConfig = async ({ targetsFile, serverUrl }: ScrapeConfigOptions): Promise<string> => {
   const document = parseDocument(await readFile(pathOf('deploy/prometheus/fleet.yml'), 'utf8'))
   const jobs = schema.parse(document.toJS()).scrape_configs.map(({ job_name: job }) => job)
   document.set('rule_files', [pathOf('alerts/*.rules.yaml')])

@@ -28,8 +28,8 @@ interface Fleet {
 const VALIDATORS = 20
 
 /**
- * Starts nodes of one network in this process, each with a simulated host, a profile and a complete agent.
- * The agents call their nodes as functions, without processes and connections.
+ * Starts nodes of one network in this process, each with a simulated host, a profile and a complete agent. The agents
+ * call their nodes as functions, without processes and connections.
  */
 export const startFleet = async (options: FleetOptions): Promise<Fleet> => {
   const { size, directory, log, signal } = options
@@ -84,8 +84,7 @@ export const removeLeftovers = async (parents: readonly string[] = [MEMORY, tmpd
       return pid !== undefined && !isAlive(Number(pid))
     })
     // Directories of other users cannot be removed.
-    for (const name of left)
-      await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined)
+    for (const name of left) await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined)
   }
 }
 

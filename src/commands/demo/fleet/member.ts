@@ -147,11 +147,10 @@ const stopAgent = async (agent: Agent): Promise<Port> => {
 const TOTAL_BPS = 10_000
 
 /**
- * The stake that consensus reports for one of `validators` that lead equally often: in basis
- * points, with a total of 10,000.
+ * The stake that consensus reports for one of `validators` that lead equally often: in basis points, with a total of
+ * 10,000.
  */
 export const stakeBpsOf = (index: number, validators: number): number =>
   upTo(index + 1, validators) - upTo(index, validators)
 
-const upTo = (count: number, validators: number): number =>
-  Math.floor((count * TOTAL_BPS) / validators)
+const upTo = (count: number, validators: number): number => Math.floor((count * TOTAL_BPS) / validators)

@@ -16,8 +16,8 @@ export const HEALTHY: NodeProfile = { name: 'healthy', description: 'healthy', l
 export const AGENT_AFTER_MS = 20_000
 
 /**
- * The profile of the node with that number, from 1 on: every third node has one of the table, the others are
- * healthy, and after a hundred the table repeats. A name has the same profile in every fleet, whatever its size.
+ * The profile of the node with that number, from 1 on: every third node has one of the table, the others are healthy,
+ * and after a hundred the table repeats. A name has the same profile in every fleet, whatever its size.
  */
 export const profileOf = (number: number): NodeProfile => {
   const position = ((number - 1) % 100) + 1
@@ -57,11 +57,7 @@ const PROFILES: readonly NodeProfile[] = [
   },
   profile('statesync', 'needs statesync for an hour: no RPC, no blocks', '0s node syncs 60m'),
   profile('upgraded', 'runs the next version, 0.17.0', '0s package was 0.17.0'),
-  profile(
-    'restart-pending',
-    'the next version is installed but not running',
-    '0s package upgraded 0.17.0',
-  ),
+  profile('restart-pending', 'the next version is installed but not running', '0s package upgraded 0.17.0'),
   profile(
     'node-down',
     'consensus, execution and RPC are killed',
@@ -71,11 +67,7 @@ const PROFILES: readonly NodeProfile[] = [
   ),
   profile('rpc-frozen', 'the RPC stays at one height, the node continues', '30s rpc frozen'),
   profile('references-down', 'no reference responds: its lag is unknown', '0s reference fails'),
-  profile(
-    'far-behind',
-    'follows the network 420 blocks behind it, of 600 that peers serve',
-    '0s node behind 420',
-  ),
+  profile('far-behind', 'follows the network 420 blocks behind it, of 600 that peers serve', '0s node behind 420'),
   profile('storage-full', 'the database has no free chunk', '0s storage used 100'),
   profile('late-votes', 'one vote in a hundred takes 900 ms', '0s votes late 900ms'),
   profile(
@@ -108,9 +100,5 @@ const PROFILES: readonly NodeProfile[] = [
     '0s peers upstream 0',
     '40s consensus stops',
   ),
-  profile(
-    'wal-stopped',
-    'the write-ahead log has stopped, only the log shows it',
-    '30s bft says wal_stopped',
-  ),
+  profile('wal-stopped', 'the write-ahead log has stopped, only the log shows it', '30s bft says wal_stopped'),
 ]

@@ -9,9 +9,9 @@ interface Sleeper {
 }
 
 /**
- * One timer for all sleepers, until the signal aborts: a fleet has thousands of them, most of which are deadlines
- * that are aborted, and aborting a timer of Node.js costs an error with its stack. Sleep ends at
- * the first tick after its time.
+ * One timer for all sleepers, until the signal aborts: a fleet has thousands of them, most of which are deadlines that
+ * are aborted, and aborting a timer of Node.js costs an error with its stack. Sleep ends at the first tick after its
+ * time.
  */
 export const createSharedClock = (clock: Clock, signal: AbortSignal): Clock => {
   const sleepers = new Set<Sleeper>()

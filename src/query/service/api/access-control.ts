@@ -13,27 +13,22 @@ export interface Access {
   readonly requestsPerMinute: number | null
 }
 
-/**
- * Returns the rate limit headers. Throws an HttpError without a valid key, or if the rate limit is
- * exceeded.
- */
+/** Returns the rate limit headers. Throws an HttpError without a valid key, or if the rate limit is exceeded. */
 export const createAdmission = ({ keys, requestsPerMinute }: Access, clock: Clock) => {
   const authenticate = createAuthenticator(keys)
   const limitRate = createRateLimit({ perMinute: requestsPerMinute, clock })
-  return ({ headers, socket }: IncomingMessage) =>
-    limitRate(authenticate(headers, socket.remoteAddress ?? ''))
+  return ({ headers, socket }: IncomingMessage) => limitRate(authenticate(headers, socket.remoteAddress ?? ''))
 }
 
 /**
- * Returns the identity whose rate limit applies. Throws an HttpError if a key is required and the request
- * has no valid one.
+ * Returns the identity whose rate limit applies. Throws an HttpError if a key is required and the request has no valid
+ * one.
  */
 type Authenticate = (headers: IncomingHttpHeaders, address: string) => string
 
 /**
- * Compares digests in constant time against every key: the duration reveals neither how much of a key was
- * right nor which one matched. Without keys every request is accepted, and the client address is the
- * identity.
+ * Compares digests in constant time against every key: the duration reveals neither how much of a key was right nor
+ * which one matched. Without keys every request is accepted, and the client address is the identity.
  */
 const createAuthenticator = (keys: readonly Secret[]): Authenticate => {
   const digests = keys.map((key) => digest(key.reveal()))
@@ -46,9 +41,7 @@ const createAuthenticator = (keys: readonly Secret[]): Authenticate => {
     if (found === -1)
       throw new HttpError(
         'unauthorized',
-        presented.length === 0
-          ? 'an API key is required: send it as Authorization: Bearer KEY'
-          : 'invalid API key',
+        presented.length === 0 ? 'an API key is required: send it as Authorization: Bearer KEY' : 'invalid API key',
         { headers: { 'www-authenticate': 'Bearer' } },
       )
     return `key ${found}`
@@ -66,8 +59,7 @@ const keysIn = (headers: IncomingHttpHeaders): readonly string[] => {
 type Headers = Readonly<Record<string, string>>
 
 /**
- * Counts one request of this identity and returns the rate limit headers. Throws an HttpError if the limit
- * is exceeded.
+ * Counts one request of this identity and returns the rate limit headers. Throws an HttpError if the limit is exceeded.
  */
 type LimitRate = (identity: string) => Headers
 
@@ -87,11 +79,7 @@ const MAX_IDENTITIES = 10_000
 const COST = 1
 
 /** A fixed window of one minute per identity, which starts with its first request. */
-export const createRateLimit = ({
-  perMinute,
-  clock,
-  maxIdentities = MAX_IDENTITIES,
-}: RateLimitOptions): LimitRate => {
+export const createRateLimit = ({ perMinute, clock, maxIdentities = MAX_IDENTITIES }: RateLimitOptions): LimitRate => {
   const windows = new Map<string, Window>()
   const open = (identity: string, now: number): Window => {
     const current = windows.get(identity)

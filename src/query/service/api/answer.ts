@@ -28,9 +28,7 @@ export const answerQuery = async (
   options: QueryOptions,
   signal: AbortSignal,
 ): Promise<QueryAnswer> =>
-  options.dialect === 'spec'
-    ? answerSpec(query, options, signal)
-    : answerHosted(query, options, signal)
+  options.dialect === 'spec' ? answerSpec(query, options, signal) : answerHosted(query, options, signal)
 
 const answerSpec: typeof answerQuery = async (query, options, signal) => {
   const selection = selectionOf(query, options)
@@ -79,21 +77,13 @@ const selectionOf = (query: ParsedQuery, { limits }: QueryOptions): Selection =>
 }
 
 /** Throws if the store returns a page that covers no block, or rows outside of the requested range. */
-const read = async (
-  selection: Selection,
-  { store }: QueryOptions,
-  signal: AbortSignal,
-): Promise<LogPage> => {
+const read = async (selection: Selection, { store }: QueryOptions, signal: AbortSignal): Promise<LogPage> => {
   const { from, to, filters } = selection
-  const page = await (filters.length === 0
-    ? readEmpty(selection, store)
-    : store.read(selection, signal))
+  const page = await (filters.length === 0 ? readEmpty(selection, store) : store.read(selection, signal))
   const last = Math.min(to, page.range.last)
   const isCovered = from > last ? page.next === from : page.next > from && page.next <= last + 1
   const { blocks } = page
-  const isInside = blocks.every(
-    (block, row) => block >= Math.max(from, blocks[row - 1] ?? from) && block < page.next,
-  )
+  const isInside = blocks.every((block, row) => block >= Math.max(from, blocks[row - 1] ?? from) && block < page.next)
   if (isCovered && isInside && blocks.length === page.count) return page
   throw new Error(`the store returned a page up to ${page.next} for blocks ${from} to ${to}`)
 }
@@ -133,9 +123,7 @@ const headsOf = async (query: ParsedQuery, page: LogPage, store: LogStore) => {
 }
 
 const numbersOf = ({ blocks, from }: ParsedQuery, page: LogPage): readonly number[] =>
-  blocks === 'all'
-    ? Array.from({ length: page.next - from }, (_, index) => from + index)
-    : [...new Set(page.blocks)]
+  blocks === 'all' ? Array.from({ length: page.next - from }, (_, index) => from + index) : [...new Set(page.blocks)]
 
 /** The store may have pruned the oldest blocks between the two reads. */
 const missingHeaders = async (from: number, store: LogStore): Promise<Error> => {
@@ -146,11 +134,7 @@ const missingHeaders = async (from: number, store: LogStore): Promise<Error> => 
 }
 
 const pruned = (from: number, first: number): StoreError =>
-  new StoreError(
-    'pruned',
-    { doing: `read blocks from ${from} on`, happened: `the first block is ${first}` },
-    first,
-  )
+  new StoreError('pruned', { doing: `read blocks from ${from} on`, happened: `the first block is ${first}` }, first)
 
 /** Characters of a typical value. */
 const WIDTHS: Readonly<Record<LogField, number>> = {
@@ -171,10 +155,7 @@ const WIDTHS: Readonly<Record<LogField, number>> = {
 /** Quotes, colon and comma. */
 const PUNCTUATION = 6
 
-/**
- * The share of a page that is values: the store counts values only, but the page also has keys and
- * punctuation.
- */
+/** The share of a page that is values: the store counts values only, but the page also has keys and punctuation. */
 const valueShare = (fields: readonly LogField[]): number => {
   const values = fields.reduce((sum, field) => sum + WIDTHS[field], 0)
   const keys = fields.reduce((sum, field) => sum + field.length + PUNCTUATION, 2)

@@ -9,14 +9,7 @@ import { toHttpError } from './http-error.ts'
 import { checkType, readBody } from './json-body.ts'
 import { QUERY_LIMITS, type QueryLimits } from './limits.ts'
 import { type Dialect, parseQuery } from './parse-query.ts'
-import {
-  createResponder,
-  emptyReply,
-  errorReply,
-  jsonReply,
-  type Reply,
-  type RequestObserver,
-} from './response.ts'
+import { createResponder, emptyReply, errorReply, jsonReply, type Reply, type RequestObserver } from './response.ts'
 import { type Route, routeOf } from './routes.ts'
 
 export interface QueryApiOptions {
@@ -88,21 +81,14 @@ export const createQueryApi = (options: QueryApiOptions): QueryApi => {
 const createQuery = ({ store, scope, dialect, clock }: QueryApiOptions, limits: QueryLimits) => {
   const limitConcurrency = createConcurrencyLimit({ limits, clock })
   const rules = { scope, limits, dialect }
-  return async (
-    request: IncomingMessage,
-    { disconnected, withinBufferLimit }: Sender,
-  ): Promise<Reply> => {
+  return async (request: IncomingMessage, { disconnected, withinBufferLimit }: Sender): Promise<Reply> => {
     checkType(request)
     const parsed = parseQuery(await readBody(request, limits.bodyBytes), rules)
-    const { body, logs } = await withDeadline(
-      { clock, signal: disconnected },
-      limits.answerMs,
-      ({ signal }) =>
-        limitConcurrency(
-          () =>
-            withinBufferLimit(() => answerQuery(parsed, { store, dialect, limits, clock }, signal)),
-          signal,
-        ),
+    const { body, logs } = await withDeadline({ clock, signal: disconnected }, limits.answerMs, ({ signal }) =>
+      limitConcurrency(
+        () => withinBufferLimit(() => answerQuery(parsed, { store, dialect, limits, clock }, signal)),
+        signal,
+      ),
     )
     return jsonReply(body, logs)
   }

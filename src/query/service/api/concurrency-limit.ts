@@ -13,10 +13,7 @@ interface ConcurrencyLimitOptions {
   readonly clock: Clock
 }
 
-export const createConcurrencyLimit = ({
-  limits,
-  clock,
-}: ConcurrencyLimitOptions): ConcurrencyLimit => {
+export const createConcurrencyLimit = ({ limits, clock }: ConcurrencyLimitOptions): ConcurrencyLimit => {
   /** Waiting requests: each callback grants a slot. */
   const waiting = new Set<() => void>()
   let running = 0

@@ -8,15 +8,8 @@ export interface Guard {
   readonly last: BlockHeader
 }
 
-/**
- * `{"logs":[…],"block":7}` for each block with logs. Clients count `"block_number"`, so only logs have that
- * key.
- */
-export const encodeSpec = (
-  logPage: LogPage,
-  fields: readonly LogField[],
-  isDone: boolean,
-): Buffer => {
+/** `{"logs":[…],"block":7}` for each block with logs. Clients count `"block_number"`, so only logs have that key. */
+export const encodeSpec = (logPage: LogPage, fields: readonly LogField[], isDone: boolean): Buffer => {
   const rows = createRows(logPage, fields)
   const groups = groupByBlock(logPage.blocks)
   const to = new ByteWriter(rows.size + groups.length * 64 + 128)
@@ -69,9 +62,7 @@ export const encodeHosted = (page: HostedPage): Buffer => {
     if (hasLogs) rows.write(to, 0, logPage.count)
     to.text('],"traces":[]}')
   }
-  to.text(
-    `],${envelopeText({ next: logPage.next, last: logPage.range.last, milliseconds, guard })}}`,
-  )
+  to.text(`],${envelopeText({ next: logPage.next, last: logPage.range.last, milliseconds, guard })}}`)
   return to.done()
 }
 
@@ -124,8 +115,8 @@ interface Cells {
 }
 
 /**
- * Encodes logs as JSON directly from columns to bytes: no object per log, and no string of the whole page.
- * The store holds hex only, so no value needs escaping.
+ * Encodes logs as JSON directly from columns to bytes: no object per log, and no string of the whole page. The store
+ * holds hex only, so no value needs escaping.
  */
 export interface Rows {
   /** Upper bound of the size of all rows, in bytes. */
@@ -137,8 +128,7 @@ export interface Rows {
 const createRows = (logPage: LogPage, fields: readonly LogField[]): Rows => {
   const all = fields.map((field, index): Cells => {
     const column = logPage.columns.get(field)
-    if (column?.length !== logPage.count)
-      throw new Error(`the store returned too few values of ${field}`)
+    if (column?.length !== logPage.count) throw new Error(`the store returned too few values of ${field}`)
     return { column, key: Buffer.from(`${index === 0 ? '' : ','}"${field}":`, 'latin1') }
   })
   return {
@@ -184,8 +174,7 @@ export class ByteWriter {
 
   text(text: string): void {
     const written = this.#bytes.write(text, this.#at, 'latin1')
-    if (written !== text.length)
-      throw new RangeError('the response is longer than its computed size')
+    if (written !== text.length) throw new RangeError('the response is longer than its computed size')
     this.#at += written
   }
 
@@ -205,8 +194,7 @@ export class ByteWriter {
 
   /** Only the written part: the rest is uninitialised memory. */
   done(): Buffer {
-    if (this.#at > this.#bytes.length)
-      throw new RangeError('the response is longer than its computed size')
+    if (this.#at > this.#bytes.length) throw new RangeError('the response is longer than its computed size')
     return this.#bytes.subarray(0, this.#at)
   }
 }

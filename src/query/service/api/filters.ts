@@ -16,8 +16,8 @@ const TOPIC_POSITIONS = 4
 const ANY: Filter = { addresses: [], topics: [] }
 
 /**
- * The alternatives of a query, each within the scope of the store. An empty list matches no log; `logs`
- * itself is required.
+ * The alternatives of a query, each within the scope of the store. An empty list matches no log; `logs` itself is
+ * required.
  */
 export const readFilters = (input: InputValue, rules: FilterRules): readonly Filter[] => {
   const { limits, scope, isHosted } = rules
@@ -45,9 +45,7 @@ interface Budget {
 const unwrapInclude = (entry: InputValue): InputValue => {
   const { value, path } = entry
   const isIncludeExclude =
-    typeof value === 'object' &&
-    value !== null &&
-    (Object.hasOwn(value, 'include') || Object.hasOwn(value, 'exclude'))
+    typeof value === 'object' && value !== null && (Object.hasOwn(value, 'include') || Object.hasOwn(value, 'exclude'))
   if (!isIncludeExclude) return entry
   const object = readObject(entry, ['include', 'exclude'])
   const exclude = member(object, 'exclude', path)
@@ -84,14 +82,10 @@ interface ValueRules {
   readonly budget: Budget
 }
 
-const readValues = (
-  input: InputValue,
-  { form, expected, budget }: ValueRules,
-): readonly string[] => {
+const readValues = (input: InputValue, { form, expected, budget }: ValueRules): readonly string[] => {
   const values = readList(input, budget.left + 1).map((entry) => {
     const { value, path } = entry
-    if (budget.left === 0)
-      throw new HttpError('too_many', `more than ${budget.of} values in one request`, { path })
+    if (budget.left === 0) throw new HttpError('too_many', `more than ${budget.of} values in one request`, { path })
     budget.left -= 1
     if (typeof value !== 'string' || !form.test(value)) throw invalidValue(entry, expected)
     return value.toLowerCase()
@@ -110,8 +104,8 @@ const deduplicate = (filters: readonly Filter[]): readonly Filter[] =>
     : [...new Map(filters.map((filter) => [JSON.stringify(filter), filter])).values()]
 
 /**
- * Throws if the filter matches logs that the store does not keep. A filter without an address asks for the
- * logs of all contracts: an answer from the kept ones would be incomplete and look complete.
+ * Throws if the filter matches logs that the store does not keep. A filter without an address asks for the logs of all
+ * contracts: an answer from the kept ones would be incomplete and look complete.
  */
 const checkScope = (filter: Filter, scope: Filter, path: string): void => {
   checkValues(filter.addresses, scope.addresses, { path: join(path, 'address'), scope })
@@ -128,24 +122,12 @@ interface ScopeContext {
 }
 
 /** An empty list matches everything, in the filter and in the scope. */
-const checkValues = (
-  requested: readonly string[],
-  kept: readonly string[],
-  { path, scope }: ScopeContext,
-): void => {
-  if (
-    kept.length === 0 ||
-    (requested.length > 0 && requested.every((value) => kept.includes(value)))
-  )
-    return
+const checkValues = (requested: readonly string[], kept: readonly string[], { path, scope }: ScopeContext): void => {
+  if (kept.length === 0 || (requested.length > 0 && requested.every((value) => kept.includes(value)))) return
   const advice = requested.length === 0 ? '; name them in the filter' : ''
-  throw new HttpError(
-    'not_indexed',
-    `this service keeps only logs ${describeScope(scope)}${advice}`,
-    {
-      path,
-    },
-  )
+  throw new HttpError('not_indexed', `this service keeps only logs ${describeScope(scope)}${advice}`, {
+    path,
+  })
 }
 
 const describeScope = ({ addresses, topics }: Filter): string =>

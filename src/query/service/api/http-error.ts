@@ -60,16 +60,15 @@ export const retryLater = (
 const RETRY_SECONDS = 5
 
 /**
- * The error response for a failure. Failures that the client did not cause are passed to `onError`, and the
- * client gets no details.
+ * The error response for a failure. Failures that the client did not cause are passed to `onError`, and the client gets
+ * no details.
  */
 export const toHttpError = (thrown: unknown, onError: (error: Error) => void): HttpError => {
   const error = asError(thrown)
   if (error instanceof HttpError) return error
   if (error instanceof StoreError) {
     if (error.kind === 'pruned') return pruned(error)
-    if (error.kind === 'empty')
-      return retryLater('empty', 'the store has no blocks yet', RETRY_SECONDS)
+    if (error.kind === 'empty') return retryLater('empty', 'the store has no blocks yet', RETRY_SECONDS)
     // The client has disconnected or the timeout has passed: both are recorded elsewhere.
     if (error.kind !== 'aborted') onError(error)
     return retryLater('unavailable', 'the logs cannot be read at the moment', RETRY_SECONDS)
@@ -83,8 +82,6 @@ export const toHttpError = (thrown: unknown, onError: (error: Error) => void): H
 const pruned = ({ first }: StoreError): HttpError =>
   new HttpError(
     'pruned',
-    first === null
-      ? 'the block from_block is not in the store'
-      : `blocks before ${first} are not in the store`,
+    first === null ? 'the block from_block is not in the store' : `blocks before ${first} are not in the store`,
     { path: 'from_block', ...(first !== null && { first }) },
   )

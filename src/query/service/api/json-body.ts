@@ -3,9 +3,7 @@ import { HttpError } from './http-error.ts'
 
 /** Throws unless the content type is uncompressed JSON. */
 export const checkType = ({ headers }: IncomingMessage): void => {
-  const [type = '', ...parameters] = (headers['content-type'] ?? '')
-    .split(';')
-    .map((part) => part.trim().toLowerCase())
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase())
   const isPlain = parameters.every((part) => part === '' || /^charset="?utf-?8"?$/.test(part))
   if (type !== 'application/json' || !isPlain)
     throw new HttpError('media_type', 'send the body as Content-Type: application/json')
@@ -14,9 +12,8 @@ export const checkType = ({ headers }: IncomingMessage): void => {
 }
 
 /**
- * Reads the body, up to `most` bytes. The rest of a larger body is read and discarded while the response is
- * sent: if the connection were closed, the client would not see the response. The request timeout of the
- * server ends this.
+ * Reads the body, up to `most` bytes. The rest of a larger body is read and discarded while the response is sent: if
+ * the connection were closed, the client would not see the response. The request timeout of the server ends this.
  */
 export const readBody = async (request: IncomingMessage, most: number): Promise<Buffer> => {
   const tooLarge = new HttpError('too_large', `the body is larger than ${most} bytes`)
@@ -48,10 +45,7 @@ const isObject = (value: unknown): value is JsonObject =>
 
 const DEEPEST = 16
 
-/**
- * Parses the object in a body. Duplicate keys are rejected: JSON parsers differ in which of the two they
- * use.
- */
+/** Parses the object in a body. Duplicate keys are rejected: JSON parsers differ in which of the two they use. */
 export const parseObject = (bytes: Uint8Array): JsonObject => {
   const text = decode(bytes)
   const value = parse(text)
@@ -93,16 +87,13 @@ const checkKeys = (text: string): void => {
     const level = levels.at(-1)
     if (character === '"') {
       const end = endOfString(text, position)
-      if (level?.keys && level.at === undefined)
-        addKey(levels, level.keys, text.slice(position, end + 1))
+      if (level?.keys && level.at === undefined) addKey(levels, level.keys, text.slice(position, end + 1))
       position = end
     } else if (character === '{' || character === '[') {
-      if (levels.length === DEEPEST)
-        throw new HttpError('bad_json', 'the body is nested too deeply')
+      if (levels.length === DEEPEST) throw new HttpError('bad_json', 'the body is nested too deeply')
       levels.push(character === '{' ? { keys: new Set(), at: undefined } : { keys: null, at: 0 })
     } else if (character === '}' || character === ']') levels.pop()
-    else if (character === ',' && level)
-      level.at = typeof level.at === 'number' ? level.at + 1 : undefined
+    else if (character === ',' && level) level.at = typeof level.at === 'number' ? level.at + 1 : undefined
   }
 }
 
@@ -192,10 +183,7 @@ export const readObject = (input: InputValue, keys: readonly string[]): JsonObje
 }
 
 /** The selected names, without duplicates. */
-export const readNames = <Name extends string>(
-  input: InputValue,
-  names: readonly Name[],
-): ReadonlySet<Name> =>
+export const readNames = <Name extends string>(input: InputValue, names: readonly Name[]): ReadonlySet<Name> =>
   new Set(
     readList(input).map((entry) => {
       const name = names.find((one) => one === entry.value)

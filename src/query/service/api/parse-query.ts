@@ -16,9 +16,8 @@ import {
 } from './json-body.ts'
 
 /**
- * `spec`: to_block is inclusive, next_block is absent on the last page, one entry of data per block.
- * `hosted`: compatible with the hosted service and its clients: to_block is exclusive, next_block is always
- * present.
+ * `spec`: to_block is inclusive, next_block is absent on the last page, one entry of data per block. `hosted`:
+ * compatible with the hosted service and its clients: to_block is exclusive, next_block is always present.
  */
 export type Dialect = 'spec' | 'hosted'
 
@@ -91,8 +90,8 @@ const HOSTED_KEYS = [
 ]
 
 /**
- * Parses a query as clients of the hosted service send it. Features that only the hosted service has are
- * rejected by name.
+ * Parses a query as clients of the hosted service send it. Features that only the hosted service has are rejected by
+ * name.
  */
 const parseHostedQuery = (body: JsonObject, rules: RequestRules): ParsedQuery => {
   readObject({ value: body, path: '' }, HOSTED_KEYS)
@@ -127,8 +126,7 @@ const lastBlockOf = (from: number, end: number | null, maxBlocks: number | null)
 const readSelection = (input: InputValue) => {
   if ((input.value ?? null) === null) return { fields: [], blockFields: [] }
   const object = readObject(input, ['block', 'log', ...UNSUPPORTED_TABLES])
-  for (const table of UNSUPPORTED_TABLES)
-    expectNone(member(object, table, input.path), `${table}s are not available`)
+  for (const table of UNSUPPORTED_TABLES) expectNone(member(object, table, input.path), `${table}s are not available`)
   const blockNames = readNames(member(object, 'block', input.path), BLOCK_FIELDS)
   return {
     fields: readLogFields(member(object, 'log', input.path)),

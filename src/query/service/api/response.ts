@@ -99,11 +99,8 @@ export const createResponder = ({ clock, limits, observer }: ResponderOptions) =
         })
       })
       /** Throws while too many bytes of responses are unsent. A new response counts as soon as it is made. */
-      const withinBufferLimit = async <T extends { readonly body: Buffer }>(
-        make: () => Promise<T>,
-      ): Promise<T> => {
-        if (unsent > limits.unsentBytes)
-          throw retryLater('busy', 'too many responses are still being sent', 1)
+      const withinBufferLimit = async <T extends { readonly body: Buffer }>(make: () => Promise<T>): Promise<T> => {
+        if (unsent > limits.unsentBytes) throw retryLater('busy', 'too many responses are still being sent', 1)
         const made = await make()
         setBuffered(made.body.length)
         return made
@@ -145,8 +142,7 @@ const compress = async (body: Buffer): Promise<Buffer> =>
 const MIN_COMPRESSED_BYTES = 1024
 
 /**
- * Compresses the body if the client accepts gzip. This costs more than making the response and runs on the
- * thread pool.
+ * Compresses the body if the client accepts gzip. This costs more than making the response and runs on the thread pool.
  */
 const compressed = async (request: IncomingMessage, reply: Reply): Promise<Reply> => {
   if (reply.status !== 200) return reply
@@ -178,8 +174,8 @@ export const acceptsGzip = (accepted: string | string[] | undefined): boolean =>
 const endCallbacks = new WeakMap<IncomingMessage['socket'], Set<() => void>>()
 
 /**
- * Calls `act` once, when the response is finished or the connection is closed. A pipelined response that
- * waits behind another one has no socket yet and gets no close event.
+ * Calls `act` once, when the response is finished or the connection is closed. A pipelined response that waits behind
+ * another one has no socket yet and gets no close event.
  */
 const onEnd = ({ socket }: IncomingMessage, response: ServerResponse, act: () => void): void => {
   const all = endCallbacks.get(socket) ?? listenForClose(socket)

@@ -18,8 +18,8 @@ interface BatchSizerOptions {
 const GROWTH_PAUSE = 8
 
 /**
- * Doubles until the first reduction, which halves the batch; then it grows slowly. Responses are kept below
- * the target size.
+ * Doubles until the first reduction, which halves the batch; then it grows slowly. Responses are kept below the target
+ * size.
  */
 export const createBatchSizer = ({ first, most, characters }: BatchSizerOptions): BatchSizer => {
   let size = first
@@ -36,8 +36,7 @@ export const createBatchSizer = ({ first, most, characters }: BatchSizerOptions)
       successes += 1
       const fitting = Math.max(1, Math.floor((requested * characters) / Math.max(received, 1)))
       // Near the chain head requests are smaller than allowed, which says nothing about larger ones.
-      const wanted =
-        requested >= size && successes >= GROWTH_PAUSE ? Math.ceil(size * growth) : size
+      const wanted = requested >= size && successes >= GROWTH_PAUSE ? Math.ceil(size * growth) : size
       size = Math.min(most, fitting, wanted)
     },
   }

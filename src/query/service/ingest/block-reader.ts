@@ -87,10 +87,7 @@ interface LinkCheck {
   readonly signal: AbortSignal
 }
 
-const expectLinked = async (
-  headers: Headers,
-  { after, head, signal }: LinkCheck,
-): Promise<void> => {
+const expectLinked = async (headers: Headers, { after, head, signal }: LinkCheck): Promise<void> => {
   if (head === undefined || head.parentHash === after.hash) return
   const nodeBlock = await headers.finalAt(after.number, signal)
   // If the node agrees about the previous block, its response about this block was wrong.
@@ -99,8 +96,7 @@ const expectLinked = async (
     doing: `continue after block ${after.number}`,
     happened: 'the node now has another block in place of the final block in the store',
     evidence: `store: ${short(after.hash)}, node: ${short(nodeBlock.hash)}`,
-    advice:
-      'check whether the node is on the right chain and fork; if the store is wrong, create a new one',
+    advice: 'check whether the node is on the right chain and fork; if the store is wrong, create a new one',
   })
 }
 

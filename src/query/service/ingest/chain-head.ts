@@ -44,13 +44,9 @@ export const createChainHeadReader = (options: ChainHeadOptions): ReadChainHead 
   let tagErrorAt = 0
   let isNoticed = false
 
-  const isOld = (head: FullHeader): boolean =>
-    behindAfter !== null && clock.now() - head.timestamp * 1000 > behindAfter
+  const isOld = (head: FullHeader): boolean => behindAfter !== null && clock.now() - head.timestamp * 1000 > behindAfter
 
-  const readHeadBy = async (
-    tag: 'finalized' | 'latest',
-    signal: AbortSignal,
-  ): Promise<ChainHead> => {
+  const readHeadBy = async (tag: 'finalized' | 'latest', signal: AbortSignal): Promise<ChainHead> => {
     const { replies } = await rpc.many([CHAIN_ID, SYNCING, blockBy(tag)], signal)
     const [chain, syncing, block] = replies
     expectChain(chainId, parseResult('the chain id', resultOf(chain), parseQuantity))
@@ -63,15 +59,13 @@ export const createChainHeadReader = (options: ChainHeadOptions): ReadChainHead 
     const isFinal = tag === 'finalized'
     const height = isFinal ? head.number : head.number - depth
     const newest = isFinal && isOld(head) ? await headers.at('latest', signal) : head
-    const behind =
-      newest === null || isOld(newest) ? 'the node is behind: its newest block is old' : null
+    const behind = newest === null || isOld(newest) ? 'the node is behind: its newest block is old' : null
     return { height: height < 0 ? null : height, hash: isFinal ? head.hash : null, behind, at }
   }
 
   const readHead = async (signal: AbortSignal): Promise<ChainHead> => {
     const isUnknown = tagErrors >= TAG_ERRORS
-    if (isUnknown && clock.elapsed() - tagErrorAt < TAG_RETRY_AFTER)
-      return await readHeadBy('latest', signal)
+    if (isUnknown && clock.elapsed() - tagErrorAt < TAG_RETRY_AFTER) return await readHeadBy('latest', signal)
     try {
       const chainHead = await readHeadBy('finalized', signal)
       tagErrors = 0
@@ -103,8 +97,7 @@ const resultOf = (reply: Reply | undefined): unknown => {
   if (reply === undefined) throw invalidResponse('read the newest block', 'three responses', '')
   if ('error' in reply) {
     // Some nodes return an error where others return null.
-    if (reply.error instanceof NodeRejectedError && /not found/i.test(reply.error.nodeMessage))
-      return null
+    if (reply.error instanceof NodeRejectedError && /not found/i.test(reply.error.nodeMessage)) return null
     throw reply.error
   }
   return reply.result

@@ -42,10 +42,7 @@ export const groupByBlock = (
   return new Map(
     heads.map(({ number, hash }) => {
       const part = parts.get(number) ?? []
-      return [
-        number,
-        { logs: joined(part), isMixed: part.some((group) => group.blockHash !== hash) },
-      ]
+      return [number, { logs: joined(part), isMixed: part.some((group) => group.blockHash !== hash) }]
     }),
   )
 }
@@ -59,11 +56,7 @@ const joined = (groups: readonly LogGroup[]): readonly StoredLog[] => {
     : logs.toSorted((one, other) => one.logIndex - other.logIndex)
 }
 
-export const blockOf = (
-  head: FullHeader,
-  logs: readonly StoredLog[],
-  isInScope: LogPredicate | null,
-): Block => ({
+export const blockOf = (head: FullHeader, logs: readonly StoredLog[], isInScope: LogPredicate | null): Block => ({
   number: head.number,
   hash: head.hash,
   parentHash: head.parentHash,
@@ -80,8 +73,8 @@ export const isBloomUsable = (bloom: string | null): boolean =>
   bloom !== null && !/^0*$/.test(bloom) && bitsIn(Buffer.from(bloom, 'hex')) <= MOST_BITS
 
 /**
- * Whether these logs set every bit of the filter in the header. Each address and topic of a block sets
- * three bits, so a bit that no log sets belongs to a missing log. True if the filter cannot show it.
+ * Whether these logs set every bit of the filter in the header. Each address and topic of a block sets three bits, so a
+ * bit that no log sets belongs to a missing log. True if the filter cannot show it.
  */
 export const logsCoverBloom = (bloom: string | null, logs: readonly StoredLog[]): boolean => {
   if (bloom === null || /^0*$/.test(bloom)) return true

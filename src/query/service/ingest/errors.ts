@@ -43,8 +43,8 @@ export class FatalIngestError extends SourceError {
 }
 
 /**
- * Class of a JSON-RPC error. Error codes differ between versions and vendors (-32005 means both "slower"
- * and "less"), so the message decides, and the code only if the message is not conclusive.
+ * Class of a JSON-RPC error. Error codes differ between versions and vendors (-32005 means both "slower" and "less"),
+ * so the message decides, and the code only if the message is not conclusive.
  */
 export type RpcErrorClass = 'overload' | 'too large' | 'unknown tag' | 'no'
 

@@ -21,8 +21,8 @@ const DIGITS = new Uint8Array(128)
 for (const digit of '0123456789abcdef') DIGITS[digit.charCodeAt(0)] = 1
 
 /**
- * Whether the text is 0x and lower case hex digits. A busy block has 80,000 such texts, and this takes a
- * third of the time of a regular expression.
+ * Whether the text is 0x and lower case hex digits. A busy block has 80,000 such texts, and this takes a third of the
+ * time of a regular expression.
  */
 const isHex = (text: string): boolean => {
   if (!text.startsWith('0x')) return false

@@ -51,14 +51,12 @@ export const createHeaders = (rpc: Rpc): Headers => {
       while (cached.length < to - from + 1) {
         const more = await request(from + cached.length, to, signal)
         cached = [...cached, ...more]
-        if (cached.reduce((sum, { transactions }) => sum + transactions.length, 0) > MOST_HASHES)
-          break
+        if (cached.reduce((sum, { transactions }) => sum + transactions.length, 0) > MOST_HASHES) break
       }
       const taken = cached.slice(0, to - from + 1)
       for (const [index, head] of taken.entries()) {
         const previous = taken[index - 1]
-        if (previous !== undefined && previous.hash !== head.parentHash)
-          throw unlinked(previous, head)
+        if (previous !== undefined && previous.hash !== head.parentHash) throw unlinked(previous, head)
       }
       return taken
     },
@@ -106,8 +104,7 @@ const notFound = (number: number): IngestError =>
   new IngestError('incomplete', {
     doing: `read block ${number} from the node`,
     // This is part of the logged line, since waiting does not help.
-    happened:
-      'the node does not have it (if it keeps recent blocks only, use --from-block with a new --store)',
+    happened: 'the node does not have it (if it keeps recent blocks only, use --from-block with a new --store)',
   })
 
 export const unlinked = (previous: { readonly number: number }, head: FullHeader): IngestError =>

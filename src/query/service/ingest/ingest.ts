@@ -19,10 +19,7 @@ const MAX_WAIT = minute
 /** Upper limit for Retry-After. */
 const MAX_RETRY_AFTER = 5 * minute
 
-/**
- * Copies final blocks from a node to a store, one request at a time. Throws a ConfigError for invalid
- * options.
- */
+/** Copies final blocks from a node to a store, one request at a time. Throws a ConfigError for invalid options. */
 export const createIngest = (ingestOptions: IngestOptions): Ingest => {
   const options = withDefaults(ingestOptions)
   const { rpcUrl, store, clock, notice } = options

@@ -1,11 +1,5 @@
 import type { StoredLog } from '../../store/store.ts'
-import {
-  type BlockLogs,
-  findFlaw,
-  groupByBlock,
-  isBloomUsable,
-  logsCoverBloom,
-} from './completeness.ts'
+import { type BlockLogs, findFlaw, groupByBlock, isBloomUsable, logsCoverBloom } from './completeness.ts'
 import { IngestError, NodeRejectedError, TooLargeError } from './errors.ts'
 import { parseResult } from './fields.ts'
 import { type FullHeader, type LogGroup, parseLogs } from './parse.ts'
@@ -20,8 +14,8 @@ export interface FetchedLogs {
 }
 
 /**
- * Reads all logs of these blocks and verifies that none is missing. Throws a TooLargeError if fewer blocks
- * must be requested.
+ * Reads all logs of these blocks and verifies that none is missing. Throws a TooLargeError if fewer blocks must be
+ * requested.
  */
 export type FetchLogs = (heads: readonly FullHeader[], signal: AbortSignal) => Promise<FetchedLogs>
 
@@ -38,10 +32,7 @@ interface IncompleteLogs {
   readonly flaw: string
 }
 
-/**
- * Up to this number, blocks are requested one by one by hash, so that the response cannot be of another
- * fork.
- */
+/** Up to this number, blocks are requested one by one by hash, so that the response cannot be of another fork. */
 const BY_HASH = 4
 /** After this number of filters that the receipts disprove, filters are ignored. */
 const FILTER_FAULTS = 3
@@ -74,8 +65,8 @@ export const createLogFetcher = ({ rpc, onRepaired, notice }: LogFetcherOptions)
   }
 
   /**
-   * Checks for missing logs at the end of a block, where no logIndex shows them: by the filter in the
-   * header, or by the receipts of the last transactions.
+   * Checks for missing logs at the end of a block, where no logIndex shows them: by the filter in the header, or by the
+   * receipts of the last transactions.
    */
   const findFlawAtEnd = async (head: FullHeader, { logs }: BlockLogs, signal: AbortSignal) => {
     const trustsFilter = filterFaults < FILTER_FAULTS
@@ -90,24 +81,15 @@ export const createLogFetcher = ({ rpc, onRepaired, notice }: LogFetcherOptions)
     return isEnd === false ? 'its receipts have logs that are missing in the response' : null
   }
 
-  const readFromReceipts = async (
-    { head, blockLogs, flaw }: IncompleteLogs,
-    signal: AbortSignal,
-  ) => {
+  const readFromReceipts = async ({ head, blockLogs, flaw }: IncompleteLogs, signal: AbortSignal) => {
     onRepaired(incomplete(head, flaw))
-    const complete = groupByBlock([head], await readLogsFromReceipts(head, signal))?.get(
-      head.number,
-    )
-    const remaining =
-      complete === undefined ? 'the logs belong to another block' : findFlaw(head, complete)
+    const complete = groupByBlock([head], await readLogsFromReceipts(head, signal))?.get(head.number)
+    const remaining = complete === undefined ? 'the logs belong to another block' : findFlaw(head, complete)
     if (complete === undefined || remaining !== null) {
       throw incomplete(head, `${remaining}; also in its receipts`)
     }
     // Some nodes leave the logs of the chain itself out of the receipts.
-    if (
-      !blockLogs.isMixed &&
-      blockLogs.logs.some(({ logIndex }) => logIndex >= complete.logs.length)
-    ) {
+    if (!blockLogs.isMixed && blockLogs.logs.some(({ logIndex }) => logIndex >= complete.logs.length)) {
       throw incomplete(head, 'its receipts have fewer logs')
     }
     if (flaw === MISSING_IN_FILTER && complete.logs.length === blockLogs.logs.length) {
@@ -139,15 +121,9 @@ export const createLogFetcher = ({ rpc, onRepaired, notice }: LogFetcherOptions)
     for (const head of heads) {
       const blockLogs = all.get(head.number) ?? { logs: [], isMixed: false }
       // A truncated response lacks the end of a block and all later blocks.
-      const mustCheckEnd =
-        blockLogs.logs.length === 0 || head === lastWithLogs || heads.length <= BY_HASH
-      const flaw =
-        findFlaw(head, blockLogs) ??
-        (mustCheckEnd ? await findFlawAtEnd(head, blockLogs, signal) : null)
-      logs.set(
-        head.number,
-        flaw === null ? blockLogs.logs : await readFromReceipts({ head, blockLogs, flaw }, signal),
-      )
+      const mustCheckEnd = blockLogs.logs.length === 0 || head === lastWithLogs || heads.length <= BY_HASH
+      const flaw = findFlaw(head, blockLogs) ?? (mustCheckEnd ? await findFlawAtEnd(head, blockLogs, signal) : null)
+      logs.set(head.number, flaw === null ? blockLogs.logs : await readFromReceipts({ head, blockLogs, flaw }, signal))
     }
     return { logs, size }
   }

@@ -18,14 +18,10 @@ export interface IngestOptions {
   readonly pollEvery?: number
   /** Timeout of one request, in milliseconds. */
   readonly timeout?: number
-  /**
-   * While the newest block of the node is older than this, in milliseconds, nothing is read; null: no
-   * limit.
-   */
+  /** While the newest block of the node is older than this, in milliseconds, nothing is read; null: no limit. */
   readonly behindAfter?: number | null
   /**
-   * Distance behind the newest block at which blocks count as final if the node does not support the tag
-   * `finalized`.
+   * Distance behind the newest block at which blocks count as final if the node does not support the tag `finalized`.
    */
   readonly depth?: number
   /** Largest share of time in which a backfill keeps the node busy; 1: without pauses. */
@@ -80,5 +76,4 @@ export const createScopeFilter = (scope: Filter): LogPredicate | null => {
     })
 }
 
-const lower = (values: readonly string[]): ReadonlySet<string> =>
-  new Set(values.map((value) => value.toLowerCase()))
+const lower = (values: readonly string[]): ReadonlySet<string> => new Set(values.map((value) => value.toLowerCase()))

@@ -48,8 +48,8 @@ const bloomOf = (value: unknown): string | null => {
 }
 
 /**
- * Hot path: a busy chain has 16,000 logs per block, so this avoids allocations and validates repeated block
- * and transaction hashes once. Logs of one block, and of one transaction, are consecutive.
+ * Hot path: a busy chain has 16,000 logs per block, so this avoids allocations and validates repeated block and
+ * transaction hashes once. Logs of one block, and of one transaction, are consecutive.
  */
 export const parseLogs = (value: unknown): readonly LogGroup[] => {
   const groups: {
@@ -63,11 +63,7 @@ export const parseLogs = (value: unknown): readonly LogGroup[] => {
     const log = record(each, 'a log')
     if (log['removed'] === true) throw new FieldError('final logs: one is marked as removed')
     let group = groups.at(-1)
-    if (
-      group === undefined ||
-      log['blockNumber'] !== numberBefore ||
-      log['blockHash'] !== hashBefore
-    ) {
+    if (group === undefined || log['blockNumber'] !== numberBefore || log['blockHash'] !== hashBefore) {
       numberBefore = log['blockNumber']
       hashBefore = log['blockHash']
       const block = quantity(numberBefore, 'blockNumber')
@@ -80,10 +76,7 @@ export const parseLogs = (value: unknown): readonly LogGroup[] => {
   return groups
 }
 
-const parseLog = (
-  log: Readonly<Record<string, unknown>>,
-  before: StoredLog | undefined,
-): StoredLog => {
+const parseLog = (log: Readonly<Record<string, unknown>>, before: StoredLog | undefined): StoredLog => {
   const transaction = log['transactionHash']
   return {
     logIndex: quantity(log['logIndex'], 'logIndex'),

@@ -8,20 +8,11 @@ import type { Call, Rpc } from './rpc.ts'
 /** A receipt of a busy block has about 4 kB: 514 characters for its filter, and its logs. */
 const RESPONSE_CHARACTERS = 4_000_000
 
-/**
- * Reads the logs of a block from its receipts. There is one receipt per transaction, so a missing one is
- * detected.
- */
-export type ReadLogsFromReceipts = (
-  head: FullHeader,
-  signal: AbortSignal,
-) => Promise<readonly LogGroup[]>
+/** Reads the logs of a block from its receipts. There is one receipt per transaction, so a missing one is detected. */
+export type ReadLogsFromReceipts = (head: FullHeader, signal: AbortSignal) => Promise<readonly LogGroup[]>
 
 /** Reads the receipts of these transactions, in their order. */
-export type ReadReceipts = (
-  hashes: readonly string[],
-  signal: AbortSignal,
-) => Promise<readonly Receipt[]>
+export type ReadReceipts = (hashes: readonly string[], signal: AbortSignal) => Promise<readonly Receipt[]>
 
 const createSingleReceiptReader = (rpc: Rpc): ReadReceipts => {
   const sizer = createBatchSizer({ first: 50, most: 200, characters: RESPONSE_CHARACTERS })
@@ -49,17 +40,12 @@ const createSingleReceiptReader = (rpc: Rpc): ReadReceipts => {
 export const createReceiptReader = (rpc: Rpc): ReadLogsFromReceipts => {
   const readReceipts = createSingleReceiptReader(rpc)
 
-  const readBlockReceipts = async (
-    { number }: FullHeader,
-    signal: AbortSignal,
-  ): Promise<Receipt[] | null> => {
+  const readBlockReceipts = async ({ number }: FullHeader, signal: AbortSignal): Promise<Receipt[] | null> => {
     const call = { method: 'eth_getBlockReceipts', params: [`0x${number.toString(16)}`] }
     try {
       const { result } = await rpc.one(call, signal)
       if (result === null) return null
-      return parseResult('the receipts of a block', result, (value) =>
-        list(value, 'receipts').map(parseReceipt),
-      )
+      return parseResult('the receipts of a block', result, (value) => list(value, 'receipts').map(parseReceipt))
     } catch (error) {
       const mayShrink = error instanceof TooLargeError || error instanceof NodeTimeoutError
       if (mayShrink || error instanceof NodeRejectedError) return null
@@ -69,15 +55,13 @@ export const createReceiptReader = (rpc: Rpc): ReadLogsFromReceipts => {
 
   return async (head, signal) => {
     const { transactions } = head
-    const receipts =
-      (await readBlockReceipts(head, signal)) ?? (await readReceipts(transactions, signal))
+    const receipts = (await readBlockReceipts(head, signal)) ?? (await readReceipts(transactions, signal))
     // Some chains have one more receipt, for the chain itself after all transactions.
     const areOfBlock =
       receipts.length >= transactions.length &&
       receipts.every(
         ({ blockHash, transactionHash }, index) =>
-          blockHash === head.hash &&
-          (index >= transactions.length || transactionHash === transactions[index]),
+          blockHash === head.hash && (index >= transactions.length || transactionHash === transactions[index]),
       )
     if (areOfBlock) return receipts.flatMap(({ groups }) => groups)
     throw new IngestError('incomplete', {
@@ -93,15 +77,10 @@ const callFor = (hash: string): Call => ({ method: 'eth_getTransactionReceipt', 
 const RECEIPTS_AT_ONCE = 20
 
 /**
- * Whether the last of these logs is the last of its block: neither its transaction nor any later one has a
- * log after it. This is the only evidence if the filter in the header is full. Null if the node does not
- * return receipts.
+ * Whether the last of these logs is the last of its block: neither its transaction nor any later one has a log after
+ * it. This is the only evidence if the filter in the header is full. Null if the node does not return receipts.
  */
-export type IsLastLog = (
-  head: FullHeader,
-  logs: readonly StoredLog[],
-  signal: AbortSignal,
-) => Promise<boolean | null>
+export type IsLastLog = (head: FullHeader, logs: readonly StoredLog[], signal: AbortSignal) => Promise<boolean | null>
 
 export const createIsLastLog = (rpc: Rpc): IsLastLog => {
   const receiptsOf = createSingleReceiptReader(rpc)
@@ -110,10 +89,7 @@ export const createIsLastLog = (rpc: Rpc): IsLastLog => {
     if (last === undefined) return null
     try {
       for (let at = last.transactionIndex; at < head.transactions.length; at += RECEIPTS_AT_ONCE) {
-        const receipts = await receiptsOf(
-          head.transactions.slice(at, at + RECEIPTS_AT_ONCE),
-          signal,
-        )
+        const receipts = await receiptsOf(head.transactions.slice(at, at + RECEIPTS_AT_ONCE), signal)
         const isEnd = receipts.every(({ blockHash, transactionHash, groups }, index) => {
           const lastIndex = groups.at(-1)?.logs.at(-1)?.logIndex
           const expected = at + index === last.transactionIndex ? last.logIndex : undefined
@@ -125,8 +101,7 @@ export const createIsLastLog = (rpc: Rpc): IsLastLog => {
       return true
     } catch (error) {
       const isUnsupported =
-        error instanceof NodeRejectedError ||
-        (error instanceof IngestError && error.kind === 'nonsense')
+        error instanceof NodeRejectedError || (error instanceof IngestError && error.kind === 'nonsense')
       if (isUnsupported) return null
       throw error
     }

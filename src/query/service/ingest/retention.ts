@@ -23,11 +23,7 @@ interface RetentionOptions {
   readonly clock: Clock
 }
 
-export const createRetentionEnforcer = ({
-  store,
-  retention,
-  clock,
-}: RetentionOptions): RetentionEnforcer => {
+export const createRetentionEnforcer = ({ store, retention, clock }: RetentionOptions): RetentionEnforcer => {
   const { blocks, bytes } = retention === 'unbounded' ? {} : retention
   let measuredAt = Number.NEGATIVE_INFINITY
   /** High-water size of a store that reuses pruned space but does not shrink its file (DuckDB). */

@@ -15,10 +15,7 @@ export type Reply = { readonly result: unknown } | { readonly error: IngestError
 export interface Rpc {
   /** Returns the result and the size of the response in characters. Throws an IngestError. */
   one(call: Call, signal: AbortSignal): Promise<{ readonly result: unknown; readonly size: number }>
-  /**
-   * Sends one batch; the replies are in the order of the calls. Throws an IngestError if the whole batch
-   * failed.
-   */
+  /** Sends one batch; the replies are in the order of the calls. Throws an IngestError if the whole batch failed. */
   many(
     calls: readonly Call[],
     signal: AbortSignal,
@@ -51,9 +48,7 @@ export const createRpc = (send: SendRequest, rpcUrl: string): Rpc => {
     // A single response without the id of a call applies to all calls.
     if (byId.size === 1 && !byId.has(1)) {
       const reply = replyOf(list[0], doing)
-      throw 'error' in reply
-        ? reply.error
-        : invalidResponse(doing, 'a list of responses', response.text)
+      throw 'error' in reply ? reply.error : invalidResponse(doing, 'a list of responses', response.text)
     }
     const replies = calls.map((call, at) => replyOf(byId.get(at + 1), doingOf(call)))
     return { replies, size: response.text.length }
@@ -147,21 +142,12 @@ const replyOf = (value: unknown, doing: string): Reply => {
       : { result }
   }
   const details = isRecord(error) ? error : {}
-  const nodeMessage =
-    typeof details['message'] === 'string' ? details['message'] : JSON.stringify(error)
+  const nodeMessage = typeof details['message'] === 'string' ? details['message'] : JSON.stringify(error)
   const code = typeof details['code'] === 'number' ? details['code'] : null
   return { error: errorFor({ doing, nodeMessage, code }) }
 }
 
-const errorFor = ({
-  doing,
-  nodeMessage,
-  code,
-}: {
-  doing: string
-  nodeMessage: string
-  code: number | null
-}) => {
+const errorFor = ({ doing, nodeMessage, code }: { doing: string; nodeMessage: string; code: number | null }) => {
   const account = { doing, happened: `the node returned an error: ${excerpt(nodeMessage)}` }
   const kind = classifyRpcError(code, nodeMessage)
   if (kind === 'overload')

@@ -17,10 +17,7 @@ export const INGEST_ERRORS = [
 
 export type IngestErrorKind = (typeof INGEST_ERRORS)[number]
 
-/**
- * State of the ingest: far behind, at the chain head, waiting for a node that is behind or unreachable, or
- * stopped.
- */
+/** State of the ingest: far behind, at the chain head, waiting for a node that is behind or unreachable, or stopped. */
 export type IngestPhase = 'starting' | 'back-fill' | 'tail' | 'waiting' | 'stopped'
 
 /** State at a scrape; unknown values are null. */
@@ -45,8 +42,7 @@ export interface IngestState {
 export interface Ingest {
   state(): IngestState
   /**
-   * Runs until the signal aborts. Throws on permanent errors: another chain, a replaced final block, a
-   * broken store.
+   * Runs until the signal aborts. Throws on permanent errors: another chain, a replaced final block, a broken store.
    */
   run(signal: AbortSignal): Promise<void>
 }
@@ -95,16 +91,14 @@ export const createStateTracker = (): StateTracker => {
       // Without a new height the last one stays, with its time.
       if (height !== null) set({ nodeHeight: height, nodeHeightAt: now })
     },
-    setRange: ({ first, last }, indexedTimestamp) =>
-      set({ first, indexed: last, indexedTimestamp }),
+    setRange: ({ first, last }, indexedTimestamp) => set({ first, indexed: last, indexedTimestamp }),
     addWritten: (blocks) => {
       const logs = blocks.reduce((sum, each) => sum + each.logs.length, state.logs)
       set({ blocks: state.blocks + blocks.length, logs })
     },
     recordFailure: (error) => {
       const kind = kindOf(error)
-      const errors =
-        kind === null ? state.errors : { ...state.errors, [kind]: state.errors[kind] + 1 }
+      const errors = kind === null ? state.errors : { ...state.errors, [kind]: state.errors[kind] + 1 }
       set({ errors, trouble: summaryOf(error) })
     },
     setTrouble: (trouble) => set({ trouble }),

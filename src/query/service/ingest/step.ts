@@ -12,9 +12,7 @@ const HEAD_EVERY = 5 * second
 const BEHIND_POLL_EVERY = 15 * second
 /** Within this distance of the chain head the phase is tail instead of backfill. */
 const TAIL = 100
-/**
- * Smallest pause between two polls at the chain head, as a share of the interval: it protects a slow node.
- */
+/** Smallest pause between two polls at the chain head, as a share of the interval: it protects a slow node. */
 const MIN_PAUSE = 1 / 4
 
 interface StepperDependencies {

@@ -126,8 +126,8 @@ class OversizeError extends Error {
 }
 
 /**
- * The decompressed response as text. Throws an OversizeError if the compressed or decompressed size exceeds
- * `max` bytes.
+ * The decompressed response as text. Throws an OversizeError if the compressed or decompressed size exceeds `max`
+ * bytes.
  */
 const readText = async (message: IncomingMessage, max: number): Promise<string> => {
   const bytes = await readBytes(message, max)
@@ -165,8 +165,7 @@ const decompress = async (bytes: Buffer, maxOutputLength: number): Promise<Buffe
   })
 
 /** The system error code, or the name of the error if there is none. */
-const codeOf = (error: Error): string =>
-  'code' in error && typeof error.code === 'string' ? error.code : error.name
+const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : error.name)
 
 /** Measures how long the node works for the ingest. */
 export interface NodeTimer {

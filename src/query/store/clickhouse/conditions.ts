@@ -8,8 +8,8 @@ export interface Segment {
 }
 
 /**
- * A condition for the committed rows of these blocks. The tables may have other rows: from a writer that
- * was killed between the logs and the ledger, or from a late insert. Every new writer has another epoch.
+ * A condition for the committed rows of these blocks. The tables may have other rows: from a writer that was killed
+ * between the logs and the ledger, or from a late insert. Every new writer has another epoch.
  */
 export const committedRows = (
   column: 'block' | 'number',
@@ -32,9 +32,7 @@ export const filterCondition = (filters: readonly Filter[]): string => {
 const conditionsOf = ({ addresses, topics }: Filter): string => {
   const conditions = [
     ...(addresses.length === 0 ? [] : [oneOf('address', addresses, 20)]),
-    ...topics.flatMap((values, position) =>
-      values.length === 0 ? [] : [topicCondition(values, position)],
-    ),
+    ...topics.flatMap((values, position) => (values.length === 0 ? [] : [topicCondition(values, position)])),
   ]
   return conditions.length === 0 ? '1' : `(${conditions.join(' AND ')})`
 }

@@ -33,10 +33,7 @@ export const loadContents = async (servers: Servers): Promise<StoreContents | nu
   )
   const density = chunks.map(
     ([chunk, logs, bytes, blocks]) =>
-      [
-        Number(chunk),
-        { logs: Number(logs), bytes: Number(bytes), blocks: Number(blocks) },
-      ] as const,
+      [Number(chunk), { logs: Number(logs), bytes: Number(bytes), blocks: Number(blocks) }] as const,
   )
   return {
     first,
@@ -49,8 +46,7 @@ export const loadContents = async (servers: Servers): Promise<StoreContents | nu
 }
 
 /** SQL for the largest value of a key; 0 if there is none. */
-export const largest = (key: 'floor' | 'epoch'): string =>
-  `(SELECT max(value) FROM ${STATE} WHERE key = '${key}')`
+export const largest = (key: 'floor' | 'epoch'): string => `(SELECT max(value) FROM ${STATE} WHERE key = '${key}')`
 
 export const readLargest = async (servers: Servers, key: 'floor' | 'epoch'): Promise<number> => {
   const [[value] = []] = await servers.query(`SELECT ${largest(key)}`)
@@ -74,8 +70,8 @@ export const verifyNewest = async (servers: Servers, contents: StoreContents): P
 }
 
 /**
- * A later epoch starts where its writer found the end. Blocks of an earlier epoch beyond that were inserted
- * late and have been written again.
+ * A later epoch starts where its writer found the end. Blocks of an earlier epoch beyond that were inserted late and
+ * have been written again.
  */
 const segmentsOf = (servers: Servers, rows: readonly (readonly string[])[]): readonly Segment[] => {
   const spans = rows.map((row) => {
@@ -91,8 +87,7 @@ const segmentsOf = (servers: Servers, rows: readonly (readonly string[])[]): rea
     .filter(({ first, last }) => first <= last)
   for (const [index, { first }] of segments.entries()) {
     const before = segments[index - 1]
-    if (before !== undefined && before.last + 1 !== first)
-      throw broken(servers, `its ledger has a gap before ${first}`)
+    if (before !== undefined && before.last + 1 !== first) throw broken(servers, `its ledger has a gap before ${first}`)
   }
   return segments
 }

@@ -12,8 +12,8 @@ export interface RowDecoder {
   /** Approximate size of all values as hex. */
   bytes(): number
   /**
-   * Decodes all complete rows and returns the remaining bytes. Null if `ends` returned true for the block
-   * of the next row, which is not added.
+   * Decodes all complete rows and returns the remaining bytes. Null if `ends` returned true for the block of the next
+   * row, which is not added.
    */
   take(bytes: Buffer, ends: (block: number) => boolean): Buffer | null
 }
@@ -92,8 +92,7 @@ export const createRowDecoder = (fields: readonly LogField[]): RowDecoder => {
       for (;;) {
         if (bytes.length < start + width) return bytes.subarray(start)
         const length = data === undefined ? NOTHING : lengthAt(bytes, start + width)
-        if (length === null || bytes.length < length.from + length.size)
-          return bytes.subarray(start)
+        if (length === null || bytes.length < length.from + length.size) return bytes.subarray(start)
         const block = bytes.readUInt32LE(start) + bytes.readUInt32LE(start + 4) * 2 ** 32
         if (ends(block)) return null
         const topics = bytes.readUInt8(start + 8)

@@ -1,10 +1,7 @@
 import type { Block } from '../store.ts'
 import { dataBytes } from './encode-rows.ts'
 
-/**
- * Approximate number of logs and bytes per range of blocks, so that a read selects about as much as it
- * needs.
- */
+/** Approximate number of logs and bytes per range of blocks, so that a read selects about as much as it needs. */
 export interface Density {
   add(blocks: readonly Block[]): void
   /** The last block of a range that should not exceed `most`; at least `from`. */

@@ -19,8 +19,7 @@ export const logRows = (blocks: readonly Block[], epoch: number): Buffer => {
     .flatMap(({ logs }) => logs)
     .reduce((sum, { data }) => sum + LOG_WITHOUT_DATA + LENGTH + bytesOf(data), 0)
   const rows = new RowEncoder(size)
-  for (const { number, logs } of blocks)
-    for (const log of logs) logRow(rows, log, { number, epoch })
+  for (const { number, logs } of blocks) for (const log of logs) logRow(rows, log, { number, epoch })
   return rows.written()
 }
 
@@ -54,16 +53,10 @@ export const ledgerRows = (blocks: readonly Block[], epoch: number): Buffer => {
   return rows.written()
 }
 
-export const dataBytes = (logs: readonly StoredLog[]): number =>
-  logs.reduce((sum, { data }) => sum + bytesOf(data), 0)
+export const dataBytes = (logs: readonly StoredLog[]): number => logs.reduce((sum, { data }) => sum + bytesOf(data), 0)
 
 /** Parses a row of the ledger: number, hash, parent, timestamp. */
-export const headOf = ([
-  number = '',
-  hash = '',
-  parent = '',
-  timestamp = '',
-]: readonly string[]): BlockHeader => ({
+export const headOf = ([number = '', hash = '', parent = '', timestamp = '']: readonly string[]): BlockHeader => ({
   number: Number(number),
   hash: `0x${hash.toLowerCase()}`,
   parentHash: `0x${parent.toLowerCase()}`,

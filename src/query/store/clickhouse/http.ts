@@ -24,29 +24,12 @@ export interface StatementRequest {
 const MAX_ERROR_BYTES = 16 * 1024
 
 /**
- * Error codes for which a retry fails as well: unknown column, identifier, function, table, database,
- * setting, cluster; wrong user or password; no permission; read-only.
+ * Error codes for which a retry fails as well: unknown column, identifier, function, table, database, setting, cluster;
+ * wrong user or password; no permission; read-only.
  */
-const PERMANENT_CODES = [
-  '16',
-  '46',
-  '47',
-  '60',
-  '81',
-  '115',
-  '164',
-  '170',
-  '192',
-  '193',
-  '194',
-  '497',
-  '516',
-]
+const PERMANENT_CODES = ['16', '46', '47', '60', '81', '115', '164', '170', '192', '193', '194', '497', '516']
 
-/**
- * Sends one statement over HTTP. Each has its own connection, so that an interrupted statement is never
- * sent twice.
- */
+/** Sends one statement over HTTP. Each has its own connection, so that an interrupted statement is never sent twice. */
 export const createSendStatement =
   (clock: Clock) =>
   async (statement: StatementRequest): Promise<void> => {
@@ -69,13 +52,11 @@ export const createSendStatement =
     try {
       const response = await responseOf(statement, cancel.signal)
       const chunks: AsyncIterable<Buffer> = response
-      if (response.statusCode !== 200)
-        throw serverError(statement, doing, await shortTextOf(chunks))
+      if (response.statusCode !== 200) throw serverError(statement, doing, await shortTextOf(chunks))
       for await (const chunk of chunks) if (!take(chunk)) return
     } catch (error) {
       if (error instanceof StoreError) throw error
-      if (signal.aborted)
-        throw new StoreError('aborted', { doing, happened: 'the operation was aborted' })
+      if (signal.aborted) throw new StoreError('aborted', { doing, happened: 'the operation was aborted' })
       if (isLate) throw new StoreError('unavailable', { doing, happened: 'request timed out' })
       const happened = `connection failed (${errorDetailOf(error)})`
       throw new StoreError('unavailable', { doing, happened })
@@ -86,10 +67,7 @@ export const createSendStatement =
     }
   }
 
-const responseOf = async (
-  statement: StatementRequest,
-  signal: AbortSignal,
-): Promise<IncomingMessage> =>
+const responseOf = async (statement: StatementRequest, signal: AbortSignal): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const { secure, host, user, password, parameters, body } = statement
     const address = `${secure ? 'https' : 'http'}://${host}/?${String(new URLSearchParams(parameters))}`
@@ -113,15 +91,10 @@ const shortTextOf = async (chunks: AsyncIterable<Buffer>): Promise<string> => {
   return text
 }
 
-const serverError = (
-  { password }: StatementRequest,
-  doing: string,
-  message: string,
-): StoreError => {
+const serverError = ({ password }: StatementRequest, doing: string, message: string): StoreError => {
   const code = /\bCode: (\d+)/.exec(message)?.[1]
   const evidence = password === undefined ? message : password.redactFrom(message)
-  const happened =
-    code === undefined ? 'the server returned an error' : `the server returned error code ${code}`
+  const happened = code === undefined ? 'the server returned an error' : `the server returned error code ${code}`
   const kind = code !== undefined && PERMANENT_CODES.includes(code) ? 'broken' : 'unavailable'
   return new StoreError(kind, { doing, happened, evidence })
 }

@@ -25,10 +25,7 @@ const TIMEOUT_MS = 60_000
 const MODERN_VERSION = 21
 
 /** Opens or creates the store. Throws a StoreError for a store with another identity. */
-export const openServers = async (
-  url: string,
-  options: ClickHouseOptions,
-): Promise<OpenedServers> => {
+export const openServers = async (url: string, options: ClickHouseOptions): Promise<OpenedServers> => {
   const { identity, clock, password, timeout = TIMEOUT_MS } = options
   const location = parseClickHouseUrl(url)
   const base = { location, clock, password, timeout }
@@ -84,8 +81,8 @@ const replicasOf = async (servers: Servers): Promise<number> => {
 }
 
 /**
- * An acknowledged insert is on all its servers and replicas, so every replica returns all of it. While a
- * replica is down, inserts fail and reads use the others.
+ * An acknowledged insert is on all its servers and replicas, so every replica returns all of it. While a replica is
+ * down, inserts fail and reads use the others.
  */
 const insertSettingsFor = (modern: boolean) => ({
   insert_distributed_sync: '1',
@@ -110,9 +107,7 @@ const readSettings = async (servers: Servers): Promise<StoreSettings | null> => 
     `SELECT name FROM system.tables WHERE database = '${database}' AND name = '${STATE}'`,
   )
   if (tables.length === 0) return null
-  const rows = await servers.query(
-    `SELECT key, max(value), hex(argMax(text, value)) FROM ${STATE} GROUP BY key`,
-  )
+  const rows = await servers.query(`SELECT key, max(value), hex(argMax(text, value)) FROM ${STATE} GROUP BY key`)
   const known = new Map(rows.map(([key = '', value, text = '']) => [key, { value, text }] as const))
   if (!known.has('scope')) return null
   const number = (key: string): number => Number(known.get(key)?.value)
@@ -127,10 +122,7 @@ const readSettings = async (servers: Servers): Promise<StoreSettings | null> => 
 }
 
 /** One insert is one part, so it is atomic. */
-const writeSettings = async (
-  servers: Servers,
-  { chainId, scope }: StoreIdentity,
-): Promise<StoreSettings> => {
+const writeSettings = async (servers: Servers, { chainId, scope }: StoreIdentity): Promise<StoreSettings> => {
   const { hosts, partition } = servers.location
   const layout = layoutOf(servers)
   const settings = { chainId, scope: scopeText(scope), partition, layout, servers: hosts.length }
@@ -159,14 +151,10 @@ const recordServers = async (servers: Servers, settings: StoreSettings): Promise
 }
 
 /**
- * Throws StoreError('identity') if the store was created for another chain or scope, or on servers that the
- * URL does not name.
+ * Throws StoreError('identity') if the store was created for another chain or scope, or on servers that the URL does
+ * not name.
  */
-const expectSettings = (
-  servers: Servers,
-  settings: StoreSettings,
-  wanted: WantedIdentity,
-): void => {
+const expectSettings = (servers: Servers, settings: StoreSettings, wanted: WantedIdentity): void => {
   expectIdentity(wanted, settings)
   const { hosts } = servers.location
   if (settings.layout === layoutOf(servers) && settings.servers <= hosts.length) return
@@ -174,8 +162,7 @@ const expectSettings = (
   throw new StoreError('identity', {
     doing: `open the store in ClickHouse at ${hosts[0]}`,
     happened: `it was created with ${settings.servers} servers and ${layout}, so a part of it would be missing`,
-    advice:
-      'name the servers and the cluster as at the creation of the store; servers may be added',
+    advice: 'name the servers and the cluster as at the creation of the store; servers may be added',
   })
 }
 

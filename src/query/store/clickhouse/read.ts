@@ -32,10 +32,7 @@ export const readLogs = async (reading: Reading, selection: Selection): Promise<
   const values = new Map<LogField, Column>(columns.values)
   if (next > selection.from) {
     const hashes = selection.fields.includes('block_hash') ? columns.blocks : []
-    const [known] = await Promise.all([
-      hashesOf(reading, hashes),
-      verifyContents(reading, selection),
-    ])
+    const [known] = await Promise.all([hashesOf(reading, hashes), verifyContents(reading, selection)])
     if (values.has('block_hash'))
       values.set(
         'block_hash',
@@ -51,15 +48,8 @@ export const readLogs = async (reading: Reading, selection: Selection): Promise<
   }
 }
 
-/**
- * Reads range by range; each is sized for what is still wanted. Returns the first block that is not
- * covered.
- */
-const readRanges = async (
-  reading: Reading,
-  selection: Selection,
-  columns: RowDecoder,
-): Promise<number> => {
+/** Reads range by range; each is sized for what is still wanted. Returns the first block that is not covered. */
+const readRanges = async (reading: Reading, selection: Selection, columns: RowDecoder): Promise<number> => {
   const { clock, contents, signal } = reading
   const to = Math.min(selection.to, contents.last)
   const startedAt = clock.elapsed()
@@ -111,8 +101,7 @@ const readRange = async (
     ` WHERE ${committedRows('block', contents.segments, { from, to })} AND ${filterCondition(selection.filters)}` +
     ` ORDER BY block, log_index FORMAT RowBinary`
   const take = (chunk: Buffer): boolean => {
-    if (rest !== null)
-      rest = columns.take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), ends)
+    if (rest !== null) rest = columns.take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), ends)
     return rest !== null
   }
   await servers.stream(statement, take, signal)
@@ -129,13 +118,10 @@ const readRange = async (
 const narrowed = (rest: Buffer | null): Buffer | null => rest
 
 /**
- * Blocks that are pruned during the read, or a replaced server, can make the result incomplete. The floor
- * is raised before anything is dropped.
+ * Blocks that are pruned during the read, or a replaced server, can make the result incomplete. The floor is raised
+ * before anything is dropped.
  */
-const verifyContents = async (
-  { servers, contents }: Reading,
-  { from }: Selection,
-): Promise<void> => {
+const verifyContents = async ({ servers, contents }: Reading, { from }: Selection): Promise<void> => {
   const epoch = contents.segments.at(-1)?.epoch ?? 0
   const [[floor, count] = []] = await servers.query(
     `SELECT ${largest('floor')}, count() FROM ${LEDGER} WHERE number = ${contents.last} AND epoch = ${epoch}`,
@@ -149,11 +135,7 @@ const verifyContents = async (
 }
 
 const prunedError = (first: number): StoreError =>
-  new StoreError(
-    'pruned',
-    { doing: 'read logs', happened: `the first block in the store is ${first}` },
-    first,
-  )
+  new StoreError('pruned', { doing: 'read logs', happened: `the first block in the store is ${first}` }, first)
 
 const ABORTED = { doing: 'read logs', happened: 'the read was aborted' }
 
@@ -186,13 +168,8 @@ export const headsOf = async (
 }
 
 /** Block hashes by number. They are not stored with the logs: 32 incompressible bytes per log. */
-const hashesOf = async (
-  from: HeaderSource,
-  blocks: readonly number[],
-): Promise<(block: number) => string> => {
-  const known = new Map(
-    (await headsOf(from, blocks)).map(({ number, hash }) => [number, hash] as const),
-  )
+const hashesOf = async (from: HeaderSource, blocks: readonly number[]): Promise<(block: number) => string> => {
+  const known = new Map((await headsOf(from, blocks)).map(({ number, hash }) => [number, hash] as const))
   return (block) => {
     const hash = known.get(block)
     if (hash !== undefined) return hash

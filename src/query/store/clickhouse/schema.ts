@@ -8,8 +8,7 @@ export const LEDGER = 'chain_blocks'
 /** On the same servers: identity, prune floor and writer epoch. The largest value of a key applies. */
 export const STATE = 'chain_state'
 
-export const logsTable = ({ location }: Servers): string =>
-  location.cluster === null ? LOCAL_LOGS : DISTRIBUTED_LOGS
+export const logsTable = ({ location }: Servers): string => (location.cluster === null ? LOCAL_LOGS : DISTRIBUTED_LOGS)
 
 export interface SchemaOptions {
   /** Has codecs, skip indexes and fsync: version 21 and later. Debian 12 has 18.16. */
@@ -41,8 +40,7 @@ const localLogs = ({ location }: Servers, { modern, partition }: SchemaOptions):
   const packed = modern ? ' CODEC(ZSTD(1))' : ''
   const rising = modern ? ' CODEC(Delta, ZSTD(1))' : ''
   const hash = `FixedString(32)${packed}`
-  const skip = (column: string): string =>
-    `INDEX skip_${column} ${column} TYPE bloom_filter(0.01) GRANULARITY 4`
+  const skip = (column: string): string => `INDEX skip_${column} ${column} TYPE bloom_filter(0.01) GRANULARITY 4`
   return `CREATE TABLE IF NOT EXISTS ${LOCAL_LOGS} (
     block UInt64${rising}, log_index UInt32${packed}, transaction_index UInt32${packed},
     address FixedString(20)${packed}, topic0 ${hash}, topic1 ${hash}, topic2 ${hash}, topic3 ${hash},

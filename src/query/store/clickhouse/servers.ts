@@ -29,9 +29,7 @@ export interface ServersOptions {
   readonly replicas: number | null
 }
 
-/**
- * Limit for responses that are not streamed, in bytes: they have few rows, or one row per thousand blocks.
- */
+/** Limit for responses that are not streamed, in bytes: they have few rows, or one row per thousand blocks. */
 const MAX_ANSWER = 64 * 1024 * 1024
 
 /** Settings for reads. A filter with ten thousand topics is a statement of 1.3 MB. */

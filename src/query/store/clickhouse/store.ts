@@ -10,13 +10,10 @@ import type { Servers } from './servers.ts'
 import { claimEpoch, contentsWith, dropBelow, raiseFloor, writeBlocks } from './write.ts'
 
 /**
- * Opens or creates a store on one or more ClickHouse servers. docs/query-service.md describes the URL,
- * which must not contain the password. Throws a StoreError.
+ * Opens or creates a store on one or more ClickHouse servers. docs/query-service.md describes the URL, which must not
+ * contain the password. Throws a StoreError.
  */
-export const openClickHouseStore = async (
-  url: string,
-  options: ClickHouseOptions,
-): Promise<LogStore> => {
+export const openClickHouseStore = async (url: string, options: ClickHouseOptions): Promise<LogStore> => {
   const { servers, settings } = await openServers(url, options)
   let contents = await loadContents(servers)
   if (contents !== null) await verifyNewest(servers, contents)
@@ -89,9 +86,7 @@ export const openClickHouseStore = async (
 }
 
 const rangeOf = (contents: StoreContents | null): StoreRange | null =>
-  contents === null
-    ? null
-    : { first: contents.first, last: contents.last, lastHash: contents.lastHash }
+  contents === null ? null : { first: contents.first, last: contents.last, lastHash: contents.lastHash }
 
 /** Bytes on disk of all servers, including replicas. */
 const bytesOnDisk = async (servers: Servers): Promise<number> => {

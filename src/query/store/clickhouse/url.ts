@@ -19,21 +19,15 @@ const FORM = 'clickhouse://[USER@]HOST[:PORT][,HOST[:PORT]…]/[DATABASE][?clust
 const PARTITION = 250_000
 
 /**
- * The URL may name several hosts, which the URL parser of Node does not support. The part after the hosts
- * must not contain `@`, since it would be the end of a password.
+ * The URL may name several hosts, which the URL parser of Node does not support. The part after the hosts must not
+ * contain `@`, since it would be the end of a password.
  */
 const URL_FORM =
   /^clickhouse(?<tls>s?):\/\/(?:(?<user>[^@/?#]*)@)?(?<hosts>[^@/?#]+)(?:\/(?<database>[^@?#]*))?(?:\?(?<query>[^@#]*))?$/i
 const NAME = /^[A-Za-z_][\w-]{0,63}$/
 
 export const parseClickHouseUrl = (text: string): ClickHouseLocation => {
-  const {
-    tls,
-    user = '',
-    hosts = '',
-    database = '',
-    query = '',
-  } = URL_FORM.exec(text)?.groups ?? {}
+  const { tls, user = '', hosts = '', database = '', query = '' } = URL_FORM.exec(text)?.groups ?? {}
   if (tls === undefined) throw new ConfigError(`A ClickHouse store must have the form ${FORM}.`)
   if (user.includes(':'))
     throw new ConfigError('The URL of the store must not contain a password: use a password file.')
@@ -79,9 +73,7 @@ const withPort = (host: string, port: number): string => {
 
 const nameOf = (what: string, text: string): string => {
   if (NAME.test(text)) return text
-  throw new ConfigError(
-    `The URL of the store has an invalid ${what} name: ${JSON.stringify(text)}.`,
-  )
+  throw new ConfigError(`The URL of the store has an invalid ${what} name: ${JSON.stringify(text)}.`)
 }
 
 const replicatedOf = (text: string | null, cluster: string | null): boolean => {

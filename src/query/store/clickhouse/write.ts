@@ -7,33 +7,22 @@ import { LEDGER, LOCAL_LOGS, logsTable, STATE } from './schema.ts'
 import type { Servers } from './servers.ts'
 
 /**
- * An epoch identifies one writer between two failures; logs that it wrote but did not enter into the ledger
- * are ignored. The random step makes sure that two concurrent writers get different epochs.
+ * An epoch identifies one writer between two failures; logs that it wrote but did not enter into the ledger are
+ * ignored. The random step makes sure that two concurrent writers get different epochs.
  */
 export const claimEpoch = async (servers: Servers): Promise<number> => {
   const epoch = (await readLargest(servers, 'epoch')) + 1 + Math.floor(Math.random() * 1_000_000)
-  await servers.insertEverywhere(
-    `INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`,
-    `epoch\t${epoch}\t\n`,
-  )
+  await servers.insertEverywhere(`INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`, `epoch\t${epoch}\t\n`)
   return epoch
 }
 
 /**
- * Inserts the logs on all servers, then their blocks into the ledger with one insert. Logs without a ledger
- * entry are never visible.
+ * Inserts the logs on all servers, then their blocks into the ledger with one insert. Logs without a ledger entry are
+ * never visible.
  */
-export const writeBlocks = async (
-  servers: Servers,
-  blocks: readonly Block[],
-  epoch: number,
-): Promise<void> => {
+export const writeBlocks = async (servers: Servers, blocks: readonly Block[], epoch: number): Promise<void> => {
   const logs = logRows(blocks, epoch)
-  if (logs.length > 0)
-    await servers.insert(
-      `INSERT INTO ${logsTable(servers)} (${LOG_COLUMNS}) FORMAT RowBinary`,
-      logs,
-    )
+  if (logs.length > 0) await servers.insert(`INSERT INTO ${logsTable(servers)} (${LOG_COLUMNS}) FORMAT RowBinary`, logs)
   if ((await readLargest(servers, 'epoch')) !== epoch)
     throw new StoreError('broken', {
       doing: `add blocks to the store in ClickHouse at ${servers.location.hosts[0]}`,
@@ -47,11 +36,7 @@ export const writeBlocks = async (
 }
 
 /** The contents after adding these blocks. */
-export const contentsWith = (
-  contents: StoreContents | null,
-  blocks: readonly Block[],
-  added: Added,
-): StoreContents => {
+export const contentsWith = (contents: StoreContents | null, blocks: readonly Block[], added: Added): StoreContents => {
   const { epoch, density } = added
   density.add(blocks)
   const [first, last] = [blocks[0]?.number ?? 0, blocks.at(-1)?.number ?? 0]
@@ -77,10 +62,7 @@ interface Added {
 
 /** Blocks before the floor are no longer visible to reads. */
 export const raiseFloor = async (servers: Servers, floor: number): Promise<void> =>
-  servers.insertEverywhere(
-    `INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`,
-    `floor\t${floor}\t\n`,
-  )
+  servers.insertEverywhere(`INSERT INTO ${STATE} (key, value, text) FORMAT TabSeparated`, `floor\t${floor}\t\n`)
 
 /** Drops the partitions that are completely before the floor; the rest is dropped with a later floor. */
 export const dropBelow = async (
@@ -94,9 +76,7 @@ export const dropBelow = async (
       `SELECT DISTINCT partition FROM system.parts WHERE database = '${database}' AND table = '${LOCAL_LOGS}' AND active`,
       host,
     )
-    const gone = rows
-      .map(([name]) => Number(name))
-      .filter((name) => (name + 1) * partition <= floor)
+    const gone = rows.map(([name]) => Number(name)).filter((name) => (name + 1) * partition <= floor)
     for (const name of gone) {
       await servers.query(`ALTER TABLE ${LOCAL_LOGS} DROP PARTITION ${name}`, host)
       dropped = true

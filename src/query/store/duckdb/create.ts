@@ -8,8 +8,8 @@ import { translateErrors } from './errors.ts'
 import { createTables } from './schema.ts'
 
 /**
- * Returns the path of the database, which is created if it does not exist. A new database is created under
- * a temporary name and renamed once it is complete, so that a killed process never leaves a broken store.
+ * Returns the path of the database, which is created if it does not exist. A new database is created under a temporary
+ * name and renamed once it is complete, so that a killed process never leaves a broken store.
  */
 export const ensureDatabase = async (
   directory: string,
@@ -31,8 +31,8 @@ export const ensureDatabase = async (
 const databaseFile = (directory: string): string => join(directory, 'duckdb', 'logs.duckdb')
 
 /**
- * Throws a StoreError if a store can be neither opened nor created in this directory: the service checks
- * this before it reports that it is running. The store itself is created once the chain id is known.
+ * Throws a StoreError if a store can be neither opened nor created in this directory: the service checks this before it
+ * reports that it is running. The store itself is created once the chain id is known.
  */
 export const checkDirectory = async (directory: string): Promise<void> => {
   try {
@@ -49,10 +49,7 @@ export const checkDirectory = async (directory: string): Promise<void> => {
   }
 }
 
-/**
- * Not `recursive: true`: Node 20 retries forever on a file system that cannot create directories, such as
- * /proc.
- */
+/** Not `recursive: true`: Node 20 retries forever on a file system that cannot create directories, such as /proc. */
 const createDirectory = async (directory: string): Promise<void> => {
   const parent = dirname(directory)
   if (parent !== directory && !(await exists(parent))) await createDirectory(parent)
@@ -70,14 +67,9 @@ const exists = async (file: string): Promise<boolean> =>
     },
   )
 
-const createDatabase = async (
-  file: string,
-  identity: StoreIdentity,
-  options: EngineOptions,
-): Promise<void> => {
+const createDatabase = async (file: string, identity: StoreIdentity, options: EngineOptions): Promise<void> => {
   const temporaryFile = `${file}.new`
-  for (const leftover of [temporaryFile, `${temporaryFile}.wal`, `${file}.wal`])
-    await rm(leftover, { force: true })
+  for (const leftover of [temporaryFile, `${temporaryFile}.wal`, `${file}.wal`]) await rm(leftover, { force: true })
   const engine = await openEngine(temporaryFile, options)
   try {
     const connection = await engine.connect()

@@ -44,8 +44,7 @@ const ERROR_RULES: readonly ErrorRule[] = [
       /newer version|Serialization Error|not a valid DuckDB database|Could not read enough bytes|checksum|Corrupt|corrupt|^FATAL Error|^INTERNAL Error/,
     kind: 'broken',
     happened: 'the files on disk are unreadable',
-    advice:
-      'restart the service; if the error returns, delete the store and index again from the node',
+    advice: 'restart the service; if the error returns, delete the store and index again from the node',
   },
 ]
 

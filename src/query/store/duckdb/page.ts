@@ -110,8 +110,7 @@ const wholeNumbers = (
 ): ((row: number) => number) => {
   if (columnIndex === undefined) return () => 0
   const vector = chunk.getColumnVector(columnIndex)
-  if (!(vector instanceof DuckDBUIntegerVector) && !(vector instanceof DuckDBUTinyIntVector))
-    throw damaged()
+  if (!(vector instanceof DuckDBUIntegerVector) && !(vector instanceof DuckDBUTinyIntVector)) throw damaged()
   return (row) => vector.getItem(row) ?? throwDamaged()
 }
 
@@ -136,22 +135,15 @@ const damaged = (): StoreError =>
   new StoreError('broken', {
     doing: 'read logs',
     happened: 'the engine returned invalid rows',
-    advice:
-      'restart the service; if the error returns, delete the store and index again from the node',
+    advice: 'restart the service; if the error returns, delete the store and index again from the node',
   })
 
-/**
- * Select list of a read: all byte fields of a row are returned as one value, since each value costs an
- * engine call.
- */
+/** Select list of a read: all byte fields of a row are returned as one value, since each value costs an engine call. */
 export interface SelectList {
   /** Columns of the statement, with the block first. */
   readonly sql: readonly string[]
   /** Index of each column in the statement; absent if it is not requested. */
-  readonly columnIndexes: ReadonlyMap<
-    'log_index' | 'transaction_index' | 'topic_count' | 'packed',
-    number
-  >
+  readonly columnIndexes: ReadonlyMap<'log_index' | 'transaction_index' | 'topic_count' | 'packed', number>
   /** The packed fields, in the order of their bytes. */
   readonly parts: readonly Part[]
 }

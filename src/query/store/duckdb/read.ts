@@ -12,8 +12,8 @@ import { createLogQuery } from './where.ts'
 const FIRST_SLICE = 2_000_000
 const SLICE_TIME = 250
 /**
- * A result with fewer rows is fetched at once, which uses all threads. A larger one is streamed, since the
- * page may end within it.
+ * A result with fewer rows is fetched at once, which uses all threads. A larger one is streamed, since the page may end
+ * within it.
  */
 const FEW_ROWS = 5000
 /** Largest number of blocks in a page: block numbers relative to the first have 32 bits. */
@@ -30,15 +30,10 @@ interface Reader {
 export const readLogs = async (reader: Reader, selection: Selection): Promise<LogPage> => {
   const contents = await readContents(reader.connection)
   const { from, filters, fields } = selection
-  if (contents === null)
-    throw new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
+  if (contents === null) throw new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
   const { first, last, lastHash } = contents
   if (from < first)
-    throw new StoreError(
-      'pruned',
-      { doing: 'read logs', happened: `the first block in the store is ${first}` },
-      first,
-    )
+    throw new StoreError('pruned', { doing: 'read logs', happened: `the first block in the store is ${first}` }, first)
   const range: StoreRange = { first, last, lastHash }
   const to = Math.min(selection.to, last, from + LONGEST_PAGE)
   const layout = createLayout(fields, from)
@@ -70,9 +65,8 @@ interface Slices {
 }
 
 /**
- * The engine reports no progress while it finds no match, so the range is read in slices: a page of dense
- * matches ends within the first slice, sparse ones need a few large slices. Returns the first block that is
- * not covered.
+ * The engine reports no progress while it finds no match, so the range is read in slices: a page of dense matches ends
+ * within the first slice, sparse ones need a few large slices. Returns the first block that is not covered.
  */
 const readSlices = async (
   reader: Reader,
@@ -117,8 +111,7 @@ const readSlice = async (
 ): Promise<boolean> => {
   const result = isSmall ? await connection.run(sql) : await connection.stream(sql)
   for (;;) {
-    if (signal.aborted)
-      throw new StoreError('aborted', { doing: 'read logs', happened: 'the read was aborted' })
+    if (signal.aborted) throw new StoreError('aborted', { doing: 'read logs', happened: 'the read was aborted' })
     const chunk = await result.fetchChunk()
     if (chunk === null || chunk.rowCount === 0) return true
     if (!page.take(chunk)) return false
@@ -160,10 +153,7 @@ export const readHeads = async (
   return heads
 }
 
-const readBatch = async (
-  connection: DuckDBConnection,
-  wanted: readonly number[],
-): Promise<readonly BlockHeader[]> => {
+const readBatch = async (connection: DuckDBConnection, wanted: readonly number[]): Promise<readonly BlockHeader[]> => {
   const [first = 0, last = first] = [wanted[0], wanted.at(-1)]
   // For numbers that are close together, reading all of them costs less than looking up each.
   const close = last - first < 4 * wanted.length

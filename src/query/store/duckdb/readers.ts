@@ -7,11 +7,7 @@ import { translateErrors } from './errors.ts'
 
 /** Concurrent reads, each on its own connection and in one transaction with a consistent snapshot. */
 export interface Readers {
-  read<T>(
-    doing: string,
-    act: (connection: DuckDBConnection) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T>
+  read<T>(doing: string, act: (connection: DuckDBConnection) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Delays new reads and runs `act` once the current ones have ended, or after a timeout. */
   pause(act: () => Promise<void>): Promise<void>
   /** Interrupts all reads and waits for their end. */
@@ -91,5 +87,4 @@ interface ReadTask<T> {
   readonly signal: AbortSignal | undefined
 }
 
-const aborted = (doing: string): StoreError =>
-  new StoreError('aborted', { doing, happened: 'the read was aborted' })
+const aborted = (doing: string): StoreError => new StoreError('aborted', { doing, happened: 'the read was aborted' })

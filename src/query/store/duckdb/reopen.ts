@@ -11,22 +11,13 @@ interface ReopeningStoreOptions {
 /** In milliseconds. Each attempt to open reads the write-ahead log again, so failed attempts are spaced. */
 const RETRY_EVERY_MS = 5 * second
 
-/**
- * Opens the store again after a fatal engine error, so that a full disk does not require a restart of the
- * service.
- */
-export const createReopeningStore = (
-  first: LogStore,
-  { open, clock }: ReopeningStoreOptions,
-): LogStore => {
+/** Opens the store again after a fatal engine error, so that a full disk does not require a restart of the service. */
+export const createReopeningStore = (first: LogStore, { open, clock }: ReopeningStoreOptions): LogStore => {
   let opened: Promise<LogStore> = Promise.resolve(first)
   let failedAt: number | null = null
   let isClosed = false
 
-  /**
-   * Opens the store after `closed` resolves: two engine instances on one file in one process do not see
-   * each other.
-   */
+  /** Opens the store after `closed` resolves: two engine instances on one file in one process do not see each other. */
   const reopen = (closed: Promise<void>): void => {
     failedAt = null
     opened = closed.then(open).catch((error: unknown) => {
@@ -37,15 +28,13 @@ export const createReopeningStore = (
     opened.catch(() => undefined)
   }
   const use = async <T>(act: (store: LogStore) => Promise<T>): Promise<T> => {
-    if (failedAt !== null && clock.elapsed() - failedAt >= RETRY_EVERY_MS && !isClosed)
-      reopen(Promise.resolve())
+    if (failedAt !== null && clock.elapsed() - failedAt >= RETRY_EVERY_MS && !isClosed) reopen(Promise.resolve())
     const current = opened
     const store = await current
     try {
       return await act(store)
     } catch (error) {
-      if (error instanceof EngineFailedError && opened === current && !isClosed)
-        reopen(store.close())
+      if (error instanceof EngineFailedError && opened === current && !isClosed) reopen(store.close())
       throw error
     }
   }

@@ -16,34 +16,21 @@ const TABLES = `
   );`
 
 /** Creates the tables of an empty store. */
-export const createTables = async (
-  connection: DuckDBConnection,
-  { chainId, scope }: StoreIdentity,
-): Promise<void> => {
+export const createTables = async (connection: DuckDBConnection, { chainId, scope }: StoreIdentity): Promise<void> => {
   await connection.run(TABLES)
-  await connection.run('INSERT INTO identity VALUES ($1, $2, $3)', [
-    FORMAT,
-    BigInt(chainId),
-    scopeText(scope),
-  ])
+  await connection.run('INSERT INTO identity VALUES ($1, $2, $3)', [FORMAT, BigInt(chainId), scopeText(scope)])
   await connection.run('CHECKPOINT')
 }
 
 /** Returns the chain id of the store. Throws StoreError('identity') if it is another store than expected. */
-export const checkIdentity = async (
-  connection: DuckDBConnection,
-  wanted: WantedIdentity,
-): Promise<number> => {
+export const checkIdentity = async (connection: DuckDBConnection, wanted: WantedIdentity): Promise<number> => {
   const made = await readIdentity(connection)
   expectIdentity(wanted, made)
   return made.chainId
 }
 
 const readIdentity = async (connection: DuckDBConnection): Promise<StoredIdentity> => {
-  const tables = await queryRows(
-    connection,
-    "SELECT 1 FROM duckdb_tables() WHERE table_name = 'identity'",
-  )
+  const tables = await queryRows(connection, "SELECT 1 FROM duckdb_tables() WHERE table_name = 'identity'")
   if (tables.length === 0) throw inconsistent('its identity is missing')
   const [row] = await queryRows(connection, 'SELECT format, chain_id, scope FROM identity')
   const [format, chainId, scope] = row ?? []
@@ -53,16 +40,12 @@ const readIdentity = async (connection: DuckDBConnection): Promise<StoredIdentit
       happened: 'it was created by an incompatible version of this program',
       advice: 'delete the store and index again from the node, or use that version',
     })
-  if (typeof chainId !== 'number' || typeof scope !== 'string')
-    throw inconsistent('its identity is missing')
+  if (typeof chainId !== 'number' || typeof scope !== 'string') throw inconsistent('its identity is missing')
   return { chainId, scope }
 }
 
 /** Checks that blocks, logs and the contents record agree. A damaged store is not served. */
-export const expectConsistent = async (
-  connection: DuckDBConnection,
-  contents: StoreContents | null,
-): Promise<void> => {
+export const expectConsistent = async (connection: DuckDBConnection, contents: StoreContents | null): Promise<void> => {
   const [row] = await queryRows(
     connection,
     `SELECT count(*), min(number), max(number), coalesce(sum(kept), 0)::BIGINT,
@@ -85,8 +68,8 @@ export const expectConsistent = async (
 }
 
 /**
- * Range and number of logs of the store: one row, updated in the same transaction as the blocks; no row
- * while the store is empty.
+ * Range and number of logs of the store: one row, updated in the same transaction as the blocks; no row while the store
+ * is empty.
  */
 export interface StoreContents extends StoreRange {
   readonly logs: number
@@ -97,27 +80,14 @@ export const readContents = async (connection: DuckDBConnection): Promise<StoreC
   const [row] = await queryRows(connection, 'SELECT first, last, last_hash, logs FROM held')
   if (row === undefined) return null
   const [first, last, lastHash, logs] = row
-  if (
-    typeof first !== 'number' ||
-    typeof last !== 'number' ||
-    typeof lastHash !== 'string' ||
-    typeof logs !== 'number'
-  )
+  if (typeof first !== 'number' || typeof last !== 'number' || typeof lastHash !== 'string' || typeof logs !== 'number')
     throw inconsistent('the record of its contents is invalid')
   return { first, last, lastHash, logs }
 }
 
-export const writeContents = async (
-  connection: DuckDBConnection,
-  contents: StoreContents,
-): Promise<void> => {
+export const writeContents = async (connection: DuckDBConnection, contents: StoreContents): Promise<void> => {
   const { first, last, lastHash, logs } = contents
-  const values = [
-    integerLiteral(first),
-    integerLiteral(last),
-    blobLiteral(lastHash),
-    integerLiteral(logs),
-  ]
+  const values = [integerLiteral(first), integerLiteral(last), blobLiteral(lastHash), integerLiteral(logs)]
   await connection.run('DELETE FROM held')
   await connection.run(`INSERT INTO held VALUES (${values.join(', ')})`)
 }

@@ -26,10 +26,7 @@ export const integerLiteral = (number: number): string => {
 type Value = string | number | null
 
 /** Reads a small result: bytes as hex, integers as numbers, other values as null. */
-export const queryRows = async (
-  connection: DuckDBConnection,
-  sql: string,
-): Promise<readonly (readonly Value[])[]> => {
+export const queryRows = async (connection: DuckDBConnection, sql: string): Promise<readonly (readonly Value[])[]> => {
   const result = await connection.run(sql)
   return (await result.getRows()).map((row) => row.map(plain))
 }
@@ -41,7 +38,4 @@ const plain = (value: unknown): Value => {
 }
 
 const hasBytes = (value: unknown): value is { readonly bytes: Uint8Array } =>
-  typeof value === 'object' &&
-  value !== null &&
-  'bytes' in value &&
-  value.bytes instanceof Uint8Array
+  typeof value === 'object' && value !== null && 'bytes' in value && value.bytes instanceof Uint8Array

@@ -29,10 +29,7 @@ interface DuckDbStoreOptions extends Partial<EngineOptions> {
 }
 
 /** Opens or creates a store in a local directory. Only one process can open it. Throws a StoreError. */
-export const openDuckDbStore = async (
-  directory: string,
-  options: DuckDbStoreOptions,
-): Promise<LogStore> => {
+export const openDuckDbStore = async (directory: string, options: DuckDbStoreOptions): Promise<LogStore> => {
   const open = async (): Promise<LogStore> => openOnce(directory, options)
   return createReopeningStore(await open(), { open, clock: options.clock })
 }
@@ -43,18 +40,13 @@ const openOnce = async (
 ): Promise<LogStore> => {
   const settings = { ...ENGINE, ...engineOptions }
   const engine = await openEngine(await ensureDatabase(directory, identity, settings), settings)
-  return translateErrors('open the store', async () => storeIn(engine, { identity, clock })).catch(
-    (error: unknown) => {
-      engine.close()
-      throw error
-    },
-  )
+  return translateErrors('open the store', async () => storeIn(engine, { identity, clock })).catch((error: unknown) => {
+    engine.close()
+    throw error
+  })
 }
 
-const storeIn = async (
-  engine: Engine,
-  { identity, clock }: DuckDbStoreOptions,
-): Promise<LogStore> => {
+const storeIn = async (engine: Engine, { identity, clock }: DuckDbStoreOptions): Promise<LogStore> => {
   const connection = await engine.connect()
   const { chainId, contents } = await readStore(connection, identity).catch((error: unknown) => {
     connection.closeSync()
@@ -70,10 +62,7 @@ const storeIn = async (
   }
   return {
     chainId,
-    range: () =>
-      readers.read('read the range of the store', async (reader) =>
-        rangeOf(await readContents(reader)),
-      ),
+    range: () => readers.read('read the range of the store', async (reader) => rangeOf(await readContents(reader))),
     append: async ([first, ...others]) => {
       if (first === undefined) return
       const blocks = [first, ...others] as const
@@ -85,8 +74,7 @@ const storeIn = async (
     read: (selection, signal) =>
       readers.read(
         'read logs',
-        (reader) =>
-          readLogs({ duckdb: engine.duckdb, connection: reader, clock, signal }, selection),
+        (reader) => readLogs({ duckdb: engine.duckdb, connection: reader, clock, signal }, selection),
         signal,
       ),
     heads: (numbers) => readers.read('read blocks', (reader) => readHeads(reader, numbers)),
@@ -116,17 +104,12 @@ const readStore = async (connection: DuckDBConnection, identity: WantedIdentity)
 }
 
 const rangeOf = (contents: StoreContents | null): StoreRange | null =>
-  contents === null
-    ? null
-    : { first: contents.first, last: contents.last, lastHash: contents.lastHash }
+  contents === null ? null : { first: contents.first, last: contents.last, lastHash: contents.lastHash }
 
 /** Bytes in use: free space within the file does not count, since it is reused. */
 const sizeOf = async (connection: DuckDBConnection, file: string): Promise<StoreSize> => {
   const contents = await readContents(connection)
-  const [row] = await queryRows(
-    connection,
-    'SELECT block_size, used_blocks FROM pragma_database_size()',
-  )
+  const [row] = await queryRows(connection, 'SELECT block_size, used_blocks FROM pragma_database_size()')
   const [blockSize = 0, usedBlocks = 0] = (row ?? []).map(Number)
   const log = await stat(`${file}.wal`).then(
     ({ size }) => size,

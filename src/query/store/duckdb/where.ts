@@ -6,8 +6,7 @@ const TABLE_VALUES = 5
 /** With more tables than this, bit masks are faster and need no more memory than one table per column. */
 const MAX_TABLES = 8
 /**
- * With more values than this, comparing filters one by one is slow, since each constant occurs twice in the
- * statement.
+ * With more values than this, comparing filters one by one is slow, since each constant occurs twice in the statement.
  */
 const MAX_VALUES = 200
 
@@ -25,9 +24,7 @@ export const createLogQuery = (filters: readonly Filter[]): LogQuery => {
   // A log has at most four topics.
   const possible = filters.filter(({ topics }) => (topics[4]?.length ?? 0) === 0)
   const usesMasks = isManyTables(possible)
-  const { joins, condition } = usesMasks
-    ? createMaskCondition(possible)
-    : createComparison(possible)
+  const { joins, condition } = usesMasks ? createMaskCondition(possible) : createComparison(possible)
   // The engine joins a long list as a table, which loses the order of rows.
   const isSorted = hasTable(possible)
   return {
@@ -50,9 +47,7 @@ const isManyTables = (filters: readonly Filter[]): boolean => {
   const lists = filters.flatMap(({ addresses, topics }) => [addresses, ...topics])
   const tables = lists.filter(({ length }) => length >= TABLE_VALUES).length
   return (
-    filters.length > 1 &&
-    filters.length <= MASKED_FILTERS &&
-    (tables > MAX_TABLES || lists.flat().length > MAX_VALUES)
+    filters.length > 1 && filters.length <= MASKED_FILTERS && (tables > MAX_TABLES || lists.flat().length > MAX_VALUES)
   )
 }
 
@@ -68,10 +63,7 @@ const conditionOf = (filters: readonly Filter[], alternatives: readonly string[]
   return filters.length > 1 ? [...commonConditions(filters), any].join(' AND ') : any
 }
 
-/**
- * A condition on the values that all alternatives accept in a column: one comparison per row instead of a
- * hundred.
- */
+/** A condition on the values that all alternatives accept in a column: one comparison per row instead of a hundred. */
 const commonConditions = (filters: readonly Filter[]): readonly string[] => {
   const commonCondition = (column: string, lists: readonly (readonly string[])[]): string =>
     lists.some(({ length }) => length === 0) ? '' : oneOf(column, [...new Set(lists.flat())])
@@ -101,9 +93,7 @@ const alternativeOf = ({ addresses, topics }: Filter): string => {
 const oneOf = (column: string, values: readonly string[]): string => {
   const [first, ...others] = values.map(blobLiteral)
   if (first === undefined) return ''
-  return others.length === 0
-    ? `${column} = ${first}`
-    : `${column} IN (${[first, ...others].join(', ')})`
+  return others.length === 0 ? `${column} = ${first}` : `${column} IN (${[first, ...others].join(', ')})`
 }
 
 /** A mask has 128 bits, one of which is the sign. */
@@ -121,10 +111,10 @@ interface MaskCondition {
 }
 
 /**
- * For filters with many long lists. The engine builds a table for each list in a condition, and a hundred
- * of them exceed its memory limit. Here each column has one table, which maps a value to the bit mask of
- * the filters that accept it. A log matches if the masks of all its columns have a common bit. At most
- * MASKED_FILTERS filters, with at most four topics.
+ * For filters with many long lists. The engine builds a table for each list in a condition, and a hundred of them
+ * exceed its memory limit. Here each column has one table, which maps a value to the bit mask of the filters that
+ * accept it. A log matches if the masks of all its columns have a common bit. At most MASKED_FILTERS filters, with at
+ * most four topics.
  */
 const createMaskCondition = (filters: readonly Filter[]): MaskCondition => {
   const joins: string[] = []
@@ -132,13 +122,9 @@ const createMaskCondition = (filters: readonly Filter[]): MaskCondition => {
   for (const [index, column] of COLUMNS.entries()) {
     const { any, masksOf } = masksIn(filters, index)
     if (masksOf.size === 0) continue
-    const rows = [...masksOf].map(
-      ([value, mask]) => `(${blobLiteral(value)}, ${mask | any}::HUGEINT)`,
-    )
+    const rows = [...masksOf].map(([value, mask]) => `(${blobLiteral(value)}, ${mask | any}::HUGEINT)`)
     const table = `${column}_masks`
-    joins.push(
-      `LEFT JOIN (VALUES ${rows.join(', ')}) ${table}(of, mask) ON ${column} = ${table}.of`,
-    )
+    joins.push(`LEFT JOIN (VALUES ${rows.join(', ')}) ${table}(of, mask) ON ${column} = ${table}.of`)
     masks.push(`coalesce(${table}.mask, ${any}::HUGEINT)`)
   }
   return {

@@ -19,8 +19,8 @@ const topicAt = (position: number): string => {
 }
 
 /**
- * All byte values of a row are passed as one value: this needs one engine call per row instead of seven,
- * and the engine splits it faster than JavaScript.
+ * All byte values of a row are passed as one value: this needs one engine call per row instead of seven, and the engine
+ * splits it faster than JavaScript.
  */
 const UNPACK = `INSERT INTO logs SELECT block, log_index, transaction_index,
   packed[${ADDRESS + 1}:${TOPICS}], packed[1:${ADDRESS}], topic_count, ${[0, 1, 2, 3].map(topicAt).join(', ')},
@@ -51,11 +51,7 @@ export const appendBlocks = async (
   return now
 }
 
-const appendLogs = async (
-  duckdb: DuckDb,
-  connection: DuckDBConnection,
-  blocks: readonly Block[],
-): Promise<number> => {
+const appendLogs = async (duckdb: DuckDb, connection: DuckDBConnection, blocks: readonly Block[]): Promise<number> => {
   const count = blocks.reduce((sum, { logs }) => sum + logs.length, 0)
   if (count === 0) return 0
   const { BIGINT, UINTEGER, UTINYINT, BLOB } = duckdb
@@ -72,11 +68,7 @@ const appendLogs = async (
   return count
 }
 
-const appendHeads = async (
-  duckdb: DuckDb,
-  connection: DuckDBConnection,
-  blocks: readonly Block[],
-): Promise<void> => {
+const appendHeads = async (duckdb: DuckDb, connection: DuckDBConnection, blocks: readonly Block[]): Promise<void> => {
   const { BIGINT, UINTEGER, BLOB } = duckdb
   await appendChunks(duckdb, connection, {
     table: 'blocks',
@@ -106,13 +98,7 @@ function* logChunks({ DuckDBBlobValue }: DuckDb, blocks: readonly Block[]): Gene
   if (numbers.length > 0) yield [numbers, logIndexes, transactionIndexes, topicCounts, packed]
 }
 
-const newLogColumns = (): [bigint[], number[], number[], number[], DuckDBBlobValue[]] => [
-  [],
-  [],
-  [],
-  [],
-  [],
-]
+const newLogColumns = (): [bigint[], number[], number[], number[], DuckDBBlobValue[]] => [[], [], [], [], []]
 
 function* headChunks({ DuckDBBlobValue }: DuckDb, blocks: readonly Block[]): Generator<Columns> {
   const bytes = (hex: string) => new DuckDBBlobValue(Buffer.from(hex.slice(2), 'hex'))
@@ -159,8 +145,7 @@ const ADDRESS_CHARACTERS = 42
 const HASH_CHARACTERS = 66
 
 /**
- * Address, transaction hash, topics and data of a log, concatenated. Throws StoreError('conflict') for a
- * malformed log.
+ * Address, transaction hash, topics and data of a log, concatenated. Throws StoreError('conflict') for a malformed log.
  */
 const packLog = (block: Block, log: StoredLog): Uint8Array => {
   const { address, transactionHash, topics, data } = log
@@ -191,8 +176,8 @@ const MAX_PRUNED_LOGS = 500_000
 const MAX_PRUNED_BLOCKS = 100_000
 
 /**
- * Deletes the oldest blocks before `firstKept`, up to the limits, within the open transaction. Returns the
- * new contents.
+ * Deletes the oldest blocks before `firstKept`, up to the limits, within the open transaction. Returns the new
+ * contents.
  */
 export const pruneBatch = async (
   connection: DuckDBConnection,

@@ -10,20 +10,14 @@ export interface Writer {
   /** The last committed contents. */
   contents(): StoreContents | null
   /** `change` returns the new contents. If it throws, the transaction is rolled back. */
-  change(
-    doing: string,
-    change: (contents: StoreContents | null) => Promise<StoreContents | null>,
-  ): Promise<void>
+  change(doing: string, change: (contents: StoreContents | null) => Promise<StoreContents | null>): Promise<void>
   /** Writes the write-ahead log into the file and frees space, unless a reader blocks it. */
   checkpoint(): Promise<void>
   /** Waits for the current change. */
   close(): Promise<void>
 }
 
-export const createWriter = (
-  connection: DuckDBConnection,
-  initial: StoreContents | null,
-): Writer => {
+export const createWriter = (connection: DuckDBConnection, initial: StoreContents | null): Writer => {
   let contents = initial
   let last: Promise<unknown> = Promise.resolve()
   /** Runs one operation after another, even if the previous one failed. */
@@ -60,10 +54,7 @@ export const createWriter = (
   }
 }
 
-const inTransaction = async <T>(
-  connection: DuckDBConnection,
-  act: () => Promise<T>,
-): Promise<T> => {
+const inTransaction = async <T>(connection: DuckDBConnection, act: () => Promise<T>): Promise<T> => {
   await connection.run('BEGIN')
   try {
     const outcome = await act()
