@@ -1,0 +1,156 @@
+import type { Element } from './functions.ts'
+import { keyOf, type Labels } from './series.ts'
+import type { Evaluation, Expression } from './evaluate.ts'
+
+interface Matching {
+  /** `on (labels)`; otherwise all labels but these. */
+  readonly isOn: boolean
+  readonly labels: readonly string[]
+  /** The side that may have several elements for one of the other. */
+  readonly group: 'left' | 'right' | undefined
+  /** Labels that the result takes from the side with one element. */
+  readonly include: readonly string[]
+}
+
+interface Binary {
+  readonly left: Expression
+  readonly right: Expression
+  readonly operator: string
+  readonly isBool: boolean
+  readonly matching: Matching
+}
+
+const ARITHMETIC: Readonly<Record<string, (a: number, b: number) => number>> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '/': (a, b) => a / b,
+  '%': (a, b) => a % b,
+  '^': (a, b) => a ** b,
+}
+
+const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  '==': (a, b) => a === b,
+  '!=': (a, b) => a !== b,
+  '>': (a, b) => a > b,
+  '<': (a, b) => a < b,
+  '>=': (a, b) => a >= b,
+  '<=': (a, b) => a <= b,
+}
+
+/** Undefined for operands or an operator that are not supported. */
+export const compileBinary = ({ left, right, operator, isBool, matching }: Binary): Expression | undefined => {
+  if (left.type === 'vector' && right.type === 'vector') {
+    const key = (labels: Labels): string => signature(labels, matching)
+    const sides = (context: Evaluation) => [left.evaluate(context), right.evaluate(context)] as const
+    const setOperator = SET_OPERATORS[operator]
+    if (setOperator) return { type: 'vector', evaluate: (context) => setOperator(...sides(context), key) }
+    const apply = valueOf(operator, isBool)
+    return apply && { type: 'vector', evaluate: (context) => matchOneSide(...sides(context), { key, matching, apply }) }
+  }
+  const apply = valueOf(operator, isBool)
+  if (!apply) return undefined
+  if (left.type === 'scalar' && right.type === 'scalar') {
+    return { type: 'scalar', evaluate: (context) => apply(left.evaluate(context), right.evaluate(context)) ?? 0 }
+  }
+  if (left.type === 'vector' && right.type === 'scalar') {
+    return {
+      type: 'vector',
+      evaluate: (context) => {
+        const b = right.evaluate(context)
+        return left.evaluate(context).flatMap(({ labels, value }) => elementOf(labels, apply(value, b)))
+      },
+    }
+  }
+  if (left.type === 'scalar' && right.type === 'vector') {
+    return {
+      type: 'vector',
+      evaluate: (context) => {
+        const a = left.evaluate(context)
+        return right.evaluate(context).flatMap(({ labels, value }) => {
+          const result = apply(a, value)
+          // A comparison that filters keeps the value of the vector.
+          return elementOf(labels, result !== undefined && !isBool && operator in COMPARISONS ? value : result)
+        })
+      },
+    }
+  }
+  return undefined
+}
+
+const elementOf = (labels: Labels, value: number | undefined): readonly Element[] =>
+  value === undefined ? [] : [{ labels, value }]
+
+/** The result for two values; undefined if a comparison filters the element out. */
+const valueOf = (operator: string, isBool: boolean): ((a: number, b: number) => number | undefined) | undefined => {
+  const compare = COMPARISONS[operator]
+  if (!compare) return ARITHMETIC[operator]
+  return isBool ? (a, b) => Number(compare(a, b)) : (a, b) => (compare(a, b) ? a : undefined)
+}
+
+const signature = (labels: Labels, { isOn, labels: named }: Matching): string =>
+  isOn
+    ? named.map((label) => labels[label] ?? '').join('\0')
+    : keyOf(Object.fromEntries(Object.entries(labels).filter(([label]) => !named.includes(label))))
+
+type SetOperator = (
+  left: readonly Element[],
+  right: readonly Element[],
+  key: (labels: Labels) => string,
+) => readonly Element[]
+
+const SET_OPERATORS: Readonly<Record<string, SetOperator>> = {
+  and: (left, right, key) => {
+    const keys = new Set(right.map(({ labels }) => key(labels)))
+    return left.filter(({ labels }) => keys.has(key(labels)))
+  },
+  unless: (left, right, key) => {
+    const keys = new Set(right.map(({ labels }) => key(labels)))
+    return left.filter(({ labels }) => !keys.has(key(labels)))
+  },
+  or: (left, right, key) => {
+    const keys = new Set(left.map(({ labels }) => key(labels)))
+    return [...left, ...right.filter(({ labels }) => !keys.has(key(labels)))]
+  },
+}
+
+interface OneSide {
+  readonly key: (labels: Labels) => string
+  readonly matching: Matching
+  readonly apply: (a: number, b: number) => number | undefined
+}
+
+/** Pairs each element with the one of the other side that has the same labels. Throws if there are several. */
+const matchOneSide = (
+  left: readonly Element[],
+  right: readonly Element[],
+  { key, matching, apply }: OneSide,
+): readonly Element[] => {
+  const [many, one] = matching.group === 'right' ? [right, left] : [left, right]
+  const byKey = new Map<string, Element>()
+  for (const element of one) {
+    const name = key(element.labels)
+    if (byKey.has(name)) throw new RangeError('several elements of the right side match one of the left side')
+    byKey.set(name, element)
+  }
+  const seen = new Set<string>()
+  return many.flatMap((element) => {
+    const name = key(element.labels)
+    const other = byKey.get(name)
+    if (!other) return []
+    if (matching.group === undefined && seen.has(name))
+      throw new RangeError('several elements of the left side match one of the right side')
+    const result = matching.group === 'right' ? apply(other.value, element.value) : apply(element.value, other.value)
+    if (result === undefined) return []
+    seen.add(name)
+    return [{ labels: labelsOf(element, other, matching), value: result }]
+  })
+}
+
+const labelsOf = (many: Element, one: Element, { isOn, labels, group, include }: Matching): Labels => {
+  if (group !== undefined) {
+    const taken = include.flatMap((label) => (one.labels[label] ? [[label, one.labels[label]]] : []))
+    return { ...many.labels, ...Object.fromEntries(taken) }
+  }
+  return Object.fromEntries(Object.entries(many.labels).filter(([label]) => labels.includes(label) === isOn))
+}

@@ -1,0 +1,285 @@
+import type { SyntaxNode } from '@lezer/common'
+import { parser } from '@prometheus-io/lezer-promql'
+import { second } from '../../core/units.ts'
+import { compileBinary } from './binary.ts'
+import { AGGREGATIONS, type Element, RANGE_FUNCTIONS, type RangeSamples, SCALAR_FUNCTIONS } from './functions.ts'
+import { type Labels, type Matcher, type Point, type SeriesSource } from './series.ts'
+
+export interface Evaluation {
+  readonly source: SeriesSource
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+export type Expression =
+  | { readonly type: 'scalar'; readonly evaluate: (context: Evaluation) => number }
+  | { readonly type: 'vector'; readonly evaluate: (context: Evaluation) => readonly Element[] }
+  | { readonly type: 'range'; readonly evaluate: (context: Evaluation) => readonly RangeSamples[] }
+  | { readonly type: 'text'; readonly text: string }
+
+/** An expression outside the part of PromQL that the rules use, or no PromQL. */
+export class PromqlError extends Error {
+  override name = 'PromqlError'
+}
+
+/** How far back an instant selector looks for a sample. */
+const LOOKBACK_MS = 300 * second
+
+/** Compiles an expression to a function that returns an instant vector. Throws a PromqlError. */
+export const compilePromql = (expression: string): ((context: Evaluation) => readonly Element[]) => {
+  const tree = parser.configure({ top: 'PromQL' }).parse(expression)
+  tree.iterate({
+    enter: ({ type, from }) => {
+      if (type.isError) throw new PromqlError(`not PromQL at character ${from}: ${expression}`)
+    },
+  })
+  const root = tree.topNode.firstChild
+  const compiled = root && compile(root, expression)
+  if (compiled?.type !== 'vector') throw new PromqlError(`not an instant vector: ${expression}`)
+  return compiled.evaluate
+}
+
+const compile = (node: SyntaxNode, text: string): Expression => {
+  const slice = (of: SyntaxNode): string => text.slice(of.from, of.to)
+  const unsupported = (): PromqlError => new PromqlError(`not supported (${node.name}): ${slice(node)}`)
+  const child = (name: string): SyntaxNode => {
+    const found = node.getChild(name)
+    if (!found) throw unsupported()
+    return found
+  }
+  switch (node.name) {
+    case 'ParenExpr':
+      if (!node.firstChild) throw unsupported()
+      return compile(node.firstChild, text)
+    case 'NumberDurationLiteral': {
+      const value = numberOf(slice(node))
+      return { type: 'scalar', evaluate: () => value }
+    }
+    case 'StringLiteral':
+      return { type: 'text', text: unquote(slice(node)) }
+    case 'UnaryExpr': {
+      const operand = compile(node.lastChild ?? node, text)
+      if (slice(child('UnaryOp')) !== '-' || operand.type !== 'scalar') throw unsupported()
+      return { type: 'scalar', evaluate: (context) => -operand.evaluate(context) }
+    }
+    case 'VectorSelector': {
+      const select = selectorOf(node, text)
+      return {
+        type: 'vector',
+        evaluate: (context) => lastPoints(select, context).map(({ labels, value }) => ({ labels, value })),
+      }
+    }
+    case 'MatrixSelector': {
+      const select = selectorOf(child('VectorSelector'), text)
+      const length = numberOf(slice(child('DurationExpr'))) * second
+      return {
+        type: 'range',
+        evaluate: ({ source, at: to }) =>
+          [...select(source)].flatMap((series) => {
+            const points = series.within(to - length, to)
+            return points.length === 0 ? [] : [{ labels: series.labels, points, from: to - length, to }]
+          }),
+      }
+    }
+    case 'SubqueryExpr': {
+      const inner = compile(node.firstChild ?? node, text)
+      const [length = 0, step = 0] = node.getChildren('DurationExpr').map((one) => numberOf(slice(one)) * second)
+      if (inner.type !== 'vector' || step === 0) throw unsupported()
+      return { type: 'range', evaluate: (context) => subquery(inner.evaluate, { length, step }, context) }
+    }
+    case 'FunctionCall':
+      return callOf(slice(child('FunctionIdentifier')), argumentsOf(child('FunctionCallBody'), text), { node, text })
+    case 'AggregateExpr':
+      return aggregationOf(node, text)
+    case 'BinaryExpr': {
+      const [left, right] = [node.firstChild, node.lastChild]
+      if (!left || !right) throw unsupported()
+      const operator = left.nextSibling
+      const compiled = compileBinary({
+        left: compile(left, text),
+        right: compile(right, text),
+        operator: operator ? slice(operator) : '',
+        isBool: node.getChild('BoolModifier') !== null,
+        matching: matchingOf(node, slice),
+      })
+      if (!compiled) throw unsupported()
+      return compiled
+    }
+    default:
+      throw unsupported()
+  }
+}
+
+const argumentsOf = (body: SyntaxNode, text: string): readonly Expression[] => {
+  const found: Expression[] = []
+  for (let one = body.firstChild; one; one = one.nextSibling) found.push(compile(one, text))
+  return found
+}
+
+const matchingOf = (node: SyntaxNode, slice: (of: SyntaxNode) => string) => {
+  const clause = node.getChild('MatchingModifierClause')
+  const [labels = [], include = []] = (clause?.getChildren('GroupingLabels') ?? []).map((list) =>
+    [...slice(list).matchAll(/\w+/g)].map(([label]) => label),
+  )
+  const group = clause?.getChild('GroupLeft') ? 'left' : clause?.getChild('GroupRight') ? 'right' : undefined
+  return { isOn: clause?.getChild('On') != null, labels, include, group } as const
+}
+
+type Select = (source: SeriesSource) => ReturnType<SeriesSource['select']>
+
+const selectorOf = (node: SyntaxNode, text: string): Select => {
+  const identifier = node.getChild('Identifier')
+  const name = identifier ? text.slice(identifier.from, identifier.to) : undefined
+  const matchers = (node.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? []).map((one) =>
+    matcherOf(text.slice(one.from, one.to)),
+  )
+  return (source) => source.select(name, matchers)
+}
+
+const matcherOf = (text: string): Matcher => {
+  const [, label = '', operator = '', quoted = ''] = /^(\w+)\s*(=~|!~|!=|=)\s*(.*)$/s.exec(text) ?? []
+  const expected = unquote(quoted)
+  const isNegated = operator.startsWith('!')
+  const pattern = operator.endsWith('~') ? new RegExp(`^(?:${expected})$`, 's') : undefined
+  return {
+    label,
+    matches: (value) => (pattern ? pattern.test(value) : value === expected) !== isNegated,
+  }
+}
+
+/** The labels that a selector requires to have a certain value. */
+const equalities = (selector: SyntaxNode, text: string): Labels =>
+  Object.fromEntries(
+    (selector.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? []).flatMap((one) => {
+      const [, label = '', value] = /^(\w+)\s*=\s*("[^"]*")$/.exec(text.slice(one.from, one.to)) ?? []
+      return value === undefined ? [] : [[label, unquote(value)]]
+    }),
+  )
+
+const lastPoints = (select: Select, { source, at }: Evaluation): readonly (Point & { readonly labels: Labels })[] =>
+  [...select(source)].flatMap((series) => {
+    const point = series.last(at - LOOKBACK_MS, at)
+    return point ? [{ ...point, labels: series.labels }] : []
+  })
+
+/** Evaluates an expression at the multiples of the step within [at - length, at]. */
+const subquery = (
+  evaluate: (context: Evaluation) => readonly Element[],
+  { length, step }: { readonly length: number; readonly step: number },
+  { source, at: to }: Evaluation,
+): readonly RangeSamples[] => {
+  const from = to - length
+  const found = new Map<string, { labels: Labels; points: Point[] }>()
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+    for (const { labels, value } of evaluate({ source, at })) {
+      const key = JSON.stringify(labels)
+      const one = found.get(key) ?? { labels, points: [] }
+      found.set(key, one)
+      one.points.push({ at, value })
+    }
+  }
+  return [...found.values()].map((one) => ({ ...one, from, to }))
+}
+
+interface Place {
+  readonly node: SyntaxNode
+  readonly text: string
+}
+
+const callOf = (name: string, given: readonly Expression[], { node, text }: Place): Expression => {
+  const [first, second_] = given
+  const selector = node.getChild('FunctionCallBody')?.getChild('VectorSelector')
+  const argument = second_?.type === 'scalar' ? second_.evaluate : () => 1
+  const overRange = RANGE_FUNCTIONS[name]
+  if (overRange && first?.type === 'range') {
+    return {
+      type: 'vector',
+      evaluate: (context) =>
+        first.evaluate(context).flatMap((range) => {
+          const value = overRange(range, argument(context))
+          return value === undefined ? [] : [{ labels: range.labels, value }]
+        }),
+    }
+  }
+  const overValue = SCALAR_FUNCTIONS[name]
+  if (overValue && first?.type === 'vector') {
+    return {
+      type: 'vector',
+      evaluate: (context) =>
+        first.evaluate(context).map(({ labels, value }) => ({ labels, value: overValue(value, argument(context)) })),
+    }
+  }
+  if (name === 'absent' && first?.type === 'vector') {
+    const labels = selector ? equalities(selector, text) : {}
+    return {
+      type: 'vector',
+      evaluate: (context) => (first.evaluate(context).length === 0 ? [{ labels, value: 1 }] : []),
+    }
+  }
+  if (name === 'time') return { type: 'scalar', evaluate: ({ at }) => at / second }
+  if (name === 'vector' && first?.type === 'scalar') {
+    return { type: 'vector', evaluate: (context) => [{ labels: {}, value: first.evaluate(context) }] }
+  }
+  if (name === 'timestamp' && selector) {
+    const select = selectorOf(selector, text)
+    return {
+      type: 'vector',
+      evaluate: (context) => lastPoints(select, context).map(({ labels, at }) => ({ labels, value: at / second })),
+    }
+  }
+  if (name === 'label_replace' && first?.type === 'vector') {
+    const [target = '', replacement = '', from = '', pattern = ''] = given
+      .slice(1)
+      .map((one) => (one.type === 'text' ? one.text : ''))
+    const expected = new RegExp(`^(?:${pattern})$`, 's')
+    return {
+      type: 'vector',
+      evaluate: (context) =>
+        first.evaluate(context).map(({ labels, value }) => {
+          const text_ = labels[from] ?? ''
+          return expected.test(text_)
+            ? { labels: { ...labels, [target]: text_.replace(expected, replacement) }, value }
+            : { labels, value }
+        }),
+    }
+  }
+  throw new PromqlError(`not supported (${name}): ${text.slice(node.from, node.to)}`)
+}
+
+const aggregationOf = (node: SyntaxNode, text: string): Expression => {
+  const slice = (of: SyntaxNode | null): string => (of ? text.slice(of.from, of.to) : '')
+  const fold = AGGREGATIONS[slice(node.getChild('AggregateOp'))]
+  const body = node.getChild('FunctionCallBody')
+  const [operand] = body ? argumentsOf(body, text) : []
+  const modifier = node.getChild('AggregateModifier')
+  if (!fold || operand?.type !== 'vector' || modifier?.getChild('Without')) {
+    throw new PromqlError(`not supported (aggregation): ${slice(node)}`)
+  }
+  const by = [...slice(modifier?.getChild('GroupingLabels') ?? null).matchAll(/\w+/g)].map(([label]) => label)
+  return {
+    type: 'vector',
+    evaluate: (context) => {
+      const groups = new Map<string, { labels: Labels; values: number[] }>()
+      for (const { labels, value } of operand.evaluate(context)) {
+        const kept = Object.fromEntries(by.flatMap((label) => (labels[label] ? [[label, labels[label]]] : [])))
+        const key = by.map((label) => labels[label] ?? '').join('\0')
+        const group = groups.get(key) ?? { labels: kept, values: [] }
+        groups.set(key, group)
+        group.values.push(value)
+      }
+      return [...groups.values()].map(({ labels, values }) => ({ labels, value: fold(values) }))
+    },
+  }
+}
+
+const UNIT_S: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+/** A number, or a duration in seconds: `1h30m`. */
+const numberOf = (text: string): number => {
+  const durations = [...text.matchAll(/(\d+)(ms|[smhdw])/g)]
+  return durations.length === 0
+    ? Number(text)
+    : durations.reduce((total, [, count, unit = '']) => total + Number(count) * (UNIT_S[unit] ?? Number.NaN), 0)
+}
+
+const unquote = (text: string): string => text.slice(1, -1).replaceAll(/\\(.)/g, '$1')

@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, describe, test } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
+import { createSampleHistory, type Labels } from '../../src/health/promql/series.ts'
+
+const ALERTS = new URL('../../alerts/', import.meta.url)
+const read = (file: string): unknown => parse(readFileSync(new URL(file, ALERTS), 'utf8'))
+const labelsSchema = z.record(z.string(), z.string())
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const milliseconds = (text: string): number =>
+  [...text.matchAll(/(\d+)([smhd])/g)].reduce(
+    (sum, [, count, unit = '']) => sum + Number(count) * (UNITS[unit] ?? Number.NaN),
+    0,
+  )
+const durationSchema = z.union([z.string(), z.number()]).transform((value) => milliseconds(String(value)))
+
+const rulesSchema = z.object({
+  groups: z.array(
+    z.object({
+      rules: z.array(
+        z.object({
+          alert: z.string().optional(),
+          record: z.string().optional(),
+          expr: z.string(),
+          for: durationSchema.default(0),
+          keep_firing_for: durationSchema.default(0),
+          labels: labelsSchema.default({}),
+        }),
+      ),
+    }),
+  ),
+})
+
+const testsSchema = z.object({
+  rule_files: z.array(z.string()),
+  evaluation_interval: durationSchema,
+  tests: z.array(
+    z.object({
+      name: z.string().optional(),
+      interval: durationSchema,
+      input_series: z
+        .array(z.object({ series: z.string(), values: z.union([z.string(), z.number()]).transform(String) }))
+        .default([]),
+      alert_rule_test: z
+        .array(
+          z.object({
+            eval_time: durationSchema,
+            alertname: z.string(),
+            exp_alerts: z.array(z.object({ exp_labels: labelsSchema })).nullish(),
+          }),
+        )
+        .default([]),
+    }),
+  ),
+})
+
+/** The notation of promtool: `1+2x3` is 1 3 5 7, `_` no sample, `stale` the end of the series. */
+const valuesOf = (text: string): readonly (number | null)[] =>
+  text
+    .trim()
+    .split(/\s+/)
+    .flatMap((word) => {
+      const repeated = /^_x(\d+)$/.exec(word)
+      if (repeated) return Array.from({ length: Number(repeated[1]) }, () => null)
+      if (word === '_') return [null]
+      if (word === 'stale') return [Number.NaN]
+      const [, first, sign, step, count] = /^(-?[\d.e]+)(?:([+-])([\d.e]+))?x(\d+)$/.exec(word) ?? []
+      if (count === undefined) return [Number(word)]
+      const by = step === undefined ? 0 : Number(`${sign}${step}`)
+      return Array.from({ length: Number(count) + 1 }, (_, index) => Number(first) + index * by)
+    })
+
+const seriesOf = (text: string): { readonly name: string; readonly labels: Labels } => {
+  const [, name = '', body = ''] = /^([\w:]+)\s*(?:\{(.*)\})?$/s.exec(text) ?? []
+  return {
+    name,
+    labels: Object.fromEntries(
+      [...body.matchAll(/(\w+)\s*=\s*"([^"]*)"/g)].map(([, label = '', value = '']) => [label, value]),
+    ),
+  }
+}
+
+const rulesIn = (files: readonly string[]) => {
+  const rules = files.flatMap((file) => rulesSchema.parse(read(file)).groups.flatMap((group) => group.rules))
+  return {
+    recording: rules.flatMap(({ record, expr, labels }) => (record === undefined ? [] : [{ record, expr, labels }])),
+    alerts: rules.flatMap(({ alert, keep_firing_for: keepFiringFor, ...rule }) =>
+      alert === undefined ? [] : [{ ...rule, alert, keepFiringFor }],
+    ),
+  }
+}
+
+/** The tests that promtool runs: the same rules on the same samples give the same alerts here. */
+describe.each(readdirSync(ALERTS).filter((file) => file.endsWith('.test.yaml')))('%s', (file) => {
+  const { rule_files: files, evaluation_interval: every, tests } = testsSchema.parse(read(file))
+  const rules = rulesIn(files)
+  test.each(tests.map((one, index) => [one.name ?? `test ${index + 1}`, one] as const))('%s', (_, one) => {
+    const history = createSampleHistory(4 * 86_400_000)
+    const evaluator = createRuleEvaluator(rules, history)
+    const series = one.input_series.map(({ series: text, values }) => ({ ...seriesOf(text), values: valuesOf(values) }))
+    const times = [...new Set(one.alert_rule_test.map(({ eval_time: at }) => at))].toSorted((a, b) => a - b)
+    const expected: unknown[] = []
+    const found: unknown[] = []
+    for (let at = 0; at <= (times.at(-1) ?? 0); at += every) {
+      history.add(
+        at,
+        series.flatMap(({ name, labels, values }) => {
+          const value = at % one.interval === 0 ? values[at / one.interval] : undefined
+          return value === null || value === undefined ? [] : [{ name, labels, value }]
+        }),
+        { isPart: true },
+      )
+      evaluator.evaluate(at)
+      for (const { eval_time: time, alertname, exp_alerts: alerts } of one.alert_rule_test) {
+        if (time !== at) continue
+        expected.push([
+          time,
+          alertname,
+          sorted((alerts ?? []).map(({ exp_labels: labels }) => ({ ...labels, alertname }))),
+        ])
+        found.push([
+          time,
+          alertname,
+          sorted(
+            evaluator
+              .active()
+              .filter(({ labels, state }) => labels['alertname'] === alertname && state === 'firing')
+              .map(({ labels }) => labels),
+          ),
+        ])
+      }
+    }
+    expect([...evaluator.failures().values()].map(({ message }) => message)).toEqual([])
+    expect(found).toEqual(expected)
+  })
+})
+
+const sorted = (all: readonly Labels[]): readonly string[] =>
+  all
+    .map((labels) =>
+      JSON.stringify(
+        Object.entries(labels)
+          .filter(([, value]) => value !== '')
+          .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+      ),
+    )
+    .toSorted()
