@@ -149,7 +149,7 @@ const matchOneSide = (
 
 const labelsOf = (many: Element, one: Element, { isOn, labels, group, include }: Matching): Labels => {
   if (group !== undefined) {
-    const taken = include.flatMap((label) => (one.labels[label] ? [[label, one.labels[label]]] : []))
+    const taken = Object.entries(one.labels).filter(([label]) => include.includes(label))
     return { ...many.labels, ...Object.fromEntries(taken) }
   }
   return Object.fromEntries(Object.entries(many.labels).filter(([label]) => labels.includes(label) === isOn))

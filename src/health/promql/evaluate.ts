@@ -25,8 +25,20 @@ export class PromqlError extends Error {
 /** How far back an instant selector looks for a sample. */
 const LOOKBACK_MS = 300 * second
 
-/** Compiles an expression to a function that returns an instant vector. Throws a PromqlError. */
-export const compilePromql = (expression: string): ((context: Evaluation) => readonly Element[]) => {
+export interface CompiledPromql {
+  /** Returns an instant vector. Throws if the series do not match one to one where they must. */
+  evaluate(context: Evaluation): readonly Element[]
+  /** The series that it reads, and how far back, in milliseconds. */
+  readonly reads: readonly SeriesRange[]
+}
+
+export interface SeriesRange {
+  matches(name: string): boolean
+  readonly range: number
+}
+
+/** Compiles an expression. Throws a PromqlError. */
+export const compilePromql = (expression: string): CompiledPromql => {
   const tree = parser.configure({ top: 'PromQL' }).parse(expression)
   tree.iterate({
     enter: ({ type, from }) => {
@@ -36,7 +48,24 @@ export const compilePromql = (expression: string): ((context: Evaluation) => rea
   const root = tree.topNode.firstChild
   const compiled = root && compile(root, expression)
   if (compiled?.type !== 'vector') throw new PromqlError(`not an instant vector: ${expression}`)
-  return compiled.evaluate
+  return { evaluate: compiled.evaluate, reads: readsOf(tree.topNode, expression) }
+}
+
+/** The metrics that an expression selects; the ranges around a selector add up. */
+const readsOf = (root: SyntaxNode, text: string): readonly SeriesRange[] => {
+  const found: SeriesRange[] = []
+  root.cursor().iterate((cursor) => {
+    if (cursor.name !== 'VectorSelector') return
+    let range = LOOKBACK_MS
+    for (let above = cursor.node.parent; above; above = above.parent) {
+      const duration = /^(?:MatrixSelector|SubqueryExpr)$/.test(above.name) ? above.getChild('DurationExpr') : null
+      if (duration) range += numberOf(text.slice(duration.from, duration.to)) * second
+    }
+    const { name, matchers } = partsOf(cursor.node, text)
+    const byName = matchers.filter(({ label }) => label === '__name__')
+    found.push({ range, matches: (one) => (name === undefined ? byName.every((by) => by.matches(one)) : one === name) })
+  })
+  return found
 }
 
 const compile = (node: SyntaxNode, text: string): Expression => {
@@ -122,18 +151,24 @@ const matchingOf = (node: SyntaxNode, slice: (of: SyntaxNode) => string) => {
     [...slice(list).matchAll(/\w+/g)].map(([label]) => label),
   )
   const group = clause?.getChild('GroupLeft') ? 'left' : clause?.getChild('GroupRight') ? 'right' : undefined
-  return { isOn: clause?.getChild('On') != null, labels, include, group } as const
+  return { isOn: (clause?.getChild('On') ?? null) !== null, labels, include, group } as const
 }
 
 type Select = (source: SeriesSource) => ReturnType<SeriesSource['select']>
 
 const selectorOf = (node: SyntaxNode, text: string): Select => {
-  const identifier = node.getChild('Identifier')
-  const name = identifier ? text.slice(identifier.from, identifier.to) : undefined
-  const matchers = (node.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? []).map((one) =>
-    matcherOf(text.slice(one.from, one.to)),
-  )
+  const { name, matchers } = partsOf(node, text)
   return (source) => source.select(name, matchers)
+}
+
+const partsOf = (selector: SyntaxNode, text: string) => {
+  const identifier = selector.getChild('Identifier')
+  return {
+    name: identifier ? text.slice(identifier.from, identifier.to) : undefined,
+    matchers: (selector.getChild('LabelMatchers')?.getChildren('UnquotedLabelMatcher') ?? []).map((one) =>
+      matcherOf(text.slice(one.from, one.to)),
+    ),
+  }
 }
 
 const matcherOf = (text: string): Matcher => {

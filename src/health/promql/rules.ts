@@ -1,7 +1,7 @@
 import { asError } from '../../core/outcome.ts'
-import { compilePromql, type Evaluation } from './evaluate.ts'
+import { type CompiledPromql, compilePromql } from './evaluate.ts'
 import type { Element } from './functions.ts'
-import { keyOf, type Labels, type SampleHistory } from './series.ts'
+import { createSampleHistory, keyOf, type Labels, type StoredSample } from './series.ts'
 
 export interface RecordingRule {
   readonly record: string
@@ -33,8 +33,11 @@ export interface ActiveAlert<Rule extends AlertRule = AlertRule> {
 }
 
 export interface RuleEvaluator<Rule extends AlertRule> {
-  /** Evaluates all rules on the samples of the newest time, which is `at`. Times must increase. */
-  evaluate(at: number): void
+  /**
+   * Evaluates all rules at a time, in milliseconds since the epoch, with the samples of that time and those before.
+   * Times must increase. A series without a sample ends, unless the samples are only a part of those of that time.
+   */
+  evaluate(at: number, samples: Iterable<StoredSample>, options?: { readonly isPart?: boolean }): void
   active(): readonly ActiveAlert<Rule>[]
   /** Rules that could not be evaluated last time, with the reason. */
   failures(): ReadonlyMap<Rule | RecordingRule, Error>
@@ -49,31 +52,32 @@ type State<Rule extends AlertRule> = {
 }
 
 /** Evaluates recording rules, then alerts, as Prometheus does, with `for` and `keep_firing_for`. Throws a PromqlError. */
-export const createRuleEvaluator = <Rule extends AlertRule>(
-  { recording, alerts }: { readonly recording: readonly RecordingRule[]; readonly alerts: readonly Rule[] },
-  history: SampleHistory,
-): RuleEvaluator<Rule> => {
+export const createRuleEvaluator = <Rule extends AlertRule>({
+  recording,
+  alerts,
+}: {
+  readonly recording: readonly RecordingRule[]
+  readonly alerts: readonly Rule[]
+}): RuleEvaluator<Rule> => {
+  const compile = <One extends Rule | RecordingRule>(rule: One) => ({ rule, compiled: compilePromql(rule.expr) })
   // Several rules may record the same name with other labels.
   const recordings = [...new Set(recording.map(({ record }) => record))].map((name) => ({
     name,
-    parts: recording
-      .filter(({ record }) => record === name)
-      .map((rule) => ({ rule, compute: compilePromql(rule.expr) })),
+    parts: recording.filter(({ record }) => record === name).map(compile),
   }))
-  const conditions = alerts.map((rule) => ({
-    rule,
-    compute: compilePromql(rule.expr),
-    states: new Map<string, State<Rule>>(),
-  }))
+  const conditions = alerts.map((rule) => ({ ...compile(rule), states: new Map<string, State<Rule>>() }))
+  const reads = [...recordings.flatMap(({ parts }) => parts), ...conditions].flatMap(({ compiled }) => compiled.reads)
+  const history = createSampleHistory((name) =>
+    Math.max(-1, ...reads.filter(({ matches }) => matches(name)).map(({ range }) => range)),
+  )
   const failures = new Map<Rule | RecordingRule, Error>()
 
   const compute = (
-    rule: Rule | RecordingRule,
-    expression: (context: Evaluation) => readonly Element[],
+    { rule, compiled }: { readonly rule: Rule | RecordingRule; readonly compiled: CompiledPromql },
     at: number,
   ): readonly Element[] => {
     try {
-      const elements = expression({ source: history, at })
+      const elements = compiled.evaluate({ source: history, at })
       failures.delete(rule)
       return elements
     } catch (error) {
@@ -83,20 +87,19 @@ export const createRuleEvaluator = <Rule extends AlertRule>(
   }
 
   return {
-    evaluate: (at) => {
+    evaluate: (at, samples, options) => {
+      history.add(at, samples, options)
       for (const { name, parts } of recordings) {
         history.record(
           name,
-          parts.flatMap(({ rule, compute: expression }) =>
-            compute(rule, expression, at).map(({ labels, value }) => ({
-              labels: { ...labels, ...rule.labels },
-              value,
-            })),
+          parts.flatMap((part) =>
+            compute(part, at).map(({ labels, value }) => ({ labels: { ...labels, ...part.rule.labels }, value })),
           ),
         )
       }
-      for (const { rule, compute: expression, states } of conditions) {
-        for (const { labels: own, value } of compute(rule, expression, at)) {
+      for (const condition of conditions) {
+        const { rule, states } = condition
+        for (const { labels: own, value } of compute(condition, at)) {
           const labels = { ...own, ...rule.labels, alertname: rule.alert }
           const key = keyOf(labels)
           const state = states.get(key) ?? {

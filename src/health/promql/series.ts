@@ -27,7 +27,7 @@ export interface SeriesSource {
   select(name: string | undefined, matchers: readonly Matcher[]): Iterable<Series>
 }
 
-interface StoredSample {
+export interface StoredSample {
   readonly name: string
   readonly labels: Labels
   readonly value: number
@@ -51,14 +51,21 @@ interface Stored extends Series {
   readonly points: Point[]
 }
 
-/** `retention` is the longest range that a rule can read, in milliseconds. */
-export const createSampleHistory = (retention: number): SampleHistory => {
-  const names = new Map<string, Map<string, Stored>>()
+interface StoredMetric {
+  /** How long samples are kept, in milliseconds; negative for a metric that is not needed. */
+  readonly retention: number
+  readonly all: Map<string, Stored>
+}
+
+/** `retentionOf` returns how far back the samples of a metric are read, in milliseconds; negative if they are not. */
+export const createSampleHistory = (retentionOf: (name: string) => number): SampleHistory => {
+  const names = new Map<string, StoredMetric>()
   let now = 0
 
   const write = (name: string, labels: Labels, value: number): void => {
-    const all = names.get(name) ?? new Map<string, Stored>()
-    names.set(name, all)
+    const { all, retention } = names.get(name) ?? { all: new Map<string, Stored>(), retention: retentionOf(name) }
+    names.set(name, { all, retention })
+    if (retention < 0) return
     const key = keyOf(labels)
     const series = all.get(key) ?? createSeries(name, labels)
     all.set(key, series)
@@ -66,7 +73,7 @@ export const createSampleHistory = (retention: number): SampleHistory => {
   }
   /** Ends the series that have no sample at this time, and removes old samples. */
   const sweep = (isPartOf: (name: string) => boolean): void => {
-    for (const [name, all] of names) {
+    for (const [name, { all, retention }] of names) {
       if (!isPartOf(name)) continue
       for (const [key, { points }] of all) {
         const last = points.at(-1)
@@ -76,7 +83,6 @@ export const createSampleHistory = (retention: number): SampleHistory => {
         // Not at each call: removing from the front copies the rest.
         else if (old > 64) points.splice(0, old)
       }
-      if (all.size === 0) names.delete(name)
     }
   }
   const recorded = new Set<string>()
@@ -97,8 +103,8 @@ export const createSampleHistory = (retention: number): SampleHistory => {
         name === undefined
           ? [...names].filter(([one]) => matchers.every((by) => by.label !== '__name__' || by.matches(one)))
           : [[name, names.get(name)] as const]
-      for (const [, all] of candidates) {
-        for (const series of all?.values() ?? []) {
+      for (const [, metric] of candidates) {
+        for (const series of metric?.all.values() ?? []) {
           if (matchers.every((by) => by.label === '__name__' || by.matches(series.labels[by.label] ?? ''))) yield series
         }
       }

@@ -1,0 +1,117 @@
+import { period, type RuleFile } from './rule.ts'
+
+export const agent: RuleFile = {
+  name: 'agent',
+  groups: [
+    {
+      name: 'chain-agent',
+      rules: [
+        {
+          comment:
+            'Two minutes: a restart of the agent takes seconds, and a node may fall behind by the 600 blocks that its peers still serve in three to four minutes.',
+          alert: 'ChainAgentDown',
+          severity: 'critical',
+          component: 'agent',
+          for: '2m',
+          expr: 'up{job="chain-agent"} == 0',
+          summary: 'The agent of a node cannot be scraped.',
+          description:
+            'Prometheus has not been able to scrape the agent on {{ $labels.instance }} for two minutes. The host, the agent or the network between them is down; no other alert can fire for this node.',
+        },
+        {
+          comment:
+            'No agent is scraped at all: the target was removed from the configuration, or another program answers there. If a target exists and is down, ChainAgentDown fires instead.',
+          alert: 'ChainAgentAbsent',
+          severity: 'critical',
+          component: 'agent',
+          for: '5m',
+          expr: `absent(chain_agent_build_info{job="chain-agent"})
+unless on (job)
+  (up{job="chain-agent"} == 0)`,
+          summary: 'No agent is scraped at all.',
+          description:
+            'Prometheus has had no metrics of any agent for five minutes, and no target of job {{ $labels.job }} is down: the target is missing, or another program answers at its address. No node is monitored.',
+        },
+        {
+          comment:
+            'Enabled and not up: a disabled collector is not a failure, and one without a first reading is not up either.',
+          alert: 'ChainCollectorDown',
+          severity: 'warning',
+          component: 'agent',
+          for: '5m',
+          expr: `(chain_agent_collector_enabled == 1)
+unless on (instance, job, collector)
+  (chain_agent_collector_up == 1)`,
+          summary: 'A collector of the agent gives no readings.',
+          description:
+            'Collector {{ $labels.collector }} on {{ $labels.instance }} has failed for five minutes. Its metrics are absent, and the alerts on them cannot fire.',
+        },
+        {
+          comment:
+            'The agent reports fresh readings, but by the clock of Prometheus they are old: the scraped data is an old copy, or a clock is wrong. The slowest collector, status, may be 11 minutes old.',
+          alert: 'ChainCollectorStale',
+          severity: 'warning',
+          component: 'agent',
+          limit: 900,
+          for: '2m',
+          expr: (limit) => `(time() - chain_agent_collector_last_success_timestamp_seconds > ${limit})
+and on (instance, job, collector)
+  (chain_agent_collector_up == 1)`,
+          summary: 'A collector is reported as up, but its last reading is old.',
+          description: (limit) =>
+            `Collector {{ $labels.collector }} on {{ $labels.instance }} counts as up, but its last reading is {{ $value | humanizeDuration }} old, more than ${period(limit)}. The scraped data is an old copy, or a clock is wrong.`,
+        },
+        {
+          comment: 'One is due every minute. changes(), because it also covers a heartbeat that was never accepted.',
+          alert: 'ChainHeartbeatFailing',
+          severity: 'warning',
+          component: 'agent',
+          for: '2m',
+          expr: 'changes(chain_agent_heartbeats_total{result="accepted"}[5m]) == 0',
+          summary: 'The external heartbeat is not accepted.',
+          description:
+            'No heartbeat of {{ $labels.instance }} has been accepted for at least five minutes. If the host fails now, the heartbeat service cannot detect it.',
+        },
+        {
+          comment:
+            "If consensus is down there is nothing to push. chain_native_up of otel is exported only while the node's own endpoint does not answer.",
+          alert: 'ChainPushDown',
+          severity: 'warning',
+          component: 'services',
+          for: '15m',
+          expr: `(chain_service_expected{service="otelcol"} == 1)
+and on (instance, job)
+  (
+      chain_service_active{service="otelcol"} == 0
+    or on (instance, job)
+      chain_native_up{source="otel"} == 0
+  )
+unless on (instance, job)
+  (chain_service_active{service="bft"} == 0)`,
+          summary: "The node's metrics are not pushed to external systems.",
+          description:
+            'The OpenTelemetry collector on {{ $labels.instance }} should run, and for 15 minutes it has been down or has had no metrics of consensus. Receivers of the pushed metrics see this node as down.',
+        },
+        {
+          comment: 'Alertmanager uses it to inhibit the alerts that statesync explains.',
+          alert: 'ChainStatesync',
+          severity: 'info',
+          component: 'sync',
+          for: '30s',
+          expr: 'instance:chain_statesync:active == 1',
+          summary: 'The node is in statesync.',
+          description:
+            'The node on {{ $labels.instance }} fetches state from its peers. Until this is finished it serves no RPC and follows no blocks; this is not an error.',
+        },
+        {
+          alert: 'ChainWatchdog',
+          severity: 'none',
+          component: 'agent',
+          expr: 'vector(1)',
+          summary: 'Prometheus and Alertmanager work.',
+          description: 'This alert always fires (value {{ $value }}). Its receiver raises an alarm when it stops.',
+        },
+      ],
+    },
+  ],
+}

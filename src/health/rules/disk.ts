@@ -1,0 +1,106 @@
+import { percent, period, type RuleFile } from './rule.ts'
+
+export const disk: RuleFile = {
+  name: 'disk',
+  groups: [
+    {
+      name: 'chain-disk',
+      rules: [
+        {
+          comment: 'F20. A forecast alone flaps; the share of free space keeps it from firing while there is plenty.',
+          alert: 'ChainDiskFilling',
+          severity: 'warning',
+          component: 'host',
+          limit: 0.4,
+          for: '1h',
+          expr: (
+            limit,
+          ) => `chain_host_filesystem_available_bytes / on (instance, job, directory) chain_host_filesystem_size_bytes < ${limit}
+  and on (instance, job, directory)
+(predict_linear(chain_host_filesystem_available_bytes[6h], 86400) < 0)`,
+          summary: 'A file system of the node will be full within a day.',
+          description:
+            'The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, and at the rate of the last 6 hours will be full within 24 hours.',
+        },
+        {
+          alert: 'ChainDiskFilling',
+          severity: 'critical',
+          component: 'host',
+          limit: 0.2,
+          for: '1h',
+          expr: (
+            limit,
+          ) => `chain_host_filesystem_available_bytes / on (instance, job, directory) chain_host_filesystem_size_bytes < ${limit}
+  and on (instance, job, directory)
+(predict_linear(chain_host_filesystem_available_bytes[6h], 14400) < 0)`,
+          summary: 'A file system of the node will be full within hours.',
+          description:
+            'The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, and at the rate of the last 6 hours will be full within 4 hours.',
+        },
+        {
+          alert: 'ChainDiskFull',
+          severity: 'critical',
+          component: 'host',
+          limit: 0.05,
+          expr: (limit) =>
+            `chain_host_filesystem_available_bytes / on (instance, job, directory) chain_host_filesystem_size_bytes < ${limit}`,
+          summary: 'A file system of the node is almost full.',
+          description: (limit) =>
+            `The file system of {{ $labels.directory }} on {{ $labels.instance }} has {{ $value | humanizePercentage }} left, less than ${percent(limit)}.`,
+        },
+        {
+          comment:
+            'It existed within the hour and does not now: the space of a missing directory is unknown, not full.',
+          alert: 'ChainDirectoryGone',
+          severity: 'warning',
+          component: 'host',
+          for: '5m',
+          expr: `last_over_time(chain_host_filesystem_size_bytes[1h])
+  unless on (instance, job, directory) chain_host_filesystem_size_bytes
+  and on (instance, job) (chain_agent_collector_up{collector="host"} == 1)`,
+          summary: 'A directory of the node is missing.',
+          description:
+            'The directory {{ $labels.directory }} of {{ $labels.instance }}, whose file system had {{ $value | humanize1024 }}B, is no longer accessible: it was removed, or its file system is not mounted.',
+        },
+        {
+          comment: 'F21. The timer fires every hour: one missed run can be chance, two are not.',
+          alert: 'ChainCleanupLate',
+          severity: 'warning',
+          component: 'host',
+          limit: 7200,
+          expr: (limit) => `time() - chain_timer_last_trigger_timestamp_seconds{timer="cruft"} > ${limit}`,
+          summary: 'The hourly clean-up of the node is late.',
+          description: (limit) =>
+            `The timer {{ $labels.timer }} of {{ $labels.instance }} last fired {{ $value | humanizeDuration }} ago, more than ${period(limit)}; without it the file system fills up.`,
+        },
+        {
+          comment: 'A timer that is disabled has no next time; after a reboot it has no last one either.',
+          alert: 'ChainCleanupNotScheduled',
+          severity: 'warning',
+          component: 'host',
+          for: '15m',
+          expr: `chain_agent_collector_up{collector="services"} == 1
+  unless on (instance, job) chain_timer_next_trigger_timestamp_seconds{timer="cruft"}`,
+          summary: 'The clean-up of the node is not scheduled.',
+          description:
+            'systemd on {{ $labels.instance }} has had no next trigger for the timer cruft for 15 minutes; without the clean-up the file system fills up.',
+        },
+        {
+          comment:
+            'F21. It skips when the ledger has no new file, as during statesync. round(), because increase() extrapolates.',
+          alert: 'ChainCleanupSkipping',
+          severity: 'warning',
+          component: 'host',
+          limit: 2,
+          expr: (
+            limit,
+          ) => `round(increase(chain_log_pattern_total{service="cruft",pattern="cleanup_skipped"}[3h])) >= ${limit}
+  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+          summary: 'The clean-up of the node runs and deletes nothing.',
+          description:
+            'The clean-up of {{ $labels.instance }} deleted nothing {{ printf "%.0f" $value }} times within 3 hours, because the ledger had no new file for 20 minutes.',
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,90 @@
+import { percent, type RuleFile } from './rule.ts'
+
+export const drives: RuleFile = {
+  name: 'drives',
+  groups: [
+    {
+      name: 'chain-drives',
+      rules: [
+        {
+          comment: 'F22. A drive sets a bit of its critical warning when it is no longer reliable.',
+          alert: 'ChainDriveFailing',
+          severity: 'critical',
+          component: 'host',
+          expr: 'chain_host_nvme_critical_warning > 0',
+          summary: 'A drive reports that it is failing.',
+          description:
+            'The drive {{ $labels.device }} of {{ $labels.instance }} has set its critical warning to {{ $value }} (bits: 1 spare low, 2 temperature, 4 unreliable, 8 read-only, 16 backup of memory failed).',
+        },
+        {
+          alert: 'ChainDriveGone',
+          severity: 'critical',
+          component: 'host',
+          for: '2m',
+          expr: `group by (instance, job, device) (last_over_time(chain_host_nvme_info[1h]))
+  unless on (instance, job, device) chain_host_nvme_info
+  and on (instance, job) (chain_agent_collector_up{collector="host"} == 1)`,
+          summary: 'A drive is missing from the host.',
+          description:
+            'The drive {{ $labels.device }} of {{ $labels.instance }} was present within the last hour, and the kernel no longer lists it.',
+        },
+        {
+          alert: 'ChainDriveErrors',
+          severity: 'warning',
+          component: 'host',
+          expr: 'increase(chain_host_nvme_media_errors_total[24h]) > 0',
+          summary: 'A drive had errors that it could not correct.',
+          description:
+            'The drive {{ $labels.device }} of {{ $labels.instance }} had {{ printf "%.0f" $value }} uncorrectable errors within 24 hours.',
+        },
+        {
+          comment: '65 °C are ordinary under the load of such a node; drives throttle from about 80 °C.',
+          alert: 'ChainDriveHot',
+          severity: 'warning',
+          component: 'host',
+          limit: 70,
+          for: '10m',
+          expr: (limit) => `chain_host_nvme_temperature_celsius > ${limit}`,
+          summary: 'A drive is too hot.',
+          description: (limit) =>
+            `The drive {{ $labels.device }} of {{ $labels.instance }} is at {{ $value | humanize }} °C, and has been above ${limit} °C for 10 minutes.`,
+        },
+        {
+          alert: 'ChainDriveHot',
+          severity: 'critical',
+          component: 'host',
+          limit: 75,
+          for: '5m',
+          expr: (limit) => `chain_host_nvme_temperature_celsius > ${limit}`,
+          summary: 'A drive is close to throttling because of heat.',
+          description: (limit) =>
+            `The drive {{ $labels.device }} of {{ $labels.instance }} is at {{ $value | humanize }} °C, and has been above ${limit} °C for 5 minutes.`,
+        },
+        {
+          comment:
+            'Wear grows by a percent in weeks: five minutes lose nothing, and a single wrong report does not fire the alert.',
+          alert: 'ChainDriveWorn',
+          severity: 'warning',
+          component: 'host',
+          limit: 0.8,
+          for: '5m',
+          expr: (limit) => `chain_host_nvme_used_ratio > ${limit}`,
+          summary: 'A drive is near the end of its rated life.',
+          description: (limit) =>
+            `The drive {{ $labels.device }} of {{ $labels.instance }} has used {{ $value | humanizePercentage }} of its rated life, more than ${percent(limit)}.`,
+        },
+        {
+          alert: 'ChainDriveWorn',
+          severity: 'critical',
+          component: 'host',
+          limit: 0.95,
+          for: '5m',
+          expr: (limit) => `chain_host_nvme_used_ratio > ${limit}`,
+          summary: 'A drive is at the end of its rated life.',
+          description: (limit) =>
+            `The drive {{ $labels.device }} of {{ $labels.instance }} has used {{ $value | humanizePercentage }} of its rated life, more than ${percent(limit)}.`,
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,118 @@
+import { percent, type RuleFile } from './rule.ts'
+
+export const duty: RuleFile = {
+  name: 'duty',
+  groups: [
+    {
+      name: 'chain-duty-recording',
+      rules: [
+        {
+          comment:
+            'Votes for each round that a quorum closed. Only for nodes in the active set, because others never vote (the node reports a stake of 0 during statesync, too), and only from one round a second on: below that a share is meaningless, and ChainBlockStalled fires.',
+          record: 'instance:chain_votes_per_round:ratio_rate2m',
+          expr: `rate(chain_native_events_total{event="vote_sent"}[2m])
+  / on (instance, job)
+    (rate(chain_native_events_total{event="round_entered_by_qc"}[2m]) >= 1)
+  and on (instance, job) (chain_native_stake_ratio > 0)`,
+        },
+        {
+          comment:
+            'Timeouts of the whole network per block. Half an hour, so that a network problem is still included when a leader whose turn comes every few minutes has missed three.',
+          record: 'instance:chain_network_timeouts_per_block:ratio_rate30m',
+          expr: `rate(chain_ledger_timeouts_total{scope="network"}[30m])
+  / on (instance, job)
+rate(chain_ledger_blocks_total{event="proposed",scope="network"}[30m])`,
+        },
+      ],
+    },
+    {
+      name: 'chain-duty',
+      rules: [
+        {
+          comment:
+            'The network stays below 3 %; above 3 % the cause is not this node. From 20 slots on, because one of three is 33 %, and only if chance alone does not explain it: the standard deviation of the square root of a Poisson count is one half, whatever the count, so 1.5 is three times that, and a healthy node reaches it in 6 of 10000 windows at most. Of 20 rounds it takes 5 timeouts if the network has 2.5 %, of 270 it takes 17 (6.3 %). The values cover six hours: `for` only protects against the first evaluations after a start.',
+          alert: 'ChainLeaderTimeouts',
+          severity: 'warning',
+          component: 'duty',
+          limit: 0.05,
+          for: '5m',
+          expr: (limit) => `chain_duty_timeout_ratio{scope="own"} > ${limit}
+  and on (instance, job) (sum by (instance, job) (chain_duty_slots) >= 20)
+  and on (instance, job)
+    (
+      sqrt(chain_duty_timeout_ratio{scope="own"})
+        - on (instance, job) sqrt(chain_duty_timeout_ratio{scope="network"})
+      > on (instance, job) 1.5 / sqrt(sum by (instance, job) (chain_duty_slots))
+    )
+  unless on (instance, job) (chain_duty_timeout_ratio{scope="network"} > 0.03)`,
+          summary: 'Too many of the rounds that this node leads time out.',
+          description: (limit) =>
+            `Of the rounds that {{ $labels.instance }} led in six hours {{ $value | humanizePercentage }} timed out, more than ${percent(limit)} and more than chance explains, while the network stays within 3%. The cause is on this node.`,
+        },
+        {
+          comment:
+            'With 2 % of timeouts three in a row happen once in 125000 turns. The gauge keeps its value until the next turn.',
+          alert: 'ChainLeaderTimeoutsInARow',
+          severity: 'critical',
+          component: 'duty',
+          limit: 3,
+          for: '30s',
+          expr: (limit) => `chain_ledger_own_consecutive_timeouts >= ${limit}
+  unless on (instance, job) (instance:chain_network_timeouts_per_block:ratio_rate30m > 0.03)`,
+          summary: 'The rounds that this node leads time out one after the other.',
+          description: (limit) =>
+            `{{ $labels.instance }} has led {{ $value }} rounds in a row that timed out; ${limit} or more are not chance. Other validators lead as usual.`,
+        },
+        {
+          comment: 'Votes in less than half of the rounds: votes are missing, not late.',
+          alert: 'ChainNotVoting',
+          severity: 'critical',
+          component: 'duty',
+          limit: 0.5,
+          for: '2m',
+          expr: (limit) => `instance:chain_votes_per_round:ratio_rate2m < ${limit}`,
+          summary: 'The validator follows the chain and casts too few votes.',
+          description: (limit) =>
+            `{{ $labels.instance }} is in the active set, rounds advance, and it votes in {{ $value | humanizePercentage }} of them; the limit is ${percent(limit)}.`,
+        },
+        {
+          comment: 'A working node votes in nearly every round; 15 minutes exclude a short problem.',
+          alert: 'ChainNotVoting',
+          severity: 'warning',
+          component: 'duty',
+          limit: 0.9,
+          for: '15m',
+          expr: (limit) => `instance:chain_votes_per_round:ratio_rate2m < ${limit}`,
+          summary: 'The validator follows the chain and casts too few votes.',
+          description: (limit) =>
+            `{{ $labels.instance }} is in the active set, rounds advance, and it votes in {{ $value | humanizePercentage }} of them; the limit is ${percent(limit)}.`,
+        },
+        {
+          comment: 'More than two block times. Five minutes, because single spikes are normal.',
+          alert: 'ChainVotesLate',
+          severity: 'warning',
+          component: 'duty',
+          limit: 0.8,
+          for: '5m',
+          expr: (limit) => `chain_native_vote_delay_seconds{percentile="p99"} > ${limit}`,
+          summary: 'Votes are ready too late.',
+          description: (limit) =>
+            `One vote in a hundred of {{ $labels.instance }} takes {{ $value | humanizeDuration }} or longer to be ready, more than ${Math.round(limit * 1000)} milliseconds. The next leader may close the round without it.`,
+        },
+        {
+          comment:
+            'From its share of the stake, reduced by the timeouts of the network. Half an hour, so that one block more or less does not decide.',
+          alert: 'ChainProposalShortfall',
+          severity: 'warning',
+          component: 'duty',
+          limit: 0.001,
+          for: '30m',
+          expr: (limit) => `chain_duty_shortfall_probability_ratio < ${limit}`,
+          summary: 'The node leads fewer rounds with a block than expected from its stake.',
+          description: (limit) =>
+            `The probability that {{ $labels.instance }} had so few blocks of its own in six hours by chance is {{ $value | humanizePercentage }}, less than ${percent(limit)}.`,
+        },
+      ],
+    },
+  ],
+}

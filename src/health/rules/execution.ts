@@ -1,0 +1,111 @@
+import { period, type RuleFile } from './rule.ts'
+
+export const execution: RuleFile = {
+  name: 'execution',
+  groups: [
+    {
+      name: 'chain-execution',
+      rules: [
+        {
+          comment:
+            'The median is above a bucket bound if less than half of the blocks are in the bucket: this is exact, while an interpolated quantile is an estimate. No block at all is 0/0, and no alert.',
+          alert: 'ChainExecutionSlow',
+          severity: 'warning',
+          component: 'execution',
+          limit: 0.5,
+          for: '2m',
+          expr: (limit) => `rate(chain_execution_block_duration_seconds_bucket{phase="total", le="0.01"}[2m])
+  / on (instance, job) rate(chain_execution_block_duration_seconds_count{phase="total"}[2m])
+< ${limit}`,
+          summary: 'Execution takes too long for a block.',
+          description:
+            'Of the blocks of the last 2 minutes {{ $labels.instance }} executed {{ $value | humanizePercentage }} within 10 ms, less than half: the median is above it. Next, consensus has to wait for execution.',
+        },
+        {
+          alert: 'ChainExecutionSlow',
+          severity: 'critical',
+          component: 'execution',
+          limit: 0.5,
+          for: '1m',
+          expr: (limit) => `rate(chain_execution_block_duration_seconds_bucket{phase="total", le="0.05"}[2m])
+  / on (instance, job) rate(chain_execution_block_duration_seconds_count{phase="total"}[2m])
+< ${limit}`,
+          summary: 'Execution takes too long for a block.',
+          description:
+            'Of the blocks of the last 2 minutes {{ $labels.instance }} executed {{ $value | humanizePercentage }} within 50 ms, less than half: the median is above it. Next, consensus has to wait for execution.',
+        },
+        {
+          comment: 'A single event happens on a healthy node and is harmless.',
+          alert: 'ChainExecutionLagging',
+          severity: 'warning',
+          component: 'execution',
+          limit: 0.1,
+          for: '5m',
+          expr: (limit) => `rate(chain_native_events_total{event="execution_lagging"}[2m]) > ${limit}`,
+          summary: 'Execution does not keep up with consensus.',
+          description: (limit) =>
+            `Consensus on {{ $labels.instance }} reported execution as lagging {{ $value | printf "%.2f" }} times a second, more than ${limit}, for 5 minutes.`,
+        },
+        {
+          alert: 'ChainBadStateRoot',
+          severity: 'critical',
+          component: 'execution',
+          expr: 'increase(chain_native_events_total{event="bad_state_root"}[10m]) > 0',
+          summary: 'The state of execution differs from that of the network.',
+          description:
+            'Consensus on {{ $labels.instance }} received {{ $value | printf "%.0f" }} state roots in 10 minutes that differ from its own. A single one is serious: answers of its RPC may be wrong.',
+        },
+        {
+          comment:
+            'The sum adds 0 to the remaining time, and copies the label check into the alert: it names the requirement. It keeps firing after the fork: then the node has left the chain, or is about to.',
+          alert: 'ChainForkNotReady',
+          severity: 'warning',
+          component: 'execution',
+          limit: 604800,
+          for: '1h',
+          expr: (limit) => `(chain_fork_activation_timestamp_seconds - time())
+  + on (instance, job, fork) group_right () (chain_fork_ready == 0)
+< ${limit}`,
+          summary: 'The node does not meet the requirements of a fork of its network.',
+          description: (limit) =>
+            `{{ $labels.instance }} is not ready for {{ $labels.fork }} by the check of the {{ $labels.check }}; it {{ if gt $value 0.0 }}takes effect in {{ $value | humanizeDuration }}, less than ${period(limit)}{{ else }}is in force{{ end }}. If this is not fixed, the node cannot follow the chain.`,
+        },
+        {
+          alert: 'ChainForkNotReady',
+          severity: 'critical',
+          component: 'execution',
+          limit: 172800,
+          for: '1h',
+          expr: (limit) => `(chain_fork_activation_timestamp_seconds - time())
+  + on (instance, job, fork) group_right () (chain_fork_ready == 0)
+< ${limit}`,
+          summary: 'The node does not meet the requirements of a fork of its network.',
+          description: (limit) =>
+            `{{ $labels.instance }} is not ready for {{ $labels.fork }} by the check of the {{ $labels.check }}; it {{ if gt $value 0.0 }}takes effect in {{ $value | humanizeDuration }}, less than ${period(limit)}{{ else }}is in force{{ end }}. If this is not fixed, the node cannot follow the chain.`,
+        },
+        {
+          alert: 'ChainForkReadinessUnknown',
+          severity: 'warning',
+          component: 'execution',
+          limit: 604800,
+          for: '1h',
+          expr: (limit) => `chain_fork_activation_timestamp_seconds - time() < ${limit} > 0
+unless on (instance, job, fork) chain_fork_ready`,
+          summary: 'It is unknown whether the node is ready for a fork of its network.',
+          description: (limit) =>
+            `{{ $labels.fork }} takes effect in {{ $value | humanizeDuration }}, less than ${period(limit)}, and for an hour it has been unknown whether {{ $labels.instance }} meets its requirements: ChainForkNotReady cannot fire.`,
+        },
+        {
+          alert: 'ChainRestartPending',
+          severity: 'info',
+          component: 'execution',
+          for: '1h',
+          expr: 'chain_version_mismatch == 1',
+          summary: 'The node runs another version than the installed one.',
+          description:
+            'For an hour {{ $labels.instance }} has run another version than the installed one: a restart is pending, and an unplanned restart would be an upgrade.',
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,262 @@
+import { percent, period, type RuleFile } from './rule.ts'
+
+export const host: RuleFile = {
+  name: 'host',
+  groups: [
+    {
+      comment: 'Missing readings of a host whose agent works: one series for each missing reading.',
+      name: 'chain-host-recording',
+      rules: [
+        {
+          comment:
+            'An offset is missing as well if the clock is not synchronised; ChainClockUnsynchronised covers that.',
+          record: 'instance:chain_host_reading:unknown',
+          labels: { reading: 'clock' },
+          expr: `chain_agent_collector_up{collector="host"} == 1
+  unless on (instance, job) chain_host_clock_offset_seconds
+  unless on (instance, job) (chain_host_clock_synchronized == 0)`,
+        },
+        {
+          record: 'instance:chain_host_reading:unknown',
+          labels: { reading: 'kernel' },
+          expr: `chain_agent_collector_up{collector="host"} == 1
+  unless on (instance, job) chain_host_kernel_blocked{kernel="running"}`,
+        },
+        {
+          record: 'instance:chain_host_reading:unknown',
+          labels: { reading: 'ports' },
+          expr: `chain_agent_collector_up{collector="host"} == 1
+  unless on (instance, job) chain_host_port_exposed`,
+        },
+        {
+          comment: 'Only a running process has a limit.',
+          record: 'instance:chain_host_reading:unknown',
+          labels: { reading: 'limits' },
+          expr: `chain_service_active{service="bft"} == 1
+  unless on (instance, job, service) chain_service_max_file_descriptors`,
+        },
+        {
+          record: 'instance:chain_host_reading:unknown',
+          labels: { reading: 'space' },
+          expr: `chain_agent_collector_up{collector="host"} == 1
+  unless on (instance, job) chain_host_filesystem_available_bytes`,
+        },
+        {
+          record: 'instance:chain_host_reading:unknown',
+          labels: { reading: 'forkpoint' },
+          expr: `chain_agent_collector_up{collector="host"} == 1
+  unless on (instance, job) chain_host_file_modified_timestamp_seconds{file="forkpoint"}`,
+        },
+        {
+          comment: 'Per drive: the kernel lists a drive whose health is in no report.',
+          record: 'instance:chain_host_reading:unknown',
+          labels: { reading: 'drive health' },
+          expr: `chain_host_nvme_info
+  unless on (instance, job, device) chain_host_nvme_critical_warning`,
+        },
+      ],
+    },
+    {
+      name: 'chain-host',
+      rules: [
+        {
+          comment:
+            'F17. Units are active long before the node advances. If no block is known at all, none is fresh: hence unless. One hour: in the known case it took 45 minutes to find the cause.',
+          alert: 'ChainRebootedNotSyncing',
+          severity: 'critical',
+          component: 'host',
+          limit: 3600,
+          for: '5m',
+          expr: (limit) => `time() - chain_host_boot_timestamp_seconds < ${limit}
+  unless on (instance, job) (instance:chain_block_age:seconds <= 30)
+  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+          summary: 'The host has rebooted, and the node does not advance.',
+          description:
+            '{{ $labels.instance }} was booted {{ $value | humanizeDuration }} ago, and for five minutes there has been no block younger than 30 seconds, and no statesync.',
+        },
+        {
+          comment:
+            'F8. A block takes about 0.3 s: with an offset of 0.25 s other nodes reject the proposals of this node.',
+          alert: 'ChainClockDrift',
+          severity: 'warning',
+          component: 'host',
+          limit: 0.05,
+          for: '10m',
+          expr: (limit) => `abs(chain_host_clock_offset_seconds) > ${limit}`,
+          summary: 'The clock of the host drifts.',
+          description: (limit) =>
+            `The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off its time service, and has been more than ${Math.round(limit * 1000)} ms off for 10 minutes.`,
+        },
+        {
+          alert: 'ChainClockDrift',
+          severity: 'critical',
+          component: 'host',
+          limit: 0.25,
+          for: '2m',
+          expr: (limit) => `abs(chain_host_clock_offset_seconds) > ${limit}`,
+          summary: 'The clock of the host is wrong.',
+          description: (limit) =>
+            `The clock of {{ $labels.instance }} is {{ $value | humanizeDuration }} off its time service, and has been more than ${Math.round(limit * 1000)} ms off for 2 minutes: nearly a whole block.`,
+        },
+        {
+          alert: 'ChainClockUnsynchronised',
+          severity: 'warning',
+          component: 'host',
+          for: '10m',
+          expr: 'chain_host_clock_synchronized == 0',
+          summary: 'The clock of the host is not synchronised.',
+          description:
+            'The clock of {{ $labels.instance }} has not been synchronised by a time service for 10 minutes: it drifts, and the offset is unknown.',
+        },
+        {
+          comment: 'F27. A limit changes only with a restart: there is nothing to wait for.',
+          alert: 'ChainFileDescriptorLimit',
+          severity: 'warning',
+          component: 'host',
+          limit: 16384,
+          expr: (limit) => `chain_service_max_file_descriptors{service=~"bft|execution|rpc"} < ${limit}`,
+          summary: 'The open file limit of a service is too low.',
+          description: (limit) =>
+            `The service {{ $labels.service }} of {{ $labels.instance }} may open {{ printf "%.0f" $value }} files; fewer than ${limit} are not enough.`,
+        },
+        {
+          alert: 'ChainFileDescriptorLimit',
+          severity: 'critical',
+          component: 'host',
+          limit: 4096,
+          expr: (limit) => `chain_service_max_file_descriptors{service=~"bft|execution|rpc"} < ${limit}`,
+          summary: 'The open file limit of a service is far too low.',
+          description: (limit) =>
+            `The service {{ $labels.service }} of {{ $labels.instance }} may open {{ printf "%.0f" $value }} files; with fewer than ${limit} nodes have failed.`,
+        },
+        {
+          alert: 'ChainFileDescriptorsUsed',
+          severity: 'warning',
+          component: 'host',
+          limit: 0.8,
+          for: '10m',
+          expr: (limit) => `chain_service_open_file_descriptors
+  / on (instance, job, service)
+chain_service_max_file_descriptors > ${limit}`,
+          summary: 'A service has almost reached its open file limit.',
+          description: (limit) =>
+            `The service {{ $labels.service }} of {{ $labels.instance }} uses {{ $value | humanizePercentage }} of its open file limit, and has used more than ${percent(limit)} for 10 minutes.`,
+        },
+        {
+          comment: 'F28. A kernel changes only with a reboot: there is nothing to wait for.',
+          alert: 'ChainKernelBlocked',
+          severity: 'critical',
+          component: 'host',
+          expr: 'chain_host_kernel_blocked{kernel="running"} == 1',
+          summary: 'The host runs a kernel on which such nodes are known to fail.',
+          description:
+            'The running kernel of {{ $labels.instance }} is one of those on which nodes hang or do not start.',
+        },
+        {
+          alert: 'ChainKernelBlockedPending',
+          severity: 'warning',
+          component: 'host',
+          expr: 'chain_host_kernel_blocked{kernel="pending"} == 1',
+          summary: 'The next reboot starts a kernel on which such nodes are known to fail.',
+          description:
+            'The newest installed kernel of {{ $labels.instance }}, which the next reboot will start, is one of those on which nodes hang or do not start.',
+        },
+        {
+          comment:
+            'F29. Heat, the governor, and multithreading cost blocks without any other sign. A single throttle event leaves the window before ten minutes have passed.',
+          alert: 'ChainThrottled',
+          severity: 'warning',
+          component: 'host',
+          for: '10m',
+          expr: 'increase(chain_host_cpu_throttles_total[10m]) > 0',
+          summary: 'Heat throttles the CPUs.',
+          description:
+            'The CPUs of {{ $labels.instance }} were throttled by heat {{ printf "%.0f" $value }} times within 10 minutes.',
+        },
+        {
+          alert: 'ChainGovernor',
+          severity: 'warning',
+          component: 'host',
+          for: '10m',
+          expr: 'sum by (instance, job) (chain_host_governor_cpus{governor!="performance"}) > 0',
+          summary: 'Some CPUs do not use the governor performance.',
+          description:
+            'CPUs of {{ $labels.instance }} that have not used the frequency governor performance for 10 minutes: {{ $value }}. They raise their clock only once a block is late.',
+        },
+        {
+          comment: 'It never changes by itself, and the fix needs a planned reboot: for information.',
+          alert: 'ChainSmtActive',
+          severity: 'info',
+          component: 'host',
+          for: '10m',
+          expr: 'chain_host_smt_active == 1',
+          summary: 'Simultaneous multithreading is on.',
+          description:
+            'Two threads share each core of {{ $labels.instance }}: consensus and execution can slow each other down.',
+        },
+        {
+          comment:
+            'The right number depends on the version, and free pages matter only at a start; with none at all nothing starts.',
+          alert: 'ChainHugePagesMissing',
+          severity: 'warning',
+          component: 'host',
+          for: '5m',
+          expr: 'chain_host_hugepages{size="2Mi",state="total"} == 0',
+          summary: 'The kernel has no huge pages for the node.',
+          description:
+            'The kernel of {{ $labels.instance }} has had no huge pages of 2 MiB for five minutes: execution and the database tool cannot start.',
+        },
+        {
+          comment:
+            'F31. A running node writes it every few blocks; half an hour is still well within what a start accepts.',
+          alert: 'ChainForkpointStale',
+          severity: 'warning',
+          component: 'host',
+          limit: 1800,
+          for: '10m',
+          expr: (limit) => `time() - chain_host_file_modified_timestamp_seconds{file="forkpoint"} > ${limit}
+  and on (instance, job) (chain_service_active{service="bft"} == 1)
+  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+          summary: 'The forkpoint of the node is no longer written.',
+          description: (limit) =>
+            `The file {{ $labels.file }} of {{ $labels.instance }} was last written {{ $value | humanizeDuration }} ago, more than ${period(limit)}, while consensus runs: a restart would start from there.`,
+        },
+        {
+          comment: 'If the agent works and a reading is missing, none of the rules above can fire.',
+          alert: 'ChainHostReadingUnknown',
+          severity: 'warning',
+          component: 'host',
+          for: '30m',
+          expr: 'instance:chain_host_reading:unknown{reading=~"clock|kernel|ports|limits"} == 1',
+          summary: 'A required host reading is missing.',
+          description:
+            'The host reading {{ $labels.reading }} of {{ $labels.instance }} has been missing for 30 minutes, although the agent runs: alerts on it cannot fire.',
+        },
+        {
+          comment:
+            'These need an additional drop-in or unit (docs/host.md), which an operator may have decided against.',
+          alert: 'ChainHostReadingUnknown',
+          severity: 'info',
+          component: 'host',
+          for: '30m',
+          expr: 'instance:chain_host_reading:unknown{reading=~"space|forkpoint|drive health"} == 1',
+          summary: 'An optional host reading is missing.',
+          description:
+            'The host reading {{ $labels.reading }} of {{ $labels.instance }} has been missing for 30 minutes, although the agent runs: alerts on it cannot fire.',
+        },
+        {
+          comment:
+            'F36. Ten minutes: while a host is set up, the firewall or the unit may follow a little later than the socket.',
+          alert: 'ChainPortExposed',
+          severity: 'warning',
+          component: 'security',
+          for: '10m',
+          expr: 'chain_host_port_exposed == 1',
+          summary: 'A port that should be local is open to other hosts.',
+          description:
+            'A process on {{ $labels.instance }} has listened on port {{ $labels.port }} on more than the loopback interface for 10 minutes. The agent cannot detect whether a firewall protects it.',
+        },
+      ],
+    },
+  ],
+}

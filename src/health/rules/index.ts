@@ -1,0 +1,43 @@
+import { agent } from './agent.ts'
+import { availability } from './availability.ts'
+import { consensus } from './consensus.ts'
+import { disk } from './disk.ts'
+import { drives } from './drives.ts'
+import { duty } from './duty.ts'
+import { execution } from './execution.ts'
+import { host } from './host.ts'
+import { journal } from './journal.ts'
+import { keys } from './keys.ts'
+import { maintenance } from './maintenance.ts'
+import { peers } from './peers.ts'
+import { queryService } from './query-service.ts'
+import { recording } from './recording.ts'
+import { services } from './services.ts'
+import { storage } from './storage.ts'
+import { sync } from './sync.ts'
+import { uptime } from './uptime.ts'
+import { validator } from './validator.ts'
+import type { RuleFile } from './rule.ts'
+
+/** Every rule, by file. Recordings that other files use come first. */
+export const RULE_FILES: readonly RuleFile[] = [
+  recording,
+  availability,
+  agent,
+  consensus,
+  disk,
+  drives,
+  duty,
+  execution,
+  host,
+  journal,
+  keys,
+  maintenance,
+  peers,
+  queryService,
+  services,
+  storage,
+  sync,
+  uptime,
+  validator,
+]

@@ -1,0 +1,102 @@
+import { percent, period, type RuleFile } from './rule.ts'
+
+export const journal: RuleFile = {
+  name: 'journal',
+  groups: [
+    {
+      name: 'chain-journal',
+      rules: [
+        {
+          comment:
+            'Both print a line for every block: a minute of silence while the height grows is about two hundred unread lines. last_over_time, because the series disappears when the reader gives up; ten minutes, because ChainCollectorDown has fired by then. Not bft: its log may be set to WARN.',
+          alert: 'ChainJournalFrozen',
+          severity: 'warning',
+          component: 'agent',
+          limit: 60,
+          for: '1m',
+          expr: (limit) => `(
+    time()
+  -
+    last_over_time(chain_agent_journal_last_entry_timestamp_seconds{service=~"execution|ledger-tail"}[10m])
+  > ${limit}
+)
+and on (instance, job)
+  (time() - chain_rpc_last_advance_timestamp_seconds < 30)
+unless on (instance, job, service)
+  (chain_service_active == 0)`,
+          summary: 'The agent reads no new journal entries, while the node advances.',
+          description: (limit) =>
+            `The newest entry of {{ $labels.service }} that the agent on {{ $labels.instance }} has read is {{ $value | humanizeDuration }} old, more than ${limit} seconds, while the height of the RPC grows. Readings from the journal are old.`,
+        },
+        {
+          comment: 'A follower that keeps exiting waits up to 10 s between attempts: about thirty in five minutes.',
+          alert: 'ChainJournalRestarting',
+          severity: 'warning',
+          component: 'agent',
+          limit: 10,
+          for: '30s',
+          expr: (limit) => `increase(chain_agent_journal_restarts_total[5m]) > ${limit}`,
+          summary: 'A journal reader restarts repeatedly.',
+          description: (limit) =>
+            `The reader of {{ $labels.service }} on {{ $labels.instance }} was restarted {{ $value | printf "%.0f" }} times in five minutes, more than ${limit}. Lines are read late, or not at all.`,
+        },
+        {
+          comment:
+            'A journal that is young because the service is new has not lost anything: its oldest entry does not change. If it has moved within two hours, older entries were deleted.',
+          alert: 'ChainJournalEvicted',
+          severity: 'warning',
+          component: 'agent',
+          limit: 21600,
+          for: '30m',
+          expr: (limit) => `(time() - chain_log_oldest_entry_timestamp_seconds < ${limit})
+and on (instance, job, service)
+  (
+    chain_log_oldest_entry_timestamp_seconds
+    > on (instance, job, service)
+    min_over_time(chain_log_oldest_entry_timestamp_seconds[2h])
+  )`,
+          summary: 'The journal keeps less than six hours.',
+          description: (limit) =>
+            `The journal on {{ $labels.instance }} reaches back {{ $value | humanizeDuration }} for {{ $labels.service }}, less than ${period(limit)}, and older entries are being deleted. After an incident its log entries may be gone before they are read.`,
+        },
+        {
+          alert: 'ChainJournalGap',
+          severity: 'warning',
+          component: 'agent',
+          for: '30s',
+          expr: 'increase(chain_agent_journal_gaps_total[15m]) > 0',
+          summary: 'Lines of the journal were lost before the agent read them.',
+          description:
+            'The agent on {{ $labels.instance }} lost its position in the journal of {{ $labels.service }} {{ $value | printf "%.0f" }} times in 15 minutes. Lines written in between are not counted.',
+        },
+        {
+          comment: 'While messages are dropped, the absence of a line in the log proves nothing.',
+          alert: 'ChainLogsDropped',
+          severity: 'warning',
+          component: 'agent',
+          for: '30s',
+          expr: 'increase(chain_log_suppressed_messages_total[15m]) > 0',
+          summary: 'journald drops messages of the node.',
+          description:
+            'journald on {{ $labels.instance }} dropped {{ $value | printf "%.0f" }} messages of {{ $labels.service }} in 15 minutes. Errors may be among them, and rates from the log are too low.',
+        },
+        {
+          comment:
+            'Of a report only the lines that could not be parsed are counted: one of them makes its share 100 %. Longer than the range, so that one truncated line never fires the alert.',
+          alert: 'ChainFormatDrift',
+          severity: 'warning',
+          component: 'agent',
+          limit: 0.01,
+          for: '20m',
+          expr: (limit) => `increase(chain_agent_lines_total{result="unparsed"}[15m])
+/ on (instance, job, format)
+sum by (instance, job, format) (increase(chain_agent_lines_total[15m]))
+> ${limit}`,
+          summary: 'The agent can no longer parse some output of the node.',
+          description: (limit) =>
+            `The agent on {{ $labels.instance }} could not parse {{ $value | humanizePercentage }} of the lines of format {{ $labels.format }} over 15 minutes, more than ${percent(limit)} (of a report only lines that cannot be parsed are counted: any is 100%). Metrics from this format may be missing.`,
+        },
+      ],
+    },
+  ],
+}

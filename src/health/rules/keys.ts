@@ -1,0 +1,69 @@
+import type { RuleFile } from './rule.ts'
+
+export const keys: RuleFile = {
+  name: 'keys',
+  groups: [
+    {
+      name: 'chain-keys',
+      rules: [
+        {
+          comment:
+            'A file that disappears pages. A file that was already missing before, such as a backup that was moved to a vault, is a warning: the next rule.',
+          alert: 'ChainKeyFileMissing',
+          severity: 'critical',
+          component: 'keys',
+          for: '1h',
+          expr: `(chain_key_file_state{state="missing"} == 1)
+and on (instance, job, key, kind)
+  (min_over_time(chain_key_file_state{state="missing"}[6h]) == 0)`,
+          summary: 'A key file of the node is missing.',
+          description:
+            'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been missing for an hour. Without its keystore the node does not start again; without a backup, the loss of the drive is the loss of the validator.',
+        },
+        {
+          alert: 'ChainKeyFileMissing',
+          severity: 'warning',
+          component: 'keys',
+          for: '1h',
+          expr: 'chain_key_file_state{state="missing"} == 1',
+          summary: 'A key file of the node is missing.',
+          description:
+            'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been missing for an hour. Without its keystore the node does not start again; without a backup, the loss of the drive is the loss of the validator.',
+        },
+        {
+          comment: 'Empty, truncated, or not the expected content. The age of a backup is not an error.',
+          alert: 'ChainKeyFileInvalid',
+          severity: 'critical',
+          component: 'keys',
+          for: '1h',
+          expr: 'chain_key_file_state{state="invalid"} == 1',
+          summary: 'A key file of the node exists but cannot be used.',
+          description:
+            'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }} has been empty, truncated or not the expected content for an hour. Nothing can be restored from it.',
+        },
+        {
+          alert: 'ChainKeyFileExposed',
+          severity: 'warning',
+          component: 'security',
+          for: '1h',
+          expr: 'chain_key_file_state{state="exposed"} == 1',
+          summary: 'A key file of the node can be read by other users.',
+          description:
+            'The {{ $labels.kind }} of {{ $labels.key }} on {{ $labels.instance }}, or a rotated copy of it, has been accessible to users other than root and the node for an hour. A user with the key and its password can sign as this validator.',
+        },
+        {
+          comment: 'Three keystores and three backups. If no file at all can be checked, the collector is down.',
+          alert: 'ChainKeyFileUnknown',
+          severity: 'warning',
+          component: 'keys',
+          limit: 6,
+          for: '1h',
+          expr: (limit) => `count by (instance, job) (chain_key_file_state{state="ok"}) < ${limit}`,
+          summary: 'The agent cannot check all key files of the node.',
+          description: (limit) =>
+            `The agent on {{ $labels.instance }} can check only {{ $value }} of the ${limit} key files. It is unknown whether the others exist, are intact and are readable only by their owner.`,
+        },
+      ],
+    },
+  ],
+}

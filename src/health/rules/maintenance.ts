@@ -1,0 +1,33 @@
+import type { RuleFile } from './rule.ts'
+
+export const maintenance: RuleFile = {
+  name: 'maintenance',
+  groups: [
+    {
+      name: 'chain-maintenance',
+      rules: [
+        {
+          comment:
+            'Alertmanager inhibits by it, so it has no "for". It outlives the agent for half an hour, because the agent or its host may be restarted during the maintenance.',
+          alert: 'ChainMaintenance',
+          severity: 'none',
+          component: 'agent',
+          expr: 'last_over_time(chain_agent_maintenance[30m]) == 1',
+          summary: 'A maintenance window is set.',
+          description:
+            'The operator of {{ $labels.instance }} has set a maintenance window ({{ $labels.reason }}). All alerts of this node are inhibited, except those on keys and security.',
+        },
+        {
+          alert: 'ChainMaintenanceLong',
+          severity: 'info',
+          component: 'agent',
+          for: '24h',
+          expr: 'max by (instance, job) (last_over_time(chain_agent_maintenance[30m])) == 1',
+          summary: 'A maintenance window has lasted longer than a day.',
+          description:
+            '{{ $labels.instance }} has been in a maintenance window for more than 24 hours. Its alerts are inhibited during this time.',
+        },
+      ],
+    },
+  ],
+}

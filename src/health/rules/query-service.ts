@@ -1,0 +1,131 @@
+import { percent, type RuleFile } from './rule.ts'
+
+export const queryService: RuleFile = {
+  name: 'query-service',
+  groups: [
+    {
+      name: 'chain-query-service-recording',
+      rules: [
+        {
+          comment: 'Blocks that are final on the node and not indexed. Absent while either height is unknown.',
+          record: 'instance:chain_query_service_behind:blocks',
+          expr: `chain_query_service_node_height
+  - on (instance, job) chain_query_service_height`,
+        },
+      ],
+    },
+    {
+      name: 'chain-query-service',
+      rules: [
+        {
+          comment:
+            "Five minutes, as for everything that the node does not need. Under the node's own job: its maintenance windows apply.",
+          alert: 'ChainQueryServiceDown',
+          severity: 'warning',
+          component: 'services',
+          for: '5m',
+          expr: 'label_replace(up{job="chain-query-service"} == 0, "job", "chain-agent", "", "")',
+          summary: 'The query service cannot be scraped.',
+          description:
+            'Prometheus has not been able to scrape the query service of {{ $labels.instance }} for five minutes. It may not answer any requests. The node itself is not affected.',
+        },
+        {
+          comment:
+            'The process runs, but the ingest has stopped: a fork below a final block, another chain, a broken store. Its data may belong to another history, so it rejects all requests. No cause of this state fixes itself.',
+          alert: 'ChainQueryServiceStopped',
+          severity: 'critical',
+          component: 'services',
+          for: '1m',
+          expr: 'chain_query_service_phase{phase="stopped"} == 1',
+          summary: 'The ingest of the query service has stopped permanently.',
+          description:
+            'The ingest of the query service of {{ $labels.instance }} stopped a minute ago, and does not restart by itself. Its log has the reason. It rejects all requests, because its data may be wrong.',
+        },
+        {
+          comment: '`unless`, because an unknown height has not moved either.',
+          alert: 'ChainQueryServiceStalled',
+          severity: 'warning',
+          component: 'services',
+          for: '5m',
+          expr: `(changes(chain_query_service_node_height[5m]) > 0)
+unless on (instance, job)
+  (changes(chain_query_service_height[5m]) > 0)`,
+          summary: 'The query service indexes no blocks, while the node has new ones.',
+          description:
+            'The query service of {{ $labels.instance }} has indexed no block for ten minutes, while the node had new final blocks in each five. Answers end with the last block that it has.',
+        },
+        {
+          comment: 'A backfill is far behind but catches up, so the alert does not fire. 300 blocks are two minutes.',
+          alert: 'ChainQueryServiceBehind',
+          severity: 'warning',
+          component: 'services',
+          limit: 300,
+          for: '15m',
+          expr: (limit) => `(instance:chain_query_service_behind:blocks > ${limit})
+and on (instance, job)
+  (delta(instance:chain_query_service_behind:blocks[10m]) >= 0)`,
+          summary: 'The query service is behind the node and does not catch up.',
+          description: (limit) =>
+            `The query service of {{ $labels.instance }} is {{ $value | printf "%.0f" }} final blocks behind its node, more than ${limit}, and for 15 minutes that has not become less.`,
+        },
+        {
+          comment:
+            'An unreachable or overloaded node (unreachable, overload) has its own alerts; one such answer may be chance. round(), because increase() extrapolates.',
+          alert: 'ChainQueryServiceIngestFailing',
+          severity: 'warning',
+          component: 'services',
+          limit: 5,
+          expr: (limit) => `round(
+  increase(
+    chain_query_service_ingest_errors_total{kind=~"incomplete|nonsense|refused|unlinked|store"}[15m]
+  )
+) > ${limit}`,
+          summary: "The query service cannot use or store the node's answers.",
+          description: (limit) =>
+            `Steps of the ingest of the query service of {{ $labels.instance }} failed with {{ $labels.kind }} {{ printf "%.0f" $value }} times within 15 minutes, more than ${limit}. Their blocks were not indexed; a retry does not fix this.`,
+        },
+        {
+          comment:
+            'At its limit it stays there, and old blocks are deleted: that is normal. A tenth above it, they are not deleted.',
+          alert: 'ChainQueryServiceStoreOverLimit',
+          severity: 'warning',
+          component: 'services',
+          limit: 1.1,
+          for: '30m',
+          expr: (limit) => `chain_query_service_store_bytes
+  / on (instance, job) chain_query_service_store_limit_bytes > ${limit}`,
+          summary: 'The store of the query service exceeds its limit.',
+          description: (limit) =>
+            `The store of the query service of {{ $labels.instance }} has used {{ $value | humanizePercentage }} of its limit for 30 minutes, more than ${percent(limit)}: old blocks are not deleted, or their space is not freed.`,
+        },
+        {
+          comment: 'Bad input is 4xx, and is not counted here.',
+          alert: 'ChainQueryServiceErrors',
+          severity: 'warning',
+          component: 'services',
+          limit: 0.05,
+          for: '10m',
+          expr: (limit) => `sum by (instance, job) (rate(chain_query_service_requests_total{code=~"5.."}[5m]))
+  / on (instance, job) sum by (instance, job) (rate(chain_query_service_requests_total[5m])) > ${limit}`,
+          summary: 'The query service fails too many of its requests.',
+          description: (limit) =>
+            `The query service of {{ $labels.instance }} has answered {{ $value | humanizePercentage }} of its requests with 5xx for ten minutes, more than ${percent(limit)}. This is a server error: client errors are 4xx.`,
+        },
+        {
+          comment: 'A read ends after 5 s with what it has: if many take half of that, pages will soon be incomplete.',
+          alert: 'ChainQueryServiceSlow',
+          severity: 'warning',
+          component: 'services',
+          limit: 0.9,
+          for: '15m',
+          expr: (limit) => `rate(chain_query_service_request_duration_seconds_bucket{path="/query",le="2.5"}[15m])
+  / on (instance, job)
+rate(chain_query_service_request_duration_seconds_count{path="/query"}[15m]) < ${limit}`,
+          summary: 'The query service is slow.',
+          description: (limit) =>
+            `Of the queries to {{ $labels.instance }} only {{ $value | humanizePercentage }} were answered within 2.5 s for 15 minutes, less than ${percent(limit)}. Pages end after 5 s, and clients need more of them.`,
+        },
+      ],
+    },
+  ],
+}

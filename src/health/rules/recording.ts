@@ -1,0 +1,39 @@
+import type { RuleFile } from './rule.ts'
+
+export const recording: RuleFile = {
+  name: 'recording',
+  groups: [
+    {
+      name: 'chain-recording',
+      rules: [
+        {
+          comment: 'Statesync by either source; 0 if the sources report none, absent if no source reports.',
+          record: 'instance:chain_statesync:active',
+          expr: `max by (instance, job) (
+  {__name__=~"chain_native_statesync_active|chain_consensus_statesync_active"}
+)`,
+        },
+        {
+          comment:
+            "Age of the newest block by its own timestamp: the ledger stream may have stopped, or the RPC may be down. At the time of the scrape: the time since then is not the node's fault, and would make 1 s into 10 s at an interval of 15 s.",
+          record: 'instance:chain_block_age:seconds',
+          expr: `min by (instance, job) (
+    timestamp(chain_ledger_block_timestamp_seconds{event="proposed"})
+      - chain_ledger_block_timestamp_seconds{event="proposed"}
+  or
+    timestamp(chain_rpc_block_timestamp_seconds{tag="latest"})
+      - chain_rpc_block_timestamp_seconds{tag="latest"}
+)`,
+        },
+        {
+          comment:
+            '1 for each service that should run and does not; a unit that systemd does not know is ChainServiceMissing. The consequences (no block, no RPC) are left to ChainServiceDown, so that one failure is one page.',
+          record: 'instance_service:chain_service:down',
+          expr: `chain_service_expected == 1
+  and on (instance, job, service) (chain_service_active == 0)
+  unless on (instance, job, service) (chain_service_state{state="not-found"} == 1)`,
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,73 @@
+/** `none`: only for inhibition and for the dead man's switch. */
+export type RuleSeverity = 'critical' | 'warning' | 'info' | 'none'
+
+export type Component =
+  | 'consensus'
+  | 'sync'
+  | 'execution'
+  | 'storage'
+  | 'services'
+  | 'host'
+  | 'keys'
+  | 'security'
+  | 'duty'
+  | 'agent'
+
+/** A rule that computes what other rules and the dashboards use. */
+export interface RecordingRow {
+  /** Comment in the generated file. */
+  readonly comment?: string
+  readonly record: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly expr: string
+}
+
+/** One condition on the samples of the agent that is a problem, at one severity. */
+export interface AlertRow {
+  /** Why these limits and durations; the comment in the generated file. */
+  readonly comment?: string
+  readonly alert: string
+  readonly severity: RuleSeverity
+  readonly component: Component
+  /** The number that the configuration can change, in the unit of the metric. */
+  readonly limit?: number
+  /** How long the condition must hold, as a Prometheus duration. */
+  readonly for?: string
+  readonly keepFiringFor?: string
+  /** PromQL; returns one element for each problem. */
+  readonly expr: string | ((limit: number) => string)
+  /** One sentence without values. */
+  readonly summary: string
+  /** A template of Prometheus: `{{ $labels.instance }}`, `{{ $value | humanizeDuration }}`. */
+  readonly description: string | ((limit: number) => string)
+  /** Path and query of a dashboard other than that of the node. */
+  readonly dashboard?: string
+}
+
+interface RuleGroup {
+  readonly comment?: string
+  readonly name: string
+  readonly rules: readonly (AlertRow | RecordingRow)[]
+}
+
+/** The rules of one file in `alerts/`. */
+export interface RuleFile {
+  /** `consensus`: the file is `alerts/consensus.rules.yaml`. */
+  readonly name: string
+  readonly comment?: string
+  readonly groups: readonly RuleGroup[]
+}
+
+/** 0.05 is `5%`. */
+export const percent = (ratio: number): string => `${Number((ratio * 100).toPrecision(12))}%`
+
+const MINUTE_S = 60
+const HOUR_S = 3600
+const DAY_S = 86_400
+
+/** Seconds as text: `15 minutes`, `48 hours`, `7 days`. */
+export const period = (seconds: number): string => {
+  if (seconds > 2 * DAY_S) return `${seconds / DAY_S} days`
+  if (seconds >= HOUR_S) return `${seconds / HOUR_S} hours`
+  return seconds > MINUTE_S ? `${seconds / MINUTE_S} minutes` : `${seconds} seconds`
+}

@@ -1,0 +1,149 @@
+import type { RuleFile } from './rule.ts'
+
+export const services: RuleFile = {
+  name: 'services',
+  groups: [
+    {
+      name: 'chain-services',
+      rules: [
+        {
+          comment:
+            'F16. systemd does not restart consensus and execution (Restart=no), and peers serve blocks for only three or four minutes: one minute. Units that the node does not depend on follow below; otelcol is ChainPushDown.',
+          alert: 'ChainServiceDown',
+          severity: 'critical',
+          component: 'services',
+          for: '1m',
+          expr: 'instance_service:chain_service:down{service!~"otelcol|ledger-tail|cruft"} == 1',
+          summary: 'A required service of the node is not running.',
+          description:
+            'The service {{ $labels.service }} of {{ $labels.instance }} is expected and has not been active for one minute. systemd does not restart consensus and execution automatically.',
+        },
+        {
+          alert: 'ChainServiceDown',
+          severity: 'warning',
+          component: 'services',
+          for: '5m',
+          expr: 'instance_service:chain_service:down{service=~"ledger-tail|cruft"} == 1',
+          summary: 'A supporting service of the node is not running.',
+          description:
+            'The service {{ $labels.service }} of {{ $labels.instance }} is expected and has not been active for five minutes. The node itself is not affected.',
+        },
+        {
+          comment:
+            "The upgrade of a package removes a unit for seconds; after five minutes it is an error on the host or in the agent's configuration.",
+          alert: 'ChainServiceMissing',
+          severity: 'critical',
+          component: 'services',
+          for: '5m',
+          expr: `chain_service_expected == 1
+  and on (instance, job, service) (chain_service_state{state="not-found"} == 1)`,
+          summary: 'systemd does not know a unit that the node needs.',
+          description:
+            'systemd on {{ $labels.instance }} has no unit for the service {{ $labels.service }}, which is required. Either it is not installed, or the agent looks for it under a wrong name.',
+        },
+        {
+          comment: 'One crash is worth a look even if an operator, or systemd, started the unit again quickly.',
+          alert: 'ChainServiceCrashed',
+          severity: 'warning',
+          component: 'services',
+          expr: 'increase(chain_service_exits_total{result!="success"}[10m]) > 0',
+          summary: 'A service exited with an error.',
+          description:
+            'The service {{ $labels.service }} of {{ $labels.instance }} ended {{ printf "%.0f" $value }} times within 10 minutes with the result {{ $labels.result }}.',
+        },
+        {
+          comment:
+            'F16. increase() extrapolates, so that two starts can read as 2.01: hence round(). The clean-up starts every hour.',
+          alert: 'ChainServiceRestarting',
+          severity: 'warning',
+          component: 'services',
+          limit: 2,
+          expr: (limit) => `round(increase(chain_service_starts_total{service!="cruft"}[1h])) > ${limit}`,
+          summary: 'A service restarts repeatedly.',
+          description: (limit) =>
+            `The service {{ $labels.service }} of {{ $labels.instance }} was started {{ printf "%.0f" $value }} times within one hour; more than ${limit} are not a planned restart.`,
+        },
+        {
+          comment: 'F15. Execution has been observed to abort 20 seconds later: no delay.',
+          alert: 'ChainPartialRestart',
+          severity: 'warning',
+          component: 'services',
+          expr: 'chain_service_partial_restart == 1',
+          summary: 'Consensus was restarted without execution.',
+          description:
+            'Consensus on {{ $labels.instance }} was restarted while execution kept running. Execution may receive blocks that it has already executed, and abort.',
+        },
+        {
+          comment: 'F15. Each of these is the last line that a program logs.',
+          alert: 'ChainAssertion',
+          severity: 'critical',
+          component: 'services',
+          expr: `increase(
+  chain_log_pattern_total{pattern=~"assertion|abort|panic|fatal|high_qc_too_far|consensus_crashed|parent_executor_gone"}[10m]
+) > 0`,
+          summary: 'A program of the node has aborted.',
+          description:
+            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} {{ printf "%.0f" $value }} times within 10 minutes: the program has exited.',
+        },
+        {
+          comment:
+            'All patterns without a separate rule, as wal_stopped, cleanup_skipped and timeline_missing have one.',
+          alert: 'ChainLogTrouble',
+          severity: 'critical',
+          component: 'services',
+          expr: `increase(
+  chain_log_pattern_total{pattern=~"wal_push_failed|disk_full|block_failed|result_mismatch|event_ring|io_uring|virtual_offset|db_old_format|db_hard_reset"}[10m]
+) > 0`,
+          summary: 'The log of the node contains an error.',
+          description:
+            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} {{ printf "%.0f" $value }} times within 10 minutes.',
+        },
+        {
+          alert: 'ChainLogTrouble',
+          severity: 'warning',
+          component: 'services',
+          expr: `increase(
+  chain_log_pattern_total{pattern=~"slow_executor|pacing_mismatch|cannot_propose|snapshot_advised|slow_commit|exception|db_dirty"}[10m]
+) > 0`,
+          summary: 'The log of the node contains an error.',
+          description:
+            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} {{ printf "%.0f" $value }} times within 10 minutes.',
+        },
+        {
+          comment:
+            'Above 80 % of use the node shortens its history repeatedly by itself: for information, not work for today.',
+          alert: 'ChainLogTrouble',
+          severity: 'info',
+          component: 'services',
+          expr: 'increase(chain_log_pattern_total{pattern="history_shortened"}[10m]) > 0',
+          summary: 'The log of the node contains an error.',
+          description:
+            'The log of {{ $labels.service }} on {{ $labels.instance }} matched {{ $labels.pattern }} {{ printf "%.0f" $value }} times within 10 minutes.',
+        },
+        {
+          comment:
+            'F18. Once it has stopped the line is logged about 250 times a second; ten in a minute are not chance.',
+          alert: 'ChainWalStopped',
+          severity: 'warning',
+          component: 'services',
+          limit: 10,
+          expr: (limit) => `increase(chain_log_pattern_total{pattern="wal_stopped"}[1m]) > ${limit}`,
+          summary: 'Consensus no longer writes its write-ahead log.',
+          description: (limit) =>
+            `The log of {{ $labels.service }} on {{ $labels.instance }} reported {{ printf "%.0f" $value }} times within one minute that the thread of the write-ahead log has stopped; more than ${limit} are not chance.`,
+        },
+        {
+          alert: 'ChainWalStopped',
+          severity: 'critical',
+          component: 'services',
+          limit: 10,
+          for: '15m',
+          expr: (limit) => `increase(chain_log_pattern_total{pattern="wal_stopped"}[1m]) > ${limit}`,
+          summary: 'Consensus has not written its write-ahead log for 15 minutes.',
+          description:
+            'The log of {{ $labels.service }} on {{ $labels.instance }} reported {{ printf "%.0f" $value }} times within one minute, for 15 minutes, that the thread of the write-ahead log has stopped.',
+        },
+      ],
+    },
+  ],
+}

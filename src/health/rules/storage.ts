@@ -1,0 +1,131 @@
+import { percent, period, type RuleFile } from './rule.ts'
+
+export const storage: RuleFile = {
+  name: 'storage',
+  groups: [
+    {
+      name: 'chain-storage-recording',
+      rules: [
+        {
+          comment: 'Execution logs it with every block; without a log value, the fullest device of the report.',
+          record: 'instance:chain_storage_used_ratio:max',
+          expr: `chain_execution_storage_used_ratio
+or on (instance, job)
+max by (instance, job) (chain_storage_used_ratio)`,
+        },
+        {
+          comment: 'The share of chunks that can still be written.',
+          record: 'instance:chain_storage_free_chunks:ratio',
+          expr: `chain_execution_storage_chunks{list="free"}
+  / on (instance, job) sum by (instance, job) (chain_execution_storage_chunks)
+or on (instance, job)
+chain_storage_chunks{list="free"}
+  / on (instance, job) sum by (instance, job) (chain_storage_chunks)`,
+        },
+      ],
+    },
+    {
+      name: 'chain-storage',
+      rules: [
+        {
+          comment: '0.8 is constant in every version of the node.',
+          alert: 'ChainStorageCompacting',
+          severity: 'info',
+          component: 'storage',
+          limit: 0.8,
+          for: '30m',
+          expr: (limit) => `instance:chain_storage_used_ratio:max > ${limit}`,
+          summary: 'The database stays above the limit from which the node compacts it.',
+          description: (limit) =>
+            `The database of {{ $labels.instance }} has been {{ $value | humanizePercentage }} full for 30 minutes, above ${percent(limit)}: the node drops old state to free space. Crossing 80% is normal, staying above it is not.`,
+        },
+        {
+          alert: 'ChainStorageFull',
+          severity: 'critical',
+          component: 'storage',
+          limit: 0.85,
+          for: '15m',
+          expr: (limit) => `instance:chain_storage_used_ratio:max > ${limit}`,
+          summary: 'The database fills up although the node compacts it.',
+          description: (limit) =>
+            `The database of {{ $labels.instance }} has been {{ $value | humanizePercentage }} full for 15 minutes, above ${percent(limit)}: more is written than compaction frees. When it is full, execution exits.`,
+        },
+        {
+          comment:
+            'No `for`: normal operation never reaches this, and the process that used the chunks may use the rest within minutes.',
+          alert: 'ChainStorageFreeChunksLow',
+          severity: 'warning',
+          component: 'storage',
+          limit: 0.1,
+          expr: (limit) => `instance:chain_storage_free_chunks:ratio < ${limit}`,
+          summary: 'The database has few free chunks left.',
+          description: (limit) =>
+            `Of the chunks of the database of {{ $labels.instance }} {{ $value | humanizePercentage }} are free, less than ${percent(limit)}. Without a free one execution cannot write a block.`,
+        },
+        {
+          alert: 'ChainStorageFreeChunksLow',
+          severity: 'critical',
+          component: 'storage',
+          limit: 0.05,
+          expr: (limit) => `instance:chain_storage_free_chunks:ratio < ${limit}`,
+          summary: 'The database has few free chunks left.',
+          description: (limit) =>
+            `Of the chunks of the database of {{ $labels.instance }} {{ $value | humanizePercentage }} are free, less than ${percent(limit)}. Without a free one execution cannot write a block.`,
+        },
+        {
+          alert: 'ChainStorageLowForMigration',
+          severity: 'warning',
+          component: 'storage',
+          limit: 0.75,
+          for: '30m',
+          expr: (limit) => `instance:chain_storage_used_ratio:max > ${limit}
+and on (instance, job) (
+    chain_native_migration_phase{phase="dual"} == 1
+  or on (instance, job)
+    chain_storage_timeline_info{timeline="secondary"}
+)`,
+          summary: 'The database may be too full for its migration.',
+          description: (limit) =>
+            `The database of {{ $labels.instance }} has been {{ $value | humanizePercentage }} full for 30 minutes, above ${percent(limit)}, while it holds two timelines: it grows faster than usual, and compaction may start before the migration ends.`,
+        },
+        {
+          comment: '0 is a database that has reached it: ChainStorageCompacting covers that.',
+          alert: 'ChainStorageCompactionSoon',
+          severity: 'warning',
+          component: 'storage',
+          limit: 172800,
+          for: '1h',
+          expr: (limit) => `chain_storage_seconds_until_compaction < ${limit} > 0`,
+          summary: 'The database will soon be so full that the node compacts it.',
+          description: (limit) =>
+            `At its growth the database of {{ $labels.instance }} reaches the compaction limit in {{ $value | humanizeDuration }}, less than ${period(limit)}. From then on the node drops old state.`,
+        },
+        {
+          comment: 'During statesync execution writes no blocks, and its log has no use value.',
+          alert: 'ChainStorageUnknown',
+          severity: 'warning',
+          component: 'storage',
+          for: '15m',
+          expr: `group by (instance, job) (chain_agent_build_info)
+unless on (instance, job) instance:chain_storage_used_ratio:max
+unless on (instance, job) (instance:chain_statesync:active == 1)`,
+          summary: 'It is unknown how full the database is.',
+          description:
+            'On {{ $labels.instance }} neither the log of execution nor the report of the database tool has shown the use of the database for 15 minutes: no alert on a full database can fire.',
+        },
+        {
+          comment:
+            'The line is logged once per start, and no unit starts it again: so for an hour, or until execution runs.',
+          alert: 'ChainTimelineMissing',
+          severity: 'critical',
+          component: 'storage',
+          expr: `increase(chain_log_pattern_total{pattern="timeline_missing"}[1h]) > 0
+and on (instance, job) (chain_service_active{service="execution"} == 0)`,
+          summary: 'Execution does not start because the database lacks a timeline.',
+          description:
+            'Starts of execution on {{ $labels.instance }} that failed because its database has no page-encoded timeline: {{ $value | printf "%.0f" }} in the last hour. Execution does not run, and cannot start until the database is migrated.',
+        },
+      ],
+    },
+  ],
+}

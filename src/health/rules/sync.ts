@@ -1,0 +1,154 @@
+import { period, type RuleFile } from './rule.ts'
+
+export const sync: RuleFile = {
+  name: 'sync',
+  groups: [
+    {
+      name: 'chain-sync-recording',
+      rules: [
+        {
+          comment:
+            'The time that the chain takes for the blocks that the node is behind. The block rate of a chain changes with its releases; until it is measured (the first seconds, an hour without a block) 3 blocks a second are assumed, between the 2.5 that such chains had and the 3.3 that they have.',
+          record: 'instance:chain_behind:seconds',
+          expr: `chain_block_difference / on (instance, job) (
+    chain_blocks_per_second
+  or on (instance, job)
+    3 * group by (instance, job) (chain_block_difference)
+)`,
+        },
+      ],
+    },
+    {
+      name: 'chain-sync',
+      rules: [
+        {
+          comment:
+            'A healthy node is within two or three blocks of the others. In time, not in blocks: at 3 blocks a second 5 s are 15 blocks, 20 s are 60.',
+          alert: 'ChainBehind',
+          severity: 'warning',
+          component: 'sync',
+          limit: 5,
+          for: '30s',
+          expr: (limit) => `instance:chain_behind:seconds > ${limit}
+unless on (instance, job) (instance:chain_statesync:active == 1)`,
+          summary: 'The node is behind the network.',
+          description: (limit) =>
+            `{{ $labels.instance }} is {{ $value | humanizeDuration }} of blocks behind the height that the references agree on, more than ${limit} s. Once it is too far behind, peers no longer serve it block by block.`,
+        },
+        {
+          alert: 'ChainBehind',
+          severity: 'critical',
+          component: 'sync',
+          limit: 20,
+          for: '30s',
+          expr: (limit) => `instance:chain_behind:seconds > ${limit}
+unless on (instance, job) (instance:chain_statesync:active == 1)`,
+          summary: 'The node is behind the network.',
+          description: (limit) =>
+            `{{ $labels.instance }} is {{ $value | humanizeDuration }} of blocks behind the height that the references agree on, more than ${limit} s. Once it is too far behind, peers no longer serve it block by block.`,
+        },
+        {
+          comment:
+            'While the RPC of the node itself does not answer there is nothing to compare: ChainRpcDown covers that.',
+          alert: 'ChainReferencesUnknown',
+          severity: 'warning',
+          component: 'sync',
+          for: '10m',
+          expr: `count by (instance, job) (chain_reference_up)
+unless on (instance, job) chain_block_difference
+unless on (instance, job) (chain_rpc_up == 0)`,
+          summary: 'It is unknown whether the node is behind.',
+          description:
+            '{{ $labels.instance }} has {{ $value }} references, and for 10 minutes no majority of them has answered and agreed on a height: ChainBehind cannot fire.',
+        },
+        {
+          comment:
+            'In blocks, because peers keep a number of blocks: 600, about 3 to 4 minutes. No `for`: of 300 blocks, 100 s, none can be spared. For a minute after a statesync the height of the node is unknown.',
+          alert: 'ChainBlocksyncWindow',
+          severity: 'warning',
+          component: 'sync',
+          limit: 450,
+          expr: (limit) => `chain_blocksync_window_remaining_blocks < ${limit}
+unless on (instance, job) (max_over_time(instance:chain_statesync:active[1m]) == 1)`,
+          summary: 'The node will soon be too far behind to catch up block by block.',
+          description: (limit) =>
+            `{{ $labels.instance }} can fall behind by {{ $value }} more blocks, fewer than ${limit}, before peers no longer serve the blocks that it lacks. After that it recovers only by statesync or a snapshot.`,
+        },
+        {
+          alert: 'ChainBlocksyncWindow',
+          severity: 'critical',
+          component: 'sync',
+          limit: 300,
+          expr: (limit) => `chain_blocksync_window_remaining_blocks < ${limit}
+unless on (instance, job) (max_over_time(instance:chain_statesync:active[1m]) == 1)`,
+          summary: 'The node will soon be too far behind to catch up block by block.',
+          description: (limit) =>
+            `{{ $labels.instance }} can fall behind by {{ $value }} more blocks, fewer than ${limit}, before peers no longer serve the blocks that it lacks. After that it recovers only by statesync or a snapshot.`,
+        },
+        {
+          alert: 'ChainBlocksyncWindowUnknown',
+          severity: 'warning',
+          component: 'sync',
+          for: '10m',
+          expr: `group by (instance, job) (chain_agent_collector_up{collector="derived"} == 1)
+unless on (instance, job) chain_blocksync_window_remaining_blocks
+unless on (instance, job) (instance:chain_statesync:active == 1)`,
+          summary: 'It is unknown whether the node could still catch up block by block.',
+          description:
+            'For 10 minutes the agent on {{ $labels.instance }} has had no height of the node, or no block rate of the chain: ChainBlocksyncWindow cannot fire.',
+        },
+        {
+          comment:
+            'A statesync makes progress with every answer of a peer. That one is running is not an alert. The progress stays exported afterwards: its age counts only while the node reports that it needs statesync.',
+          alert: 'ChainStatesyncFrozen',
+          severity: 'warning',
+          component: 'sync',
+          limit: 900,
+          for: '30s',
+          expr: (limit) => `time() - chain_statesync_last_progress_timestamp_seconds > ${limit}
+and on (instance, job) (instance:chain_statesync:active == 1)`,
+          summary: 'Statesync is stalled.',
+          description: (limit) =>
+            `The statesync of {{ $labels.instance }} has made no progress for {{ $value | humanizeDuration }}, more than ${period(limit)}. It may not resume by itself.`,
+        },
+        {
+          alert: 'ChainStatesyncFrozen',
+          severity: 'critical',
+          component: 'sync',
+          limit: 1800,
+          for: '30s',
+          expr: (limit) => `time() - chain_statesync_last_progress_timestamp_seconds > ${limit}
+and on (instance, job) (instance:chain_statesync:active == 1)`,
+          summary: 'Statesync is stalled.',
+          description: (limit) =>
+            `The statesync of {{ $labels.instance }} has made no progress for {{ $value | humanizeDuration }}, more than ${period(limit)}. It may not resume by itself.`,
+        },
+        {
+          alert: 'ChainStatesyncProgressUnknown',
+          severity: 'warning',
+          component: 'sync',
+          for: '15m',
+          expr: `instance:chain_statesync:active == 1
+unless on (instance, job) chain_statesync_last_progress_timestamp_seconds`,
+          summary: 'The node needs statesync, and its progress is unknown.',
+          description:
+            '{{ $labels.instance }} has needed statesync for 15 minutes, and has reported neither progress nor target: ChainStatesyncFrozen cannot fire.',
+        },
+        {
+          comment:
+            'During statesync nothing listens on the port, and that is not an outage; for a service that is down ChainServiceDown fires.',
+          alert: 'ChainRpcDown',
+          severity: 'critical',
+          component: 'sync',
+          for: '1m',
+          expr: `chain_rpc_up == 0
+unless on (instance, job) (instance:chain_statesync:active == 1)
+unless on (instance, job) (instance_service:chain_service:down{service=~"bft|execution|rpc"} == 1)`,
+          summary: 'The RPC of the node does not return a valid answer.',
+          description:
+            'For a minute the RPC of {{ $labels.instance }} has refused connections, timed out or returned invalid answers, and the node does not report that it needs statesync.',
+        },
+      ],
+    },
+  ],
+}

@@ -1,0 +1,51 @@
+import type { RuleFile } from './rule.ts'
+
+export const validator: RuleFile = {
+  name: 'validator',
+  groups: [
+    {
+      name: 'chain-validator',
+      rules: [
+        {
+          comment:
+            'A node that was never in the set is a full node. During statesync the node reports 0, whatever its stake.',
+          alert: 'ChainLeftActiveSet',
+          severity: 'critical',
+          component: 'duty',
+          for: '5m',
+          expr: `max_over_time(chain_native_stake_ratio[6h]) > 0
+  and on (instance, job) (chain_native_stake_ratio == 0)
+  unless on (instance, job) (instance:chain_statesync:active == 1)`,
+          summary: 'The validator has dropped out of the active set.',
+          description:
+            'The stake of {{ $labels.instance }} no longer counts; within six hours its share was {{ $value | humanizePercentage }}. It neither leads nor votes, and earns nothing.',
+        },
+        {
+          comment: 'One alert for each of the hosts, so that each is named. Over all instances, whatever their job.',
+          alert: 'ChainIdentityTwice',
+          severity: 'critical',
+          component: 'security',
+          for: '30s',
+          expr: `(chain_duty_identity_active == 1)
+  * on (identity) group_left ()
+    (sum by (identity) (chain_duty_identity_active) > 1)`,
+          summary: 'Two nodes sign with the same identity.',
+          description:
+            '{{ $labels.instance }} signs as {{ $labels.identity }}, and so do others: {{ $value }} nodes in total. Votes of both for one round are a double signature.',
+        },
+        {
+          comment: 'The status report provides the key every five minutes, and the ledger stream is optional.',
+          alert: 'ChainDutyUnknown',
+          severity: 'info',
+          component: 'duty',
+          for: '15m',
+          expr: `chain_native_stake_ratio > 0
+  unless on (instance, job) chain_duty_slots{result="block"}`,
+          summary: 'The node is a validator, and the agent cannot determine which rounds it leads.',
+          description:
+            '{{ $labels.instance }} holds {{ $value | humanizePercentage }} of the stake, and the agent does not know its key or receives no ledger stream. The alerts on its own rounds and on two hosts with one identity cannot fire.',
+        },
+      ],
+    },
+  ],
+}
