@@ -3,6 +3,7 @@ import { expect, describe, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { createRuleEvaluator } from '../../src/health/promql/rules.ts'
+import { renderTemplate } from '../../src/health/promql/template.ts'
 import type { Labels } from '../../src/health/promql/series.ts'
 
 const ALERTS = new URL('../../alerts/', import.meta.url)
@@ -28,6 +29,7 @@ const rulesSchema = z.object({
           for: durationSchema.default(0),
           keep_firing_for: durationSchema.default(0),
           labels: labelsSchema.default({}),
+          annotations: labelsSchema.default({}),
         }),
       ),
     }),
@@ -49,7 +51,9 @@ const testsSchema = z.object({
           z.object({
             eval_time: durationSchema,
             alertname: z.string(),
-            exp_alerts: z.array(z.object({ exp_labels: labelsSchema })).nullish(),
+            exp_alerts: z
+              .array(z.object({ exp_labels: labelsSchema, exp_annotations: labelsSchema.default({}) }))
+              .nullish(),
           }),
         )
         .default([]),
@@ -117,7 +121,12 @@ describe.each(readdirSync(ALERTS).filter((file) => file.endsWith('.test.yaml')))
         expected.push([
           time,
           alertname,
-          sorted((alerts ?? []).map(({ exp_labels: labels }) => ({ ...labels, alertname }))),
+          sorted(
+            (alerts ?? []).map(({ exp_labels: labels, exp_annotations: texts }): readonly [Labels, string] => [
+              { ...labels, alertname },
+              texts['description'] ?? '',
+            ]),
+          ),
         ])
         found.push([
           time,
@@ -126,7 +135,10 @@ describe.each(readdirSync(ALERTS).filter((file) => file.endsWith('.test.yaml')))
             evaluator
               .active()
               .filter(({ labels, state }) => labels['alertname'] === alertname && state === 'firing')
-              .map(({ labels }) => labels),
+              .map(({ labels, value, rule }): readonly [Labels, string] => [
+                labels,
+                renderTemplate(rule.annotations['description'] ?? '', { labels, value }),
+              ]),
           ),
         ])
       }
@@ -136,13 +148,14 @@ describe.each(readdirSync(ALERTS).filter((file) => file.endsWith('.test.yaml')))
   })
 })
 
-const sorted = (all: readonly Labels[]): readonly string[] =>
+const sorted = (all: readonly (readonly [Labels, string])[]): readonly string[] =>
   all
-    .map((labels) =>
-      JSON.stringify(
+    .map(([labels, description]) =>
+      JSON.stringify([
         Object.entries(labels)
           .filter(([, value]) => value !== '')
           .toSorted(([a], [b]) => (a < b ? -1 : 1)),
-      ),
+        description,
+      ]),
     )
     .toSorted()
