@@ -1,5 +1,5 @@
 import { COLLECTORS } from './collectors/index.ts'
-import { agent, reload } from './core/agent-metrics.ts'
+import { agent, health, reload } from './core/agent-metrics.ts'
 import type { MetricDefinition } from './core/metric.ts'
 import { queryService } from './query/service/metrics.ts'
 
@@ -7,7 +7,7 @@ import { queryService } from './query/service/metrics.ts'
  * The catalogue: every metric, by the collector or the part of the agent that exports it. /metrics and docs/metrics.md
  * are generated from it; dashboards and alerts are checked against it.
  */
-export const chapters = { ...COLLECTORS, agent, reload, queryService }
+export const chapters = { ...COLLECTORS, health, agent, reload, queryService }
 
 const metricsOf = (
   list: readonly { readonly metrics: Readonly<Record<string, MetricDefinition>> }[],
@@ -18,7 +18,7 @@ const metricsOf = (
 export const serviceMetrics = metricsOf([queryService, reload])
 
 /** The metrics of the agent. */
-export const agentMetrics = metricsOf([...Object.values(COLLECTORS), agent, reload])
+export const agentMetrics = metricsOf([...Object.values(COLLECTORS), health, agent, reload])
 
 export const metrics: Readonly<Record<string, MetricDefinition>> = {
   ...agentMetrics,

@@ -10,7 +10,8 @@ import { createChangeLog } from '../exporter/change-log.ts'
 import { renderEvents } from '../exporter/events-page.ts'
 import type { Address } from '../exporter/listen.ts'
 import { serve } from '../exporter/server.ts'
-import { renderStatus } from '../exporter/status.ts'
+import { renderHealth, renderStatus } from '../exporter/status.ts'
+import { createHealthMonitor, EVALUATION_INTERVAL } from '../health/monitor.ts'
 import { type Sample, sample } from '../core/metric.ts'
 import { parseEvent } from '../parsers/event.ts'
 import { createCheckpoints } from '../sources/checkpoint.ts'
@@ -105,6 +106,8 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     revision,
     node_version: process.versions.node,
   })
+  const monitor = createHealthMonitor(startedAt)
+  const samples = (): readonly Sample[] => [buildInfo, ...reloader.samples(), ...board.samples()]
   const server = await serve(
     {
       version,
@@ -112,8 +115,9 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
       complain: (error) => {
         log.error(error)
       },
-      metrics: () => exposition.render([buildInfo, ...reloader.samples(), ...board.samples()]),
+      metrics: () => exposition.render([...samples(), ...monitor.samples()]),
       status: () => renderStatus({ version, startedAt, prefix: prefix() }, board.statuses()),
+      health: () => renderHealth(monitor.health()),
       events: async (query) => renderEvents(await events.all(), query),
       waitingFor: () =>
         [...board.statuses()].flatMap(({ name, enabled, up }) => (enabled && up === undefined ? [name] : [])),
@@ -124,11 +128,17 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
   events.add(agentEvent(startedAt, `started, version ${version}`))
   const supervisor = createSupervisor(board, clock)
   await supervisor.run(offered)
-  const checking = checkStaleness()
+  const checking = [checkStaleness(), evaluateHealth()]
   async function checkStaleness(): Promise<void> {
     while (!stopping.signal.aborted) {
       await clock.sleep(STALENESS_INTERVAL, stopping.signal)
       board.checkStaleness()
+    }
+  }
+  async function evaluateHealth(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await clock.sleep(EVALUATION_INTERVAL, stopping.signal)
+      monitor.evaluate(clock.now(), await exposition.values(samples()))
     }
   }
 
@@ -157,7 +167,7 @@ export const startAgent = async (options: AgentOptions): Promise<Agent> => {
     reload: (read) => reloader.run(async () => apply(read())),
     stop: async () => {
       stopping.abort()
-      await Promise.all([supervisor.stop(), checking, server.close()])
+      await Promise.all([supervisor.stop(), ...checking, server.close()])
       events.add(agentEvent(clock.now(), 'stopped'))
       await Promise.all([checkpoints.flush(), events.flush()])
       exec.killAll()

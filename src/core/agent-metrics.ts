@@ -44,6 +44,17 @@ export const agent = {
   },
 } as const
 
+/** The metrics of the health of the node, by the alert rules that the agent evaluates. */
+export const health = {
+  introduction: 'Health of the node. The agent evaluates the alert rules on its own samples every 15 s.',
+  metrics: {
+    chain_node_health: gauge('Health of the node: 1 for the current state, 0 for the others.', {
+      state: ['critical', 'unknown', 'warning', 'maintenance', 'healthy'],
+    }),
+    chain_node_findings: gauge('Alert rules that fire, by severity.', { severity: ['critical', 'warning', 'info'] }),
+  },
+} as const
+
 /** The metrics of configuration reloads, of the agent and of the query service. */
 export const reload = {
   introduction:

@@ -9,6 +9,14 @@ export interface Exposition {
   readonly contentType: string
   /** Renders these samples and everything recorded. Does no I/O, so it is fast and cannot fail. */
   render(samples: Iterable<Sample>): Promise<string>
+  /** The same as values: one for each line of the text. */
+  values(samples: Iterable<Sample>): Promise<readonly ExposedValue[]>
+}
+
+interface ExposedValue {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
 }
 
 /**
@@ -59,24 +67,40 @@ export const createExposition = (
     else values.set(name, { metric: clear(new Gauge(options), options), ...options })
   }
 
+  const set = (samples: Iterable<Sample>): void => {
+    for (const value of values.values()) clear(value.metric, value)
+    const seen = new Set<string>()
+    for (const { name, labels, value } of samples) {
+      const key = `${name}${JSON.stringify(labels)}`
+      // Two readings of one series would be summed to a value that was never read.
+      if (seen.has(key)) complain(`two readings have the series ${key}; the first is exported`)
+      else values.get(name)?.metric.inc(labels, value)
+      seen.add(key)
+    }
+  }
+
   return {
     contentType: registry.contentType,
     recorder: {
       count: (name, by, ...[labels]) => counters.get(name)?.inc({ ...labels }, Number(by)),
       observe: (name, seconds, ...[labels]) => histograms.get(name)?.observe({ ...labels }, seconds),
     },
+    // Synchronous up to the collection, so that concurrent scrapes each see a consistent state.
     render: (samples) => {
-      // Synchronous, so that concurrent scrapes each see a consistent state.
-      for (const value of values.values()) clear(value.metric, value)
-      const seen = new Set<string>()
-      for (const { name, labels, value } of samples) {
-        const key = `${name}${JSON.stringify(labels)}`
-        // Two readings of one series would be summed to a value that was never read.
-        if (seen.has(key)) complain(`two readings have the series ${key}; the first is exported`)
-        else values.get(name)?.metric.inc(labels, value)
-        seen.add(key)
-      }
+      set(samples)
       return registry.metrics()
+    },
+    values: async (samples) => {
+      set(samples)
+      return (await registry.getMetricsAsJSON()).flatMap((metric) => {
+        const all: readonly { metricName?: string; labels: Partial<Record<string, string | number>>; value: number }[] =
+          metric.values
+        return all.map(({ metricName = metric.name, labels, value }) => ({
+          name: metricName,
+          labels: Object.fromEntries(Object.entries(labels).map(([label, text]) => [label, String(text)])),
+          value,
+        }))
+      })
     },
   }
 }

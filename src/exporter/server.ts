@@ -7,6 +7,8 @@ export interface AgentView extends MonitoringView {
   readonly version: string
   /** The body of /api/v1/status, to be sent as JSON. */
   status(): unknown
+  /** The body of /api/v1/health. */
+  health(): unknown
   /** The body of /api/v1/events. */
   events(query: EventsQuery): Promise<unknown>
 }
@@ -25,6 +27,9 @@ export const serve = (view: AgentView, address: Address) => {
   })
   routes.add('/api/v1/status', (_request, response) => {
     response.json(view.status())
+  })
+  routes.add('/api/v1/health', (_request, response) => {
+    response.json(view.health())
   })
   routes.add('/api/v1/events', async (request, response) => {
     const query = readEventsQuery(new URL(request.url, 'http://agent').searchParams)
@@ -47,6 +52,7 @@ const renderLandingPage = (version: string): string => `<!doctype html>
 <ul>
 <li><a href="/metrics">/metrics</a>: all current metrics, for Prometheus
 <li><a href="/api/v1/status">/api/v1/status</a>: the same as JSON, with the reason for each unknown value
+<li><a href="/api/v1/health">/api/v1/health</a>: health of the node, with the alert rules that fire
 <li><a href="/api/v1/events">/api/v1/events</a>: state changes with their times; <code>?since=</code> a time, <code>&amp;limit=</code> a number
 <li><a href="/-/healthy">/-/healthy</a>: the agent is alive
 <li><a href="/-/ready">/-/ready</a>: every collector has run once

@@ -1,4 +1,5 @@
 import type { CollectorStatus } from '../core/board.ts'
+import type { Health } from '../health/monitor.ts'
 import { toApiJson } from '../core/json.ts'
 import { redact, redactAll } from '../core/redact.ts'
 
@@ -28,5 +29,23 @@ export const renderStatus = (
         reading: redactAll(toApiJson(reading)),
       },
     ]),
+  ),
+})
+
+/** The body of /api/v1/health. */
+export const renderHealth = ({ state, since, findings }: Health) => ({
+  state,
+  since: new Date(since).toISOString(),
+  findings: findings.map(
+    ({ alert, severity, component, state: phase, since: began, labels, summary, description }) => ({
+      alert,
+      severity,
+      component,
+      state: phase,
+      since: new Date(began).toISOString(),
+      labels,
+      summary,
+      description: redact(description),
+    }),
   ),
 })

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest'
+import { createHealthMonitor } from '../../src/health/monitor.ts'
+
+const START_S = 1_750_000_000
+
+/** A node whose newest block was produced at `block`, evaluated every 15 s until `until`, in seconds since the start. */
+const evaluated = (blockAt: (second: number) => number | undefined, until: number, maintenance = 0) => {
+  const monitor = createHealthMonitor(START_S * 1000)
+  for (let second = 0; second <= until; second += 15) {
+    const block = blockAt(second)
+    monitor.evaluate((START_S + second) * 1000, [
+      { name: 'chain_agent_build_info', labels: { version: '1' }, value: 1 },
+      { name: 'chain_agent_maintenance', labels: { reason: 'upgrade' }, value: maintenance },
+      ...(block === undefined
+        ? []
+        : [{ name: 'chain_rpc_block_timestamp_seconds', labels: { tag: 'latest' }, value: START_S + block }]),
+    ])
+  }
+  return monitor
+}
+
+test('after the clock was set back, the evaluation starts again', () => {
+  const monitor = evaluated((second) => second, 60)
+  monitor.evaluate(START_S * 1000, [])
+  expect(monitor.health().state).toBe('healthy')
+})
+
+test('a node with fresh blocks is healthy, since the first evaluation', () => {
+  const { state, since, findings } = evaluated((second) => second, 60).health()
+  expect({ state, since, findings }).toEqual({ state: 'healthy', since: START_S * 1000, findings: [] })
+})
+
+// The block of second 30 is older than 10 s from 45 s on and older than 30 s from 75 s on; both must hold for 30 s.
+const stalled = (second: number): number => Math.min(second, 30)
+
+test.each([
+  [45, 'healthy', ['pending warning']],
+  [75, 'warning', ['firing warning', 'pending critical']],
+  [105, 'critical', ['firing critical']],
+] as const)('a node without new blocks for %i s: %s', (until, state, findings) => {
+  const health = evaluated(stalled, until).health()
+  expect(health.state).toBe(state)
+  expect(health.findings.map((one) => `${one.state} ${one.severity}`)).toEqual(findings)
+})
+
+test('a finding has the time at which its condition became true, and its value in words', () => {
+  const [finding] = evaluated(stalled, 105).health().findings
+  expect(finding).toMatchObject({ alert: 'ChainBlockStalled', since: (START_S + 75) * 1000, labels: {} })
+  expect(finding?.description).toContain('is 1m 15s old')
+})
+
+test('in a maintenance window findings about the work of the node do not count', () => {
+  const health = evaluated(stalled, 105, 1).health()
+  expect(health.state).toBe('maintenance')
+  expect(health.findings.map(({ alert }) => alert)).toContain('ChainBlockStalled')
+})
+
+test('without any block the state is unknown after five minutes', () => {
+  expect(evaluated(() => undefined, 300).health().state).toBe('unknown')
+  expect(evaluated(() => undefined, 285).health().state).toBe('healthy')
+})
+
+test('the metrics are a state set and the number of firing rules', () => {
+  const samples = evaluated(stalled, 105).samples()
+  expect(samples.map(({ labels, value }) => [Object.values(labels)[0], value])).toEqual([
+    ['critical', 1],
+    ['unknown', 0],
+    ['warning', 0],
+    ['maintenance', 0],
+    ['healthy', 0],
+    ['critical', 1],
+    ['warning', 0],
+    ['info', 0],
+  ])
+})
