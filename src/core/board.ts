@@ -1,8 +1,7 @@
-import { FAILURE_KINDS, type FailureKind, kindOf, summaryOf } from './errors.ts'
+import { asError, FAILURE_KINDS, type FailureKind, kindOf, summaryOf } from './errors.ts'
 import { type Sample, sample, sampleIfKnown } from './metric.ts'
 import type { Clock } from './clock.ts'
-import { type Collector, type Report, staleAfter, type Timing } from './collector.ts'
-import { asError, type Outcome } from './outcome.ts'
+import { type Collector, type Outcome, type Report, staleAfter, type Timing } from './collector.ts'
 
 /** A state change: one line in the log. */
 export interface Change {

@@ -34,3 +34,7 @@ export const duration = (ms: number, units = 2): string => {
   })
   return parts.join(' ')
 }
+
+/** Quotes a word for a POSIX shell if necessary. */
+export const shellQuote = (word: string): string =>
+  /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { merge, ticks } from '../../src/core/merge.ts'
+import { merge, ticks } from '../../src/sources/streams.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 async function* of<T>(...items: readonly T[]): AsyncGenerator<T> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createLineSplitter } from '../../src/sources/lines.ts'
+import { createLineSplitter } from '../../src/sources/streams.ts'
 
 test('are the same for any split of the bytes', () => {
   const text = 'first\n\nthïrd µ\nlast without end'

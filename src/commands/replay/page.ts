@@ -1,5 +1,5 @@
 import { duration, figure } from '../../core/format.ts'
-import { sanitize } from '../../core/sanitize.ts'
+import { sanitize } from '../../core/redact.ts'
 import type { ReplayReport } from './replay.ts'
 import type { Incident } from '../../health/incidents/incidents.ts'
 import { type Firing, NOT_EVALUATED } from '../../health/incidents/rule-evaluator.ts'

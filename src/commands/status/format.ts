@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { duration, figure } from '../../core/format.ts'
-import { sanitize } from '../../core/sanitize.ts'
+import { sanitize } from '../../core/redact.ts'
 import { second } from '../../core/units.ts'
 
 /** A percentage with two decimals, as the storage tool prints it; below 1 it is never 100.00. */
