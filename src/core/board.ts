@@ -136,9 +136,7 @@ export class Board {
         yield sample('chain_agent_collector_failures_total', failures[kind], { collector, kind })
       }
       yield* sampleIfKnown('chain_agent_collector_up', this.#isUp(entry), { collector })
-      yield* sampleIfKnown('chain_agent_collector_duration_seconds', inSeconds(last?.took), {
-        collector,
-      })
+      yield* sampleIfKnown('chain_agent_collector_duration_seconds', inSeconds(last?.took), { collector })
       yield* sampleIfKnown('chain_agent_collector_last_success_timestamp_seconds', inSeconds(lastSuccess?.at), {
         collector,
       })

@@ -85,32 +85,17 @@ export const errorCode = (error: unknown, otherwise = 'it failed'): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : otherwise
 
 const BY_CODE: Readonly<Record<string, { readonly happened: string; readonly advice?: string }>> = {
-  ENOENT: {
-    happened: 'there is no such file or directory',
-    advice: 'check the path',
-  },
+  ENOENT: { happened: 'there is no such file or directory', advice: 'check the path' },
   ENOTDIR: { happened: 'a part of the path is not a directory' },
   EACCES: {
     happened: 'permission denied: this user may not access it',
     advice: 'run the command as root, or as the owner of the directory',
   },
-  EPERM: {
-    happened: 'the operation is not permitted',
-    advice: 'run the command as root',
-  },
-  EROFS: {
-    happened: 'the file system is read-only',
-    advice: 'use another file system, or mount it read-write',
-  },
+  EPERM: { happened: 'the operation is not permitted', advice: 'run the command as root' },
+  EROFS: { happened: 'the file system is read-only', advice: 'use another file system, or mount it read-write' },
   ENOSPC: { happened: 'the disk is full', advice: 'free space and run the command again' },
-  EDQUOT: {
-    happened: 'the disk quota is used up',
-    advice: 'free space and run the command again',
-  },
-  EIO: {
-    happened: 'the disk has failed',
-    advice: 'check `dmesg`; use another disk',
-  },
+  EDQUOT: { happened: 'the disk quota is used up', advice: 'free space and run the command again' },
+  EIO: { happened: 'the disk has failed', advice: 'check `dmesg`; use another disk' },
   EEXIST: { happened: 'the file already exists, and files are never overwritten' },
   EBUSY: { happened: 'it is in use' },
   ENOTEMPTY: { happened: 'the directory is not empty' },
@@ -133,6 +118,14 @@ export const describeFileError = (error: unknown): { readonly happened: string; 
 /** Whether the error means that the file, its device or its process does not exist. */
 export const isNotFound = (error: unknown): boolean =>
   ['ENOENT', 'ENOTDIR', 'ENODEV', 'ENXIO', 'ESRCH', 'ENODATA'].includes(errorCode(error))
+
+/** For `catch`: the value for a file that does not exist; throws any other error again. */
+export const ifMissing =
+  <Value>(value: Value) =>
+  (error: unknown): Value => {
+    if (isNotFound(error)) return value
+    throw error
+  }
 
 /** JavaScript allows throwing any value; the rest of the code handles Errors only. */
 export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)))

@@ -120,7 +120,7 @@ const SIGN = String.raw`(?:\s{0,8}(?:->|\u2192|=>|:=|%3[ad]|[=:]|\s(?:is|was)\s(
 const WHOSE = String.raw`(?:\s(?:for|of|to)\s[\w./-]{1,64}(?=\s{0,8}[=:-]))?`
 
 /** A label of a secret, and the extent of its value. */
-export interface Label {
+interface Label {
   /** Matches up to the beginning of the value; the group is the escape of the value's quotation mark. */
   readonly pattern: RegExp
   readonly reach: 'word' | 'line'
@@ -143,18 +143,18 @@ const TO_THE_END: readonly Label[] = [
 ]
 const AFTER_SIGN = labels(`${ALWAYS}|${WITH_SIGN}|${SHORT}`, WHOSE + SIGN)
 
-export const WITH_OR_WITHOUT_SIGN: readonly Label[] = [
+const WITH_OR_WITHOUT_SIGN: readonly Label[] = [
   ...TO_THE_END,
   AFTER_SIGN,
   labels(ALWAYS, String.raw`\s{1,8}(?!\s{0,8}(?:(?:is|was)\s|->|\u2192|${STATUS}))`),
 ]
-export const ONLY_WITH_SIGN: readonly Label[] = [...TO_THE_END, AFTER_SIGN]
+const ONLY_WITH_SIGN: readonly Label[] = [...TO_THE_END, AFTER_SIGN]
 
 /** Matches a line that mentions secrets. */
-export const SUSPICIOUS = new RegExp(`${ALWAYS}|${WITH_SIGN}|${SHORT}|keystore|mnemonic|private`, 'i')
+const SUSPICIOUS = new RegExp(`${ALWAYS}|${WITH_SIGN}|${SHORT}|keystore|mnemonic|private`, 'i')
 
 /** Replaces each value with a mark and keeps its label and quotation marks. */
-export const redactValues = (text: string, label: Label, mark: () => string): string => {
+const redactValues = (text: string, label: Label, redacted: () => string): string => {
   const parts: string[] = []
   let from = 0
   for (const found of text.matchAll(label.pattern)) {
@@ -163,18 +163,18 @@ export const redactValues = (text: string, label: Label, mark: () => string): st
     if (found.index < from || begin >= text.length) continue
     const value = valueAt(text, begin, { escape: found[1] ?? '', reach: label.reach })
     if (value.end <= value.begin || isMarked(text.slice(value.begin, value.end), label)) continue
-    parts.push(text.slice(from, value.begin), mark())
+    parts.push(text.slice(from, value.begin), redacted())
     from = value.end
   }
   return parts.join('') + text.slice(from)
 }
 
-const MARKED = /^\((?:redacted|hex digits|long word)\)/
+const MARKED = new RegExp(`^${MARK}`)
 
 /** For a value that extends to the end of the line, text after the mark is secret too. */
 const isMarked = (value: string, { reach }: Label): boolean => {
-  const [mark = ''] = MARKED.exec(value) ?? []
-  return mark !== '' && (reach === 'word' || mark === value)
+  const [marked = ''] = MARKED.exec(value) ?? []
+  return marked !== '' && (reach === 'word' || marked === value)
 }
 
 /** A structure: `{…`, `[…`, `Secret { …`, `Secret(…`. */
@@ -215,7 +215,7 @@ const closing = (text: string, from: number, quote: string): number => {
 }
 
 /** Whether hex digits in a log are public: public keys, and hashes that are labelled as such. */
-export const isPublicHex = (digits: string, before: string): boolean => {
+const isPublicHex = (digits: string, before: string): boolean => {
   const bare = digits.replace(/^0x/i, '')
   // The digits are part of a longer word.
   if (/\w$/.test(before)) return false
@@ -259,7 +259,7 @@ const isPublicId = (word: string, before: string): boolean =>
   (/^[0-9a-f]{32}$/.test(word) && isCalled(INVOCATIONS, before))
 
 /** Whether a long word mixes characters like a token or base64, unlike names and numbers. */
-export const isLongWord = (padded: string, before: string): boolean => {
+const isLongWord = (padded: string, before: string): boolean => {
   const word = padded.replace(/=+$/, '')
   if (UUID.test(word)) return true
   if (!/\d/.test(word)) return /[a-z]/.test(word) && /[A-Z]/.test(word) && !isCamel(word)
@@ -285,7 +285,7 @@ const isName = (word: string): boolean =>
   word.split(/[_-]/).every((part) => /^(?:(?:[a-z]*|[A-Z]*|[A-Z][a-z]*)\d{0,3}|\d{1,20})$/.test(part))
 
 /** Whether a word with slashes is a path or a fraction rather than base64. */
-export const isPathLike = (word: string): boolean =>
+const isPathLike = (word: string): boolean =>
   !word.includes('/') ||
   !(/[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word)) ||
   word.split('/').every((part) => part === '' || isName(part))

@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { asError, errorCode, isNotFound, SourceError } from '../core/errors.ts'
+import { asError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
 import { toJson } from '../core/json.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
 import { type Maintenance, readMaintenance } from '../core/maintenance.ts'
@@ -172,10 +172,8 @@ export const createMaintenanceFile = (directory: string): MaintenanceFile => {
     },
     end: async () => {
       try {
-        await rm(file)
-        return true
+        return await rm(file).then(() => true, ifMissing(false))
       } catch (error) {
-        if (errorCode(error) === 'ENOENT') return false
         throw failed('end the maintenance window', asError(error))
       }
     },

@@ -1,6 +1,6 @@
 import { access, chmod, constants, copyFile, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { describeFileError, errorCode, isNotFound, SourceError } from '../core/errors.ts'
+import { describeFileError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
 
 const PRIVATE_FOLDER = 0o700
 const USUAL_FOLDER = 0o755
@@ -109,11 +109,11 @@ export const partialPath = (file: string): string => `${file}.partial`
 
 /** The length of the partial file in bytes; undefined if there is none. Throws a SourceError. */
 export const partialBytes = async (file: string): Promise<number | undefined> => {
+  const partial = partialPath(file)
   try {
-    return (await stat(partialPath(file))).size
+    return (await stat(partial).catch(ifMissing(undefined)))?.size
   } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw failed('look at', partialPath(file), error)
+    throw failed('look at', partial, error)
   }
 }
 
@@ -224,9 +224,8 @@ export const removeFile = async (file: string): Promise<void> => {
 export const readWhole = async (file: string): Promise<Uint8Array | undefined> => {
   try {
     // Convert the Buffer: its `slice` differs from that of Uint8Array.
-    return new Uint8Array(await readFile(file))
+    return await readFile(file).then((content) => new Uint8Array(content), ifMissing(undefined))
   } catch (error) {
-    if (isNotFound(error)) return undefined
     throw failed('read', file, error)
   }
 }

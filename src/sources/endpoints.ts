@@ -87,12 +87,7 @@ export const createHeartbeat =
         advice: 'write one address into it, and nothing else',
       })
     }
-    return ask({
-      url,
-      init: { method: 'POST', body: JSON.stringify(document) },
-      timeout,
-      signal,
-    })
+    return ask({ url, init: { method: 'POST', body: JSON.stringify(document) }, timeout, signal })
   }
 
 /** The API of the agent that runs on this host. */
@@ -121,7 +116,8 @@ export const createAgentApi = (
       const url = `${base}${path}`
       const answer = await ask({ url, accept: '*/*', timeout: AGENT_TIMEOUT_MS, signal }).catch((error: unknown) => {
         // An agent that is stopping closes the connection; only a refused connection means that no agent runs.
-        if (error instanceof NoResponseError && error.detail === 'ECONNREFUSED') return null
+        if (error instanceof NoResponseError && error.silence === 'refused' && error.detail === 'ECONNREFUSED')
+          return null
         throw error
       })
       if (answer === null) return null

@@ -1,6 +1,6 @@
 import { appendFile, readFile, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { asError, errorCode, SourceError } from '../core/errors.ts'
+import { asError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
 import { type Event, eventAsJson, type NewEvent } from '../core/event.ts'
 import { makeDirectory, writeAtomically } from './durable.ts'
 
@@ -55,7 +55,7 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
 
   const load = (): Promise<boolean> =>
     (loading ??= attempt(async () => {
-      const text = await readText(file)
+      const text = await readFile(file, 'utf8').catch(ifMissing(''))
       bytes = Buffer.byteLength(text)
       isTorn = text !== '' && !text.endsWith('\n')
       events = [...eventsIn(text, parse)]
@@ -178,16 +178,6 @@ export const readEventFile = async (directory: string, parse: (line: string) => 
       },
       { cause: error },
     )
-  }
-}
-
-/** The content of a file; empty if it does not exist. */
-const readText = async (file: string): Promise<string> => {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return ''
-    throw error
   }
 }
 

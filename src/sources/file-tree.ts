@@ -1,5 +1,5 @@
 import { lstat, open, opendir, readdir, stat, statfs } from 'node:fs/promises'
-import { errorCode, isNotFound, SourceError } from '../core/errors.ts'
+import { errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
 import { dirname, join } from 'node:path'
 import { redact } from '../core/redact.ts'
 
@@ -128,10 +128,8 @@ const filesBelow = async (root: string, most: number, signal: AbortSignal): Prom
   const directories = [root]
   for (let at = directories.pop(); at !== undefined; at = directories.pop()) {
     const inside = at
-    const directory = await opendir(inside).catch((error: unknown) => {
-      if (inside !== root && isNotFound(error)) return undefined
-      throw error
-    })
+    const opening = opendir(inside)
+    const directory = await (inside === root ? opening : opening.catch(ifMissing(undefined)))
     if (!directory) continue
     for await (const entry of directory) {
       signal.throwIfAborted()
@@ -154,11 +152,5 @@ const sum = async (files: readonly string[], signal: AbortSignal): Promise<bigin
 }
 
 /** The node may delete files in the meantime. */
-const blocksOf = async (path: string): Promise<bigint> => {
-  try {
-    return (await lstat(path, { bigint: true })).blocks
-  } catch (error) {
-    if (isNotFound(error)) return 0n
-    throw error
-  }
-}
+const blocksOf = async (path: string): Promise<bigint> =>
+  (await lstat(path, { bigint: true }).catch(ifMissing({ blocks: 0n }))).blocks

@@ -133,11 +133,7 @@ const createReceiver = <Entry extends JournalPosition>(
       last = parsed.at(-1)?.cursor ?? last
       idleTicks = 0
       missed = false
-      return {
-        entries: isKnown ? parsed.slice(1) : parsed,
-        unreadable: lines.length - parsed.length,
-        gap,
-      }
+      return { entries: isKnown ? parsed.slice(1) : parsed, unreadable: lines.length - parsed.length, gap }
     },
     isProbeDue: (): boolean => {
       idleTicks += 1
@@ -229,8 +225,5 @@ export const createOldestEntryReader =
       const [line] = split(chunk)
       if (line !== undefined) return parse(line)
     }
-    throw new SourceError({
-      doing: 'find the oldest entry of the journal',
-      happened: 'the agent is ending',
-    })
+    throw new SourceError({ doing: 'find the oldest entry of the journal', happened: 'the agent is ending' })
   }

@@ -2,7 +2,7 @@ import { type BigIntStats, constants } from 'node:fs'
 import { type FileHandle, lstat, open, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fingerprint } from '../core/hash.ts'
-import { describeFileError, errorCode, isNotFound, SourceError } from '../core/errors.ts'
+import { describeFileError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
 import { isOpenToOthers } from '../core/key-paths.ts'
 import { linkOrCopy, makeFolder, syncFolder } from './durable.ts'
 import { once } from 'node:events'
@@ -54,43 +54,24 @@ const PRIVATE_FILE = 0o600
 
 export const secretFiles: SecretFiles = {
   look: (path) =>
-    withFileErrors(`look at ${path}`, async () => {
-      try {
-        return infoOf(await lstat(path, { bigint: true }))
-      } catch (error) {
-        if (isNotFound(error)) return undefined
-        throw error
-      }
-    }),
+    withFileErrors(`look at ${path}`, () => lstat(path, { bigint: true }).then(infoOf).catch(ifMissing(undefined))),
 
   isFolder: (path) =>
-    withFileErrors(`look at ${path}`, async () => {
-      try {
-        return (await stat(path)).isDirectory()
-      } catch (error) {
-        if (isNotFound(error)) return false
-        throw error
-      }
-    }),
+    withFileErrors(
+      `look at ${path}`,
+      async () => (await stat(path).catch(ifMissing(undefined)))?.isDirectory() ?? false,
+    ),
 
   read: (path, options = { isNamed: false }) => withFileErrors(`read ${path}`, () => readSmallFile(path, options)),
 
-  list: (folder) =>
-    withFileErrors(`list ${folder}`, async () => {
-      try {
-        return await readdir(folder)
-      } catch (error) {
-        if (isNotFound(error)) return []
-        throw error
-      }
-    }),
+  list: (folder) => withFileErrors(`list ${folder}`, () => readdir(folder).catch(ifMissing([]))),
 
   create: (path, content, owner) =>
     withFileErrors(`write ${path}`, async () => {
       const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants
       const handle = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, PRIVATE_FILE)
       try {
-        return await fill({ path, handle, content: Buffer.from(content), owner })
+        return await fill(path, handle, Buffer.from(content), owner)
       } catch (error) {
         await rm(path, { force: true }).catch(() => undefined)
         throw error
@@ -139,15 +120,8 @@ const infoOf = (facts: BigIntStats): KeyFileInfo => ({
   names: Number(facts.nlink),
 })
 
-interface FileToWrite {
-  readonly path: string
-  readonly handle: FileHandle
-  readonly content: Buffer
-  readonly owner: Owner | undefined
-}
-
 /** Writes and closes the file, and returns its inode. */
-const fill = async ({ path, handle, content, owner }: FileToWrite): Promise<bigint> => {
+const fill = async (path: string, handle: FileHandle, content: Buffer, owner?: Owner): Promise<bigint> => {
   try {
     try {
       await makePrivate(handle)
