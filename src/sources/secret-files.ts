@@ -71,7 +71,7 @@ export const secretFiles: SecretFiles = {
       const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants
       const handle = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, PRIVATE_FILE)
       try {
-        return await fill(path, handle, Buffer.from(content), owner)
+        return await fill(handle, path, { content: Buffer.from(content), owner })
       } catch (error) {
         await rm(path, { force: true }).catch(() => undefined)
         throw error
@@ -121,7 +121,11 @@ const infoOf = (facts: BigIntStats): KeyFileInfo => ({
 })
 
 /** Writes and closes the file, and returns its inode. */
-const fill = async (path: string, handle: FileHandle, content: Buffer, owner?: Owner): Promise<bigint> => {
+const fill = async (
+  handle: FileHandle,
+  path: string,
+  { content, owner }: { readonly content: Buffer; readonly owner: Owner | undefined },
+): Promise<bigint> => {
   try {
     try {
       await makePrivate(handle)
