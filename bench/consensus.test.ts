@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createConsensusCounters } from '../src/collectors/consensus/counters.ts'
-import type { Recorder } from '../src/core/recorder.ts'
+import type { Recorder } from '../src/core/metric.ts'
 import type { JournalEntry } from '../src/parsers/journal.ts'
 import { closed, committed, entry, line, T0, vote } from '../test/collectors/consensus-log.ts'
 

@@ -43,16 +43,22 @@ export const runFault = async (of: (typeof FAULTS)[number]): Promise<Row> => {
     await delay(node.beganAt + FAULT_S * 1000 - Date.now())
     const early = alerting.notices().filter(is('firing'))
     const fired = await waitFor(alerting, is('firing'))
-    // Under load a scrape may miss a reading in between: only a resolved notice after the end of the fault counts.
-    const isOver = (notice: Notice): boolean => is('resolved')(notice) && notice.at >= node.beganAt + endS * 1000
-    const resolved = fired && (await waitFor(alerting, isOver, WINDOW_MS))
+    // Under load a reading may be missing for a while, in which the alert resolves, even until after the end of the fault.
+    const endsAt = node.beganAt + endS * 1000
+    const resolved =
+      fired &&
+      (await eventually(
+        () => alerting.notices().findLast((notice) => notice.alert === alert && notice.severity === severity),
+        (last) => last?.status === 'resolved' && Date.now() >= endsAt,
+        { within: WINDOW_MS },
+      ).catch(() => undefined))
     const since = (notice: Notice | undefined, second: number): number | undefined =>
       notice && notice.at / 1000 - node.beganAt / 1000 - second
     return {
       fault,
       alert,
       fired: early.length > 0 ? undefined : since(fired, FAULT_S),
-      resolved: since(resolved, endS),
+      resolved: resolved && Math.max(0, (resolved.at - endsAt) / 1000),
     }
   } finally {
     await alerting.close()

@@ -5,7 +5,7 @@ import { createLifecycleCounters, type LifecycleCounters } from '../collectors/l
 import { createUnitNames, type UnitNames } from '../collectors/shared/unit-names.ts'
 import { createMainPids, createOwnKey, type OwnKey } from '../collectors/shared/node-state.ts'
 import type { Collector } from '../core/collector.ts'
-import { createMemoizeLast } from '../core/memoize-last.ts'
+import { createMemoizeLast } from '../core/reload.ts'
 
 export interface Offered {
   readonly collector: Collector<unknown>

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Balances, TimeLimits, TokenFeed, WatchedToken } from '../collectors/tokens/feed.ts'
-import type { Clock } from '../core/clock.ts'
+import { type Clock, linkAbort } from '../core/clock.ts'
 import { ParseError, SourceError } from '../core/errors.ts'
 import { minute, second } from '../core/units.ts'
 import { createQueryClient } from '../query/client/client.ts'
@@ -252,26 +252,20 @@ const withTimeLimits = async <T>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   work: (turn: TimedTurn) => Promise<T>,
 ): Promise<T | undefined> => {
-  const ending = new AbortController()
-  const finished = new AbortController()
-  const end = (): void => {
-    ending.abort()
-  }
-  signal.addEventListener('abort', end, { once: true })
-  if (signal.aborted || hard <= 0) end()
+  const linked = linkAbort(signal)
+  if (hard <= 0) linked.abort()
   const startedAt = clock.elapsed()
-  void clock.sleep(hard, finished.signal).then(end)
+  void clock.sleep(hard, linked.signal).then(linked.abort)
   const checkTime = (): void => {
-    if (clock.elapsed() - startedAt >= soft) end()
+    if (clock.elapsed() - startedAt >= soft) linked.abort()
   }
   try {
-    return await work({ soft, signal: ending.signal, checkTime })
+    return await work({ soft, signal: linked.signal, checkTime })
   } catch (error) {
-    if (!ending.signal.aborted) throw error
+    if (!linked.signal.aborted) throw error
     return undefined
   } finally {
-    signal.removeEventListener('abort', end)
-    finished.abort()
+    linked.abort()
   }
 }
 

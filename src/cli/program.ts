@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { ConfigError, ParseError, SourceError } from '../core/errors.ts'
-import { asError } from '../core/outcome.ts'
+import { asError, ConfigError, ParseError, SourceError } from '../core/errors.ts'
 import { version } from '../core/version.ts'
 import { type ExitCode, type Io, UsageError } from './io.ts'
 import { applyHelpFormat } from './help/help-format.ts'

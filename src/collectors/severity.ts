@@ -1,5 +1,5 @@
 import type { Change } from '../core/board.ts'
-import type { Severity } from '../core/severity.ts'
+import type { Severity } from '../core/event.ts'
 import { FINDINGS } from './consensus/findings.ts'
 
 /** The states of one kind of subject. A state that is neither normal nor critical is a warning. */

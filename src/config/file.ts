@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
-import { ConfigError } from '../core/errors.ts'
+import { ConfigError, errorCode } from '../core/errors.ts'
 
 /** A parsed configuration file with line numbers. */
 export interface ConfigFile {
@@ -47,7 +47,7 @@ export const readText = (place: string | URL, what: string): string => {
   try {
     return readFileSync(place, 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    const code = errorCode(error, String(error))
     const { problem, advice } = READ_PROBLEMS[code] ?? { problem: code, advice: READABLE }
     throw new ConfigError(`${String(place)}: ${what} cannot be read: ${problem}\n  what to do: ${advice}`)
   }

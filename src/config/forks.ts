@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
-import type { Fork, Forks } from '../core/fork.ts'
 import { type ConfigFile, parseConfigFile, readText } from './file.ts'
 import { label } from './values.ts'
 
@@ -94,3 +93,19 @@ const shown = (path: readonly PropertyKey[], value: unknown): string => {
   )
   return found === undefined ? 'nothing' : JSON.stringify(found).slice(0, 100)
 }
+
+/** A date from which the network requires a version or a database timeline. */
+export interface Fork {
+  readonly name: string
+  /** `fork`: the protocol rules change. `release`: a minimum version is required. */
+  readonly kind: 'fork' | 'release'
+  /** In milliseconds. */
+  readonly activationAt: number
+  /** The oldest version that works from then on; null if every version does. */
+  readonly minimumVersion: string | null
+  /** The required encoding of a database timeline; null if none is required. */
+  readonly timeline: 'page' | null
+}
+
+/** By chain id, in decimal digits. */
+export type Forks = ReadonlyMap<string, readonly Fork[]>

@@ -12,18 +12,14 @@ export const agent = {
       revision: open,
       node_version: open,
     }),
-    chain_agent_collector_enabled: gauge('Whether the collector is enabled in the configuration.', {
-      collector: open,
-    }),
+    chain_agent_collector_enabled: gauge('Whether the collector is enabled in the configuration.', { collector: open }),
     chain_agent_collector_up: gauge('Whether the last attempt succeeded and its reading is fresh.', {
       collector: open,
     }),
     chain_agent_collector_last_success_timestamp_seconds: gauge('Time of the last reading of the collector.', {
       collector: open,
     }),
-    chain_agent_collector_duration_seconds: gauge('Duration of the last poll.', {
-      collector: open,
-    }),
+    chain_agent_collector_duration_seconds: gauge('Duration of the last poll.', { collector: open }),
     chain_agent_collector_failures_total: externalCounter('Attempts of the collector that failed.', {
       collector: open,
       kind: FAILURE_KINDS,
@@ -35,9 +31,7 @@ export const agent = {
     chain_agent_journal_last_entry_timestamp_seconds: gauge('Time of the newest entry read from the journal.', {
       service: open,
     }),
-    chain_agent_journal_restarts_total: counter('Restarts of a journal follower.', {
-      service: open,
-    }),
+    chain_agent_journal_restarts_total: counter('Restarts of a journal follower.', { service: open }),
     chain_agent_journal_gaps_total: counter('Times that the saved journal cursor was no longer in the journal.', {
       service: open,
     }),

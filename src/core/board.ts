@@ -1,8 +1,7 @@
-import { FAILURE_KINDS, type FailureKind, kindOf, summaryOf } from './errors.ts'
+import { asError, FAILURE_KINDS, type FailureKind, kindOf, summaryOf } from './errors.ts'
 import { type Sample, sample, sampleIfKnown } from './metric.ts'
 import type { Clock } from './clock.ts'
-import { type Collector, type Report, staleAfter, type Timing } from './collector.ts'
-import { asError, type Outcome } from './outcome.ts'
+import { type Collector, type Outcome, type Report, staleAfter, type Timing } from './collector.ts'
 
 /** A state change: one line in the log. */
 export interface Change {
@@ -137,9 +136,7 @@ export class Board {
         yield sample('chain_agent_collector_failures_total', failures[kind], { collector, kind })
       }
       yield* sampleIfKnown('chain_agent_collector_up', this.#isUp(entry), { collector })
-      yield* sampleIfKnown('chain_agent_collector_duration_seconds', inSeconds(last?.took), {
-        collector,
-      })
+      yield* sampleIfKnown('chain_agent_collector_duration_seconds', inSeconds(last?.took), { collector })
       yield* sampleIfKnown('chain_agent_collector_last_success_timestamp_seconds', inSeconds(lastSuccess?.at), {
         collector,
       })

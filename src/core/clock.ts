@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { SourceError } from './errors.ts'
+import { renderDuration } from './units.ts'
 
 /** The only source of time. Tests pass a clock that they control. */
 export interface Clock {
@@ -17,3 +19,90 @@ export const systemClock: Clock = {
     await delay(ms, undefined, { signal }).catch(() => undefined)
   },
 }
+
+/** The sleepers of a clock whose time is not that of the system. */
+export const createSleepers = () => {
+  const sleepers = new Set<{ readonly due: number; readonly wake: () => void }>()
+  return {
+    /** Resolves when `wake` is called with `due` or later, or when the signal aborts. */
+    sleepUntil: (due: number, signal: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        const wake = (): void => {
+          sleepers.delete(sleeper)
+          signal.removeEventListener('abort', wake)
+          resolve()
+        }
+        const sleeper = { due, wake }
+        sleepers.add(sleeper)
+        signal.addEventListener('abort', wake)
+        if (signal.aborted) wake()
+      }),
+    /** Wakes the sleepers that are due. */
+    wake: (now: number): void => {
+      for (const { due, wake } of sleepers) if (due <= now) wake()
+    },
+  }
+}
+
+export interface Context {
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/**
+ * A signal that aborts together with `parent`, or by `abort`. Call `abort` when the work has ended: it also removes the
+ * listener. Not `AbortSignal.any`: with a signal that lives as long as the process it leaks on Node 20.
+ */
+export const linkAbort = (parent: AbortSignal): { readonly signal: AbortSignal; readonly abort: () => void } => {
+  const controller = new AbortController()
+  const abort = (): void => {
+    parent.removeEventListener('abort', abort)
+    controller.abort(parent.reason)
+  }
+  parent.addEventListener('abort', abort)
+  if (parent.aborted) abort()
+  return { signal: controller.signal, abort }
+}
+
+/** Resolves when the signal aborts. */
+export const waitForAbort = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    if (signal.aborted) resolve()
+  })
+
+/** Whether `work` ends within this time; if it fails, throws its error. */
+export const endsWithin = async (clock: Clock, ms: number, work: Promise<unknown>): Promise<boolean> => {
+  const done = new AbortController()
+  try {
+    return await Promise.race([work.then(() => true), clock.sleep(ms, done.signal).then(() => false)])
+  } finally {
+    done.abort()
+  }
+}
+
+/** Aborts `read` at the deadline and stops waiting then, even if `read` ignores its signal. */
+export const withDeadline = async <T>(
+  { clock, signal: parent }: Context,
+  timeout: number,
+  read: (context: Context) => Promise<T>,
+): Promise<T> => {
+  const { signal, abort } = linkAbort(parent)
+  const late = clock.sleep(timeout, signal).then((): never => {
+    throw new SourceError(
+      { doing: 'get a response in time', happened: `none within ${renderDuration(timeout)}` },
+      { timeout: true },
+    )
+  })
+  try {
+    return await Promise.race([read({ clock, signal }), late])
+  } finally {
+    abort()
+    // The result of the loser is ignored; its rejection must not end the process.
+    late.catch(() => undefined)
+  }
+}
+
+/** The wait after a number of failures: doubled after each, up to the longest. */
+export const backoff = (failures: number, first: number, longest: number): number =>
+  Math.min(first * 2 ** (failures - 1), longest)

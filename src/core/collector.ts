@@ -1,12 +1,27 @@
+import { type Clock, type Context, withDeadline } from './clock.ts'
 import type { Sample } from './metric.ts'
-import type { Clock } from './clock.ts'
-import { SourceError } from './errors.ts'
-import { attempt, type Outcome } from './outcome.ts'
-import { renderDuration } from './units.ts'
+import { asError } from './errors.ts'
 
-export interface Context {
-  readonly clock: Clock
-  readonly signal: AbortSignal
+interface Attempt {
+  /** When the attempt ended, in milliseconds since the epoch. */
+  readonly at: number
+  /** Its duration in milliseconds; undefined for an event of a stream, which has no start. */
+  readonly took?: number
+}
+
+/** The result of one attempt to read. Failures are values from here on. */
+export type Outcome<T> = Attempt &
+  ({ readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: Error })
+
+/** Runs `read` and converts anything it throws to an outcome. Failures of reads are caught only here. */
+export const attempt = async <T>(clock: Clock, read: () => Promise<T>): Promise<Outcome<T>> => {
+  const started = clock.elapsed()
+  const done = () => ({ at: clock.now(), took: clock.elapsed() - started })
+  try {
+    return { ok: true, value: await read(), ...done() }
+  } catch (error) {
+    return { ok: false, error: asError(error), ...done() }
+  }
 }
 
 export type Report<Reading> = (outcome: Outcome<Reading>) => void
@@ -46,37 +61,6 @@ export const poll =
       await context.clock.sleep(interval, context.signal)
     }
   }
-
-/**
- * Aborts `read` at the deadline and stops waiting then, even if `read` ignores its signal. Not `AbortSignal.any`: with
- * a signal that lives as long as the process it leaks on Node 20.
- */
-export const withDeadline = async <T>(
-  { clock, signal }: Context,
-  timeout: number,
-  read: (context: Context) => Promise<T>,
-): Promise<T> => {
-  const cancel = new AbortController()
-  const stop = (): void => {
-    cancel.abort(signal.reason)
-  }
-  signal.addEventListener('abort', stop, { once: true })
-  if (signal.aborted) stop()
-  const late = clock.sleep(timeout, cancel.signal).then((): never => {
-    throw new SourceError(
-      { doing: 'get a response in time', happened: `none within ${renderDuration(timeout)}` },
-      { timeout: true },
-    )
-  })
-  try {
-    return await Promise.race([read({ clock, signal: cancel.signal }), late])
-  } finally {
-    signal.removeEventListener('abort', stop)
-    cancel.abort()
-    // The result of the loser is ignored; its rejection must not end the process.
-    late.catch(() => undefined)
-  }
-}
 
 /**
  * A collector's `run` that follows a stream and folds each event into the reading. The reading is kept when the stream

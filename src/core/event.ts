@@ -1,8 +1,13 @@
 import type { Change } from './board.ts'
 import { excerpt } from './errors.ts'
-import { sanitize } from './sanitize.ts'
-import { redact } from './redact.ts'
-import type { Severity } from './severity.ts'
+import { redact, sanitize } from './redact.ts'
+
+/** The severity of a state change, with the values of the alert rules' `severity` label; most severe first. */
+export const SEVERITIES = ['critical', 'warning', 'info'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+export const isAtLeast = (severity: Severity, least: Severity): boolean =>
+  SEVERITIES.indexOf(severity) <= SEVERITIES.indexOf(least)
 
 /** A stored state change, with all texts sanitized. */
 export interface Event {

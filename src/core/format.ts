@@ -34,3 +34,14 @@ export const duration = (ms: number, units = 2): string => {
   })
   return parts.join(' ')
 }
+
+/** A number with its noun: `3 blocks`, `1 block`, `1,234 blocks`. */
+export const count = (amount: number | bigint | string, one: string): string =>
+  `${figure(amount)} ${one}${String(amount) === '1' ? '' : 's'}`
+
+/** RFC 3339 in UTC, to the second. */
+export const utc = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
+
+/** Quotes a word for a POSIX shell if necessary. */
+export const shellQuote = (word: string): string =>
+  /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`

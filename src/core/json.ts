@@ -44,6 +44,10 @@ export const parseJson = (what: string, text: string): unknown => {
   }
 }
 
+/** Whether the value is a JSON object. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** JSON as unknown data; undefined for a text that is not JSON. */
 export const tryJson = (text: string): unknown => {
   try {

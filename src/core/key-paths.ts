@@ -63,11 +63,7 @@ export const backupOf = (
   type: KeyType | 'password',
 ): string => `${backupDirectory}/${BACKUPS[type]}`
 
-const BACKUPS = {
-  secp: 'secp-backup',
-  bls: 'bls-backup',
-  password: 'keystore-password-backup',
-} as const
+const BACKUPS = { secp: 'secp-backup', bls: 'bls-backup', password: 'keystore-password-backup' } as const
 
 const OTHERS = 0o077
 const ROOT = 0

@@ -94,3 +94,34 @@ export const sampleIfKnown = <Name extends ReadingName>(
   value: number | bigint | boolean | null | undefined,
   ...labels: LabelArgument<Name>
 ): readonly Sample[] => (value === null || value === undefined ? [] : [sample(name, value, ...labels)])
+
+/** The samples at one time, by name and labels; undefined is unknown. */
+export interface SampleIndex {
+  value<Name extends ReadingName>(name: Name, ...labels: LabelArgument<Name>): number | undefined
+  /** Every series of a metric. */
+  series(name: ReadingName): readonly Sample[]
+}
+
+/** Creates an index of samples. Stale readings are not among the board's samples. */
+export const createSampleIndex = (samples: Iterable<Sample>): SampleIndex => {
+  const byName = new Map<string, Sample[]>()
+  for (const one of samples) byName.set(one.name, [...(byName.get(one.name) ?? []), one])
+  return {
+    value: (name, ...[wanted]) =>
+      byName
+        .get(name)
+        ?.find(({ labels }) => Object.entries(wanted ?? {}).every(([label, value]) => labels[label] === value))?.value,
+    series: (name) => byName.get(name) ?? [],
+  }
+}
+
+/**
+ * Records what a collector observes event by event. Readings go to the board and disappear when they are stale;
+ * recorded counters and histograms stay.
+ */
+export interface Recorder {
+  /** Adds `by` to a counter of the agent. Counting 0 creates the series, so that `increase()` sees the first event. */
+  count<Name extends CounterName>(name: Name, by: number | bigint, ...labels: LabelArgument<Name>): void
+  /** Observes a duration, in seconds, in a histogram. */
+  observe<Name extends HistogramName>(name: Name, seconds: number, ...labels: LabelArgument<Name>): void
+}

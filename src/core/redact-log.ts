@@ -1,7 +1,4 @@
-import { type Label, ONLY_WITH_SIGN, redactValues, SUSPICIOUS, WITH_OR_WITHOUT_SIGN } from './labelled-secrets.ts'
-import { isLongWord, isPathLike, isPublicHex } from './log-words.ts'
-import { sanitize } from './sanitize.ts'
-import { REDACTED, redactUrl } from './redact.ts'
+import { REDACTED, redactUrl, sanitize } from './redact.ts'
 
 export const REDACTION_KINDS = ['address', 'phrase', 'labelled', 'credentials', 'hex digits', 'long word'] as const
 
@@ -101,3 +98,194 @@ const longWord = (count: Count): string => {
   count('long word')
   return '(long word)'
 }
+
+/** A section with such a name, as in the agent's configuration, is not a secret. */
+const NO_SECTION = String.raw`(?!s\\{0,4}["']?:\s{0,8}(?:\{|\n))`
+/**
+ * The word after such a label is a secret, with or without a sign between them:
+ * `--keystore-password X`.
+ */
+const ALWAYS = String.raw`pass(?:word|phrase|wd|code)|ikm|secret|token${NO_SECTION}|(?:api|private)[-_ ]?key`
+/** These words have other meanings too: `seed peers`. */
+const WITH_SIGN =
+  'pwd|credentials?|cookie|authorization|seed|(?:signing|access|encryption|session|auth|master)[-_ ]?key'
+
+/** Too short to match within words: `pass=`, `pw: `. */
+const SHORT = '(?<![a-z0-9])(?:pass|pw|sk)(?![\\w-])'
+
+/** A sentence about a secret that does not show it: `API key is needed`, `token expired`. */
+const STATUS = String.raw`(?:needed|required|missing|expired|invalid|wrong|unknown|empty|revoked|not)(?=[\s.,;:!?)]|$)`
+const SIGN = String.raw`(?:\s{0,8}(?:->|\u2192|=>|:=|%3[ad]|[=:]|\s(?:is|was)\s(?!\s{0,8}${STATUS}))\s{0,8}|>)`
+/** The owner of the secret: `password for keystore: X`. */
+const WHOSE = String.raw`(?:\s(?:for|of|to)\s[\w./-]{1,64}(?=\s{0,8}[=:-]))?`
+
+/** A label of a secret, and the extent of its value. */
+interface Label {
+  /** Matches up to the beginning of the value; the group is the escape of the value's quotation mark. */
+  readonly pattern: RegExp
+  readonly reach: 'word' | 'line'
+}
+
+/** The scheme is not a secret: `Authorization: Bearer (redacted)`. */
+const REDACTED_CREDENTIALS = String.raw`(?:bearer|basic) \(redacted\)`
+
+const labels = (words: string, sign: string): Label => ({
+  pattern: new RegExp(String.raw`(?:${words})[\w-]{0,64}\\{0,4}["']?${sign}(?!${REDACTED_CREDENTIALS})(\\{0,4})`, 'gi'),
+  reach: 'word',
+})
+/** HTTP headers and unit settings: the value extends to the end of the line. */
+const TO_THE_END: readonly Label[] = [
+  {
+    pattern: /(?:authorization|cookie)\\{0,4}["']?\s{0,8}[=:]\s{0,8}(?:(?:bearer|basic)\s{1,8})?(\\{0,4})/gi,
+    reach: 'line',
+  },
+  { pattern: /(?:PASSWORD|PASSPHRASE|IKM)=(\\{0,4})/g, reach: 'line' },
+]
+const AFTER_SIGN = labels(`${ALWAYS}|${WITH_SIGN}|${SHORT}`, WHOSE + SIGN)
+
+const WITH_OR_WITHOUT_SIGN: readonly Label[] = [
+  ...TO_THE_END,
+  AFTER_SIGN,
+  labels(ALWAYS, String.raw`\s{1,8}(?!\s{0,8}(?:(?:is|was)\s|->|\u2192|${STATUS}))`),
+]
+const ONLY_WITH_SIGN: readonly Label[] = [...TO_THE_END, AFTER_SIGN]
+
+/** Matches a line that mentions secrets. */
+const SUSPICIOUS = new RegExp(`${ALWAYS}|${WITH_SIGN}|${SHORT}|keystore|mnemonic|private`, 'i')
+
+/** Replaces each value with a mark and keeps its label and quotation marks. */
+const redactValues = (text: string, label: Label, redacted: () => string): string => {
+  const parts: string[] = []
+  let from = 0
+  for (const found of text.matchAll(label.pattern)) {
+    const begin = found.index + found[0].length
+    // A label inside a value that is already redacted.
+    if (found.index < from || begin >= text.length) continue
+    const value = valueAt(text, begin, { escape: found[1] ?? '', reach: label.reach })
+    if (value.end <= value.begin || isMarked(text.slice(value.begin, value.end), label)) continue
+    parts.push(text.slice(from, value.begin), redacted())
+    from = value.end
+  }
+  return parts.join('') + text.slice(from)
+}
+
+const MARKED = new RegExp(`^${MARK}`)
+
+/** For a value that extends to the end of the line, text after the mark is secret too. */
+const isMarked = (value: string, { reach }: Label): boolean => {
+  const [marked = ''] = MARKED.exec(value) ?? []
+  return marked !== '' && (reach === 'word' || marked === value)
+}
+
+/** A structure: `{…`, `[…`, `Secret { …`, `Secret(…`. */
+const STRUCTURE = /\w{0,64}(?:\s?[{[]|\()/y
+/** Up to the end of the enclosing quoted text. */
+const LINE = /(?:[^"\\\n]|\\(?!\\{0,4}"))+/y
+const WORD = /(?:[^\s"'\\]|\\(?!\\{0,4}["']))+/y
+
+interface Value {
+  readonly escape: string
+  readonly reach: Label['reach']
+}
+
+const valueAt = (text: string, at: number, { escape, reach }: Value) => {
+  const [quote = ''] = text.slice(at, at + 1)
+  if (quote === '"' || quote === "'") {
+    const end = escape === '' ? closing(text, at + 1, quote) : text.indexOf(`${escape}${quote}`, at + 1)
+    return { begin: at + 1, end: end < 0 ? text.length : end }
+  }
+  if (reach === 'line') return { begin: at, end: at + matchesAt(LINE, text, at) }
+  // The end of a structure is unknown: redact to the end.
+  if (matchesAt(STRUCTURE, text, at) > 0) return { begin: at, end: text.length }
+  return { begin: at, end: at + matchesAt(WORD, text, at) }
+}
+
+/** The length of the match at exactly this position. */
+const matchesAt = (pattern: RegExp, text: string, at: number): number => {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0].length ?? 0
+}
+
+const closing = (text: string, from: number, quote: string): number => {
+  for (let at = from; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1
+    else if (text[at] === quote) return at
+  }
+  return -1
+}
+
+/** Whether hex digits in a log are public: public keys, and hashes that are labelled as such. */
+const isPublicHex = (digits: string, before: string): boolean => {
+  const bare = digits.replace(/^0x/i, '')
+  // The digits are part of a longer word.
+  if (/\w$/.test(before)) return false
+  if (bare.length === 66) return /^0[23]/.test(bare)
+  return bare.length === 64 && (isCalled(HASHES, before) || BLOCK_LINE.test(before))
+}
+
+/** Execution's line of a block labels the block's id only `id`. */
+const BLOCK_LINE = /__exec_block,bl= {0,20}\d{1,20},id=$/
+const LABEL = /(?:^|[^\w-])([\w-]{1,40})\\{0,4}["']?\s{0,2}[=:(]?\s{0,2}(?:Some\()?\\{0,4}["']?$/
+const HASHES = new Set([
+  'hash',
+  'root',
+  'parent',
+  'tx',
+  'blockhash',
+  'block id',
+  'parent id',
+  'topic',
+  'topic0',
+  'topic1',
+  'topic2',
+  'topic3',
+])
+const COMMITS = new Set(['commit', 'revision'])
+const INVOCATIONS = new Set(['invocation', 'invocation id'])
+
+/** Matches the last words of the label: `block_id`, `parentHash`, `tx`. */
+const isCalled = (names: ReadonlySet<string>, before: string): boolean => {
+  const [, label = ''] = LABEL.exec(before) ?? []
+  const words = label
+    .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[_-]/)
+  return names.has(words.at(-1) ?? '') || names.has(words.slice(-2).join(' '))
+}
+
+/** Ids of git commits and systemd invocations. */
+const isPublicId = (word: string, before: string): boolean =>
+  (/^[0-9a-f]{40}$/.test(word) && isCalled(COMMITS, before)) ||
+  (/^[0-9a-f]{32}$/.test(word) && isCalled(INVOCATIONS, before))
+
+/** Whether a long word mixes characters like a token or base64, unlike names and numbers. */
+const isLongWord = (padded: string, before: string): boolean => {
+  const word = padded.replace(/=+$/, '')
+  if (UUID.test(word)) return true
+  if (!/\d/.test(word)) return /[a-z]/.test(word) && /[A-Z]/.test(word) && !isCamel(word)
+  return (
+    /[A-Za-z]/.test(word) &&
+    !isName(word) &&
+    !/^\d+[a-z]{1,3}$/.test(word) &&
+    // Remaining digits of this length were found to be public.
+    !/^(?:0x)?[0-9a-f]{64,66}$/i.test(word) &&
+    !isPublicId(word, before)
+  )
+}
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i
+
+/** `TimeoutCertificate`, `X-Forwarded-For`, `eth_getBlockByNumber`. */
+const isCamel = (word: string): boolean => word.split(/[_-]/).every((part) => CAMEL.test(part))
+/** Two-letter words only from this list: random text is full of them. */
+const CAMEL = /^[a-z]*(?:[A-Z]{1,5}[a-z]{2,}|By|Id|In|Is|No|Of|On|To)*[A-Z]{0,5}$/
+
+/** `raptorcast_v2`, `ip-10-0-0-12`, `tokio-runtime-worker-3`. */
+const isName = (word: string): boolean =>
+  word.split(/[_-]/).every((part) => /^(?:(?:[a-z]*|[A-Z]*|[A-Z][a-z]*)\d{0,3}|\d{1,20})$/.test(part))
+
+/** Whether a word with slashes is a path or a fraction rather than base64. */
+const isPathLike = (word: string): boolean =>
+  !word.includes('/') ||
+  !(/[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word)) ||
+  word.split('/').every((part) => part === '' || isName(part))

@@ -1,7 +1,7 @@
 import { type Sample, sample } from './metric.ts'
 import type { Clock } from './clock.ts'
-import { ConfigError, SourceError } from './errors.ts'
-import { asError } from './outcome.ts'
+import { asError, ConfigError, SourceError } from './errors.ts'
+import { isDeepStrictEqual } from 'node:util'
 
 /** What a reload of the configuration changed. */
 export interface Reloaded {
@@ -75,3 +75,12 @@ const textOf = (error: Error): string =>
   error instanceof ConfigError || error instanceof SourceError
     ? error.message
     : `This is a bug of chain-agent: ${error.stack ?? error.message}`
+
+/** Returns the last value while the settings are equal; creates a new value when they differ. */
+export const createMemoizeLast = <Value>() => {
+  let last: { readonly settings: readonly unknown[]; readonly value: Value } | undefined
+  return (settings: readonly unknown[], create: () => Value): Value => {
+    if (!last || !isDeepStrictEqual(last.settings, settings)) last = { settings, value: create() }
+    return last.value
+  }
+}

@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import type { Board } from './board.ts'
-import type { Clock } from './clock.ts'
-import type { Collector, Context, Timing } from './collector.ts'
+import { backoff, type Clock, type Context } from './clock.ts'
+import { attempt, type Collector } from './collector.ts'
 import { SourceError } from './errors.ts'
-import { attempt } from './outcome.ts'
 import { second } from './units.ts'
 
 interface Selected {
@@ -75,22 +74,12 @@ export const supervise = async <Reading>(
     const { at, ...ended } = await attempt(clock, () => collector.run(context, report))
     if (signal.aborted) return
     report({ ok: false, error: ended.ok ? endedEarly(collector.name) : ended.error, at })
-    const { longest } = waits(collector.timing)
-    if (clock.elapsed() - started > longest) failures = 0
-    await clock.sleep(backoff(failures, collector.timing), signal)
+    // 1 s, 2 s, 4 s … up to two intervals: recovery must be noticed soon.
+    const { interval } = collector.timing
+    if (clock.elapsed() - started > 2 * interval) failures = 0
+    await clock.sleep(backoff(failures + 1, Math.min(second, interval), 2 * interval), signal)
   }
 }
 
 const endedEarly = (name: string): SourceError =>
   new SourceError({ doing: `continue following (${name})`, happened: 'the stream ended' })
-
-/** 1 s, 2 s, 4 s … up to two intervals: recovery must be noticed soon. */
-const backoff = (failures: number, timing: Timing): number => {
-  const { first, longest } = waits(timing)
-  return Math.min(first * 2 ** failures, longest)
-}
-
-const waits = ({ interval }: Timing) => ({
-  first: Math.min(second, interval),
-  longest: 2 * interval,
-})

@@ -1,5 +1,5 @@
 import type { Change } from '../core/board.ts'
-import type { Severity } from '../core/severity.ts'
+import type { Severity } from '../core/event.ts'
 
 const LEVELS = { critical: 'error', warning: 'warn', info: 'info' } as const
 

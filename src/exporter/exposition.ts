@@ -1,7 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Recorder } from '../core/recorder.ts'
+import type { MetricDefinition, Recorder, Sample } from '../core/metric.ts'
 import { agentMetrics } from '../metrics.ts'
-import type { MetricDefinition, Sample } from '../core/metric.ts'
 
 /** The metrics in the Prometheus text format, and their media type. */
 export interface Exposition {

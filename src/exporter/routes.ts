@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
-import { asError } from '../core/outcome.ts'
+import { asError } from '../core/errors.ts'
 import { MAX_HEADER_BYTES } from './listen.ts'
 
 /** What each process of chain-agent exports. None of the functions reads from the node. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SampleIndex } from '../core/sample-index.ts'
+import type { SampleIndex } from '../core/metric.ts'
 import { second } from '../core/units.ts'
 import type { HealthInput } from './finding.ts'
 import { shortDuration } from './format.ts'

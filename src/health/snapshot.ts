@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { createSampleIndex, type SampleIndex } from '../core/sample-index.ts'
+import { createSampleIndex, type ReadingName, type Sample, type SampleIndex } from '../core/metric.ts'
 import { metrics } from '../metrics.ts'
-import type { ReadingName, Sample } from '../core/metric.ts'
 
 /** A time in a reading: RFC 3339, parsed to milliseconds since the epoch. */
 export const timestamp = z.iso.datetime().transform((text) => Date.parse(text))

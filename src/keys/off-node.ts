@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { tryJson } from '../core/json.ts'
 import { ParseError } from '../core/errors.ts'
 import { KEY_TYPES, type KeyType } from '../core/key-paths.ts'
 import type { KeyContext } from './key-context.ts'
@@ -34,7 +35,7 @@ export const readOffNode = async (context: Pick<KeyContext, 'files' | 'folders'>
   const file = fileOf(context)
   if ((await context.files.look(file)) === undefined) return []
   const text = (await context.files.read(file)).toString('utf8')
-  const note = schema.safeParse(readJson(text)).data
+  const note = schema.safeParse(tryJson(text)).data
   if (note) return note.copies
   throw new ParseError(`the note ${file}`, 'what `chain-agent keys off-node` writes', '')
 }
@@ -47,12 +48,4 @@ export const noteOffNode = async (context: KeyContext, copies: readonly OffNode[
   const text = `${JSON.stringify({ version: 1, copies: [...others, ...copies] }, undefined, 2)}\n`
   for (const path of await findTemporaryFiles(context, file)) await context.files.remove(path)
   await replaceFile(context, { path: file, content: text }, () => Promise.resolve())
-}
-
-const readJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

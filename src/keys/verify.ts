@@ -1,5 +1,4 @@
-import { asError } from '../core/outcome.ts'
-import { summaryOf } from '../core/errors.ts'
+import { asError, summaryOf } from '../core/errors.ts'
 import { backupOf, exposureOf, keystoreOf, type KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
 import { readKeyMaterial } from '../parsers/keystore.ts'

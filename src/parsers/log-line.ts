@@ -1,4 +1,4 @@
-import { tryJson } from '../core/json.ts'
+import { isObject, tryJson } from '../core/json.ts'
 
 /** A line of one of the node's logs, split into its parts. */
 export interface LogLine {
@@ -18,7 +18,7 @@ export const parseLogLine = (text: string): LogLine =>
 const jsonLine = (text: string): LogLine | undefined => {
   if (!text.startsWith('{')) return undefined
   const raw = tryJson(text)
-  if (!isRecord(raw) || !isRecord(raw['fields'])) return undefined
+  if (!isObject(raw) || !isObject(raw['fields'])) return undefined
   const { message, ...fields } = raw['fields']
   const { level, target } = raw
   if (typeof message !== 'string') return undefined
@@ -45,8 +45,5 @@ const executionLine = (text: string): LogLine | undefined => {
   if (from === undefined || message === undefined) return undefined
   return { level: LEVELS[word] ?? word, message, fields: {}, from }
 }
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const show = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

@@ -3,8 +3,7 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { packTar } from 'modern-tar'
-import { SourceError } from '../core/errors.ts'
-import { describeFileError, errorCode } from '../core/file-errors.ts'
+import { describeFileError, errorCode, SourceError } from '../core/errors.ts'
 import { redact } from '../core/redact.ts'
 
 interface ArchiveMember {

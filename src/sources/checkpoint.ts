@@ -1,9 +1,9 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isNotFound } from '../core/file-errors.ts'
+import { asError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
 import { toJson } from '../core/json.ts'
-import { asError } from '../core/outcome.ts'
-import { makeDirectory } from './durable.ts'
+import { makeDirectory, writeAtomically } from './durable.ts'
+import { type Maintenance, readMaintenance } from '../core/maintenance.ts'
 
 /** The result of reading a checkpoint: a document, nothing because none was ever saved, or an unreadable file. */
 export type Found =
@@ -38,10 +38,10 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
   const write = async (file: string, value: unknown): Promise<void> => {
     try {
       const text = JSON.stringify(toJson(value))
-      await replace(file, text).catch(async (error: unknown) => {
+      await writeAtomically(file, [text], { mode: 0o640 }).catch(async (error: unknown) => {
         if (!isNotFound(error)) throw error
         await makeDirectory(directory, 0o750)
-        await replace(file, text)
+        await writeAtomically(file, [text], { mode: 0o640 })
       })
       complained = false
     } catch (error) {
@@ -57,7 +57,7 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
       return { state: 'saved', value }
     } catch (thrown) {
       const error = asError(thrown)
-      if ('code' in error && error.code === 'ENOENT') return { state: 'none' }
+      if (errorCode(error) === 'ENOENT') return { state: 'none' }
       // Report it once: repeated readers report it in their own way.
       if (!unreadable.has(file)) complain(error)
       unreadable.add(file)
@@ -107,12 +107,6 @@ export const createCheckpoints = (directory: string, complain: (error: Error) =>
   }
 }
 
-/** Replaces a file atomically: a reader sees the old or the new document. */
-const replace = async (file: string, text: string): Promise<void> => {
-  await writeFile(`${file}.new`, text, { mode: 0o640 })
-  await rename(`${file}.new`, file)
-}
-
 /**
  * Read-only access to the running agent's checkpoints: nothing is written. Journal cursors are left out, because a
  * one-shot command chooses its own start.
@@ -133,3 +127,55 @@ export const createReadOnlyCheckpoints = (directory: string): Checkpoints => {
 }
 
 const isCursor = (value: unknown): boolean => typeof value === 'object' && value !== null && 'cursor' in value
+
+const MAINTENANCE = 'maintenance'
+
+/** The maintenance window that an operator sets: a file, so that it persists over restarts. */
+export interface MaintenanceFile {
+  /** Undefined if no window is set. An expired window is returned too. */
+  read(): Promise<Maintenance | undefined>
+  /** Throws a SourceError if the directory cannot be written. */
+  write(maintenance: Maintenance): Promise<void>
+  /** Removes the window; false if there was none. */
+  end(): Promise<boolean>
+}
+
+export const createMaintenanceFile = (directory: string): MaintenanceFile => {
+  const file = join(directory, `${MAINTENANCE}.json`)
+  const failed = (doing: string, cause: Error): SourceError =>
+    new SourceError(
+      {
+        doing,
+        happened: cause.message,
+        advice: 'run the command with sudo, or as the user of the agent, and with its configuration',
+      },
+      { cause },
+    )
+  return {
+    read: async () => {
+      let complaint: Error | undefined
+      const found = await createCheckpoints(directory, (error) => {
+        complaint = error
+      })
+        .open(MAINTENANCE)
+        .read()
+      if (complaint) throw failed('read the maintenance window', complaint)
+      return found.state === 'saved' ? readMaintenance(found.value) : undefined
+    },
+    write: async (maintenance) => {
+      try {
+        await makeDirectory(directory, 0o750)
+        await writeAtomically(file, [JSON.stringify(maintenance)], { mode: 0o640, isDirectoryOwned: true })
+      } catch (error) {
+        throw failed('write the maintenance window', asError(error))
+      }
+    },
+    end: async () => {
+      try {
+        return await rm(file).then(() => true, ifMissing(false))
+      } catch (error) {
+        throw failed('end the maintenance window', asError(error))
+      }
+    },
+  }
+}

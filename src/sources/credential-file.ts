@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises'
-import { SourceError } from '../core/errors.ts'
-import { describeFileError } from '../core/file-errors.ts'
+import { describeFileError, SourceError } from '../core/errors.ts'
 
 const MAX_BYTES = 8192
 

@@ -1,7 +1,6 @@
-import { constants } from 'node:fs'
-import { chmod, copyFile, link, mkdir, open } from 'node:fs/promises'
+import { access, chmod, constants, copyFile, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { errorCode, isNotFound } from '../core/file-errors.ts'
+import { describeFileError, errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
 
 const PRIVATE_FOLDER = 0o700
 const USUAL_FOLDER = 0o755
@@ -21,42 +20,31 @@ export const syncFolder = async (folder: string): Promise<void> => {
 
 /** Creates a directory accessible only by its owner; missing parents get the usual mode, whatever the umask. */
 export const makeFolder = async (path: string): Promise<void> => {
-  try {
-    await mkdir(path, { mode: PRIVATE_FOLDER })
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') return
-    if (!isNotFound(error) || dirname(path) === path) throw error
-    await makeParent(dirname(path))
-    await mkdir(path, { mode: PRIVATE_FOLDER })
-  }
-  await syncFolder(dirname(path))
+  await makeMissing(path, async (missing) => {
+    await mkdir(missing, { mode: PRIVATE_FOLDER })
+    if (missing !== path) await chmod(missing, USUAL_FOLDER)
+    await syncFolder(dirname(missing))
+  })
 }
 
-const makeParent = async (path: string): Promise<void> => {
-  try {
-    await mkdir(path)
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') return
-    if (!isNotFound(error) || dirname(path) === path) throw error
-    await makeParent(dirname(path))
-    await mkdir(path)
-  }
-  await chmod(path, USUAL_FOLDER)
-  await syncFolder(dirname(path))
-}
+/** Creates a directory and its missing parents with the same mode. */
+export const makeDirectory = (path: string, mode: number): Promise<void> =>
+  makeMissing(path, async (missing) => {
+    await mkdir(missing, { mode })
+  })
 
 /**
- * Creates a directory and its missing parents with the same mode. Not `recursive: true`: Node 20 retries forever on a
- * file system that cannot create directories, such as /proc.
+ * Creates a directory after its missing parents; does nothing if it exists. Not `recursive: true`: Node 20 retries
+ * forever on a file system that cannot create directories, such as /proc.
  */
-export const makeDirectory = async (path: string, mode: number): Promise<void> => {
+const makeMissing = async (path: string, make: (path: string) => Promise<void>): Promise<void> => {
   try {
-    await mkdir(path, { mode })
+    await make(path)
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return
     if (!isNotFound(error) || dirname(path) === path) throw error
-    await makeDirectory(dirname(path), mode)
-    await mkdir(path, { mode })
+    await makeMissing(dirname(path), make)
+    await make(path)
   }
 }
 
@@ -78,3 +66,176 @@ export const linkOrCopy = async (path: string, other: string): Promise<void> => 
 
 /** Errors of vfat and others without hard links; Linux returns EPERM. */
 const KNOWS_NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+
+/** A file that is written in steps. It gets its final name only when it is complete. */
+export interface PartialFile {
+  append(text: string): Promise<void>
+  /** Syncs the file to disk and returns its length in bytes. */
+  sync(): Promise<number>
+  /** Truncates the file to zero bytes. */
+  clear(): Promise<void>
+  /** Syncs the file and renames it to its final name, replacing an existing file. */
+  finish(): Promise<void>
+  /** Closes the partial file. Does nothing after `finish`. */
+  close(): Promise<void>
+}
+
+/**
+ * Checks that the file can be created. Throws a SourceError if its directory is missing or not writable, or if it is a
+ * directory.
+ */
+export const checkWritable = async (file: string): Promise<void> => {
+  const directory = `${dirname(file)}/`
+  try {
+    await access(directory, constants.W_OK)
+    if ((await stat(file)).isDirectory()) throw Object.assign(new Error(file), { code: 'EISDIR' })
+  } catch (error) {
+    if (isNotFound(error) && (await exists(directory))) return
+    throw failed('write', file, error)
+  }
+}
+
+export const exists = async (file: string): Promise<boolean> => {
+  try {
+    await access(file)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The path of the file until it is complete. */
+export const partialPath = (file: string): string => `${file}.partial`
+
+/** The length of the partial file in bytes; undefined if there is none. Throws a SourceError. */
+export const partialBytes = async (file: string): Promise<number | undefined> => {
+  const partial = partialPath(file)
+  try {
+    return (await stat(partial).catch(ifMissing(undefined)))?.size
+  } catch (error) {
+    throw failed('look at', partial, error)
+  }
+}
+
+/**
+ * Opens the partial file and continues after `from` bytes; later content is unconfirmed and is removed. All functions
+ * throw a SourceError.
+ */
+export const openPartialFile = async (file: string, from = 0): Promise<PartialFile> => {
+  const partial = partialPath(file)
+  const doing = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      throw failed('write', partial, error)
+    }
+  }
+  const handle = await doing(() => open(partial, from === 0 ? 'w' : 'r+'))
+  await doing(() => handle.truncate(from))
+  let position = from
+  return {
+    append: (text) =>
+      doing(async () => {
+        const bytes = Buffer.from(text)
+        for (let sent = 0; sent < bytes.length;) {
+          const { bytesWritten } = await handle.write(bytes, sent, bytes.length - sent, position + sent)
+          sent += bytesWritten
+        }
+        position += bytes.length
+      }),
+    sync: () =>
+      doing(async () => {
+        await handle.sync()
+        return position
+      }),
+    clear: () =>
+      doing(async () => {
+        await handle.truncate(0)
+        position = 0
+      }),
+    finish: () =>
+      doing(async () => {
+        await handle.sync()
+        await handle.close()
+        await rename(partial, file)
+        await syncFolder(dirname(file))
+      }),
+    close: () => doing(() => handle.close()),
+  }
+}
+
+interface AtomicWrite {
+  readonly mode: number
+  /** Also survives a power failure. */
+  readonly isSynced?: boolean
+  /** If this process is root, the file gets the owner of its directory. */
+  readonly isDirectoryOwned?: boolean
+}
+
+/**
+ * Replaces a file atomically: a reader sees the old or the new file. It is written next to the old one, as a new file:
+ * in a directory of another user, root follows no link there, and changes the owner of no other file.
+ */
+export const writeAtomically = async (
+  file: string,
+  parts: readonly (string | Uint8Array)[],
+  { mode, isSynced = false, isDirectoryOwned = false }: AtomicWrite,
+): Promise<void> => {
+  const next = `${file}.new`
+  await rm(next, { force: true })
+  try {
+    const handle = await open(next, 'wx', mode)
+    try {
+      for (const part of parts) await handle.writeFile(part)
+      if (isDirectoryOwned && process.getuid?.() === 0) {
+        const { uid, gid } = await stat(dirname(file))
+        await handle.chown(uid, gid)
+      }
+      if (isSynced) await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(next, file)
+    if (isSynced) await syncFolder(dirname(file))
+  } catch (error) {
+    await rm(next, { force: true }).catch(() => undefined)
+    throw error
+  }
+}
+
+/** The same for a file of the user that must survive a power failure. Throws a SourceError. */
+export const replaceFile = async (file: string, parts: readonly Uint8Array[]): Promise<void> => {
+  try {
+    await writeAtomically(file, parts, { mode: 0o600, isSynced: true })
+  } catch (error) {
+    throw failed('write', file, error)
+  }
+}
+
+export const removeFile = async (file: string): Promise<void> => {
+  try {
+    await rm(file, { force: true })
+  } catch (error) {
+    throw failed('remove', file, error)
+  }
+}
+
+/** The content of a file; undefined if it does not exist. Throws a SourceError. */
+export const readWhole = async (file: string): Promise<Uint8Array | undefined> => {
+  try {
+    // Convert the Buffer: its `slice` differs from that of Uint8Array.
+    return await readFile(file).then((content) => new Uint8Array(content), ifMissing(undefined))
+  } catch (error) {
+    throw failed('read', file, error)
+  }
+}
+
+const failed = (verb: string, file: string, error: unknown): SourceError =>
+  new SourceError(
+    {
+      doing: `${verb} ${file}`,
+      advice: 'check that the directory exists and is writable, and that the disk is not full',
+      ...describeFileError(error),
+    },
+    { cause: error },
+  )

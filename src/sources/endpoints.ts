@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { SourceError } from '../core/errors.ts'
-import type { HttpResponse, SendRequest } from './http.ts'
 import { readSecretFile } from './credential-file.ts'
+import { type HttpResponse, type SendRequest, NoResponseError } from './http.ts'
+import { type Clock, endsWithin } from '../core/clock.ts'
 
 /** A JSON-RPC endpoint. Responses are not interpreted. */
 export interface RpcEndpoint {
@@ -84,10 +87,64 @@ export const createHeartbeat =
         advice: 'write one address into it, and nothing else',
       })
     }
-    return ask({
-      url,
-      init: { method: 'POST', body: JSON.stringify(document) },
-      timeout,
-      signal,
-    })
+    return ask({ url, init: { method: 'POST', body: JSON.stringify(document) }, timeout, signal })
   }
+
+/** The API of the agent that runs on this host. */
+export interface AgentApi {
+  /**
+   * Requests a path. Returns null if the connection is refused: the agent is not running. Throws a SourceError if the
+   * response is not that of an agent.
+   */
+  get(path: string, signal: AbortSignal): Promise<string | null>
+}
+
+/** An agent on loopback responds at once; on a busy host within seconds. */
+const AGENT_TIMEOUT_MS = 10_000
+
+/** For a wildcard address, connect to the loopback address. */
+const connectTo = (host: string): string => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host)
+
+export const createAgentApi = (
+  ask: SendRequest,
+  { host, port }: { readonly host: string; readonly port: number },
+): AgentApi => {
+  const name = connectTo(host)
+  const base = `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+  return {
+    get: async (path, signal) => {
+      const url = `${base}${path}`
+      const answer = await ask({ url, accept: '*/*', timeout: AGENT_TIMEOUT_MS, signal }).catch((error: unknown) => {
+        // An agent that is stopping closes the connection; only a refused connection means that no agent runs.
+        if (error instanceof NoResponseError && error.silence === 'refused' && error.detail === 'ECONNREFUSED')
+          return null
+        throw error
+      })
+      if (answer === null) return null
+      if (answer.status === 200) return answer.text
+      throw new SourceError({
+        doing: `request data from the agent at ${base}`,
+        happened: `HTTP status ${answer.status} for ${path}`,
+        advice: 'another program or an older agent listens there: check `listen:` in the configuration',
+      })
+    },
+  }
+}
+
+/** A busy host accepts a connection within this time. */
+const CONNECT_TIMEOUT_MS = 2000
+
+/** Whether a process accepts TCP connections on the port. Nothing is sent. */
+export const isPortInUse = async (
+  clock: Clock,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<boolean> => {
+  const socket = connect({ host: connectTo(host), port })
+  try {
+    return await endsWithin(clock, CONNECT_TIMEOUT_MS, once(socket, 'connect'))
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}

@@ -1,9 +1,8 @@
-import { appendFile, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SourceError } from '../core/errors.ts'
+import { asError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
 import { type Event, eventAsJson, type NewEvent } from '../core/event.ts'
-import { asError } from '../core/outcome.ts'
-import { makeDirectory } from './durable.ts'
+import { makeDirectory, writeAtomically } from './durable.ts'
 
 /** The state changes that the agent has observed, stored as JSON lines. */
 export interface EventLog {
@@ -56,7 +55,7 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
 
   const load = (): Promise<boolean> =>
     (loading ??= attempt(async () => {
-      const text = await readText(file)
+      const text = await readFile(file, 'utf8').catch(ifMissing(''))
       bytes = Buffer.byteLength(text)
       isTorn = text !== '' && !text.endsWith('\n')
       events = [...eventsIn(text, parse)]
@@ -105,13 +104,7 @@ export const createEventLog = ({ directory, keep, parse, complain }: EventLogOpt
     events = withinBytes(events.slice(-Math.ceil(keep * LEFT)))
     const text = linesOf(events)
     const waiting = unwritten.length
-    try {
-      await writeFile(`${file}.new`, text, { mode: 0o640 })
-      await rename(`${file}.new`, file)
-    } catch (error) {
-      await rm(`${file}.new`, { force: true })
-      throw error
-    }
+    await writeAtomically(file, [text], { mode: 0o640 })
     bytes = Buffer.byteLength(text)
     unwritten.splice(0, waiting)
     isTorn = false
@@ -174,29 +167,17 @@ export const readEventFile = async (directory: string, parse: (line: string) => 
   try {
     return [...eventsIn(await readFile(fileIn(directory), 'utf8'), parse)]
   } catch (error) {
-    const { message } = asError(error)
-    const isMissing = message.includes('ENOENT')
+    const isMissing = errorCode(error) === 'ENOENT'
     throw new SourceError(
       {
         doing,
-        happened: isMissing ? 'there is no such file, and the agent is not running' : message,
+        happened: isMissing ? 'there is no such file, and the agent is not running' : asError(error).message,
         advice: isMissing
           ? 'start the agent, or set its configuration with --config'
           : "run this as root or as the agent's user",
       },
       { cause: error },
     )
-  }
-}
-
-/** The content of a file; empty if it does not exist. */
-const readText = async (file: string): Promise<string> => {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    const cause = asError(error)
-    if ('code' in cause && cause.code === 'ENOENT') return ''
-    throw cause
   }
 }
 

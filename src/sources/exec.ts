@@ -1,11 +1,10 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
-import type { Clock } from '../core/clock.ts'
-import { SourceError } from '../core/errors.ts'
-import { errorCode } from '../core/file-errors.ts'
-import { JOURNAL_ADVICE } from './journal-errors.ts'
-import { createSemaphore, type Semaphore } from './semaphore.ts'
+import pLimit, { type LimitFunction } from 'p-limit'
+import { type Clock, type Context, linkAbort, withDeadline } from '../core/clock.ts'
+import { errorCode, SourceError } from '../core/errors.ts'
+import { minute, renderDuration, second } from '../core/units.ts'
 
 export interface Output {
   readonly exitCode: number
@@ -57,10 +56,10 @@ const killLiving = (): void => {
 }
 
 export const createExec = ({ clock, path }: ExecOptions): Exec => {
-  const slots = createSemaphore(MAX_CHILDREN)
-  const slotsOf = new Map<string, Semaphore>()
-  const slotsFor = (command: string): Semaphore => {
-    const own = slotsOf.get(command) ?? createSemaphore(MAX_CHILDREN_PER_PROGRAM)
+  const slots = pLimit(MAX_CHILDREN)
+  const slotsOf = new Map<string, LimitFunction>()
+  const slotsFor = (command: string): LimitFunction => {
+    const own = slotsOf.get(command) ?? pLimit(MAX_CHILDREN_PER_PROGRAM)
     slotsOf.set(command, own)
     return own
   }
@@ -115,28 +114,23 @@ export const createExec = ({ clock, path }: ExecOptions): Exec => {
 
   return {
     run: (program, signal) =>
-      slotsFor(program.command).use(signal, () =>
-        slots.use(signal, async () => {
+      whenFree(slotsFor(program.command), signal, () =>
+        whenFree(slots, signal, async () => {
           const { result } = start(program, signal, true)
           const outcome = await result
           const { exitCode, isMaxBuffer } = outcome
           const isAnswer = exitCode !== undefined && (program.answers ?? [0]).includes(exitCode)
           // A program that was cut off may still exit with a code.
           if (exitCode === undefined || !isAnswer || isMaxBuffer) {
-            throw failureOf(program, outcome, { path, maxOutputBytes: MAX_OUTPUT_BYTES })
+            throw failureOf(program, outcome, path)
           }
           return { exitCode, stdout: textOf(outcome.stdout), stderr: textOf(outcome.stderr) }
         }),
       ),
 
     async *stream(program, signal) {
-      const stop = new AbortController()
-      const abort = (): void => {
-        stop.abort()
-      }
-      signal.addEventListener('abort', abort, { once: true })
-      if (signal.aborted) abort()
-      const { child, result } = start(program, stop.signal, false)
+      const linked = linkAbort(signal)
+      const { child, result } = start(program, linked.signal, false)
       try {
         for await (const chunk of child.stdout ?? []) yield chunk
         const outcome = await result
@@ -144,10 +138,9 @@ export const createExec = ({ clock, path }: ExecOptions): Exec => {
         // With text on standard error, an exit code other than 0 is a failure.
         const hasNoError = exitCode === 0 || textOf(outcome.stderr).trim() === ''
         if (exitCode !== undefined && hasNoError && program.answers?.includes(exitCode)) return
-        throw failureOf(program, outcome, { path, maxOutputBytes: MAX_OUTPUT_BYTES })
+        throw failureOf(program, outcome, path)
       } finally {
-        signal.removeEventListener('abort', abort)
-        abort()
+        linked.abort()
         await result
       }
     },
@@ -157,6 +150,22 @@ export const createExec = ({ clock, path }: ExecOptions): Exec => {
     },
   }
 }
+
+/** Waits for a free slot, then runs. Throws a SourceError if `signal` aborts while waiting. */
+const whenFree = <T>(slots: LimitFunction, signal: AbortSignal, run: () => Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    let hasLeft = false
+    const leave = (): void => {
+      hasLeft = true
+      const happened = `${slots.concurrency} tools are still running`
+      reject(new SourceError({ doing: 'run another tool', happened }, { timeout: true }))
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    void slots(async () => {
+      signal.removeEventListener('abort', leave)
+      if (!hasLeft) await run().then(resolve, reject)
+    })
+  })
 
 const killGroup = (pid: number, signal: 'SIGTERM' | 'SIGKILL'): void => {
   try {
@@ -174,15 +183,8 @@ interface ProgramEnd {
   readonly code?: string | undefined
 }
 
-interface Limits {
-  /** The search path for programs. */
-  readonly path: string
-  /** The limit of a program's output in bytes. */
-  readonly maxOutputBytes: number
-}
-
-/** The error for a program without a valid result. */
-const failureOf = ({ command, args }: Program, ended: ProgramEnd, { path, maxOutputBytes }: Limits): SourceError => {
+/** The error for a program without a valid result. `path` is the search path for programs. */
+const failureOf = ({ command, args }: Program, ended: ProgramEnd, path: string): SourceError => {
   const doing = `run ${command} ${args[0] ?? ''}`.trim()
   const evidence = lastLines(textOf(ended.stderr))
   if (ended.code === 'ENOENT') {
@@ -207,9 +209,7 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, { path, maxOut
       advice: `give the agent's user the right to run it`,
     })
   }
-  if (ended.isMaxBuffer) {
-    return new SourceError({ doing, happened: `it printed more than ${maxOutputBytes} bytes` })
-  }
+  if (ended.isMaxBuffer) return new SourceError({ doing, happened: `it printed more than ${MAX_OUTPUT_BYTES} bytes` })
   const happened = ended.signal === undefined ? `exit code ${ended.exitCode ?? '?'}` : `killed by ${ended.signal}`
   return new SourceError({ doing, happened, evidence, advice: adviceFor(evidence) }, { output: textOf(ended.stderr) })
 }
@@ -238,14 +238,83 @@ const isOnPath = (command: string, path: string): boolean =>
 const textOf = (output: unknown): string => (typeof output === 'string' ? output : '')
 
 /** The last lines of standard error usually contain the reason. */
-const lastLines = (stderr: string): string => stderr.trim().split('\n').slice(-3).join('\n')
+export const lastLines = (stderr: string): string => stderr.trim().split('\n').slice(-3).join('\n')
+
+/** Group membership takes effect at the next start or login: of the agent, or of a user who tries it manually. */
+export const JOURNAL_ADVICE =
+  "add the agent's user to the group systemd-journal and restart the agent; " +
+  'an open session has the group only after a new login'
 
 const adviceFor = (evidence: string): string | undefined => {
-  if (/insufficient permissions|not seeing messages/i.test(evidence)) {
-    return JOURNAL_ADVICE
-  }
+  if (/insufficient permissions|not seeing messages/i.test(evidence)) return JOURNAL_ADVICE
   if (/not been booted with systemd|Failed to connect to bus/i.test(evidence)) {
     return 'run the agent on the host itself, where systemd is process 1, and not in a container'
   }
   return undefined
+}
+
+/** The same limit as the collectors use for a tool. */
+const RUN_MS = 10 * second
+/** Between two chunks of what is there already. */
+const IDLE_MS = 30 * second
+/** journalctl prints nothing while it searches a large journal. */
+const SEARCH_MS = 5 * minute
+
+/**
+ * An Exec with time limits for interactive commands: a program that hangs fails after a while. Programs run with
+ * --follow have no limit, and the time that the reader takes does not count.
+ */
+export const createExecWithTimeouts = (exec: Exec, clock: Clock): Exec => ({
+  run: (program, signal) =>
+    withTimeoutError(program, RUN_MS, () =>
+      withDeadline({ clock, signal }, RUN_MS, (within) => exec.run(program, within.signal)),
+    ),
+  stream: (program, signal) => {
+    const { args } = program
+    if (args.includes('--follow')) return exec.stream(program, signal)
+    const limit = args.some((word) => word.startsWith('--grep=')) ? SEARCH_MS : IDLE_MS
+    return chunksWithTimeout({ exec, program, limit }, { clock, signal })
+  },
+  killAll: () => {
+    exec.killAll()
+  },
+})
+
+async function* chunksWithTimeout(
+  { exec, program, limit }: { readonly exec: Exec; readonly program: Program; readonly limit: number },
+  { clock, signal }: Context,
+): AsyncGenerator<Uint8Array> {
+  const linked = linkAbort(signal)
+  const stream = exec.stream(program, linked.signal)
+  let hasEnded = false
+  try {
+    for (;;) {
+      const next = await withTimeoutError(program, limit, () =>
+        withDeadline({ clock, signal: linked.signal }, limit, () => stream.next()),
+      )
+      if (next.done === true) {
+        hasEnded = true
+        return
+      }
+      yield next.value
+    }
+  } catch (error) {
+    // Do not wait for a program that ignores signals.
+    hasEnded = true
+    throw error
+  } finally {
+    linked.abort()
+    if (!hasEnded) await stream.return(undefined)
+  }
+}
+
+const withTimeoutError = async <T>({ command }: Program, limit: number, wait: () => Promise<T>): Promise<T> => {
+  try {
+    return await wait()
+  } catch (error) {
+    if (!(error instanceof SourceError) || !error.timeout) throw error
+    const happened = `there was no output for ${renderDuration(limit)}`
+    const advice = `check that \`${command}\` works, or request a shorter time range`
+    throw new SourceError({ doing: `run ${command}`, happened, advice }, { timeout: true, cause: error })
+  }
 }

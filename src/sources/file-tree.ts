@@ -1,7 +1,7 @@
-import { open, readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { SourceError } from '../core/errors.ts'
-import { errorCode, isNotFound } from '../core/file-errors.ts'
+import { lstat, open, opendir, readdir, stat, statfs } from 'node:fs/promises'
+import { errorCode, ifMissing, isNotFound, SourceError } from '../core/errors.ts'
+import { dirname, join } from 'node:path'
+import { redact } from '../core/redact.ts'
 
 /** Small files below one directory, such as /proc and /sys. */
 export interface FileTree {
@@ -18,12 +18,7 @@ const MAX_BYTES = 64 * 1024
 export const createFileTree = (root: string): FileTree => {
   const attempt = async <T>(path: string, look: (whole: string) => Promise<T>): Promise<T | null> => {
     const whole = join(root, path)
-    try {
-      return await look(whole)
-    } catch (error) {
-      if (isNotFound(error)) return null
-      throw unreadable(whole, error)
-    }
+    return await unlessMissing({ doing: `read ${whole}` }, () => look(whole))
   }
   return {
     read: (path, maxBytes = MAX_BYTES) => attempt(path, (whole) => readBeginning(whole, maxBytes)),
@@ -61,5 +56,101 @@ const countEntries = async (path: string): Promise<number> => {
   }
 }
 
-const unreadable = (path: string, error: unknown): SourceError =>
-  new SourceError({ doing: `read ${path}`, happened: errorCode(error) }, { cause: error })
+interface FileSystem {
+  readonly sizeBytes: bigint
+  /** The space available to unprivileged users. */
+  readonly availableBytes: bigint
+}
+
+/**
+ * Facts on directories and files that are readable without opening them. Null if the path does not exist. `removed`: a
+ * directory that this process still holds through a bind mount, while other processes see a new directory of that name,
+ * or none.
+ */
+export interface DiskUsage {
+  fileSystem(path: string): Promise<FileSystem | null>
+  /** The disk usage of the files below a directory in bytes; `too many` if there are more files than the limit. */
+  bytesBelow(path: string, signal: AbortSignal): Promise<bigint | 'too many' | 'removed' | null>
+  /** Milliseconds since the epoch. */
+  modifiedAt(path: string): Promise<number | 'removed' | null>
+}
+
+const MAX_ENTRIES = 20_000
+/** The number of files read in parallel: below the size of Node's thread pool, which is shared. */
+const AT_ONCE = 2
+const BLOCK_BYTES = 512n
+
+export const createDiskUsage = (maxEntries = MAX_ENTRIES): DiskUsage => ({
+  fileSystem: (path) =>
+    attempt(path, async () => {
+      const { bsize, blocks, bavail } = await statfs(path, { bigint: true })
+      return { sizeBytes: blocks * bsize, availableBytes: bavail * bsize }
+    }),
+  bytesBelow: (path, signal) =>
+    attempt(path, async () => {
+      if (await isRemoved(path)) return 'removed'
+      const files = await filesBelow(path, maxEntries, signal)
+      return files === null ? 'too many' : await sum(files, signal)
+    }),
+  modifiedAt: async (path) => {
+    const at = await attempt(path, async () => (await stat(path)).mtimeMs)
+    if (at !== null) return at
+    return (await attempt(path, () => isRemoved(dirname(path)))) === true ? 'removed' : null
+  },
+})
+
+/** A directory without links has been removed and stays empty forever. */
+const isRemoved = async (directory: string): Promise<boolean> => (await stat(directory)).nlink === 0
+
+const attempt = <T>(path: string, look: () => Promise<T>): Promise<T | null> => {
+  const advice = `give the agent's user read access to it (docs/host.md)`
+  return unlessMissing({ doing: `read ${redact(path)}`, advice }, look)
+}
+
+/** The result; null if the file does not exist. `advice` is for a user without permission. */
+const unlessMissing = async <T>(
+  { doing, advice }: { readonly doing: string; readonly advice?: string },
+  look: () => Promise<T>,
+): Promise<T | null> => {
+  try {
+    return await look()
+  } catch (error) {
+    if (isNotFound(error)) return null
+    const code = errorCode(error)
+    const isDenied = code === 'EACCES' || code === 'EPERM'
+    throw new SourceError({ doing, happened: code, advice: isDenied ? advice : undefined }, { cause: error })
+  }
+}
+
+/** The paths of all entries, without reading their metadata; null if there are too many. Links are not followed. */
+const filesBelow = async (root: string, most: number, signal: AbortSignal): Promise<readonly string[] | null> => {
+  const files: string[] = []
+  const directories = [root]
+  for (let at = directories.pop(); at !== undefined; at = directories.pop()) {
+    const inside = at
+    const opening = opendir(inside)
+    const directory = await (inside === root ? opening : opening.catch(ifMissing(undefined)))
+    if (!directory) continue
+    for await (const entry of directory) {
+      signal.throwIfAborted()
+      files.push(join(inside, entry.name))
+      if (files.length > most) return null
+      if (entry.isDirectory()) directories.push(join(inside, entry.name))
+    }
+  }
+  return files
+}
+
+const sum = async (files: readonly string[], signal: AbortSignal): Promise<bigint> => {
+  let blocks = 0n
+  for (let at = 0; at < files.length; at += AT_ONCE) {
+    signal.throwIfAborted()
+    const found = await Promise.all(files.slice(at, at + AT_ONCE).map(blocksOf))
+    for (const count of found) blocks += count
+  }
+  return blocks * BLOCK_BYTES
+}
+
+/** The node may delete files in the meantime. */
+const blocksOf = async (path: string): Promise<bigint> =>
+  (await lstat(path, { bigint: true }).catch(ifMissing({ blocks: 0n }))).blocks

@@ -1,6 +1,5 @@
 import { mem } from 'systeminformation'
-import { createFileTree, type FileTree } from './file-tree.ts'
-import { createDiskUsage, type DiskUsage } from './disk-usage.ts'
+import { createDiskUsage, createFileTree, type DiskUsage, type FileTree } from './file-tree.ts'
 
 /** The sources of host readings. */
 export interface HostSources {

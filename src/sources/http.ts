@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts'
-import { excerpt, SourceError } from '../core/errors.ts'
+import { type Clock, linkAbort } from '../core/clock.ts'
+import { errorCode, excerpt, SourceError } from '../core/errors.ts'
 import { redactUrl } from '../core/redact.ts'
 
 /** Why there was no response: the connection was refused or cut, or the request timed out. */
@@ -44,17 +44,8 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024
 export const createHttpClient =
   (clock: Clock): SendRequest =>
   async ({ url, init, bearer, accept = 'application/json', timeout, signal }) => {
-    // Not `AbortSignal.any`: with a signal that lives as long as the process it leaks on Node 20.
-    const cancel = new AbortController()
-    const answered = new AbortController()
-    const stop = (): void => {
-      cancel.abort()
-    }
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) stop()
-    void clock.sleep(timeout, answered.signal).then(() => {
-      if (!answered.signal.aborted) stop()
-    })
+    const linked = linkAbort(signal)
+    void clock.sleep(timeout, linked.signal).then(linked.abort)
     try {
       const { address, authorization } = splitCredentials(url)
       const response = await fetch(address, {
@@ -66,14 +57,13 @@ export const createHttpClient =
           ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
         },
         redirect: 'error',
-        signal: cancel.signal,
+        signal: linked.signal,
       })
       return { status: response.status, text: await readBody(response) }
     } catch (error) {
-      throw new NoResponseError(cancel.signal.aborted ? 'timeout' : 'refused', url, detailOf(error))
+      throw new NoResponseError(linked.signal.aborted ? 'timeout' : 'refused', url, detailOf(error))
     } finally {
-      signal.removeEventListener('abort', stop)
-      answered.abort()
+      linked.abort()
     }
   }
 
@@ -105,5 +95,5 @@ const readBody = async (response: Response): Promise<string> => {
 const detailOf = (error: unknown): string => {
   const cause = error instanceof Error ? (error.cause ?? error) : undefined
   if (!(cause instanceof Error)) return 'connection lost'
-  return 'code' in cause && typeof cause.code === 'string' ? cause.code : excerpt(cause.message)
+  return errorCode(cause, excerpt(cause.message))
 }

@@ -1,10 +1,16 @@
-import { type Context, withDeadline } from '../core/collector.ts'
-import { SourceError } from '../core/errors.ts'
+import { type Context, withDeadline } from '../core/clock.ts'
+import { describeFileError, SourceError } from '../core/errors.ts'
 import { hour, second } from '../core/units.ts'
-import type { Exec } from './exec.ts'
-import type { Journal } from './journal.ts'
-import { createNewestEntryReader, JOURNAL_OUTPUT_OPTIONS, type JournalPosition } from './journal-query.ts'
-import { createLineSplitter, type Line } from './lines.ts'
+import {
+  createNewestEntryReader,
+  type Journal,
+  JOURNAL_OUTPUT_OPTIONS,
+  type JournalDependencies,
+  type JournalPosition,
+} from './journal.ts'
+import { createLineSplitter, type Line } from './streams.ts'
+import { createReadStream } from 'node:fs'
+import type { Readable } from 'node:stream'
 
 /** A range of the journal. Times are in milliseconds since the epoch, both inclusive. */
 export interface JournalRange {
@@ -25,31 +31,11 @@ export interface EntryBatch<Entry> {
 /** Reads a range, oldest entry first. Throws a SourceError if the journal cannot be read. */
 export type ReadJournalRange<Entry> = (range: JournalRange, signal: AbortSignal) => AsyncGenerator<EntryBatch<Entry>>
 
-interface JournalRangeDependencies<Entry> {
-  readonly exec: Exec
-  /** Throws if the line is not an entry. */
-  readonly parse: (line: string) => Entry
-}
-
 export const createJournalRangeReader = <Entry extends JournalPosition>(
-  parts: JournalRangeDependencies<Entry>,
+  parts: JournalDependencies<Entry>,
 ): ReadJournalRange<Entry> => {
   const { exec, parse } = parts
   const newest = createNewestEntryReader(parts)
-  const parseLines = (lines: readonly Line[]): EntryBatch<Entry> => {
-    const entries: Entry[] = []
-    let unreadable = 0
-    for (const line of lines) {
-      try {
-        if (line === undefined) unreadable += 1
-        else entries.push(parse(line))
-      } catch {
-        unreadable += 1
-      }
-    }
-    return { entries, unreadable }
-  }
-
   return async function* readRange({ match, since, until, newest: count }, signal) {
     // Fails at once, and readably, where a reader that may not read would only find nothing. Of whatever pattern: to
     // search for one takes as long as the journal is big.
@@ -59,8 +45,8 @@ export const createJournalRangeReader = <Entry extends JournalPosition>(
     )
     const args = [
       '--merge',
-      ...(since === undefined ? [] : [`--since=${at(since)}`]),
-      ...(until === undefined ? [] : [`--until=${at(until)}`]),
+      ...(since === undefined ? [] : [`--since=${journalTime(since)}`]),
+      ...(until === undefined ? [] : [`--until=${journalTime(until)}`]),
       // Without --reverse, journalctl 252 counts from the end of the journal and ignores --until.
       ...(count === undefined ? [] : ['--reverse', '-n', `${count}`]),
       ...JOURNAL_OUTPUT_OPTIONS,
@@ -70,7 +56,7 @@ export const createJournalRangeReader = <Entry extends JournalPosition>(
     const program = { command: 'journalctl', args, answers: [0, 1] }
     const last: Entry[] = []
     for await (const chunk of exec.stream(program, signal)) {
-      const batch = parseLines(split(chunk))
+      const batch = entriesOf(split(chunk), parse)
       if (count === undefined) yield batch
       else {
         for (const entry of batch.entries) last.push(entry)
@@ -81,8 +67,23 @@ export const createJournalRangeReader = <Entry extends JournalPosition>(
   }
 }
 
+const entriesOf = <Entry>(lines: readonly Line[], parse: (line: string) => Entry): EntryBatch<Entry> => {
+  const entries: Entry[] = []
+  let unreadable = 0
+  for (const line of lines) {
+    if (line === '') continue
+    try {
+      if (line === undefined) unreadable += 1
+      else entries.push(parse(line))
+    } catch {
+      unreadable += 1
+    }
+  }
+  return { entries, unreadable }
+}
+
 /** A time for journalctl, with microseconds. */
-const at = (ms: number): string => `@${(ms / second).toFixed(6)}`
+export const journalTime = (ms: number): string => `@${(ms / second).toFixed(6)}`
 
 /** The fallback range if the complete look-back takes too long. */
 const SHORT_LOOK_MS = 75 * second
@@ -91,7 +92,7 @@ const SHORT_LOOK_MS = 75 * second
  * The journal as a snapshot: a follower receives the initial entries and then nothing more. For commands that run once.
  */
 export const createSnapshotJournal = <Entry extends JournalPosition>(
-  parts: JournalRangeDependencies<Entry>,
+  parts: JournalDependencies<Entry>,
 ): Journal<Entry> => {
   const readRange = createJournalRangeReader(parts)
   const read = async (range: JournalRange, signal: AbortSignal) => {
@@ -123,5 +124,41 @@ export const createSnapshotJournal = <Entry extends JournalPosition>(
       }
       while (!signal.aborted) await clock.sleep(hour, signal)
     },
+  }
+}
+
+/** A journal exported to a file: lines of `journalctl -o json`. */
+export interface Recording {
+  /** The name as the operator gave it. */
+  readonly name: string
+  readonly bytes: Readable
+}
+
+export const openRecording = (file: string): Recording => ({
+  name: file,
+  bytes: createReadStream(file, { highWaterMark: 256 * 1024 }),
+})
+
+/** Reads a recording from start to end. Throws a SourceError if it cannot be read. */
+export async function* readRecording<Entry>(
+  { name, bytes }: Recording,
+  /** Throws if the line is not an entry. */
+  parse: (line: string) => Entry,
+): AsyncGenerator<EntryBatch<Entry>> {
+  const split = createLineSplitter()
+  try {
+    const chunks: AsyncIterable<Uint8Array> = bytes
+    for await (const chunk of chunks) yield entriesOf(split(chunk), parse)
+    // The last line of a file may lack a line break.
+    yield entriesOf(split(Buffer.from('\n')), parse)
+  } catch (error) {
+    throw new SourceError(
+      {
+        doing: `read the recording ${name}`,
+        happened: describeFileError(error).happened,
+        advice: 'name a file of `journalctl --all -o json`, or - for standard input',
+      },
+      { cause: error },
+    )
   }
 }

@@ -1,9 +1,8 @@
-import { type Context, type Timing, withDeadline } from '../core/collector.ts'
-import { merge, ticks } from '../core/merge.ts'
-import type { Exec } from './exec.ts'
-import { createNewestEntryReader, JOURNAL_OUTPUT_OPTIONS, type JournalPosition } from './journal-query.ts'
-import { followerStalled, isLostCursor } from './journal-errors.ts'
-import { createLineSplitter, type Line } from './lines.ts'
+import { type Context, linkAbort, withDeadline } from '../core/clock.ts'
+import type { Timing } from '../core/collector.ts'
+import { createLineSplitter, type Line, merge, ticks } from './streams.ts'
+import { type Exec, JOURNAL_ADVICE } from './exec.ts'
+import { SourceError } from '../core/errors.ts'
 
 /** The entries that a follower returns together. Without entries it is a heartbeat: connected, nothing new. */
 export interface JournalBatch<Entry> {
@@ -33,7 +32,7 @@ export interface Journal<Entry> {
   follow(following: FollowOptions, context: Context): AsyncGenerator<JournalBatch<Entry>>
 }
 
-interface JournalDependencies<Entry> {
+export interface JournalDependencies<Entry> {
   readonly exec: Exec
   /** Throws if the line is not an entry. */
   readonly parse: (line: string) => Entry
@@ -62,14 +61,10 @@ export const createJournal = <Entry extends JournalPosition>({
     const before = await end()
     yield HEARTBEAT
 
-    const stop = new AbortController()
-    const abort = (): void => {
-      stop.abort()
-    }
-    signal.addEventListener('abort', abort, { once: true })
+    const linked = linkAbort(signal)
     const args = followArguments(match, start)
-    const stream = exec.stream({ command: 'journalctl', args }, stop.signal)
-    const heart = ticks(interval, 'tick' as const, { clock, signal: stop.signal })
+    const stream = exec.stream({ command: 'journalctl', args }, linked.signal)
+    const heart = ticks(interval, 'tick' as const, { clock, signal: linked.signal })
     const receiver = createReceiver(parse, start, before?.cursor)
     try {
       for await (const event of merge<Uint8Array | 'tick'>(stream, heart)) {
@@ -86,8 +81,7 @@ export const createJournal = <Entry extends JournalPosition>({
       yield { ...HEARTBEAT, gap: true }
       yield* follow({ ...following, start: { newest: 1 } }, context)
     } finally {
-      signal.removeEventListener('abort', abort)
-      abort()
+      linked.abort()
     }
   }
   return { follow }
@@ -139,11 +133,7 @@ const createReceiver = <Entry extends JournalPosition>(
       last = parsed.at(-1)?.cursor ?? last
       idleTicks = 0
       missed = false
-      return {
-        entries: isKnown ? parsed.slice(1) : parsed,
-        unreadable: lines.length - parsed.length,
-        gap,
-      }
+      return { entries: isKnown ? parsed.slice(1) : parsed, unreadable: lines.length - parsed.length, gap }
     },
     isProbeDue: (): boolean => {
       idleTicks += 1
@@ -160,3 +150,80 @@ const createReceiver = <Entry extends JournalPosition>(
     hasMissedEntries: (): boolean => missed,
   }
 }
+
+/** The cursor was malformed, as a cursor of another journal may be. */
+const isLostCursor = (error: unknown): boolean =>
+  error instanceof SourceError && error.message.includes('Failed to seek to cursor')
+
+const followerStalled = (): SourceError =>
+  new SourceError({
+    doing: 'follow the journal',
+    happened: 'it has entries that the follower does not return; restarting it',
+  })
+
+export const notPermitted = (stderr: string): SourceError =>
+  new SourceError({
+    doing: 'read the journal',
+    happened: 'this user may not read it',
+    evidence: stderr,
+    advice: JOURNAL_ADVICE,
+  })
+
+const journalctlFailed = (stderr: string): SourceError =>
+  new SourceError({ doing: 'read the journal', happened: 'journalctl failed', evidence: stderr })
+
+const noJournal = (stderr: string): SourceError =>
+  new SourceError({
+    doing: 'read the journal',
+    happened: 'there are no journal files',
+    evidence: stderr,
+    advice: 'check that systemd-journald runs and where it stores (Storage= in journald.conf)',
+  })
+
+const FIELDS =
+  'MESSAGE,PRIORITY,_SYSTEMD_UNIT,UNIT,OBJECT_SYSTEMD_UNIT,SYSLOG_IDENTIFIER,_PID,N_DROPPED,' +
+  '_SYSTEMD_INVOCATION_ID,_LINE_BREAK,_STREAM_ID,MESSAGE_ID,INVOCATION_ID,UNIT_RESULT'
+
+/** Options for entries as JSON. `--all`, because long messages are null without it. */
+export const JOURNAL_OUTPUT_OPTIONS = ['--all', '-o', 'json', `--output-fields=${FIELDS}`]
+
+/** The position of an entry in the journal. */
+export interface JournalPosition {
+  readonly cursor: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+/** Reads the newest matching entry; undefined if there is none. Throws a SourceError if the journal cannot be read. */
+export const createNewestEntryReader =
+  <Entry extends JournalPosition>({ exec, parse }: JournalDependencies<Entry>) =>
+  async (match: readonly string[], signal: AbortSignal): Promise<Entry | undefined> => {
+    const args = ['--merge', '-n', '1', ...JOURNAL_OUTPUT_OPTIONS, ...match]
+    // With --grep, exit code 1 without a message means "nothing matches"; with a message it is a failure.
+    const program = { command: 'journalctl', args, answers: [0, 1] }
+    const { exitCode, stdout, stderr } = await exec.run(program, signal)
+    if (/not seeing messages|insufficient permissions/i.test(stderr)) throw notPermitted(stderr)
+    if (/No journal files were found/.test(stderr)) throw noJournal(stderr)
+    if (exitCode !== 0 && stderr.trim() !== '') throw journalctlFailed(stderr)
+    const [line = ''] = stdout.split('\n')
+    return line === '' ? undefined : parse(line)
+  }
+
+/** Reads the oldest matching entry in the journal. Throws a SourceError if there is none. */
+export type ReadOldestEntry<Entry> = (match: readonly string[], signal: AbortSignal) => Promise<Entry>
+
+/**
+ * journalctl 252 has no option to print only the oldest entry. It is stopped after its first line, which it prints at
+ * once (20 ms with a journal of 250 MB).
+ */
+export const createOldestEntryReader =
+  <Entry>({ exec, parse }: JournalDependencies<Entry>): ReadOldestEntry<Entry> =>
+  async (match, signal) => {
+    const args = ['--merge', '-o', 'json', '--output-fields=PRIORITY', ...match]
+    const split = createLineSplitter()
+    for await (const chunk of exec.stream({ command: 'journalctl', args }, signal)) {
+      const [line] = split(chunk)
+      if (line !== undefined) return parse(line)
+    }
+    throw new SourceError({ doing: 'find the oldest entry of the journal', happened: 'the agent is ending' })
+  }

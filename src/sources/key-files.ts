@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open, readdir, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { errorCode } from '../core/file-errors.ts'
+import { errorCode } from '../core/errors.ts'
 
 /**
  * Why a file could not be read: it does not exist (`none`), permission is denied (`barred`), the system reports another

@@ -1,10 +1,9 @@
-import type { Clock } from '../core/clock.ts'
-import { type Context, withDeadline } from '../core/collector.ts'
+import { type Clock, type Context, withDeadline } from '../core/clock.ts'
 import { SourceError } from '../core/errors.ts'
 import type { KeyType } from '../core/key-paths.ts'
 import { Secret } from '../core/secret.ts'
 import { minute, renderDuration } from '../core/units.ts'
-import type { Exec } from './exec.ts'
+import { type Exec, lastLines } from './exec.ts'
 
 interface Keystore {
   readonly path: string
@@ -66,7 +65,7 @@ export const createKeystoreTool = ({ exec, clock, command }: KeystoreToolOptions
       doing,
       happened: exitCode === 0 ? failure.happened : `${failure.happened} (exit code ${exitCode})`,
       // Not standard output, which may contain a secret.
-      evidence: withoutHex(words.trim().split('\n').slice(-3).join('\n')),
+      evidence: withoutHex(lastLines(words)),
       advice: failure.advice,
     })
   }

@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SourceError } from '../core/errors.ts'
-import { describeFileError } from '../core/file-errors.ts'
+import { describeFileError, SourceError } from '../core/errors.ts'
 
 /** The runbooks in the package, one for each alert. */
 export interface Runbooks {

@@ -1,10 +1,12 @@
 import { type BigIntStats, constants } from 'node:fs'
-import { type FileHandle, lstat, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { type FileHandle, lstat, open, readdir, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { SourceError } from '../core/errors.ts'
-import { describeFileError, errorCode, isNotFound } from '../core/file-errors.ts'
+import { fingerprint } from '../core/hash.ts'
+import { describeFileError, errorCode, ifMissing, SourceError } from '../core/errors.ts'
 import { isOpenToOthers } from '../core/key-paths.ts'
 import { linkOrCopy, makeFolder, syncFolder } from './durable.ts'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
 
 /** The file at a path. Symbolic links are not followed. */
 export interface KeyFileInfo {
@@ -52,43 +54,24 @@ const PRIVATE_FILE = 0o600
 
 export const secretFiles: SecretFiles = {
   look: (path) =>
-    withFileErrors(`look at ${path}`, async () => {
-      try {
-        return infoOf(await lstat(path, { bigint: true }))
-      } catch (error) {
-        if (isNotFound(error)) return undefined
-        throw error
-      }
-    }),
+    withFileErrors(`look at ${path}`, () => lstat(path, { bigint: true }).then(infoOf).catch(ifMissing(undefined))),
 
   isFolder: (path) =>
-    withFileErrors(`look at ${path}`, async () => {
-      try {
-        return (await stat(path)).isDirectory()
-      } catch (error) {
-        if (isNotFound(error)) return false
-        throw error
-      }
-    }),
+    withFileErrors(
+      `look at ${path}`,
+      async () => (await stat(path).catch(ifMissing(undefined)))?.isDirectory() ?? false,
+    ),
 
   read: (path, options = { isNamed: false }) => withFileErrors(`read ${path}`, () => readSmallFile(path, options)),
 
-  list: (folder) =>
-    withFileErrors(`list ${folder}`, async () => {
-      try {
-        return await readdir(folder)
-      } catch (error) {
-        if (isNotFound(error)) return []
-        throw error
-      }
-    }),
+  list: (folder) => withFileErrors(`list ${folder}`, () => readdir(folder).catch(ifMissing([]))),
 
   create: (path, content, owner) =>
     withFileErrors(`write ${path}`, async () => {
       const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants
       const handle = await open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, PRIVATE_FILE)
       try {
-        return await fill({ path, handle, content: Buffer.from(content), owner })
+        return await fill(handle, path, { content: Buffer.from(content), owner })
       } catch (error) {
         await rm(path, { force: true }).catch(() => undefined)
         throw error
@@ -137,15 +120,12 @@ const infoOf = (facts: BigIntStats): KeyFileInfo => ({
   names: Number(facts.nlink),
 })
 
-interface FileToWrite {
-  readonly path: string
-  readonly handle: FileHandle
-  readonly content: Buffer
-  readonly owner: Owner | undefined
-}
-
 /** Writes and closes the file, and returns its inode. */
-const fill = async ({ path, handle, content, owner }: FileToWrite): Promise<bigint> => {
+const fill = async (
+  handle: FileHandle,
+  path: string,
+  { content, owner }: { readonly content: Buffer; readonly owner: Owner | undefined },
+): Promise<bigint> => {
   try {
     try {
       await makePrivate(handle)
@@ -221,4 +201,52 @@ const readSmallFile = async (path: string, { isNamed }: { readonly isNamed: bool
   } finally {
     await handle.close()
   }
+}
+
+/**
+ * Runs `work` while holding a lock on the directories. The lock is a socket in Linux's abstract namespace (unix(7)): it
+ * leaves no file, and the kernel releases it when the process ends.
+ */
+export const withFoldersLocked = async <T>(folders: readonly string[], work: () => Promise<T>): Promise<T> => {
+  const names = new Set(await Promise.all(folders.map(nameOf)))
+  const held: Server[] = []
+  try {
+    // In a fixed order, so that two processes that lock the same directories cannot deadlock.
+    for (const name of [...names].toSorted()) held.push(await take(name))
+    return await work()
+  } finally {
+    await Promise.all(held.map(release))
+  }
+}
+
+const nameOf = async (folder: string): Promise<string> => {
+  const real = await realpath(folder).catch(() => folder)
+  return `chain-agent-${fingerprint(real)}`
+}
+
+const take = async (name: string): Promise<Server> => {
+  const server = createServer((socket) => socket.destroy())
+  server.listen(`\0${name}`)
+  try {
+    await once(server, 'listening')
+    return server
+  } catch (error) {
+    throw new SourceError(
+      {
+        doing: "lock the node's key files",
+        happened:
+          errorCode(error) === 'EADDRINUSE'
+            ? 'another `chain-agent keys` process is using them'
+            : `the lock cannot be acquired: ${errorCode(error)}`,
+        advice: 'wait until the other process has ended, then run the command again',
+      },
+      { cause: error },
+    )
+  }
+}
+
+const release = async (server: Server): Promise<void> => {
+  const closed = once(server, 'close')
+  server.close()
+  await closed
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { derived } from '../../src/collectors/derived/collector.ts'
 import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { createDuties, createRoundCounter } from '../../src/collectors/derived/duties.ts'
-import type { Outcome } from '../../src/core/outcome.ts'
+import type { Outcome } from '../../src/core/collector.ts'
 import { type Sample, sample } from '../../src/core/metric.ts'
 import { manualClock } from '../support/manual-clock.ts'
 

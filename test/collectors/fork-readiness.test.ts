@@ -5,7 +5,7 @@ import {
   forkState,
   readinessFor,
 } from '../../src/collectors/version/fork-readiness.ts'
-import type { Fork } from '../../src/core/fork.ts'
+import type { Fork } from '../../src/config/forks.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -1,7 +1,7 @@
 import { mkdir, open, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { createDiskUsage } from '../../src/sources/disk-usage.ts'
+import { createDiskUsage } from '../../src/sources/file-tree.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { createTree, runHost } from './run-host.ts'
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createKeyExaminer } from '../../src/collectors/keys/files.ts'
 import { chooseExaminer, renderKeyReport } from '../../src/collectors/keys/report.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
-import { createKeyReport } from '../../src/sources/report-file.ts'
+import { createKeyReport } from '../../src/sources/reports.ts'
 import { createKeyDirectory } from '../support/key-files.ts'
 import { manualClock } from '../support/manual-clock.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { native, type NativeReading } from '../../src/collectors/native/collector.ts'
-import type { Outcome } from '../../src/core/outcome.ts'
+import type { Outcome } from '../../src/core/collector.ts'
 import { NoResponseError } from '../../src/sources/http.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'

@@ -1,4 +1,4 @@
-import type { Recorder } from '../../src/core/recorder.ts'
+import type { Recorder } from '../../src/core/metric.ts'
 
 /** A recorder with access to the totals and observations, by `name{labels}`. */
 export const recording = () => {

@@ -1,6 +1,5 @@
 import { createUnitNames } from '../../src/collectors/shared/unit-names.ts'
-import type { Collector } from '../../src/core/collector.ts'
-import type { Outcome } from '../../src/core/outcome.ts'
+import type { Collector, Outcome } from '../../src/core/collector.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'
 import type { Exec } from '../../src/sources/exec.ts'
 import type { FollowOptions, Journal, JournalBatch } from '../../src/sources/journal.ts'

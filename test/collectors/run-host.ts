@@ -9,7 +9,7 @@ import { SourceError } from '../../src/core/errors.ts'
 import type { Exec, Output, Program } from '../../src/sources/exec.ts'
 import { createHostSources } from '../../src/sources/host.ts'
 import { keyFiles } from '../../src/sources/key-files.ts'
-import type { DiskUsage } from '../../src/sources/disk-usage.ts'
+import type { DiskUsage } from '../../src/sources/file-tree.ts'
 
 /** Creates a directory with files. */
 export const createTree = async (files: Readonly<Record<string, string>>) => {

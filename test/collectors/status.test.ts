@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createOwnKey } from '../../src/collectors/shared/node-state.ts'
 import { status } from '../../src/collectors/status/collector.ts'
-import type { Outcome } from '../../src/core/outcome.ts'
+import type { Outcome } from '../../src/core/collector.ts'
 import type { StatusReport } from '../../src/parsers/status.ts'
 import { manualClock } from '../support/manual-clock.ts'
 import { recording } from './recording.ts'

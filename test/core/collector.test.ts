@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { follow, poll } from '../../src/core/collector.ts'
-import type { Outcome } from '../../src/core/outcome.ts'
+import { follow, type Outcome, poll } from '../../src/core/collector.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const timing = { interval: 1000, timeout: 300 }

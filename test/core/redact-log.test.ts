@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sanitize } from '../../src/core/sanitize.ts'
+import { sanitize } from '../../src/core/redact.ts'
 import { type RedactionKind, redactDocument, redactLog } from '../../src/core/redact-log.ts'
 
 const HASH = '0x' + 'a1'.repeat(32)

@@ -36,8 +36,14 @@ const FIRST_LINE: Readonly<Record<string, RegExp>> = {
   'chain-agent keys verify': /.+/,
 }
 
-/** The simulated journal has entries of two days ago and of now: the hole between them is a warning. */
-const EXIT_CODE: Readonly<Record<string, number>> = { 'chain-agent replay --since 7d': 1 }
+/**
+ * The simulated journal has entries of two days ago and of now: the hole between them is a warning. On a busy host the
+ * node of the demo is late, which is a warning too: the exit code is then that of the first line.
+ */
+const exitCodeOf = (command: string, first: string): number =>
+  command === 'chain-agent replay --since 7d' || (command === 'chain-agent check' && first.startsWith('WARNING'))
+    ? 1
+    : 0
 
 const ERC20 = '0x70ce000000000000000000000000000000000001'
 
@@ -72,7 +78,7 @@ describe('a second terminal, with the lines that the demo prints', () => {
     for (const command of commands.filter((one) => !one.endsWith(' -f'))) {
       const { code, stdout, stderr } = await inDemo(command)
       expect(firstLineOf(stdout), `${command}: ${stderr}`).toMatch(FIRST_LINE[command] ?? 'none')
-      expect([command, code]).toEqual([command, EXIT_CODE[command] ?? 0])
+      expect([command, code]).toEqual([command, exitCodeOf(command, firstLineOf(stdout))])
     }
   })
 

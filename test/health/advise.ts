@@ -1,5 +1,4 @@
-import { createSampleIndex } from '../../src/core/sample-index.ts'
-import { type Sample, sample } from '../../src/core/metric.ts'
+import { createSampleIndex, type Sample, sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 
 export const AT = Date.parse('2026-05-02T03:00:00Z')

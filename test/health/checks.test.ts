@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { createSampleIndex } from '../../src/core/sample-index.ts'
-import type { Sample } from '../../src/core/metric.ts'
+import { createSampleIndex, type Sample } from '../../src/core/metric.ts'
 import type { HealthInput } from '../../src/health/finding.ts'
 import type { CollectorStatus } from '../../src/health/snapshot.ts'
 import { summarize } from '../../src/health/summary.ts'

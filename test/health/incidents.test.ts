@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createSampleIndex } from '../../src/core/sample-index.ts'
+import { createSampleIndex } from '../../src/core/metric.ts'
 import { parseDuration } from '../../src/core/units.ts'
 import { incidentsOf } from '../../src/health/incidents/incidents.ts'
 import { createRuleEvaluator, type Firing, JOURNAL_RULES } from '../../src/health/incidents/rule-evaluator.ts'

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { createSampleIndex } from '../../src/core/sample-index.ts'
-import { sample } from '../../src/core/metric.ts'
+import { createSampleIndex, sample } from '../../src/core/metric.ts'
 import { adviseRecovery } from '../../src/health/recovery.ts'
 import { advise, AT, NOW } from './advise.ts'
 

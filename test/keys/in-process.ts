@@ -3,7 +3,7 @@ import { CommanderError } from 'commander'
 import { keysCommand } from '../../src/commands/keys/command.ts'
 import type { ExitCode } from '../../src/cli/io.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { asError } from '../../src/core/outcome.ts'
+import { asError } from '../../src/core/errors.ts'
 import type { Bench } from './bench.ts'
 
 /** Runs a `keys` command in this process, without loading the other commands, which is much faster. One at a time. */

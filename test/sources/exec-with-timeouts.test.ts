@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Exec } from '../../src/sources/exec.ts'
-import { createExecWithTimeouts } from '../../src/sources/exec-with-timeouts.ts'
+import { createExecWithTimeouts, type Exec } from '../../src/sources/exec.ts'
 import { manualClock } from '../support/manual-clock.ts'
 
 const never = new AbortController().signal

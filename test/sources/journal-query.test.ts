@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Exec, Program } from '../../src/sources/exec.ts'
-import { createOldestEntryReader } from '../../src/sources/journal-query.ts'
+import { createOldestEntryReader } from '../../src/sources/journal.ts'
 
 const ask = async (chunks: readonly string[]) => {
   const calls: Program[] = []

@@ -6,9 +6,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { SourceError } from '../../src/core/errors.ts'
 import { parseListeners } from '../../src/parsers/sockets.ts'
-import { createFileTree } from '../../src/sources/file-tree.ts'
+import { createDiskUsage, createFileTree } from '../../src/sources/file-tree.ts'
 import { readMemory } from '../../src/sources/host.ts'
-import { createDiskUsage } from '../../src/sources/disk-usage.ts'
 
 const { signal } = new AbortController()
 let root = ''

@@ -4,7 +4,7 @@ import { createChain } from '../../src/simulator/chain/chain.ts'
 import { createNode } from '../../src/simulator/node.ts'
 import { LIVELY } from '../../src/simulator/pace.ts'
 import { parseScenario } from '../../src/simulator/scenario/scenario.ts'
-import { JOURNAL_OUTPUT_OPTIONS } from '../../src/sources/journal-query.ts'
+import { JOURNAL_OUTPUT_OPTIONS } from '../../src/sources/journal.ts'
 import { createJournalctl } from '../../src/simulator/journal/journalctl.ts'
 
 /** When every recording begins. */

@@ -5,8 +5,7 @@ import { createView } from '../../src/commands/status/section.ts'
 import { sectionsFor } from '../../src/commands/status/sections.ts'
 import { readConfig } from '../../src/config/read-config.ts'
 import { toApiJson } from '../../src/core/json.ts'
-import { createSampleIndex } from '../../src/core/sample-index.ts'
-import type { Sample } from '../../src/core/metric.ts'
+import { createSampleIndex, type Sample } from '../../src/core/metric.ts'
 import type { CollectorStatus } from '../../src/health/snapshot.ts'
 
 export const NOON = Date.UTC(2026, 2, 1, 12)

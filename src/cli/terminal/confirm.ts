@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import { linkAbort } from '../../core/clock.ts'
 import { type Io, UsageError } from '../io.ts'
 
 /**
@@ -9,13 +10,9 @@ export const confirm = async (io: Io, question: string, option: string): Promise
   requireTerminal(io, option)
   const lines = createInterface({ input: io.stdin, output: io.stderr })
   // The end of the input counts as no.
-  const ended = new AbortController()
-  const end = (): void => {
-    ended.abort()
-  }
-  lines.on('close', end)
-  lines.on('SIGINT', end)
-  io.signal.addEventListener('abort', end, { once: true })
+  const ended = linkAbort(io.signal)
+  lines.on('close', ended.abort)
+  lines.on('SIGINT', ended.abort)
   try {
     const answer = await lines.question(`${question} Type yes: `, { signal: ended.signal })
     return answer.trim().toLowerCase() === 'yes'
@@ -24,7 +21,7 @@ export const confirm = async (io: Io, question: string, option: string): Promise
     io.stderr.write('\n')
     return false
   } finally {
-    io.signal.removeEventListener('abort', end)
+    ended.abort()
     lines.close()
   }
 }

@@ -1,4 +1,4 @@
-import { sanitize } from '../../core/sanitize.ts'
+import { sanitize } from '../../core/redact.ts'
 import type { Finding, Severity } from '../../health/finding.ts'
 import type { Fact } from '../../health/summary.ts'
 import { firstLine, type HealthVerdict, type HealthStatus } from '../../health/verdict.ts'

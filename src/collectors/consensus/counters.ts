@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { excerpt } from '../../core/errors.ts'
-import type { Recorder } from '../../core/recorder.ts'
+import type { Recorder } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
 import { CONSENSUS_KINDS, NETWORK_ERROR_KINDS } from './definition.ts'
 import { parseConsensusLine } from '../../parsers/consensus-log.ts'

@@ -1,4 +1,4 @@
-import type { SampleIndex } from '../../core/sample-index.ts'
+import type { SampleIndex } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
 
 interface TimedBlock {

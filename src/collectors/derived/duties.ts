@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SampleIndex } from '../../core/sample-index.ts'
+import type { SampleIndex } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
 
 /** Rounds whose end the agent read since it was started. */

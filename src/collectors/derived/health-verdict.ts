@@ -1,4 +1,4 @@
-import type { SampleIndex } from '../../core/sample-index.ts'
+import type { SampleIndex } from '../../core/metric.ts'
 import { newestBlock } from './blocks.ts'
 
 /** `ok`, `failing` with the reasons, or `blind` if the newest block is unknown. */

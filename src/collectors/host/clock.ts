@@ -1,4 +1,4 @@
-import type { Context } from '../../core/collector.ts'
+import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { minute } from '../../core/units.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'

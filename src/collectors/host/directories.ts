@@ -3,7 +3,7 @@ import { minute } from '../../core/units.ts'
 import { sample } from '../../core/metric.ts'
 import type { KeyFiles } from '../../sources/key-files.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
-import type { DiskUsage } from '../../sources/disk-usage.ts'
+import type { DiskUsage } from '../../sources/file-tree.ts'
 import { type HostCheck, createHostCheck, KNOWN, NOT_AVAILABLE, type CheckResult } from './host-check.ts'
 
 /** Replaces `{prefix}` in a path of the node. */

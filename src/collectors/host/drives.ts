@@ -4,8 +4,7 @@ import { minute } from '../../core/units.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseTemperature, parseWord } from '../../parsers/kernel-files.ts'
 import { type DriveHealth, parseDriveHealth } from '../../parsers/smartctl.ts'
-import type { FileTree } from '../../sources/file-tree.ts'
-import type { DiskUsage } from '../../sources/disk-usage.ts'
+import type { DiskUsage, FileTree } from '../../sources/file-tree.ts'
 import { type HostCheck, createHostCheck, KNOWN, NOT_AVAILABLE, type CheckResult } from './host-check.ts'
 
 interface DriveCheckOptions {

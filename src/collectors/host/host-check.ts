@@ -1,6 +1,6 @@
-import { type Context, withDeadline } from '../../core/collector.ts'
+import { type Context, linkAbort, withDeadline } from '../../core/clock.ts'
 import { SourceError, summaryOf } from '../../core/errors.ts'
-import { attempt } from '../../core/outcome.ts'
+import { attempt } from '../../core/collector.ts'
 import type { Sample } from '../../core/metric.ts'
 
 /** The result of one check of the host, independent of the other checks. */
@@ -60,20 +60,15 @@ export const runAll = async (
   checks: readonly HostCheck[],
   { clock, signal }: Context,
 ): Promise<ReadonlyMap<string, CheckResult>> => {
-  const runs = checks.map((check) => ({ check, cancel: new AbortController() }))
-  const stop = (): void => {
-    for (const { cancel } of runs) cancel.abort(signal.reason)
-  }
-  signal.addEventListener('abort', stop, { once: true })
-  if (signal.aborted) stop()
+  const runs = checks.map((check) => ({ check, linked: linkAbort(signal) }))
   try {
-    const results = runs.map(async ({ check, cancel }): Promise<readonly [string, CheckResult]> => [
+    const results = runs.map(async ({ check, linked }): Promise<readonly [string, CheckResult]> => [
       check.name,
-      await check.run({ clock, signal: cancel.signal }),
+      await check.run({ clock, signal: linked.signal }),
     ])
     return new Map(await Promise.all(results))
   } finally {
-    signal.removeEventListener('abort', stop)
+    for (const { linked } of runs) linked.abort()
   }
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { tryJson } from '../../core/json.ts'
 import { ParseError } from '../../core/errors.ts'
 import { KEY_KINDS, KEY_STATES, KEYS } from './definition.ts'
-import type { ReadReport } from '../../sources/report-file.ts'
+import type { ReadReport } from '../../sources/reports.ts'
 import { createKeyExaminer, type ExamineKeys, type KeyExaminerOptions, type KeyFile } from './files.ts'
 
 /** Printed by `chain-agent keys-report`, and read by the agent, which has no permissions on the files. */
@@ -35,15 +36,7 @@ export const renderKeyReport = (files: readonly KeyFile[]): string =>
 
 /** Throws a ParseError without a quote: the configured file may be a key by mistake. */
 const parseKeyReport = (text: string): readonly KeyFile[] => {
-  const report = schema.safeParse(readJson(text)).data
+  const report = schema.safeParse(tryJson(text)).data
   if (report) return report.files
   throw new ParseError('the report on key files', 'the output of chain-agent keys-report', '')
-}
-
-const readJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

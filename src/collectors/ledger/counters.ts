@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { Recorder } from '../../core/recorder.ts'
+import type { HistogramName, Recorder } from '../../core/metric.ts'
 import { second } from '../../core/units.ts'
-import type { HistogramName } from '../../core/metric.ts'
 import { LEDGER_EVENTS } from './definition.ts'
 import type { LedgerBlock, LedgerEvent, ProposedBlock } from '../../parsers/ledger-tail.ts'
 import type { OwnKey } from '../shared/node-state.ts'

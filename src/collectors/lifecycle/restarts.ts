@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Recorder } from '../../core/recorder.ts'
+import type { Recorder } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
 import { EXIT_RESULTS } from './definition.ts'
 import { createRecentSet } from '../shared/recent-set.ts'

@@ -1,10 +1,11 @@
-import { type Collector, type Context, follow, type Timing, withDeadline } from '../../core/collector.ts'
+import { type Collector, follow, type Timing } from '../../core/collector.ts'
+import { type Context, withDeadline } from '../../core/clock.ts'
 import { minute } from '../../core/units.ts'
 import { type Sample, sample } from '../../core/metric.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { LOG_PATTERN } from '../../parsers/log-patterns.ts'
 import type { Exec } from '../../sources/exec.ts'
-import type { ReadOldestEntry } from '../../sources/journal-query.ts'
+import type { ReadOldestEntry } from '../../sources/journal.ts'
 import { createGrepSupport } from '../shared/grep-support.ts'
 import {
   createJournalFollower,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Recorder } from '../../core/recorder.ts'
+import type { Recorder } from '../../core/metric.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 import { type ClassifiedLine, mayMatchPattern, patternsOf, classifyLine } from '../../parsers/log-patterns.ts'
 import { SERVICE as CONSENSUS } from '../consensus/counters.ts'

@@ -1,4 +1,5 @@
-import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { MAINTENANCE_REASONS, readMaintenance, isActive } from '../../core/maintenance.ts'
 import { sample } from '../../core/metric.ts'

@@ -1,5 +1,6 @@
 import type { RpcEndpoint, QueryEndpoint } from '../../sources/endpoints.ts'
-import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import type { Context } from '../../core/clock.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseHeight } from '../../parsers/height.ts'
 import { type Block, parseRpcBlock, parseRpcQuantity } from '../../parsers/rpc.ts'

@@ -1,4 +1,5 @@
-import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
+import { type Collector, poll, type Timing } from '../../core/collector.ts'
+import type { Context } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
 import { definition, SERVICE_STATES } from './definition.ts'

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { type Context, type Timing, withDeadline } from '../../core/collector.ts'
-import type { Recorder } from '../../core/recorder.ts'
-import { type Sample, sampleIfKnown } from '../../core/metric.ts'
-import type { JournalEntry } from '../../parsers/journal.ts'
-import { createLineJoiner } from '../../parsers/journal.ts'
+import { type Context, withDeadline } from '../../core/clock.ts'
+import type { Timing } from '../../core/collector.ts'
+import { type Recorder, type Sample, sampleIfKnown } from '../../core/metric.ts'
+import { createLineJoiner, type JournalEntry } from '../../parsers/journal.ts'
 import type { Checkpoint } from '../../sources/checkpoint.ts'
 import type { Journal, JournalBatch } from '../../sources/journal.ts'
 

@@ -1,6 +1,6 @@
 import { LINE_RESULTS } from '../../core/agent-metrics.ts'
 import { ParseError } from '../../core/errors.ts'
-import type { Recorder } from '../../core/recorder.ts'
+import type { Recorder } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'
 

@@ -1,6 +1,5 @@
 import type { Timing } from '../../core/collector.ts'
-import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
-import { asError } from '../../core/outcome.ts'
+import { asError, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import type { REQUEST_FAILURES } from '../rpc/definition.ts'
 import { RpcErrorResponse } from '../../parsers/rpc.ts'
 

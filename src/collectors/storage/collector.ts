@@ -1,13 +1,12 @@
-import type { Clock } from '../../core/clock.ts'
-import { type Collector, type Context, poll, type Timing } from '../../core/collector.ts'
+import type { Clock, Context } from '../../core/clock.ts'
+import { type Collector, poll, type Timing } from '../../core/collector.ts'
 import { SourceError } from '../../core/errors.ts'
-import type { Recorder } from '../../core/recorder.ts'
+import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { redact } from '../../core/redact.ts'
 import { second } from '../../core/units.ts'
 import { BLOCK_STATES, CHUNK_LISTS, COMPACTION_THRESHOLD, definition, TIMELINES } from './definition.ts'
-import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { parseStorageReport, readStorageFailure, type StorageReport } from '../../parsers/mpt.ts'
-import type { ReadStorage } from '../../sources/node-tools.ts'
+import type { ReadStorage } from '../../sources/reports.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
 interface StorageCollectorOptions {

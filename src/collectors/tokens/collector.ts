@@ -1,5 +1,5 @@
-import { type Collector, type Context, type Timing, withDeadline } from '../../core/collector.ts'
-import { attempt } from '../../core/outcome.ts'
+import { attempt, type Collector, type Timing } from '../../core/collector.ts'
+import { type Context, withDeadline } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'
 import { sample, sampleIfKnown } from '../../core/metric.ts'
 import type { Balances, TokenFeed, WatchedToken } from './feed.ts'

@@ -1,4 +1,4 @@
-import type { Fork } from '../../core/fork.ts'
+import type { Fork } from '../../config/forks.ts'
 import { second } from '../../core/units.ts'
 import type { FORK_CHECKS } from './definition.ts'
 import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'

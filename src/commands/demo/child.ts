@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Clock } from '../../core/clock.ts'
+import { type Clock, endsWithin } from '../../core/clock.ts'
 
 export interface Child {
   readonly process: ChildProcess
@@ -67,11 +67,8 @@ const supervise = (child: ChildProcess, stopSignal: NodeJS.Signals, clock: Clock
     hasEnded: () => hasExited,
     stop: async () => {
       if (hasExited) return
-      const timeout = new AbortController()
       child.kill(stopSignal)
-      await Promise.race([ended, clock.sleep(GRACE_MS, timeout.signal)])
-      timeout.abort()
-      if (!hasExited) child.kill('SIGKILL')
+      if (!(await endsWithin(clock, GRACE_MS, ended))) child.kill('SIGKILL')
       await ended
     },
   }

@@ -1,7 +1,8 @@
 import { createWriteStream } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
 import { basename, delimiter, join } from 'node:path'
-import { shellQuote } from '../../core/shell-quote.ts'
+import { linkAbort } from '../../core/clock.ts'
+import { shellQuote } from '../../core/format.ts'
 import { program, startShell } from './child.ts'
 import type { Io } from '../../cli/io.ts'
 
@@ -45,12 +46,11 @@ export const openDemoShell = async (io: Io, options: DemoShellOptions): Promise<
     },
     clock: io.clock,
   })
-  const exited = new AbortController()
-  const signal = AbortSignal.any([io.signal, exited.signal])
-  const watching = watch({ ...io, stdout: log, signal })
+  const linked = linkAbort(io.signal)
+  const watching = watch({ ...io, stdout: log, signal: linked.signal })
   io.signal.addEventListener('abort', () => void shell.stop(), { once: true })
   await shell.ended
-  exited.abort()
+  linked.abort()
   await watching
   log.end()
   if (shell.process.pid !== undefined) return true

@@ -1,4 +1,4 @@
-import { sanitize } from '../../core/sanitize.ts'
+import { sanitize } from '../../core/redact.ts'
 import type { Event } from '../../core/event.ts'
 import type { Events } from './events.ts'
 import { wrap } from '../../cli/terminal/layout.ts'

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { KEY_TYPES } from '../../core/key-paths.ts'
-import { asError } from '../../core/outcome.ts'
+import { asError } from '../../core/errors.ts'
 import { backUp, type BackupResult } from '../../keys/backup.ts'
 import type { KeySession } from './session.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'

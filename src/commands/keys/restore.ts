@@ -2,10 +2,9 @@ import { assertSameKey, compareKeys, type Comparison, describeMismatch, type Kno
 import { createStyle, type Style } from '../../cli/terminal/style.ts'
 import { asJson, type KeyFailure, page, runKeyCommand, typeOption, warnOfExposure, writeError } from './key-command.ts'
 import { Command } from 'commander'
-import { SourceError } from '../../core/errors.ts'
+import { asError, SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'
-import { asError } from '../../core/outcome.ts'
 import { readNodePassword } from '../../keys/key-context.ts'
 import {
   planRestore,

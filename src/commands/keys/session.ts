@@ -1,28 +1,24 @@
 import type { Config } from '../../config/schema.ts'
-import type { Clock } from '../../core/clock.ts'
-import { withDeadline } from '../../core/collector.ts'
-import { ParseError, SourceError, summaryOf } from '../../core/errors.ts'
+import { type Clock, withDeadline } from '../../core/clock.ts'
+import { asError, ParseError, SourceError, summaryOf } from '../../core/errors.ts'
 import { type KeyFolders, resolveFolders } from '../../core/key-paths.ts'
-import { asError } from '../../core/outcome.ts'
 import { second } from '../../core/units.ts'
 import type { KnownKey, KnownKeys } from '../../keys/identity.ts'
 import type { KeyContext } from '../../keys/key-context.ts'
 import { parseStatusReport } from '../../parsers/status.ts'
-import { createExec, type Exec } from '../../sources/exec.ts'
+import { createExec, createExecWithTimeouts, type Exec } from '../../sources/exec.ts'
 import { keyFiles } from '../../sources/key-files.ts'
 import { createKeystoreTool } from '../../sources/keystore-tool.ts'
-import { withFoldersLocked } from '../../sources/lock.ts'
-import { createExecWithTimeouts } from '../../sources/exec-with-timeouts.ts'
+import { secretFiles, withFoldersLocked } from '../../sources/secret-files.ts'
 import { createPrefix } from '../../sources/prefix.ts'
 import {
-  rootOnlyDirectory,
-  isProcessListPublic,
   disableCoreDumps,
+  isProcessListPublic,
+  rootOnlyDirectory,
   uniqueRunName,
   withPrivateUmask,
-} from '../../sources/process-hardening.ts'
-import { secretFiles } from '../../sources/secret-files.ts'
-import { createStatusTool } from '../../sources/node-tools.ts'
+} from '../../sources/process.ts'
+import { createStatusTool } from '../../sources/reports.ts'
 import type { SourceOverrides } from '../../cli/io.ts'
 
 interface Options extends SourceOverrides {

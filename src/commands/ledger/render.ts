@@ -1,6 +1,6 @@
 import type { LedgerBatch } from './ledger.ts'
 import type { LedgerRow } from './round-tracker.ts'
-import { figure } from '../../core/format.ts'
+import { count, figure } from '../../core/format.ts'
 import type { Style, Tone } from '../../cli/terminal/style.ts'
 import { oneLine } from '../status/format.ts'
 import { toJson } from '../../core/json.ts'
@@ -97,8 +97,6 @@ const span = (from: bigint | null, to: bigint | null): string =>
 /** The totals, in sentences. */
 export const renderSummary = ({ summary }: Pick<LedgerBatch, 'summary'>): readonly string[] => {
   const { firstRound, lastRound, firstBlock, lastBlock, own, blocks, skipped, unseen } = summary
-  const count = (value: number | bigint, word: string): string =>
-    `${figure(value)} ${word}${Number(value) === 1 ? '' : 's'}`
   const ownText =
     own === null
       ? 'own blocks unknown: set `node.publicKey`'

@@ -5,7 +5,7 @@ import { readCount, readTime } from '../../cli/option-values.ts'
 import { type ExitCode, type Io, isInterrupted, reportInterrupted, writeAll } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
-import { sanitize } from '../../core/sanitize.ts'
+import { sanitize } from '../../core/redact.ts'
 import { wrap } from '../../cli/terminal/layout.ts'
 
 interface Options extends ConfigOptions {

@@ -8,7 +8,7 @@ import type { ExitCode, Io } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
 import { z } from 'zod'
 import { staleAfter } from '../../core/collector.ts'
-import { type MaintenanceFile, createMaintenanceFile } from '../../sources/maintenance-file.ts'
+import { createMaintenanceFile, type MaintenanceFile } from '../../sources/checkpoint.ts'
 import { fetchSnapshot, type FetchSnapshotOptions } from '../shared/agent-snapshot.ts'
 
 interface StartOptions extends ConfigOptions {

@@ -1,9 +1,8 @@
 import { FINDINGS, hasManyTimeouts } from '../../collectors/consensus/findings.ts'
-import { figure } from '../../core/format.ts'
+import { figure, utc } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
 import { LIMITS } from '../../health/limits.ts'
 import type { Minute } from './fold.ts'
-import { iso } from './time-range.ts'
 
 /** A finding in the range. */
 export interface MonlogFinding {
@@ -47,7 +46,7 @@ export const findingsOf = ({ minutes, readFrom, ownKey }: FindingsInput): readon
           suggestion,
           text: sentence(text(newest)),
           minutes: times.length,
-          lastAt: iso(newest.to),
+          lastAt: utc(newest.to),
           isPresent: newest.to === minutes[0]?.to,
         },
       ]

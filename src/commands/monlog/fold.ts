@@ -1,7 +1,7 @@
 import { type ConsensusLogReading, createConsensusCounters } from '../../collectors/consensus/counters.ts'
 import { recordOf } from '../../collectors/consensus/kinds.ts'
 import { wholeSecond } from '../../collectors/consensus/sliding-window.ts'
-import type { Recorder } from '../../core/recorder.ts'
+import type { Recorder } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
 import type { JournalEntry } from '../../parsers/journal.ts'

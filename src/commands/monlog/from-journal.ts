@@ -1,7 +1,5 @@
 import { createGrepSupport } from '../../collectors/shared/grep-support.ts'
-import type { Clock } from '../../core/clock.ts'
-import { withDeadline } from '../../core/collector.ts'
-import { second } from '../../core/units.ts'
+import { type Clock, withDeadline } from '../../core/clock.ts'
 import { consensusLogPattern } from '../../parsers/consensus-log.ts'
 import {
   createLineJoiner,
@@ -11,11 +9,10 @@ import {
   parseJournalEntry,
 } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createNewestEntryReader } from '../../sources/journal-query.ts'
-import { createJournalRangeReader } from '../../sources/journal-range.ts'
+import { createNewestEntryReader } from '../../sources/journal.ts'
+import { createJournalRangeReader, journalTime } from '../../sources/journal-range.ts'
 import { GROUP_MESSAGE } from './extra-facts.ts'
-import type { Fold } from './fold.ts'
-import { DEBUG_PATTERN, isOwn } from './fold.ts'
+import { DEBUG_PATTERN, type Fold, isOwn } from './fold.ts'
 import type { TimeRange } from './time-range.ts'
 
 interface FoldJournalParts {
@@ -48,11 +45,11 @@ export const foldJournal = async (parts: FoldJournalParts, range: TimeRange, fol
   const own = ['-u', unit]
   // journalctl's --until is inclusive: the range ends one microsecond before `to`.
   const until = range.to - 0.001
-  const from = `--since=${moment(range.from)}`
+  const from = `--since=${journalTime(range.from)}`
 
   const [isCovered, newest, canGrep] = await Promise.all([
     withTimeout(async (signal) => {
-      const before = ['--reverse', `--until=${moment(range.from)}`]
+      const before = ['--reverse', `--until=${journalTime(range.from)}`]
       // If the unit is younger than the range, older entries of systemd show that the journal covers it.
       return (await readNewest([...before, ...own], signal)) ?? (await readNewest([...before, '_PID=1'], signal))
     }).then((entry) => entry !== undefined),
@@ -85,15 +82,12 @@ export const foldJournal = async (parts: FoldJournalParts, range: TimeRange, fol
   if (newest.some((entry) => isOwn(entry) && entry.at >= range.from)) fold.noteOwnEntry()
   if (canGrep && !fold.isDebugKnown(range.to)) {
     // Of the lines that journalctl filtered out only the level matters.
-    const filter = ['--reverse', from, `--until=${moment(until)}`, `_SYSTEMD_UNIT=${unit}`]
+    const filter = ['--reverse', from, `--until=${journalTime(until)}`, `_SYSTEMD_UNIT=${unit}`]
     const debug = await withTimeout(async (signal) => readNewest([...filter, `--grep=${DEBUG_PATTERN}`], signal))
     if (debug) fold.noteDebug(debug.at)
   }
   return { newest, unreadable }
 }
-
-/** A time in the format of journalctl, to the microsecond. */
-const moment = (at: number): string => `@${(at / second).toFixed(6)}`
 
 type WithTimeout = <T>(query: (signal: AbortSignal) => Promise<T>) => Promise<T>
 

@@ -1,5 +1,5 @@
 import { createLineJoiner, type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
-import { readRecording, type Recording } from '../../sources/recording.ts'
+import { readRecording, type Recording } from '../../sources/journal-range.ts'
 import type { Fold } from './fold.ts'
 import type { JournalContext } from './from-journal.ts'
 

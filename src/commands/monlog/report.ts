@@ -1,16 +1,15 @@
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { figure } from '../../core/format.ts'
+import { figure, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
 import { shortDuration } from '../../health/format.ts'
 import { above, LIMITS } from '../../health/limits.ts'
 import { recordOf, type ConsensusKind } from '../../collectors/consensus/kinds.ts'
-import { notPermitted } from '../../sources/journal-errors.ts'
+import { notPermitted } from '../../sources/journal.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
 import type { ExtraFacts } from './extra-facts.ts'
 import type { Folded } from './fold.ts'
 import { findingsOf, type MonlogFinding, networkSpan } from './findings.ts'
 import type { JournalContext } from './from-journal.ts'
-import { iso } from './time-range.ts'
 import type { TimeRange } from './time-range.ts'
 
 /** The analysis of a range of the consensus log. Null is unknown. It does not depend on the current time. */
@@ -83,8 +82,8 @@ export const reportOf = (parts: ReportParts): MonlogReport => {
   const report = {
     ...facts,
     window: {
-      from: iso(range.from),
-      to: iso(range.to),
+      from: utc(range.from),
+      to: utc(range.to),
       minutes: range.minutes,
       isCovered: minutes.length === range.minutes && minutes.every((one) => one.found.isCovered),
       lines: count(minutes, ({ debug_line: debug, other_line: other, panic }) => debug + other + panic),

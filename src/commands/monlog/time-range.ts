@@ -22,6 +22,3 @@ export const timeRangeTo = (to: number, since: RangeStart = { ago: minute }): Ti
   const minutes = Math.ceil(Math.min(Math.max(length, 1), LONGEST_MS) / minute)
   return { from: end - minutes * minute, to: end, minutes }
 }
-
-/** A time to the second: `2026-05-02T08:01:00Z`. */
-export const iso = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`

@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { SourceError } from '../../core/errors.ts'
-import { describeFileError } from '../../core/file-errors.ts'
+import { describeFileError, SourceError } from '../../core/errors.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import type { LogQuery } from '../../query/client/types.ts'
 import { LOG_FIELDS, type LogField } from '../../query/log-fields.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import type { LogQuery, Page, Progress, QueryClient, RunResult } from '../../query/client/types.ts'
-import { partialBytes, openPartialFile, partialPath } from '../../sources/partial-file.ts'
+import { openPartialFile, partialBytes, partialPath } from '../../sources/durable.ts'
 import {
   type CheckpointFile,
   createCheckpointSchedule,

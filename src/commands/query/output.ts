@@ -1,4 +1,4 @@
-import { checkWritable, type PartialFile, openPartialFile, partialPath } from '../../sources/partial-file.ts'
+import { checkWritable, openPartialFile, type PartialFile, partialPath } from '../../sources/durable.ts'
 
 /** The checkpoint file of a run that writes this output file. */
 export const checkpointOf = (file: string): string => `${file}.checkpoint`

@@ -1,11 +1,9 @@
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { UsageError } from '../../cli/io.ts'
-import { ConfigError } from '../../core/errors.ts'
-import { asError } from '../../core/outcome.ts'
+import { type ExitCode, type Io, UsageError } from '../../cli/io.ts'
+import { asError, ConfigError } from '../../core/errors.ts'
 import { QueryError, type QueryErrorKind } from '../../query/client/errors.ts'
 import { UNSETTLED_BLOCKS } from '../../query/client/types.ts'
 import { StandardError } from '../../tokens/errors.ts'
-import { exists } from '../../sources/partial-file.ts'
+import { exists } from '../../sources/durable.ts'
 
 const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
   fatal: 1,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { tryJson } from '../../core/json.ts'
 import { QueryError } from '../../query/client/errors.ts'
 import type { Page } from '../../query/client/types.ts'
 import type { LogField } from '../../query/log-fields.ts'
@@ -47,7 +48,9 @@ interface RowContext extends Pick<RowOptions, 'redact'> {
 }
 
 const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
-  const { data } = pageSchema.safeParse(parseBody(page.body))
+  const body = tryJson(Buffer.from(page.body).toString())
+  if (body === undefined) throw unexpected('JSON')
+  const { data } = pageSchema.safeParse(body)
   if (!data) throw unexpected('a page of logs')
   const rows = data.data
     .flatMap(({ logs }) => logs ?? [])
@@ -79,14 +82,6 @@ const rowsOf = (page: Page, { fields, redact }: RowContext): readonly Row[] => {
 const pageSchema = z.object({
   data: z.array(z.object({ logs: z.array(z.record(z.string(), z.unknown())).nullish() })),
 })
-
-const parseBody = (body: Uint8Array): unknown => {
-  try {
-    return JSON.parse(Buffer.from(body).toString())
-  } catch {
-    throw unexpected('JSON')
-  }
-}
 
 const parseNumber = (value: unknown): number | undefined => {
   const number = typeof value === 'string' && /^(?:0x[0-9a-fA-F]+|\d+)$/.test(value) ? Number(value) : value

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { toJson } from '../../core/json.ts'
-import { sanitize } from '../../core/sanitize.ts'
+import { sanitize } from '../../core/redact.ts'
 import { adviseRecovery, type RecoveryAdvice } from '../../health/recovery.ts'
 import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'

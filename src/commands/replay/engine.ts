@@ -1,7 +1,7 @@
 import { duration } from '../../core/format.ts'
 import { setMaxListeners } from 'node:events'
 import { Board } from '../../core/board.ts'
-import { createSampleIndex } from '../../core/sample-index.ts'
+import { createSampleIndex } from '../../core/metric.ts'
 import { supervise } from '../../core/supervise.ts'
 import { minute, second } from '../../core/units.ts'
 import type { Config } from '../../config/schema.ts'

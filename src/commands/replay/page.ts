@@ -1,5 +1,5 @@
-import { duration, figure } from '../../core/format.ts'
-import { sanitize } from '../../core/sanitize.ts'
+import { duration, figure, utc } from '../../core/format.ts'
+import { sanitize } from '../../core/redact.ts'
 import type { ReplayReport } from './replay.ts'
 import type { Incident } from '../../health/incidents/incidents.ts'
 import { type Firing, NOT_EVALUATED } from '../../health/incidents/rule-evaluator.ts'
@@ -103,6 +103,3 @@ export const replayAsJson = (result: ReplaySummary) => ({
   unheard: result.missingServices,
   knowsOwn: result.knowsOwn,
 })
-
-/** To the second: rules are evaluated every five seconds. */
-const utc = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`

@@ -2,10 +2,14 @@ import { ParseError, SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import { type JournalEntry, parseJournalEntry } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createNewestEntryReader } from '../../sources/journal-query.ts'
-import { createJournalRangeReader, type EntryBatch } from '../../sources/journal-range.ts'
+import { createNewestEntryReader } from '../../sources/journal.ts'
+import {
+  createJournalRangeReader,
+  type EntryBatch,
+  readRecording,
+  type Recording,
+} from '../../sources/journal-range.ts'
 import { createPrefix } from '../../sources/prefix.ts'
-import { readRecording, type Recording } from '../../sources/recording.ts'
 import { createBufferedEntries } from './buffered-entries.ts'
 
 /** The entries of one listener in a step. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
+import { type Clock, createSleepers } from '../../core/clock.ts'
 
 /** A clock that follows the entries of a recording. */
 export interface VirtualClock extends Clock {
@@ -12,33 +12,17 @@ export interface VirtualClock extends Clock {
 
 export const createVirtualClock = (start: number): VirtualClock => {
   let now = start
-  const sleepers = new Set<{ readonly due: number; readonly wake: () => void }>()
+  const sleepers = createSleepers()
   return {
     now: () => now,
     elapsed: () => now - start,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        if (signal.aborted) {
-          resolve()
-          return
-        }
-        const sleeper = {
-          due: now + ms,
-          wake: (): void => {
-            sleepers.delete(sleeper)
-            signal.removeEventListener('abort', sleeper.wake)
-            resolve()
-          },
-        }
-        signal.addEventListener('abort', sleeper.wake)
-        sleepers.add(sleeper)
-      }),
+    sleep: (ms, signal) => sleepers.sleepUntil(now + ms, signal),
     set: (next) => {
       now = Math.max(now, next)
     },
     settle,
     wake: async () => {
-      for (const { due, wake } of sleepers) if (due <= now) wake()
+      sleepers.wake(now)
       await settle()
     },
   }

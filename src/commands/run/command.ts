@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { waitForAbort } from '../../core/clock.ts'
 import { startAgent } from '../../agent/agent.ts'
 import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
@@ -39,11 +40,7 @@ Examples:
       const agent = await starting
       const { host, port } = agent.address
       log.info(`Serving http://${host.includes(':') ? `[${host}]` : host}:${port}/metrics`)
-      if (!io.signal.aborted) {
-        await new Promise((resolve) => {
-          io.signal.addEventListener('abort', resolve, { once: true })
-        })
-      }
+      await waitForAbort(io.signal)
       log.info('Stopping')
       await agent.stop()
       exit(0)

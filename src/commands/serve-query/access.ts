@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { SourceError } from '../../core/errors.ts'
-import { createMemoizeLast } from '../../core/memoize-last.ts'
+import { createMemoizeLast } from '../../core/reload.ts'
 import { Secret } from '../../core/secret.ts'
 import type { Access } from '../../query/service/api/access-control.ts'
 import { readSecretLines } from '../../sources/credential-file.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
-import { SourceError, summaryOf } from '../../core/errors.ts'
-import { asError, attempt } from '../../core/outcome.ts'
+import { asError, SourceError, summaryOf } from '../../core/errors.ts'
+import { attempt } from '../../core/collector.ts'
 import { Secret } from '../../core/secret.ts'
 import { second } from '../../core/units.ts'
 import { openClickHouseStore } from '../../query/store/clickhouse/store.ts'

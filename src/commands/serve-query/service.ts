@@ -1,10 +1,9 @@
 import type { Config } from '../../config/schema.ts'
-import type { Clock } from '../../core/clock.ts'
-import { asError } from '../../core/outcome.ts'
-import type { Recorder } from '../../core/recorder.ts'
+import { type Clock, linkAbort, waitForAbort } from '../../core/clock.ts'
+import { asError } from '../../core/errors.ts'
+import type { Recorder, Sample } from '../../core/metric.ts'
 import { second } from '../../core/units.ts'
 import type { Handler } from '../../exporter/service-server.ts'
-import type { Sample } from '../../core/metric.ts'
 import type { Access } from '../../query/service/api/access-control.ts'
 import { createQueryApi, type QueryApi } from '../../query/service/api/api.ts'
 import { readChainId } from '../../query/service/ingest/chain-head.ts'
@@ -14,7 +13,6 @@ import type { LogStore, StoreRange, StoreSize } from '../../query/store/store.ts
 import { createErrorLog, createProgressLog, type Log } from './logging.ts'
 import { openStore, type OpenStore } from './open-store.ts'
 import type { StoragePlan } from './plan.ts'
-import { waitForAbort } from './shutdown.ts'
 import { createRequestMetrics, nodeHeight, samplesOf, waitingFor } from './status.ts'
 import { respondUnavailable } from './unavailable.ts'
 
@@ -167,9 +165,8 @@ export const createService = (dependencies: ServiceDependencies): Service => {
       const opened = await openStore({ ...dependencies, scope: plan.scope, readNodeChainId }, signal)
       if (!opened) return
       const started = await start(opened.store)
-      const monitoring = new AbortController()
-      const stop = AbortSignal.any([signal, monitoring.signal])
-      const monitorEnd = monitor(started, stop)
+      const monitoring = linkAbort(signal)
+      const monitorEnd = monitor(started, monitoring.signal)
       try {
         await opened.isOfChain(signal)
         if (!signal.aborted) await follow(started.ingest, signal)

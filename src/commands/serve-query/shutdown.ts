@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
+import { type Clock, endsWithin } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 
@@ -14,34 +14,16 @@ interface Listener {
 
 /** Waits for open requests, up to the limit, and closes the listener. */
 export const drain = async (listener: Listener, clock: Clock): Promise<void> => {
-  await finishesWithin(clock, DRAIN_TIMEOUT_MS, listener.drain())
+  await endsWithin(clock, DRAIN_TIMEOUT_MS, listener.drain())
   await listener.close()
 }
 
 /** Throws a SourceError if the shutdown takes too long. */
 export const withShutdownTimeout = async (clock: Clock, ending: Promise<void>): Promise<void> => {
-  if (await finishesWithin(clock, SHUTDOWN_TIMEOUT_MS, ending)) return
+  if (await endsWithin(clock, SHUTDOWN_TIMEOUT_MS, ending)) return
   throw new SourceError({
     doing: 'stop gracefully',
     happened: `it took longer than ${SHUTDOWN_TIMEOUT_MS / second} s`,
     advice: 'acknowledged blocks are in the store; unfinished writes are not',
   })
-}
-
-/** Resolves when the signal aborts. */
-export const waitForAbort = async (signal: AbortSignal): Promise<void> => {
-  if (signal.aborted) return
-  await new Promise((resolve) => {
-    signal.addEventListener('abort', resolve, { once: true })
-  })
-}
-
-/** Whether the work ended within this time. */
-const finishesWithin = async (clock: Clock, ms: number, work: Promise<void>): Promise<boolean> => {
-  const done = new AbortController()
-  try {
-    return await Promise.race([work.then(() => true), clock.sleep(ms, done.signal).then(() => false)])
-  } finally {
-    done.abort()
-  }
 }

@@ -1,7 +1,6 @@
-import type { Recorder } from '../../core/recorder.ts'
+import { type Recorder, type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import { minute } from '../../core/units.ts'
 import { INGEST_FAILURES, INGEST_PHASES } from '../../query/service/metrics.ts'
-import { type Sample, sample, sampleIfKnown } from '../../core/metric.ts'
 import type { RequestObserver } from '../../query/service/api/response.ts'
 import type { IngestPhase, IngestState } from '../../query/service/ingest/state.ts'
 import type { StoreSize } from '../../query/store/store.ts'

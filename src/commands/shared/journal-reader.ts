@@ -12,9 +12,8 @@ import {
   parseJournalEntry,
 } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
-import { createNewestEntryReader } from '../../sources/journal-query.ts'
-import { createJournal } from '../../sources/journal.ts'
-import { createJournalRangeReader } from '../../sources/journal-range.ts'
+import { createJournal, createNewestEntryReader } from '../../sources/journal.ts'
+import { createJournalRangeReader, journalTime } from '../../sources/journal-range.ts'
 import { MAX_LINE_MS, joinSplitLines } from './split-lines.ts'
 
 interface JournalQuery {
@@ -108,7 +107,7 @@ async function* readRange(
     match: [
       '-u',
       unit,
-      ...(from === undefined ? [] : [`--since=@${(from / second).toFixed(6)}`]),
+      ...(from === undefined ? [] : [`--since=${journalTime(from)}`]),
       ...(isFiltered ? [`--grep=${grep}`] : []),
     ],
     ...(until === undefined ? {} : { until }),

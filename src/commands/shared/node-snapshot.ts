@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import type { Offered } from '../../agent/collectors.ts'
 import type { Config } from '../../config/schema.ts'
 import type { Board, CollectorStatus as BoardStatus } from '../../core/board.ts'
-import type { Clock } from '../../core/clock.ts'
+import { type Clock, linkAbort } from '../../core/clock.ts'
 import type { Collector } from '../../core/collector.ts'
 import { toApiJson } from '../../core/json.ts'
 import { redact, redactAll } from '../../core/redact.ts'
@@ -36,12 +36,8 @@ interface Options extends SourceOverrides {
 export const collectSnapshot = async (options: Options): Promise<NodeSnapshot> => {
   const { config, clock, path, signal, onWaiting = () => undefined } = options
   const { exec = createExec({ clock, path }), ask = createHttpClient(clock) } = options
-  const ending = new AbortController()
-  setMaxListeners(100, ending.signal)
-  const end = (): void => {
-    ending.abort()
-  }
-  signal.addEventListener('abort', end, { once: true })
+  const linked = linkAbort(signal)
+  setMaxListeners(100, linked.signal)
   const { board, exposition, offer, prefix } = await createRuntime({
     clock,
     path,
@@ -53,7 +49,7 @@ export const collectSnapshot = async (options: Options): Promise<NodeSnapshot> =
     complain: () => undefined,
   })
   const offered = offer(config)
-  const context = { clock, signal: ending.signal }
+  const context = { clock, signal: linked.signal }
   const running: Promise<void>[] = []
   const startedAt = clock.elapsed()
   try {
@@ -77,8 +73,7 @@ export const collectSnapshot = async (options: Options): Promise<NodeSnapshot> =
       metrics,
     }
   } finally {
-    signal.removeEventListener('abort', end)
-    end()
+    linked.abort()
     exec.killAll()
     await Promise.all(running)
   }

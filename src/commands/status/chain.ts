@@ -1,11 +1,11 @@
-import { duration, figure } from '../../core/format.ts'
+import { count, duration, figure } from '../../core/format.ts'
 import { LIMITS, USUAL_RATE } from '../../health/limits.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 import { fact } from './fact.ts'
 import { rpcReading } from './rpc.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { nullableInteger, nullableFlag, listOf, nullableNumber, lenientObject, nullableText } from './reading-schema.ts'
-import { relativeTime, count } from './format.ts'
+import { relativeTime } from './format.ts'
 
 const schema = lenientObject({
   references: listOf(

@@ -9,7 +9,8 @@ import { statusDocument, renderJson } from './document.ts'
 import { type Page, renderPage } from './page.ts'
 import { createView, joined, type Section } from './section.ts'
 import { ALL, suggestSection, SECTIONS, sectionsFor } from './sections.ts'
-import { oneLine, utc } from './format.ts'
+import { oneLine } from './format.ts'
+import { utc } from '../../core/format.ts'
 import { readWatchSeconds, watch, type WatchedPage } from '../../cli/terminal/watch.ts'
 
 interface StatusOptions extends ConfigOptions {

@@ -2,7 +2,8 @@ import type { z } from 'zod'
 import { fact } from './fact.ts'
 import { type Section, joined, summary, type View } from './section.ts'
 import { nullableNumber, listOf, lenientObject, timestamp, nullableText } from './reading-schema.ts'
-import { count, iso, timeWithAge } from './format.ts'
+import { count } from '../../core/format.ts'
+import { iso, timeWithAge } from './format.ts'
 
 const schema = listOf(
   lenientObject({

@@ -1,8 +1,7 @@
-import { figure } from '../../core/format.ts'
+import { count, figure } from '../../core/format.ts'
 import { fact } from './fact.ts'
 import { FROM_STATUS_REPORT, statusReport } from './report.ts'
 import { type Section, summary } from './section.ts'
-import { count } from './format.ts'
 
 export const peers: Section = {
   name: 'peers',

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { SampleIndex } from '../../core/sample-index.ts'
+import type { SampleIndex } from '../../core/metric.ts'
 import type { NodeSnapshot, CollectorStatus } from '../../health/snapshot.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 import type { Fact } from './fact.ts'

@@ -1,8 +1,8 @@
-import { duration } from '../../core/format.ts'
+import { count, duration, utc } from '../../core/format.ts'
 import { type Fact, fact } from './fact.ts'
 import { FROM_STATUS_REPORT, statusReport } from './report.ts'
 import { joined, type Section, type Summary, summary, type View } from './section.ts'
-import { count, iso, relativeTime, signalName, utc } from './format.ts'
+import { iso, relativeTime, signalName } from './format.ts'
 import type { z } from 'zod'
 import type { Tone } from '../../cli/terminal/style.ts'
 import {

@@ -1,4 +1,4 @@
-import { duration, figure, size } from '../../core/format.ts'
+import { count, duration, figure, size } from '../../core/format.ts'
 import { LIMITS } from '../../health/limits.ts'
 import { type Fact, fact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
@@ -11,7 +11,7 @@ import {
   objectOrNull,
   nullableText,
 } from './reading-schema.ts'
-import { count, share } from './format.ts'
+import { share } from './format.ts'
 
 const list = objectOrNull({
   chunks: nullableNumber,

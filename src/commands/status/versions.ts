@@ -3,7 +3,8 @@ import type { Tone } from '../../cli/terminal/style.ts'
 import { type Fact, fact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { recordOf, nullableFlag, listOf, lenientObject, timestamp, nullableText } from './reading-schema.ts'
-import { relativeTime, iso, utc } from './format.ts'
+import { iso, relativeTime } from './format.ts'
+import { utc } from '../../core/format.ts'
 
 const schema = lenientObject({
   programs: recordOf(

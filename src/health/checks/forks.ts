@@ -1,4 +1,4 @@
-import type { SampleIndex } from '../../core/sample-index.ts'
+import type { SampleIndex } from '../../core/metric.ts'
 import { second } from '../../core/units.ts'
 import { type Check, finding } from '../finding.ts'
 import { below, LIMITS } from '../limits.ts'

@@ -1,6 +1,5 @@
-import type { Recorder } from '../../core/recorder.ts'
+import type { CounterName, HistogramName, Recorder } from '../../core/metric.ts'
 import { hour } from '../../core/units.ts'
-import type { HistogramName, CounterName } from '../../core/metric.ts'
 
 type Labels = Readonly<Record<string, string>>
 

@@ -1,4 +1,4 @@
-import type { SampleIndex } from '../../core/sample-index.ts'
+import type { SampleIndex } from '../../core/metric.ts'
 import { renderDuration } from '../../core/units.ts'
 import type { CounterHistory } from './counter-history.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { excerpt } from '../../core/errors.ts'
-import type { SampleIndex } from '../../core/sample-index.ts'
+import type { SampleIndex } from '../../core/metric.ts'
 import { minute, second } from '../../core/units.ts'
 import { isSyncing } from '../../core/agreement.ts'
 import { isAdvancing, servicesDown } from '../facts.ts'

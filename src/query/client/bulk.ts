@@ -1,4 +1,5 @@
-import { asError } from '../../core/outcome.ts'
+import { linkAbort } from '../../core/clock.ts'
+import { asError } from '../../core/errors.ts'
 import { type Deliver } from './deliver.ts'
 import { type FetchPage } from './fetch-page.ts'
 import { type CheckedPage } from './page.ts'
@@ -26,23 +27,17 @@ interface Range {
  * shows how many blocks fill a page, and whether the service responds at all.
  */
 export const fetchBulk = async (options: BulkOptions): Promise<void> => {
-  const cancel = new AbortController()
-  const stop = (): void => {
-    cancel.abort()
-  }
-  options.signal.addEventListener('abort', stop, { once: true })
-  if (options.signal.aborted) stop()
-  const queue = createRangeQueue(options, cancel.signal)
+  const linked = linkAbort(options.signal)
+  const queue = createRangeQueue(options, linked.signal)
   try {
     while (!queue.isDone()) {
       queue.fill()
       const page = queue.take()
       if (page === undefined) await queue.nextResponse()
-      else await options.deliver(page, cancel.signal)
+      else await options.deliver(page, linked.signal)
     }
   } finally {
-    stop()
-    options.signal.removeEventListener('abort', stop)
+    linked.abort()
     await queue.settled()
   }
 }

@@ -1,3 +1,4 @@
+import { isObject, tryJson } from '../../core/json.ts'
 import { minute } from '../../core/units.ts'
 import { createEndpoint } from './endpoint.ts'
 import { createErrorFactory, type ErrorFactory } from './errors.ts'
@@ -13,7 +14,7 @@ import {
 import { runQuery } from './run.ts'
 import { createTransport } from './transport.ts'
 import { type ClientOptions, DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, type QueryClient } from './types.ts'
-import { isObject, parseInteger } from './wire-format.ts'
+import { parseInteger } from './wire-format.ts'
 
 /** How long the highest height that the service reported is kept. */
 const HEIGHT_LIFETIME_MS = minute
@@ -89,11 +90,3 @@ const requestHeight = async (sendRequest: SendRequest, request: HeightRequest): 
 }
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || host.startsWith('127.')
-
-const tryJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

@@ -1,4 +1,5 @@
-import { type Envelope, isObject, parseInteger, readEnvelope, type ShapeError } from './wire-format.ts'
+import { isObject, tryJson } from '../../core/json.ts'
+import { type Envelope, parseInteger, readEnvelope, type ShapeError } from './wire-format.ts'
 
 /** The coverage of a page: what the client checks before it delivers the page. */
 export interface Coverage {
@@ -216,11 +217,3 @@ const logsOf = (entry: unknown): readonly unknown[] =>
   isObject(entry) && Array.isArray(entry['logs']) ? entry['logs'] : []
 
 const blockOf = (log: unknown): number => (isObject(log) ? (parseInteger(log['block_number']) ?? Infinity) : Infinity)
-
-const tryJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

@@ -1,4 +1,4 @@
-import { type Clock } from '../../core/clock.ts'
+import { backoff, type Clock } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'
 import { type ErrorFactory } from './errors.ts'
 
@@ -74,7 +74,7 @@ export const createNoProgressGuard = (clock: Clock, queryError: ErrorFactory) =>
       if (failures >= MIN_ATTEMPTS && clock.elapsed() - firstAt >= MIN_DURATION_MS) {
         throw queryError('no-progress', 'it responds but returns no further blocks', evidence)
       }
-      const ms = Math.max(minWaitMs, Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (failures - 1)))
+      const ms = Math.max(minWaitMs, backoff(failures, FIRST_WAIT_MS, MAX_WAIT_MS))
       nextAt = clock.elapsed() + ms
       return ms
     },

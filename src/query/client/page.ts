@@ -1,7 +1,8 @@
+import { isObject, tryJson } from '../../core/json.ts'
 import { type Coverage, scanCoverage, withoutLogsAfter } from './coverage-scan.ts'
 import { type ErrorFactory } from './errors.ts'
 import { type BlockHash, type Page, type RawLog } from './types.ts'
-import { isObject, readEnvelope, readLogs, type ShapeError } from './wire-format.ts'
+import { readEnvelope, readLogs, type ShapeError } from './wire-format.ts'
 
 /** A page with the fields that only the client needs. */
 export interface CheckedPage extends Page {
@@ -86,12 +87,8 @@ const parsePage = (body: Buffer, end: number, shapeError: ShapeError) => {
 
 const parseResponse = (body: Buffer, shapeError: ShapeError): Readonly<Record<string, unknown>> => {
   const text = body.toString('utf8')
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw shapeError('the response is not JSON', text)
-  }
+  const value = tryJson(text)
+  if (value === undefined) throw shapeError('the response is not JSON', text)
   if (!isObject(value)) throw shapeError('the response is not a JSON object', text)
   return value
 }

@@ -1,4 +1,4 @@
-import { type Clock } from '../../core/clock.ts'
+import { backoff, type Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/units.ts'
 import { type ErrorFactory, QueryError } from './errors.ts'
 import { type Limiter, MAX_WAIT_MS } from './limiter.ts'
@@ -123,7 +123,7 @@ const waitMsOf = (
   return Math.max(ms, waits > TRUSTED_WAITS ? doubledMs(waits - TRUSTED_WAITS + 1) : second)
 }
 
-const doubledMs = (times: number): number => Math.min(minute, second * 2 ** (times - 1))
+const doubledMs = (times: number): number => backoff(times, second, minute)
 
 const FIRST_BACKOFF_MS = 200
 const MAX_BACKOFF_MS = 5 * second
@@ -132,7 +132,7 @@ const MIN_SHARE = 1 / 4
 
 /** How long to wait after the given attempt, in milliseconds: random, at most twice as long each time. */
 export const backoffMs = (attempt: number): number =>
-  (MIN_SHARE + (1 - MIN_SHARE) * Math.random()) * Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (attempt - 1))
+  (MIN_SHARE + (1 - MIN_SHARE) * Math.random()) * backoff(attempt, FIRST_BACKOFF_MS, MAX_BACKOFF_MS)
 
 /** Repeats an attempt once after a QueryError('protocol'): a proxy or one bad instance may have caused it. */
 export const retryOnProtocolError = async <T>(attempt: () => Promise<T>, wait: () => Promise<void>): Promise<T> => {

@@ -1,8 +1,8 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { brotliDecompress, gunzip } from 'node:zlib'
-import { type Clock } from '../../core/clock.ts'
-import { asError } from '../../core/outcome.ts'
+import { type Clock, linkAbort } from '../../core/clock.ts'
+import { asError, errorCode } from '../../core/errors.ts'
 import { minute } from '../../core/units.ts'
 import { type Endpoint, urlOf } from './endpoint.ts'
 
@@ -53,17 +53,8 @@ interface TransportOptions {
 export const createTransport = ({ endpoint, clock, timeout, maxBytes }: TransportOptions): Transport => {
   const pool = createPool(endpoint.url.protocol, clock)
   return async (path, body, signal) => {
-    // Linked by hand: `AbortSignal.any` on a signal that lives as long as the process leaks memory on Node 20.
-    const cancel = new AbortController()
-    const finished = new AbortController()
-    const stop = (): void => {
-      cancel.abort()
-    }
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) stop()
-    void clock.sleep(timeout, finished.signal).then(() => {
-      if (!finished.signal.aborted) stop()
-    })
+    const linked = linkAbort(signal)
+    void clock.sleep(timeout, linked.signal).then(linked.abort)
     const { agent, release } = pool.acquire()
     try {
       const message = await send({
@@ -71,18 +62,17 @@ export const createTransport = ({ endpoint, clock, timeout, maxBytes }: Transpor
         agent,
         headers: endpoint.headers,
         body,
-        signal: cancel.signal,
+        signal: linked.signal,
       })
       return await readReply(message, maxBytes)
     } catch (error) {
       if (error instanceof TransportError) return error.failure
-      if (cancel.signal.aborted) {
+      if (linked.signal.aborted) {
         return { kind: 'retry', happened: 'no answer in time', isTimeout: true }
       }
       return connectionFailureOf(asError(error))
     } finally {
-      signal.removeEventListener('abort', stop)
-      finished.abort()
+      linked.abort()
       release()
     }
   }
@@ -206,7 +196,7 @@ const decompress = async (bytes: Buffer, encoding: string | undefined, max: numb
   try {
     return await inflate(name === 'br' ? 'br' : 'gzip', bytes, max)
   } catch (error) {
-    const code = codeOf(asError(error))
+    const code = errorCode(error, asError(error).name)
     if (code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge()
     throw new TransportError({
       kind: 'protocol',
@@ -229,9 +219,6 @@ const inflate = async (compression: 'gzip' | 'br', bytes: Buffer, maxOutputLengt
     else gunzip(bytes, options, done)
   })
 
-/** The code of a system error, or the name of any other. */
-const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : error.name)
-
 const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
@@ -246,7 +233,7 @@ const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
 const CERTIFICATE = /^(?:CERT_|ERR_TLS|ERR_SSL|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH)/
 
 const connectionFailureOf = (error: Error): TransportFailure => {
-  const code = codeOf(error)
+  const code = errorCode(error, error.name)
   if (CERTIFICATE.test(code)) {
     return { kind: 'fatal', happened: `no trusted connection (${code})` }
   }

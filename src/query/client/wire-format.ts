@@ -1,3 +1,4 @@
+import { isObject } from '../../core/json.ts'
 import { ConfigError } from '../../core/errors.ts'
 import { LOG_FIELDS } from '../log-fields.ts'
 import { type BlockHash, type LogQuery, type RawLog } from './types.ts'
@@ -50,9 +51,6 @@ export interface Envelope {
 
 /** Creates the error for a response of the wrong shape. */
 export type ShapeError = (happened: string, evidence: string) => Error
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A value as JSON, for an error message. */
 const jsonOf = (value: unknown): string => {

@@ -1,3 +1,4 @@
+import { tryJson } from '../../core/json.ts'
 import { tokenEventsIn, TOKENS, TRANSFER } from '../chain/token-events.ts'
 
 interface ServiceRange {
@@ -43,12 +44,7 @@ interface Body {
 }
 
 const readBody = (text: string) => {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const body = tryJson(text)
   if (typeof body !== 'object' || body === null) return undefined
   const { from_block: from, to_block: to, logs }: Body = body
   if (!isBlock(from) || !(to === undefined || to === null || isBlock(to)) || !Array.isArray(logs)) {

@@ -1,3 +1,4 @@
+import { tryJson } from '../../core/json.ts'
 import { type Block, type Chain, FINAL_AFTER } from '../chain/chain.ts'
 import type { HttpRequest, HttpResponse } from '../endpoints.ts'
 import { bareDirective, type Directive } from '../scenario/directives.ts'
@@ -78,12 +79,7 @@ type AnswerMethod = (method: string, params: readonly unknown[]) => Reply
 
 /** The response body for a request body: one call or a batch, always JSON-RPC 2.0. */
 const respond = (body: string, answerMethod: AnswerMethod): string => {
-  let calls: unknown
-  try {
-    calls = JSON.parse(body)
-  } catch {
-    return JSON.stringify(PARSE_ERROR)
-  }
+  const calls = tryJson(body)
   return JSON.stringify(
     Array.isArray(calls)
       ? calls.map((call: unknown) => respondToCall(call, answerMethod))

@@ -4,8 +4,8 @@ import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { asError } from '../../core/outcome.ts'
-import { shellQuote } from '../../core/shell-quote.ts'
+import { asError } from '../../core/errors.ts'
+import { shellQuote } from '../../core/format.ts'
 
 /** A part of the behaviour of a tool. The last one is its exit status. */
 export type Frame =

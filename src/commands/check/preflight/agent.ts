@@ -1,5 +1,5 @@
 import { parseUnitFiles, UNIT_FILE_PROPERTIES } from '../../../parsers/systemctl.ts'
-import { isPortInUse } from '../../../sources/port.ts'
+import { isPortInUse } from '../../../sources/endpoints.ts'
 import type { Finding } from '../../../health/finding.ts'
 import { ParseError, SourceError } from '../../../core/errors.ts'
 import { version } from '../../../core/version.ts'

@@ -1,6 +1,6 @@
 import type { Config } from '../../../config/schema.ts'
 import type { Clock } from '../../../core/clock.ts'
-import type { Access } from '../../../sources/permissions.ts'
+import type { Access } from '../../../sources/process.ts'
 import type { Exec } from '../../../sources/exec.ts'
 import type { SendRequest } from '../../../sources/http.ts'
 import type { KeyFiles } from '../../../sources/key-files.ts'

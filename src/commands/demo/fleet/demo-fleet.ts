@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { ExitCode, Io } from '../../../cli/io.ts'
-import type { Clock } from '../../../core/clock.ts'
+import { type Clock, endsWithin } from '../../../core/clock.ts'
 import { size } from '../../../core/format.ts'
 import { freePort } from '../free-port.ts'
 import { readScrapeConfig, serveFleet, targetsOf } from './fleet-server.ts'
@@ -48,7 +48,7 @@ export const demoFleet = async (io: Io, options: DemoFleetOptions): Promise<Exit
       }
     } finally {
       // Whatever is still running then ends with the process.
-      await Promise.race([fleet.stop(), clock.sleep(STOP_TIMEOUT_MS, new AbortController().signal)])
+      await endsWithin(clock, STOP_TIMEOUT_MS, fleet.stop())
     }
     return 0
   } finally {

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { errorCode } from '../../../core/errors.ts'
 import type { Clock } from '../../../core/clock.ts'
 import { createChain } from '../../../simulator/chain/chain.ts'
 import { type Member, startMember } from './member.ts'
@@ -93,6 +94,6 @@ const isAlive = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
+    return errorCode(error) !== 'ESRCH'
   }
 }

@@ -1,12 +1,7 @@
-import type { Clock } from '../../../core/clock.ts'
+import { type Clock, createSleepers } from '../../../core/clock.ts'
 
 /** The shortest sleep in a fleet, in milliseconds. */
 const TICK_MS = 25
-
-interface Sleeper {
-  readonly due: number
-  readonly wake: () => void
-}
 
 /**
  * One timer for all sleepers, until the signal aborts: a fleet has thousands of them, most of which are deadlines that
@@ -14,32 +9,17 @@ interface Sleeper {
  * time.
  */
 export const createSharedClock = (clock: Clock, signal: AbortSignal): Clock => {
-  const sleepers = new Set<Sleeper>()
+  const sleepers = createSleepers()
   const tick = async (): Promise<void> => {
     while (!signal.aborted) {
       await clock.sleep(TICK_MS, signal)
-      const now = clock.elapsed()
-      for (const sleeper of sleepers) if (sleeper.due <= now) sleeper.wake()
+      sleepers.wake(clock.elapsed())
     }
   }
   void tick()
   return {
     now: () => clock.now(),
     elapsed: () => clock.elapsed(),
-    sleep: async (ms, by) =>
-      await new Promise<void>((resolve) => {
-        if (by.aborted) {
-          resolve()
-          return
-        }
-        const wake = (): void => {
-          sleepers.delete(sleeper)
-          by.removeEventListener('abort', wake)
-          resolve()
-        }
-        const sleeper: Sleeper = { due: clock.elapsed() + ms, wake }
-        by.addEventListener('abort', wake)
-        sleepers.add(sleeper)
-      }),
+    sleep: (ms, by) => sleepers.sleepUntil(clock.elapsed() + ms, by),
   }
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Clock } from '../../../core/clock.ts'
-import { withDeadline } from '../../../core/collector.ts'
+import { type Clock, withDeadline } from '../../../core/clock.ts'
 import type { Filter, LogStore } from '../../store/store.ts'
 import { type Access, createAdmission } from './access-control.ts'
 import { answerQuery } from './answer.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/clock.ts'
+import { type Clock, linkAbort } from '../../../core/clock.ts'
 import { retryLater } from './http-error.ts'
 import type { QueryLimits } from './limits.ts'
 
@@ -23,19 +23,16 @@ export const createConcurrencyLimit = ({ limits, clock }: ConcurrencyLimitOption
     else running -= 1
   }
   const waitForSlot = async (signal: AbortSignal): Promise<boolean> => {
-    const stopWaiting = new AbortController()
-    const stop = (): void => stopWaiting.abort()
+    const linked = linkAbort(signal)
     let isGranted = false
     const grant = (): void => {
       waiting.delete(grant)
       isGranted = true
-      stop()
+      linked.abort()
     }
     waiting.add(grant)
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) stop()
-    await clock.sleep(limits.waitMs, stopWaiting.signal)
-    signal.removeEventListener('abort', stop)
+    await clock.sleep(limits.waitMs, linked.signal)
+    linked.abort()
     waiting.delete(grant)
     return isGranted
   }

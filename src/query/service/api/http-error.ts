@@ -1,5 +1,4 @@
-import { SourceError } from '../../../core/errors.ts'
-import { asError } from '../../../core/outcome.ts'
+import { asError, SourceError } from '../../../core/errors.ts'
 import { StoreError } from '../../store/errors.ts'
 
 /** Error codes of the API and their HTTP status. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isObject, tryJson } from '../../../core/json.ts'
 import { HttpError } from './http-error.ts'
 
 /** Throws unless the content type is uncompressed JSON. */
@@ -40,15 +41,13 @@ export const readBody = async (request: IncomingMessage, most: number): Promise<
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const DEEPEST = 16
 
 /** Parses the object in a body. Duplicate keys are rejected: JSON parsers differ in which of the two they use. */
 export const parseObject = (bytes: Uint8Array): JsonObject => {
   const text = decode(bytes)
-  const value = parse(text)
+  const value = tryJson(text)
+  if (value === undefined) throw new HttpError('bad_json', 'the body is not valid JSON')
   if (!isObject(value)) throw new HttpError('bad_json', 'the body is not a JSON object')
   checkKeys(text)
   return value
@@ -61,14 +60,6 @@ const decode = (bytes: Uint8Array): string => {
     return UTF8.decode(bytes)
   } catch {
     throw new HttpError('bad_json', 'the body is not UTF-8')
-  }
-}
-
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new HttpError('bad_json', 'the body is not valid JSON')
   }
 }
 

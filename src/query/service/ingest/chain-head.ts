@@ -1,7 +1,8 @@
+import { isObject } from '../../../core/json.ts'
 import type { Clock } from '../../../core/clock.ts'
 import { minute } from '../../../core/units.ts'
 import { classifyRpcError, FatalIngestError, NodeRejectedError } from './errors.ts'
-import { isRecord, parseResult, quantity } from './fields.ts'
+import { parseResult, quantity } from './fields.ts'
 import type { Headers } from './headers.ts'
 import { type FullHeader, parseHead } from './parse.ts'
 import { type Call, createRpc, invalidResponse, type Reply, type Rpc } from './rpc.ts'
@@ -53,7 +54,7 @@ export const createChainHeadReader = (options: ChainHeadOptions): ReadChainHead 
     const head = parseResult('the newest block', resultOf(block), parseHead)
     const at = clock.elapsed()
     const nothing = { height: null, hash: null, at }
-    const isSyncing = syncing !== undefined && 'result' in syncing && isRecord(syncing.result)
+    const isSyncing = syncing !== undefined && 'result' in syncing && isObject(syncing.result)
     if (isSyncing) return { ...nothing, behind: 'the node is syncing' }
     if (head === null) return { ...nothing, behind: null }
     const isFinal = tag === 'finalized'

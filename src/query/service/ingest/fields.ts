@@ -1,12 +1,10 @@
+import { isObject } from '../../../core/json.ts'
 import { IngestError } from './errors.ts'
 
 /** A field of a response is invalid. The message names the expected value. */
 export class FieldError extends Error {
   override name = 'FieldError'
 }
-
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const QUANTITY = /^0x[0-9a-f]{1,14}$/i
 
@@ -53,7 +51,7 @@ export const list = (value: unknown, name: string): readonly unknown[] => {
 }
 
 export const record = (value: unknown, name: string): Readonly<Record<string, unknown>> => {
-  if (isRecord(value)) return value
+  if (isObject(value)) return value
   throw new FieldError(`${name} as an object`)
 }
 

@@ -1,4 +1,5 @@
-import { asError } from '../../../core/outcome.ts'
+import { backoff } from '../../../core/clock.ts'
+import { asError } from '../../../core/errors.ts'
 import { minute, second } from '../../../core/units.ts'
 import { StoreError } from '../../store/errors.ts'
 import { createBlockReader } from './block-reader.ts'
@@ -54,7 +55,7 @@ export const createIngest = (ingestOptions: IngestOptions): Ingest => {
     tracker.recordFailure(error)
     if (!isTransient(error)) throw error
     tracker.setPhase('waiting')
-    const doubled = Math.min(MAX_WAIT, FIRST_WAIT * 2 ** Math.min(failures - 1, 10))
+    const doubled = backoff(failures, FIRST_WAIT, MAX_WAIT)
     const retryAfter = error instanceof IngestError ? (error.wait ?? 0) : 0
     return Math.max(doubled, Math.min(retryAfter, MAX_RETRY_AFTER))
   }

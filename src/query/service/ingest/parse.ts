@@ -1,5 +1,6 @@
+import { isObject } from '../../../core/json.ts'
 import { type BlockHeader, type StoredLog } from '../../store/store.ts'
-import { address, bytes, FieldError, hash, isRecord, list, quantity, record } from './fields.ts'
+import { address, bytes, FieldError, hash, list, quantity, record } from './fields.ts'
 
 /** A block header with the fields that verify the logs. */
 export interface FullHeader extends BlockHeader {
@@ -26,7 +27,7 @@ export const parseHead = (value: unknown): FullHeader | null => {
     parentHash: hash(block['parentHash'], 'parentHash'),
     timestamp: seconds(block['timestamp']),
     transactions: list(block['transactions'], 'transactions').map((each) =>
-      hash(isRecord(each) ? each['hash'] : each, 'transactions'),
+      hash(isObject(each) ? each['hash'] : each, 'transactions'),
     ),
     bloom: bloomOf(block['logsBloom']),
   }

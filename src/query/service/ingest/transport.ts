@@ -2,9 +2,8 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isAscii } from 'node:buffer'
 import { gunzip } from 'node:zlib'
-import type { Clock } from '../../../core/clock.ts'
-import { ConfigError } from '../../../core/errors.ts'
-import { asError } from '../../../core/outcome.ts'
+import { type Clock, linkAbort } from '../../../core/clock.ts'
+import { asError, ConfigError, errorCode } from '../../../core/errors.ts'
 import { redactUrl } from '../../../core/redact.ts'
 import { IngestError, NodeTimeoutError, TooLargeError } from './errors.ts'
 
@@ -33,20 +32,11 @@ export const createTransport = (options: TransportOptions): SendRequest => {
   const Agent = url.protocol === 'https:' ? HttpsAgent : HttpAgent
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return async (body, signal) => {
-    // Not AbortSignal.any: on Node 20 it leaks if one of the signals lives as long as the process.
-    const cancel = new AbortController()
-    const finished = new AbortController()
-    const stop = (): void => {
-      cancel.abort()
-    }
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) stop()
-    void clock.sleep(timeout, finished.signal).then(() => {
-      if (!finished.signal.aborted) stop()
-    })
+    const linked = linkAbort(signal)
+    void clock.sleep(timeout, linked.signal).then(linked.abort)
     const doing = `call the node at ${redactUrl(rpcUrl)}`
     try {
-      const message = await sendWithRetry({ url, agent, body, signal: cancel.signal })
+      const message = await sendWithRetry({ url, agent, body, signal: linked.signal })
       const text = await readText(message, options.maxBytes)
       return { status: message.statusCode ?? 0, text, wait: retryAfterOf(message) }
     } catch (error) {
@@ -54,14 +44,13 @@ export const createTransport = (options: TransportOptions): SendRequest => {
         const happened = 'the response is too large'
         throw new TooLargeError('refused', { doing, happened })
       }
-      if (cancel.signal.aborted) {
+      if (linked.signal.aborted) {
         throw new NodeTimeoutError('unreachable', { doing, happened: 'request timed out' })
       }
-      const happened = `no connection (${codeOf(asError(error))})`
+      const happened = `no connection (${errorCode(error, asError(error).name)})`
       throw new IngestError('unreachable', { doing, happened })
     } finally {
-      signal.removeEventListener('abort', stop)
-      finished.abort()
+      linked.abort()
     }
   }
 }
@@ -160,12 +149,9 @@ const decompress = async (bytes: Buffer, maxOutputLength: number): Promise<Buffe
   new Promise((resolve, reject) => {
     gunzip(bytes, { maxOutputLength, chunkSize: CHUNK }, (error, body) => {
       if (error === null) resolve(body)
-      else reject(codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? new OversizeError() : error)
+      else reject(errorCode(error) === 'ERR_BUFFER_TOO_LARGE' ? new OversizeError() : error)
     })
   })
-
-/** The system error code, or the name of the error if there is none. */
-const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : error.name)
 
 /** Measures how long the node works for the ingest. */
 export interface NodeTimer {

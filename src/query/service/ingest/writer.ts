@@ -1,4 +1,4 @@
-import { asError } from '../../../core/outcome.ts'
+import { asError } from '../../../core/errors.ts'
 import { type Block, type LogStore, type StoreRange } from '../../store/store.ts'
 import { type RetentionEnforcer } from './retention.ts'
 import { type Position } from './block-reader.ts'

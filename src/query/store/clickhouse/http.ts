@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
-import type { Clock } from '../../../core/clock.ts'
-import { asError } from '../../../core/outcome.ts'
+import { type Clock, linkAbort } from '../../../core/clock.ts'
+import { asError, errorCode } from '../../../core/errors.ts'
 import type { Secret } from '../../../core/secret.ts'
 import { StoreError } from '../errors.ts'
 
@@ -35,35 +35,21 @@ export const createSendStatement =
   async (statement: StatementRequest): Promise<void> => {
     const { host, signal, timeout, take } = statement
     const doing = `query ClickHouse at ${host}`
-    const ended = new AbortController()
-    const cancel = new AbortController()
-    let isLate = false
-    // Not AbortSignal.any: on Node 20 it leaks if one of the signals lives as long as the process.
-    const stop = (): void => {
-      cancel.abort()
-    }
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) stop()
-    void clock.sleep(timeout, ended.signal).then(() => {
-      if (ended.signal.aborted) return
-      isLate = true
-      stop()
-    })
+    const linked = linkAbort(signal)
+    void clock.sleep(timeout, linked.signal).then(linked.abort)
     try {
-      const response = await responseOf(statement, cancel.signal)
+      const response = await responseOf(statement, linked.signal)
       const chunks: AsyncIterable<Buffer> = response
       if (response.statusCode !== 200) throw serverError(statement, doing, await shortTextOf(chunks))
       for await (const chunk of chunks) if (!take(chunk)) return
     } catch (error) {
       if (error instanceof StoreError) throw error
       if (signal.aborted) throw new StoreError('aborted', { doing, happened: 'the operation was aborted' })
-      if (isLate) throw new StoreError('unavailable', { doing, happened: 'request timed out' })
-      const happened = `connection failed (${errorDetailOf(error)})`
+      if (linked.signal.aborted) throw new StoreError('unavailable', { doing, happened: 'request timed out' })
+      const happened = `connection failed (${errorCode(error, asError(error).message)})`
       throw new StoreError('unavailable', { doing, happened })
     } finally {
-      signal.removeEventListener('abort', stop)
-      ended.abort()
-      cancel.abort()
+      linked.abort()
     }
   }
 
@@ -97,9 +83,4 @@ const serverError = ({ password }: StatementRequest, doing: string, message: str
   const happened = code === undefined ? 'the server returned an error' : `the server returned error code ${code}`
   const kind = code !== undefined && PERMANENT_CODES.includes(code) ? 'broken' : 'unavailable'
   return new StoreError(kind, { doing, happened, evidence })
-}
-
-const errorDetailOf = (thrown: unknown): string => {
-  const error = asError(thrown)
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.message
 }

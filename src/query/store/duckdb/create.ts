@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, open, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { describeFileError } from '../../../core/file-errors.ts'
+import { describeFileError, errorCode } from '../../../core/errors.ts'
 import { StoreError } from '../errors.ts'
 import type { StoreIdentity, WantedIdentity } from '../store.ts'
 import { type EngineOptions, openEngine } from './engine.ts'
@@ -54,7 +54,7 @@ const createDirectory = async (directory: string): Promise<void> => {
   const parent = dirname(directory)
   if (parent !== directory && !(await exists(parent))) await createDirectory(parent)
   await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (errorCode(error) !== 'EEXIST') throw error
   })
 }
 
@@ -62,7 +62,7 @@ const exists = async (file: string): Promise<boolean> =>
   stat(file).then(
     () => true,
     (error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+      if (errorCode(error) === 'ENOENT') return false
       throw error
     },
   )

@@ -1,4 +1,4 @@
-import { asError } from '../../../core/outcome.ts'
+import { asError } from '../../../core/errors.ts'
 import { StoreError, type StoreErrorKind } from '../errors.ts'
 
 interface ErrorRule {

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { Clock } from '../../../core/clock.ts'
+import { type Clock, endsWithin } from '../../../core/clock.ts'
 import { second } from '../../../core/units.ts'
 import { StoreError } from '../errors.ts'
 import type { Engine } from './engine.ts'
@@ -60,9 +60,8 @@ export const createReaders = (engine: Engine, clock: Clock): Readers => {
     },
     pause: async (act) => {
       while (pause !== null) await pause
-      const over = new AbortController()
       const paused = (async (): Promise<void> => {
-        await Promise.race([Promise.all(activeReads), clock.sleep(PAUSE_TIMEOUT_MS, over.signal)])
+        await endsWithin(clock, PAUSE_TIMEOUT_MS, Promise.all(activeReads))
         await act()
       })()
       pause = paused.catch(() => undefined)
@@ -70,7 +69,6 @@ export const createReaders = (engine: Engine, clock: Clock): Readers => {
         await paused
       } finally {
         pause = null
-        over.abort()
       }
     },
     close: async () => {

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { asError } from '../../../core/outcome.ts'
+import { asError } from '../../../core/errors.ts'
 import { toStoreError, translateErrors } from './errors.ts'
 import type { StoreContents } from './schema.ts'
 

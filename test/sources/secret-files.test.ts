@@ -1,7 +1,7 @@
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { withFoldersLocked } from '../../src/sources/lock.ts'
+import { withFoldersLocked } from '../../src/sources/secret-files.ts'
 import { temporaryFolder } from '../support/directory.ts'
 
 const folder = await temporaryFolder()

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { isProcessListPublic } from '../../src/sources/process-hardening.ts'
+import { isProcessListPublic } from '../../src/sources/process.ts'
 import { temporaryFolder } from '../support/directory.ts'
 
 const folder = await temporaryFolder()

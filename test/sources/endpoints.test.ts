@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createAgentApi } from '../../src/sources/agent-api.ts'
+import { createAgentApi } from '../../src/sources/endpoints.ts'
 import { NoResponseError } from '../../src/sources/http.ts'
 
 const never = new AbortController().signal

@@ -1,0 +1,71 @@
+import type { Exec } from './exec.ts'
+import { readFile, stat } from 'node:fs/promises'
+import type { Clock } from '../core/clock.ts'
+import { staleAfter, type Timing } from '../core/collector.ts'
+import { describeFileError, SourceError } from '../core/errors.ts'
+import { renderDuration } from '../core/units.ts'
+
+/** The report of the node's storage tool, from any source. */
+export type ReadStorage = (signal: AbortSignal) => Promise<string>
+
+interface NodeTool {
+  readonly exec: Exec
+  /** The tool's name, including the name prefix. */
+  command(signal: AbortSignal): Promise<string>
+}
+
+/** Runs the tool with `--storage` only: it has options that rewrite the database. */
+export const createStorageTool =
+  ({ exec, command, devices }: NodeTool & { readonly devices: readonly string[] }): ReadStorage =>
+  async (signal) => {
+    const args = devices.flatMap((device) => ['--storage', device])
+    return (await exec.run({ command: await command(signal), args }, signal)).stdout
+  }
+
+/** The text of the node's own status report. */
+export type ReadStatus = (signal: AbortSignal) => Promise<string>
+
+/** The tool uses the node's control socket and decrypts a key: give it time to exit cleanly. */
+const GRACE_MS = 30_000
+
+export const createStatusTool =
+  ({ exec, command }: NodeTool): ReadStatus =>
+  async (signal) => {
+    const program = { command: await command(signal), args: [], grace: GRACE_MS }
+    return (await exec.run(program, signal)).stdout
+  }
+
+/** The text of a report that a privileged unit writes. */
+export type ReadReport = (signal: AbortSignal) => Promise<string>
+
+const MAX_BYTES = 1024 * 1024
+
+/**
+ * `what`: "the storage report". `unit` writes it, without `.service`. The reader throws a SourceError if the file is
+ * missing, too old or too large.
+ */
+const reportFrom =
+  (what: string, unit: string) =>
+  (config: Timing & { readonly reportFile: string | null }, clock: Clock): ReadReport | null => {
+    const { reportFile: path } = config
+    const maxAge = staleAfter(config)
+    const doing = `read ${what} in ${path}`
+    const advice = `check \`systemctl status ${unit}.timer ${unit}.service\``
+    if (path === null) return null
+    return async () => {
+      const { mtimeMs, size } = await stat(path).catch((error: unknown) => {
+        throw new SourceError({ doing, happened: describeFileError(error).happened, advice }, { cause: error })
+      })
+      if (clock.now() - mtimeMs > maxAge) {
+        throw new SourceError({ doing, happened: `it is older than ${renderDuration(maxAge)}`, advice })
+      }
+      if (size > MAX_BYTES) throw new SourceError({ doing, happened: 'it is too large for a report' })
+      return readFile(path, 'utf8')
+    }
+  }
+
+/** The report on key files; null if the agent reads the files itself. */
+export const createKeyReport = reportFrom('the report on key files', 'chain-agent-keys')
+
+/** The report of the storage tool; null if the agent runs the tool itself. */
+export const createStorageReport = reportFrom('the storage report', 'chain-agent-storage')
