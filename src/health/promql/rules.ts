@@ -1,4 +1,4 @@
-import { asError } from '../../core/outcome.ts'
+import { asError } from '../../core/errors.ts'
 import { type CompiledPromql, compilePromql } from './evaluate.ts'
 import type { Element } from './functions.ts'
 import { createSampleHistory, keyOf, type Labels, type StoredSample } from './series.ts'
