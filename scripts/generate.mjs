@@ -4,6 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { renderCliPage, renderManualPage } from '../dist/cli/help/cli-page.js'
 import { renderExampleConfig } from '../dist/config/example.js'
+import { RULE_FILES } from '../dist/health/rules/index.js'
+import { renderRuleFile } from '../dist/health/rules/render.js'
 import { renderMetricsPage } from '../dist/exporter/metrics-page.js'
 import { renderPatternPage } from '../dist/parsers/log-pattern-page.js'
 import { renderScenarioPage } from '../dist/simulator/scenario/scenario-page.js'
@@ -24,6 +26,7 @@ const GENERATED = {
   'docs/scenarios.md': renderScenarioPage,
   'docs/terminal.svg': renderTerminal,
   'config.example.yaml': renderExampleConfig,
+  ...Object.fromEntries(RULE_FILES.map((file) => [`alerts/${file.name}.rules.yaml`, () => renderRuleFile(file)])),
   ...DASHBOARDS,
 }
 

@@ -16,10 +16,12 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/sources': 'src/core execa modern-tar p-limit systeminformation node',
   'src/collectors': 'src/core src/config/values.ts src/parsers type src/config type src/sources zod',
   'src/config': 'src/collectors/index.ts src/core node yaml zod',
-  'src/exporter': 'src/core src/metrics.ts node express',
+  'src/exporter': 'src/core src/metrics.ts node express type src/health',
   'src/exporter/exposition.ts': 'src/core src/metrics.ts prom-client',
-  'src/agent': 'src/collectors src/config src/core src/exporter src/parsers src/query src/sources src/tokens node pino',
-  'src/health': 'src/core src/metrics.ts src/collectors/consensus/findings.ts zod',
+  'src/agent':
+    'src/collectors src/config src/core src/exporter src/health src/parsers src/query src/sources src/tokens node pino',
+  'src/health':
+    'src/core src/metrics.ts src/collectors/consensus/findings.ts zod @prometheus-io/lezer-promql type @lezer/common',
   'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
   'src/query/client': 'src/core src/query/log-fields.ts node:http node:https node:zlib',

@@ -10,7 +10,7 @@ import { type AlertRow, durationOf, type RecordingRow } from './rules/rule.ts'
 export const HEALTH_STATES = ['critical', 'unknown', 'warning', 'maintenance', 'healthy'] as const
 export type HealthState = (typeof HEALTH_STATES)[number]
 
-export const FINDING_SEVERITIES = ['critical', 'warning', 'info'] as const
+const FINDING_SEVERITIES = ['critical', 'warning', 'info'] as const
 
 /** An alert rule whose condition is true. */
 export interface RuleFinding {
@@ -75,7 +75,10 @@ export const createHealthMonitor = (startedAt: number): HealthMonitor => {
         } = labels
         return [
           {
-            ...row,
+            alert: row.alert,
+            severity: row.severity,
+            component: row.component,
+            summary: row.summary,
             state,
             since: activeAt,
             description: renderTemplate(descriptionOf(row), { labels, value }),

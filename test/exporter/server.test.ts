@@ -41,7 +41,7 @@ test('the page at / links to every endpoint', async () => {
   const ask = await start()
   const page = await (await ask('/')).text()
   const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, link]) => link ?? '')
-  expect(links.length).toBe(5)
+  expect(links.length).toBe(6)
   for (const link of links) expect((await ask(link)).status).toBe(200)
 })
 

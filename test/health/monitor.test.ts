@@ -27,7 +27,8 @@ test('after the clock was set back, the evaluation starts again', () => {
 
 test('a node with fresh blocks is healthy, since the first evaluation', () => {
   const { state, since, findings } = evaluated((second) => second, 60).health()
-  expect({ state, since, findings }).toEqual({ state: 'healthy', since: START_S * 1000, findings: [] })
+  expect({ state, since }).toEqual({ state: 'healthy', since: START_S * 1000 })
+  expect(findings.filter((one) => one.state === 'firing')).toEqual([])
 })
 
 // The block of second 30 is older than 10 s from 45 s on and older than 30 s from 75 s on; both must hold for 30 s.
@@ -40,7 +41,8 @@ test.each([
 ] as const)('a node without new blocks for %i s: %s', (until, state, findings) => {
   const health = evaluated(stalled, until).health()
   expect(health.state).toBe(state)
-  expect(health.findings.map((one) => `${one.state} ${one.severity}`)).toEqual(findings)
+  const ofBlocks = health.findings.filter(({ alert }) => alert === 'ChainBlockStalled')
+  expect(ofBlocks.map((one) => `${one.state} ${one.severity}`)).toEqual(findings)
 })
 
 test('a finding has the time at which its condition became true, and its value in words', () => {

@@ -18,7 +18,7 @@ export type Expression =
   | { readonly type: 'text'; readonly text: string }
 
 /** An expression outside the part of PromQL that the rules use, or no PromQL. */
-export class PromqlError extends Error {
+class PromqlError extends Error {
   override name = 'PromqlError'
 }
 
