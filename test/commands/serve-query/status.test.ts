@@ -1,9 +1,14 @@
 import { expect, it } from 'vitest'
-import { createErrorLog, createProgressLog } from '../../../src/commands/serve-query/logging.ts'
-import { withShutdownTimeout } from '../../../src/commands/serve-query/shutdown.ts'
-import { nodeHeight, samplesOf, waitingFor } from '../../../src/commands/serve-query/status.ts'
+import { withShutdownTimeout } from '../../../src/commands/serve-query/serve-query.ts'
+import {
+  createErrorLog,
+  createProgressLog,
+  nodeHeight,
+  samplesOf,
+  waitingFor,
+} from '../../../src/commands/serve-query/status.ts'
 import { SourceError } from '../../../src/core/errors.ts'
-import type { IngestState } from '../../../src/query/service/ingest/state.ts'
+import type { IngestState } from '../../../src/query/service/ingest/writer.ts'
 import { NO_ERRORS } from '../../query/ingest/fixtures.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 

@@ -167,17 +167,13 @@ const decompress = async (bytes: Buffer, maxOutputLength: number): Promise<Buffe
 /** The system error code, or the name of the error if there is none. */
 const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : error.name)
 
-/** Measures how long the node works for the ingest. */
-export interface NodeTimer {
-  readonly send: SendRequest
-  /** Total time from each request to the end of its response or failure, in milliseconds. */
-  total(): number
-}
+export type NodeTimer = ReturnType<typeof createNodeTimer>
 
-export const createNodeTimer = (request: SendRequest, clock: Clock): NodeTimer => {
+/** Measures how long the node works for the ingest. */
+export const createNodeTimer = (request: SendRequest, clock: Clock) => {
   let total = 0
   return {
-    send: async (body, signal) => {
+    send: async (body: string, signal: AbortSignal): Promise<RpcResponse> => {
       const startedAt = clock.elapsed()
       try {
         return await request(body, signal)
@@ -185,6 +181,7 @@ export const createNodeTimer = (request: SendRequest, clock: Clock): NodeTimer =
         total += clock.elapsed() - startedAt
       }
     },
+    /** Total time from each request to the end of its response or failure, in milliseconds. */
     total: () => total,
   }
 }
