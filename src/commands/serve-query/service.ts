@@ -16,7 +16,7 @@ import {
   createProgressLog,
   createRequestMetrics,
   type Log,
-  nodeHeight,
+  recentNodeHeight,
   samplesOf,
   waitingFor,
 } from './status.ts'
@@ -145,7 +145,7 @@ export const createService = (dependencies: ServiceDependencies) => {
     waitingFor: (): readonly string[] =>
       waitingFor({
         phase: running?.ingest.state().phase ?? null,
-        nodeHeight: nodeHeight(running?.ingest.state() ?? null, clock.now()),
+        nodeHeight: recentNodeHeight(running?.ingest.state() ?? null, clock.now()),
         height: held()?.last ?? null,
         readyLag: settings.readyLag,
       }),

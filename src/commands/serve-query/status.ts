@@ -41,7 +41,7 @@ export interface ServiceState {
 const HEIGHT_LASTS_MS = minute
 
 /** The finalized height of the node, if it is recent. */
-export const nodeHeight = (state: IngestState | null, now: number): number | null =>
+export const recentNodeHeight = (state: IngestState | null, now: number): number | null =>
   state === null || state.nodeHeightAt === null || now - state.nodeHeightAt > HEIGHT_LASTS_MS ? null : state.nodeHeight
 
 export const samplesOf = (service: ServiceState, now: number): readonly Sample[] => {
@@ -50,7 +50,7 @@ export const samplesOf = (service: ServiceState, now: number): readonly Sample[]
   // The measured size is outdated once the store has blocks.
   const measured = held !== null && size?.blocks === 0 ? null : size
   return [
-    ...sampleIfKnown('chain_query_service_node_height', nodeHeight(state, now)),
+    ...sampleIfKnown('chain_query_service_node_height', recentNodeHeight(state, now)),
     ...sampleIfKnown('chain_query_service_height', held?.last),
     ...sampleIfKnown('chain_query_service_first_block', held?.first),
     ...sampleIfKnown('chain_query_service_indexed_block_timestamp_seconds', state?.indexedTimestamp),

@@ -3,7 +3,7 @@ import { withShutdownTimeout } from '../../../src/commands/serve-query/serve-que
 import {
   createErrorLog,
   createProgressLog,
-  nodeHeight,
+  recentNodeHeight,
   samplesOf,
   waitingFor,
 } from '../../../src/commands/serve-query/status.ts'
@@ -125,9 +125,9 @@ it.each([
 
 it('the height of the node is unknown after a minute', () => {
   const state = { ...NOTHING, nodeHeight: 7, nodeHeightAt: 1_000_000 }
-  expect(nodeHeight(state, 1_060_000)).toBe(7)
-  expect(nodeHeight(state, 1_060_001)).toBeNull()
-  expect(nodeHeight(NOTHING, 0)).toBeNull()
+  expect(recentNodeHeight(state, 1_060_000)).toBe(7)
+  expect(recentNodeHeight(state, 1_060_001)).toBeNull()
+  expect(recentNodeHeight(NOTHING, 0)).toBeNull()
 })
 
 it('unknown values have no sample', () => {

@@ -267,10 +267,12 @@ const compressed = async (request: Request, reply: Reply): Promise<Reply> => {
  * another one has no socket yet and gets no close event.
  */
 const onEnd = ({ socket }: Request, response: Response, act: () => void): void => {
+  let isEnded = false
   const end = (): void => {
     socket.off('close', end)
-    response.off('close', end)
-    act()
+    // The close of the socket is also that of its current response.
+    if (!isEnded) act()
+    isEnded = true
   }
   // A client may pipeline any number of requests.
   socket.setMaxListeners(0)

@@ -116,13 +116,8 @@ const expectOrder = (from: number, to: number | null | undefined, context: z.Ref
 const refuse = (context: z.RefinementCtx, error: HttpError, path: PropertyKey[] = []): void =>
   context.addIssue({ code: 'custom', path, params: { error } })
 
-interface Refusal {
-  readonly error: HttpError
-  readonly path: readonly PropertyKey[]
-}
-
 /** The first error. An unknown field comes first: it may be the missing one, misspelled. */
-const refusalOf = ({ issues }: z.ZodError): Refusal => {
+const refusalOf = ({ issues }: z.ZodError): { error: HttpError; path: readonly PropertyKey[] } => {
   const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
   const path = issue?.path ?? []
   if (issue?.code === 'unrecognized_keys')
@@ -160,6 +155,8 @@ const object = <Shape extends z.core.$ZodShape>(shape: Shape) =>
       code === 'unrecognized_keys' ? `unknown field; known fields: ${Object.keys(shape).join(', ')}` : 'an object',
   })
 
+type Within = Readonly<{ context: z.RefinementCtx; path: PropertyKey[] }>
+
 /** Adds the first error of a value within the one that is parsed. */
 const parseWithin = <Schema extends z.ZodType>(schema: Schema, value: unknown, within: Within): z.output<Schema> => {
   const { data, error } = schema.safeParse(value, { reportInput: true })
@@ -167,11 +164,6 @@ const parseWithin = <Schema extends z.ZodType>(schema: Schema, value: unknown, w
   const refusal = refusalOf(error)
   refuse(within.context, refusal.error, [...within.path, ...refusal.path])
   return z.NEVER
-}
-
-interface Within {
-  readonly context: z.RefinementCtx
-  readonly path: PropertyKey[]
 }
 
 interface ListRules {
@@ -235,9 +227,9 @@ const INCLUDED = object({
 
 /** `{include, exclude}` or the filter itself, as newer and older clients of the hosted service send it. */
 const HOSTED_FILTER = z.unknown().transform((value, context): z.output<typeof FILTER> => {
-  const isIncluded = typeof value === 'object' && value !== null && ('include' in value || 'exclude' in value)
   const within = { context, path: [] }
-  return isIncluded ? parseWithin(INCLUDED, value, within).include : parseWithin(FILTER, value, within)
+  const isFilter = typeof value !== 'object' || value === null || !('include' in value || 'exclude' in value)
+  return isFilter ? parseWithin(FILTER, value, within) : parseWithin(INCLUDED, value, within).include
 })
 
 /**
@@ -298,31 +290,28 @@ const notIndexed = ({ addresses, topics }: Filter, requested: readonly string[])
   return new HttpError('not_indexed', `this service keeps only logs ${kept.join(' ')}${advice}`)
 }
 
-const SHOWN_VALUES = 5
-
 const describeValues = (values: readonly string[]): string => {
-  const more = values.length - SHOWN_VALUES
-  return `${values.slice(0, SHOWN_VALUES).join(' or ')}${more > 0 ? ` (and ${more} more)` : ''}`
+  const shown = values.slice(0, 5)
+  const more = values.length - shown.length
+  return `${shown.join(' or ')}${more > 0 ? ` (and ${more} more)` : ''}`
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Parses the JSON of a body. Duplicate keys are rejected: JSON parsers differ in which of the two they use. */
 const parseJson = (body: Uint8Array): unknown => {
-  const text = attempt('the body is not UTF-8', () => UTF8.decode(body))
-  const value = attempt('the body is not valid JSON', (): unknown => JSON.parse(text))
+  let text: string
+  let value: unknown
+  try {
+    text = UTF8.decode(body)
+    value = JSON.parse(text)
+  } catch {
+    throw new HttpError('bad_json', 'the body is not valid JSON in UTF-8')
+  }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new HttpError('bad_json', 'the body is not a JSON object')
   checkKeys(text)
   return value
-}
-
-const attempt = <T>(failure: string, parse: () => T): T => {
-  try {
-    return parse()
-  } catch {
-    throw new HttpError('bad_json', failure)
-  }
 }
 
 /** An object with its keys so far, or a list with the current index. */
@@ -333,7 +322,6 @@ interface Level {
 }
 
 const DEEPEST = 16
-const LONGEST_PATH = 200
 
 /** Checks for duplicate keys and nesting depth. The text is known to be valid JSON. */
 const checkKeys = (text: string): void => {
@@ -347,7 +335,7 @@ const checkKeys = (text: string): void => {
       if (level?.keys && level.at === null) {
         level.at = String(JSON.parse(text.slice(start, position + 1)))
         if (level.keys.has(level.at)) {
-          const path = join(levels.map(({ at }) => at ?? '')).slice(0, LONGEST_PATH)
+          const path = join(levels.map(({ at }) => at ?? '')).slice(0, 200)
           throw new HttpError('bad_json', 'duplicate key', { path })
         }
         level.keys.add(level.at)

@@ -133,17 +133,13 @@ const replyOf = (value: unknown, doing: string): Reply => {
 }
 
 const errorFor = ({ doing, nodeMessage, code }: { doing: string; nodeMessage: string; code: number | null }) => {
+  const kind = classifyRpcError(code, nodeMessage)
   const evidence = nodeMessage
-  switch (classifyRpcError(code, nodeMessage)) {
-    case 'overload':
-      return new IngestError('overload', { doing, happened: 'the node is overloaded', evidence })
-    case 'too large':
-      return new TooLargeError('refused', { doing, happened: 'the request is too large', evidence })
-    default: {
-      const happened = `the node returned an error: ${excerpt(nodeMessage)}`
-      return new NodeRejectedError({ doing, happened }, excerpt(nodeMessage))
-    }
-  }
+  if (kind === 'overload') return new IngestError('overload', { doing, happened: 'the node is overloaded', evidence })
+  if (kind === 'too large')
+    return new TooLargeError('refused', { doing, happened: 'the request is too large', evidence })
+  const message = excerpt(nodeMessage)
+  return new NodeRejectedError({ doing, happened: `the node returned an error: ${message}` }, message)
 }
 
 export const invalidResponse = (doing: string, expected: string, evidence: string): IngestError =>

@@ -1,9 +1,11 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isAscii } from 'node:buffer'
+import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Clock } from '../../../core/clock.ts'
-import { ConfigError } from '../../../core/errors.ts'
+import { withDeadline } from '../../../core/collector.ts'
+import { ConfigError, SourceError } from '../../../core/errors.ts'
 import { asError } from '../../../core/outcome.ts'
 import { redactUrl } from '../../../core/redact.ts'
 import { IngestError, NodeTimeoutError, TooLargeError } from './errors.ts'
@@ -33,35 +35,20 @@ export const createTransport = (options: TransportOptions): SendRequest => {
   const Agent = url.protocol === 'https:' ? HttpsAgent : HttpAgent
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return async (body, signal) => {
-    // Not AbortSignal.any: on Node 20 it leaks if one of the signals lives as long as the process.
-    const cancel = new AbortController()
-    const finished = new AbortController()
-    const stop = (): void => {
-      cancel.abort()
-    }
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) stop()
-    void clock.sleep(timeout, finished.signal).then(() => {
-      if (!finished.signal.aborted) stop()
-    })
     const doing = `call the node at ${redactUrl(rpcUrl)}`
     try {
-      const message = await sendWithRetry({ url, agent, body, signal: cancel.signal })
-      const text = await readText(message, options.maxBytes)
-      return { status: message.statusCode ?? 0, text, wait: retryAfterOf(message) }
-    } catch (error) {
-      if (error instanceof OversizeError) {
-        const happened = 'the response is too large'
-        throw new TooLargeError('refused', { doing, happened })
-      }
-      if (cancel.signal.aborted) {
+      return await withDeadline({ clock, signal }, timeout, async ({ signal: cancel }) => {
+        const message = await send({ url, agent, body, signal: cancel })
+        const text = await readText(message, options.maxBytes)
+        return { status: message.statusCode ?? 0, text, wait: retryAfterOf(message) }
+      })
+    } catch (thrown) {
+      const error = asError(thrown)
+      if (error instanceof OversizeError || codeOf(error) === 'ERR_BUFFER_TOO_LARGE')
+        throw new TooLargeError('refused', { doing, happened: 'the response is too large' })
+      if (signal.aborted || (error instanceof SourceError && error.timeout))
         throw new NodeTimeoutError('unreachable', { doing, happened: 'request timed out' })
-      }
-      const happened = `no connection (${codeOf(asError(error))})`
-      throw new IngestError('unreachable', { doing, happened })
-    } finally {
-      signal.removeEventListener('abort', stop)
-      finished.abort()
+      throw new IngestError('unreachable', { doing, happened: `no connection (${codeOf(error)})` })
     }
   }
 }
@@ -74,39 +61,26 @@ interface OutgoingRequest {
 }
 
 /** The node may have closed an idle connection in the meantime, so one retry on a new connection follows. */
-const sendWithRetry = async (outgoing: OutgoingRequest): Promise<IncomingMessage> => {
-  let wasReused = false
-  const onSent = (reused: boolean): void => {
-    wasReused = reused
+const send = async (outgoing: OutgoingRequest, mayRetry = true): Promise<IncomingMessage> => {
+  const { url, agent, body, signal } = outgoing
+  const requestBy = url.protocol === 'https:' ? requestHttps : requestHttp
+  const headers = {
+    accept: 'application/json',
+    'accept-encoding': 'gzip',
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': 'chain-agent',
   }
+  const request = requestBy(url, { agent, signal, method: 'POST', headers })
   try {
-    return await send(outgoing, onSent)
+    return await new Promise((resolve, reject) => {
+      request.on('response', resolve).on('error', reject).end(body)
+    })
   } catch (error) {
-    if (!wasReused || outgoing.signal.aborted) throw error
-    return await send(outgoing, onSent)
+    if (!mayRetry || !request.reusedSocket || signal.aborted) throw error
+    return await send(outgoing, false)
   }
 }
-
-const send = async (
-  { url, agent, body, signal }: OutgoingRequest,
-  onFailed: (wasReused: boolean) => void,
-): Promise<IncomingMessage> =>
-  new Promise((resolve, reject) => {
-    const requestBy = url.protocol === 'https:' ? requestHttps : requestHttp
-    const headers = {
-      accept: 'application/json',
-      'accept-encoding': 'gzip',
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(body)),
-      'user-agent': 'chain-agent',
-    }
-    const request = requestBy(url, { agent, signal, method: 'POST', headers }, resolve)
-    request.on('error', (error) => {
-      onFailed(request.reusedSocket)
-      reject(error)
-    })
-    request.end(body)
-  })
 
 const retryAfterOf = ({ headers }: IncomingMessage): number | null => {
   const retryAfter = headers['retry-after']
@@ -125,15 +99,17 @@ class OversizeError extends Error {
   override name = 'OversizeError'
 }
 
-/**
- * The decompressed response as text. Throws an OversizeError if the compressed or decompressed size exceeds `max`
- * bytes.
- */
+/** Larger chunks halve the decompression time. */
+const CHUNK = 262_144
+
+const decompress = promisify(gunzip)
+
+/** The decompressed response as text. Throws if the compressed or decompressed size exceeds `max` bytes. */
 const readText = async (message: IncomingMessage, max: number): Promise<string> => {
   const bytes = await readBytes(message, max)
   const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? ''
   const isCompressed = encoding === 'gzip' || encoding === 'x-gzip'
-  const body = isCompressed ? await decompress(bytes, max) : bytes
+  const body = isCompressed ? await decompress(bytes, { maxOutputLength: max, chunkSize: CHUNK }) : bytes
   // Decoding ASCII as latin1 is three times as fast; all responses but some errors are ASCII.
   return body.toString(isAscii(body) ? 'latin1' : 'utf8')
 }
@@ -152,17 +128,6 @@ const readBytes = async (message: IncomingMessage, max: number): Promise<Buffer>
   }
   return Buffer.concat(chunks)
 }
-
-/** Larger chunks halve the decompression time. */
-const CHUNK = 262_144
-
-const decompress = async (bytes: Buffer, maxOutputLength: number): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    gunzip(bytes, { maxOutputLength, chunkSize: CHUNK }, (error, body) => {
-      if (error === null) resolve(body)
-      else reject(codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? new OversizeError() : error)
-    })
-  })
 
 /** The system error code, or the name of the error if there is none. */
 const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : error.name)
