@@ -1,6 +1,6 @@
 import { changedKeys } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
-import type { Clock } from '../../core/clock.ts'
+import { type Clock, endsWithin, waitForAbort } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { createMemoizeLast, createReloader, type Reloaded } from '../../core/reload.ts'
 import { Secret } from '../../core/secret.ts'
@@ -12,7 +12,7 @@ import { serviceMetrics } from '../../metrics.ts'
 import { type Access, API_MAX_CONNECTIONS, apiServerOptions } from '../../query/service/api/limits.ts'
 import { readSecretLines } from '../../sources/credential-file.ts'
 import { checkStore, createOpenStore, describePlan, type OpenStore, planOf } from './open-store.ts'
-import { createService, waitForAbort } from './service.ts'
+import { createService } from './service.ts'
 import type { Log } from './status.ts'
 
 interface ServeQueryOptions {
@@ -185,26 +185,16 @@ const SHUTDOWN_TIMEOUT_MS = 20 * second
 
 /** Waits for open requests, up to the limit, and closes the listener. */
 const drain = async (listener: ListeningServer, clock: Clock): Promise<void> => {
-  await finishesWithin(clock, DRAIN_TIMEOUT_MS, listener.drain())
+  await endsWithin(clock, DRAIN_TIMEOUT_MS, listener.drain())
   await listener.close()
 }
 
 /** Throws a SourceError if the shutdown takes too long. */
 export const withShutdownTimeout = async (clock: Clock, ending: Promise<void>): Promise<void> => {
-  if (await finishesWithin(clock, SHUTDOWN_TIMEOUT_MS, ending)) return
+  if (await endsWithin(clock, SHUTDOWN_TIMEOUT_MS, ending)) return
   throw new SourceError({
     doing: 'stop gracefully',
     happened: `it took longer than ${SHUTDOWN_TIMEOUT_MS / second} s`,
     advice: 'acknowledged blocks are in the store; unfinished writes are not',
   })
-}
-
-/** Whether the work ended within this time. */
-const finishesWithin = async (clock: Clock, ms: number, work: Promise<void>): Promise<boolean> => {
-  const done = new AbortController()
-  try {
-    return await Promise.race([work.then(() => true), clock.sleep(ms, done.signal).then(() => false)])
-  } finally {
-    done.abort()
-  }
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema.ts'
-import type { Clock } from '../../core/clock.ts'
+import { type Clock, linkAbort, waitForAbort } from '../../core/clock.ts'
 import type { Recorder, Sample } from '../../core/metric.ts'
 import { asError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
@@ -159,9 +159,8 @@ export const createService = (dependencies: ServiceDependencies) => {
       const opened = await openStore({ ...dependencies, scope: plan.scope, readNodeChainId }, signal)
       if (!opened) return
       const started = await start(opened.store)
-      const monitoring = new AbortController()
-      const stop = AbortSignal.any([signal, monitoring.signal])
-      const monitorEnd = monitor(started, stop)
+      const monitoring = linkAbort(signal)
+      const monitorEnd = monitor(started, monitoring.signal)
       try {
         await opened.isOfChain(signal)
         if (!signal.aborted) await follow(started.ingest, signal)
@@ -175,14 +174,6 @@ export const createService = (dependencies: ServiceDependencies) => {
       await store?.close()
     },
   }
-}
-
-/** Resolves when the signal aborts. */
-export const waitForAbort = async (signal: AbortSignal): Promise<void> => {
-  if (signal.aborted) return
-  await new Promise((resolve) => {
-    signal.addEventListener('abort', resolve, { once: true })
-  })
 }
 
 const MESSAGES = {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerOptions } from 'node:http'
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Request } from 'express'
-import type { Clock } from '../../../core/clock.ts'
+import { type Clock, linkAbort } from '../../../core/clock.ts'
 import type { Secret } from '../../../core/secret.ts'
 import { minute, second } from '../../../core/units.ts'
 import { HttpError, retryLater } from './http-error.ts'
@@ -57,8 +57,11 @@ export const createConcurrencyLimit = ({ limits, clock }: ConcurrencyLimitOption
   let running = 0
   const waitForSlot = async (signal: AbortSignal): Promise<boolean> => {
     const turn = new AbortController()
+    const sleeping = linkAbort(signal)
+    turn.signal.addEventListener('abort', sleeping.abort, { once: true })
     waiting.add(turn)
-    await clock.sleep(limits.waitMs, AbortSignal.any([signal, turn.signal]))
+    await clock.sleep(limits.waitMs, sleeping.signal)
+    sleeping.abort()
     waiting.delete(turn)
     return turn.signal.aborted
   }

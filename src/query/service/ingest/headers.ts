@@ -1,8 +1,9 @@
+import { isObject } from '../../../core/json.ts'
 import type { Clock } from '../../../core/clock.ts'
 import { excerpt } from '../../../core/errors.ts'
 import { minute } from '../../../core/units.ts'
 import { FatalIngestError, IngestError, NodeRejectedError, NodeTimeoutError, TooLargeError } from './errors.ts'
-import { type FullHeader, isRecord, parseHead, parseResult, quantity } from './parse.ts'
+import { type FullHeader, parseHead, parseResult, quantity } from './parse.ts'
 import {
   type Call,
   classifyRpcError,
@@ -162,7 +163,7 @@ export const createChainHeadReader = (options: ChainHeadOptions) => {
     const head = parseResult('the newest block', resultOf(block), parseHead)
     const at = clock.elapsed()
     const nothing = { height: null, hash: null, at }
-    const isSyncing = syncing !== undefined && 'result' in syncing && isRecord(syncing.result)
+    const isSyncing = syncing !== undefined && 'result' in syncing && isObject(syncing.result)
     if (isSyncing) return { ...nothing, behind: 'the node is syncing' }
     if (head === null) return { ...nothing, behind: null }
     const isFinal = tag === 'finalized'

@@ -1,3 +1,4 @@
+import { isObject } from '../../../core/json.ts'
 import type { BlockHeader, StoredLog } from '../../store/store.ts'
 import { IngestError } from './errors.ts'
 
@@ -5,9 +6,6 @@ import { IngestError } from './errors.ts'
 class FieldError extends Error {
   override name = 'FieldError'
 }
-
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const QUANTITY = /^0x[0-9a-f]{1,14}$/i
 
@@ -54,7 +52,7 @@ export const list = (value: unknown, name: string): readonly unknown[] => {
 }
 
 const record = (value: unknown, name: string): Readonly<Record<string, unknown>> => {
-  if (isRecord(value)) return value
+  if (isObject(value)) return value
   throw new FieldError(`${name} as an object`)
 }
 
@@ -97,7 +95,7 @@ export const parseHead = (value: unknown): FullHeader | null => {
     parentHash: hash(block['parentHash'], 'parentHash'),
     timestamp: seconds(block['timestamp']),
     transactions: list(block['transactions'], 'transactions').map((each) =>
-      hash(isRecord(each) ? each['hash'] : each, 'transactions'),
+      hash(isObject(each) ? each['hash'] : each, 'transactions'),
     ),
     bloom: bloomOf(block['logsBloom']),
   }

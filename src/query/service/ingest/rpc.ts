@@ -1,8 +1,7 @@
 import { excerpt } from '../../../core/errors.ts'
-import { tryJson } from '../../../core/json.ts'
+import { isObject, tryJson } from '../../../core/json.ts'
 import { redactUrl } from '../../../core/redact.ts'
 import { IngestError, NodeRejectedError, TooLargeError } from './errors.ts'
-import { isRecord } from './parse.ts'
 import type { RpcResponse, SendRequest } from './transport.ts'
 
 export interface Call {
@@ -45,7 +44,7 @@ export const createRpc = (send: SendRequest, rpcUrl: string): Rpc => {
     const doing = doingOf(first, calls.length === 1 ? '' : ` and ${calls.length - 1} more`)
     const value = bodyOf(response, doing)
     const list: readonly unknown[] = Array.isArray(value) ? value : [value]
-    const byId = new Map(list.map((each) => [isRecord(each) ? each['id'] : undefined, each]))
+    const byId = new Map(list.map((each) => [isObject(each) ? each['id'] : undefined, each]))
     // A single response without the id of a call applies to all calls.
     if (byId.size === 1 && !byId.has(1)) {
       const reply = replyOf(list[0], doing)
@@ -110,7 +109,7 @@ const bodyOf = ({ status, text, wait }: RpcResponse, doing: string): unknown => 
   }
   const value = tryJson(text)
   // Some nodes send JSON-RPC errors with status 400 or 500.
-  if (value !== undefined && (status === 200 || isRecord(value))) return value
+  if (value !== undefined && (status === 200 || isObject(value))) return value
   if (status !== 200) {
     const happened = `the node responded with status ${status}`
     throw new IngestError(status >= 500 ? 'unreachable' : 'refused', { doing, happened, evidence })
@@ -119,14 +118,14 @@ const bodyOf = ({ status, text, wait }: RpcResponse, doing: string): unknown => 
 }
 
 const replyOf = (value: unknown, doing: string): Reply => {
-  if (!isRecord(value)) return { error: invalidResponse(doing, 'a response for each call', '') }
+  if (!isObject(value)) return { error: invalidResponse(doing, 'a response for each call', '') }
   const { error, result } = value
   if (error === undefined || error === null) {
     return result === undefined
       ? { error: invalidResponse(doing, '"result" or "error"', JSON.stringify(value)) }
       : { result }
   }
-  const details = isRecord(error) ? error : {}
+  const details = isObject(error) ? error : {}
   const nodeMessage = typeof details['message'] === 'string' ? details['message'] : JSON.stringify(error)
   const code = typeof details['code'] === 'number' ? details['code'] : null
   return { error: errorFor({ doing, nodeMessage, code }) }
