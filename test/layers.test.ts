@@ -28,7 +28,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/query/resume': 'src/core src/query/client src/sources/durable.ts zod',
   'src/query/store': 'src/core src/query/log-fields.ts node @duckdb/node-api',
   'src/query/service':
-    'src/core src/query/log-fields.ts src/query/store/store.ts src/query/store/errors.ts node @noble/hashes zod',
+    'src/core src/query/log-fields.ts src/query/store/store.ts src/query/store/errors.ts node @noble/hashes express zod',
   'src/simulator': 'src/core node @noble/hashes',
   'src/cli':
     'src/collectors/index.ts src/commands src/config src/core src/health type src/sources src/simulator/scenario/scenario.ts src/sources/runbooks.ts node commander pino',

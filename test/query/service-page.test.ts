@@ -8,7 +8,7 @@ import { parseConfigFile } from '../../src/config/file.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { API_MAX_CONNECTIONS, QUERY_LIMITS } from '../../src/query/service/api/limits.ts'
 import { LOG_FIELDS } from '../../src/query/log-fields.ts'
-import { planOf } from '../../src/commands/serve-query/plan.ts'
+import { planOf } from '../../src/commands/serve-query/open-store.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')

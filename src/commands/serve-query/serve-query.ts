@@ -1,19 +1,19 @@
 import { changedKeys } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
-import { type Clock, waitForAbort } from '../../core/clock.ts'
-import { createReloader, type Reloaded } from '../../core/reload.ts'
-import type { Address } from '../../exporter/listen.ts'
+import { type Clock, endsWithin, waitForAbort } from '../../core/clock.ts'
+import { SourceError } from '../../core/errors.ts'
+import { createMemoizeLast, createReloader, type Reloaded } from '../../core/reload.ts'
+import { Secret } from '../../core/secret.ts'
+import { second } from '../../core/units.ts'
 import { createExposition } from '../../exporter/exposition.ts'
+import type { Address, ListeningServer } from '../../exporter/listen.ts'
 import { serveOperations, serveRequests } from '../../exporter/service-server.ts'
 import { serviceMetrics } from '../../metrics.ts'
-import type { Access } from '../../query/service/api/access-control.ts'
-import { API_MAX_CONNECTIONS, apiServerOptions } from '../../query/service/api/limits.ts'
-import { drain, withShutdownTimeout } from './shutdown.ts'
-import { createReadAccess } from './access.ts'
-import type { Log } from './logging.ts'
-import { checkStore, type OpenStore, createOpenStore } from './open-store.ts'
-import { planOf, describePlan } from './plan.ts'
+import { type Access, API_MAX_CONNECTIONS, apiServerOptions } from '../../query/service/api/limits.ts'
+import { readSecretLines } from '../../sources/credential-file.ts'
+import { checkStore, createOpenStore, describePlan, type OpenStore, planOf } from './open-store.ts'
 import { createService } from './service.ts'
+import type { Log } from './status.ts'
 
 interface ServeQueryOptions {
   readonly config: Config
@@ -139,3 +139,62 @@ const SERVICE_KEYS = /^(?:serveQuery\.|rpc\.url$)/
 const httpUrl = ({ host, port }: Address): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 const isLoopback = ({ host }: Address): boolean => host === 'localhost' || host === '::1' || host.startsWith('127.')
+
+/** Characters that an HTTP header can carry, and a length that prevents guessing. */
+const KEY = /^[\x21-\x7e]{16,512}$/
+
+/**
+ * Reads API keys, one per line; lines with `#` are comments. Throws a SourceError that names the line but not its
+ * content.
+ */
+export const readApiKeys = async (file: string): Promise<readonly Secret[]> => {
+  const refuse = (happened: string): SourceError =>
+    new SourceError({
+      doing: `read the API keys in ${file}`,
+      happened,
+      advice:
+        'write one key per line, for example the output of `openssl rand -hex 32`; lines that begin with # are comments',
+    })
+  const lines = await readSecretLines(file, 'API keys')
+  const keys = lines.flatMap((line, index) => {
+    if (line === '' || line.startsWith('#')) return []
+    if (KEY.test(line)) return [line]
+    throw refuse(`line ${index + 1} is not a valid key: use 16 to 512 printable ASCII characters without spaces`)
+  })
+  if (keys.length === 0) throw refuse('the file has no keys')
+  return [...new Set(keys)].map((key) => new Secret(key))
+}
+
+/** Reads the API keys; returns the same object as long as keys and rate limit are unchanged. */
+const createReadAccess = () => {
+  const accessFor = createMemoizeLast<Access>()
+  return async ({
+    apiKeysFile,
+    rateLimit,
+  }: Pick<Config['serveQuery'], 'apiKeysFile' | 'rateLimit'>): Promise<Access> => {
+    const keys = apiKeysFile === null ? [] : await readApiKeys(apiKeysFile)
+    const settings = [keys.map((key) => key.reveal()), rateLimit]
+    return accessFor(settings, () => ({ keys, requestsPerMinute: rateLimit }))
+  }
+}
+
+/** Time for open requests to finish before they are closed, in milliseconds. */
+const DRAIN_TIMEOUT_MS = 5 * second
+/** Time limit of the whole shutdown, in milliseconds; systemd waits longer before it kills the process. */
+const SHUTDOWN_TIMEOUT_MS = 20 * second
+
+/** Waits for open requests, up to the limit, and closes the listener. */
+const drain = async (listener: ListeningServer, clock: Clock): Promise<void> => {
+  await endsWithin(clock, DRAIN_TIMEOUT_MS, listener.drain())
+  await listener.close()
+}
+
+/** Throws a SourceError if the shutdown takes too long. */
+export const withShutdownTimeout = async (clock: Clock, ending: Promise<void>): Promise<void> => {
+  if (await endsWithin(clock, SHUTDOWN_TIMEOUT_MS, ending)) return
+  throw new SourceError({
+    doing: 'stop gracefully',
+    happened: `it took longer than ${SHUTDOWN_TIMEOUT_MS / second} s`,
+    advice: 'acknowledged blocks are in the store; unfinished writes are not',
+  })
+}

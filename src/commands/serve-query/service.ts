@@ -1,28 +1,32 @@
 import type { Config } from '../../config/schema.ts'
 import { type Clock, linkAbort, waitForAbort } from '../../core/clock.ts'
-import { asError } from '../../core/errors.ts'
 import type { Recorder, Sample } from '../../core/metric.ts'
+import { asError } from '../../core/errors.ts'
 import { second } from '../../core/units.ts'
 import type { Handler } from '../../exporter/service-server.ts'
-import type { Access } from '../../query/service/api/access-control.ts'
-import { createQueryApi, type QueryApi } from '../../query/service/api/api.ts'
-import { readChainId } from '../../query/service/ingest/chain-head.ts'
-import { createIngest } from '../../query/service/ingest/ingest.ts'
-import type { Ingest } from '../../query/service/ingest/state.ts'
+import { createQueryApi, type QueryApi, type RequestObserver } from '../../query/service/api/api.ts'
+import type { Access } from '../../query/service/api/limits.ts'
+import { readChainId } from '../../query/service/ingest/headers.ts'
+import { createIngest, type Ingest } from '../../query/service/ingest/ingest.ts'
 import type { LogStore, StoreRange, StoreSize } from '../../query/store/store.ts'
-import { createErrorLog, createProgressLog, type Log } from './logging.ts'
-import { openStore, type OpenStore } from './open-store.ts'
-import type { StoragePlan } from './plan.ts'
-import { createRequestMetrics, nodeHeight, samplesOf, waitingFor } from './status.ts'
-import { respondUnavailable } from './unavailable.ts'
+import { openStore, type OpenStore, type StoragePlan } from './open-store.ts'
+import {
+  createErrorLog,
+  createProgressLog,
+  createRequestMetrics,
+  type Log,
+  recentNodeHeight,
+  samplesOf,
+  waitingFor,
+} from './status.ts'
 
 /** Settings that a reload applies. */
-export interface ServiceSettings {
+interface ServiceSettings {
   readonly access: Access
   readonly readyLag: number
 }
 
-export interface ServiceDependencies {
+interface ServiceDependencies {
   readonly config: Config
   readonly plan: StoragePlan
   readonly open: OpenStore
@@ -30,19 +34,6 @@ export interface ServiceDependencies {
   readonly recorder: Recorder
   readonly clock: Clock
   readonly log: Log
-}
-
-/** Ingest, store and API of one query service; the listeners use it. */
-export interface Service {
-  readonly handle: Handler
-  samples(): readonly Sample[]
-  waitingFor(): readonly string[]
-  /** Rate limits restart if the access settings have changed. */
-  apply(settings: ServiceSettings): void
-  /** Runs until the signal aborts. Throws if it cannot start. */
-  run(signal: AbortSignal): Promise<void>
-  /** Call it after the listeners are closed and `run` has ended. */
-  close(): Promise<void>
 }
 
 interface Running {
@@ -55,7 +46,8 @@ interface Running {
 const CHECK_EVERY_MS = second
 const MEASURE_EVERY_MS = 15 * second
 
-export const createService = (dependencies: ServiceDependencies): Service => {
+/** Ingest, store and API of one query service; the listeners use it. */
+export const createService = (dependencies: ServiceDependencies) => {
   const { config, plan, recorder, clock, log } = dependencies
   const { rpc, serveQuery } = config
   const observer = createRequestMetrics(recorder)
@@ -136,10 +128,10 @@ export const createService = (dependencies: ServiceDependencies): Service => {
   }
 
   return {
-    handle: (request, response) => {
+    handle: ((request, response) => {
       handle(request, response)
-    },
-    samples: () =>
+    }) satisfies Handler,
+    samples: (): readonly Sample[] =>
       samplesOf(
         {
           state: running?.ingest.state() ?? null,
@@ -149,18 +141,20 @@ export const createService = (dependencies: ServiceDependencies): Service => {
         },
         clock.now(),
       ),
-    waitingFor: () =>
+    waitingFor: (): readonly string[] =>
       waitingFor({
         phase: running?.ingest.state().phase ?? null,
-        nodeHeight: nodeHeight(running?.ingest.state() ?? null, clock.now()),
+        nodeHeight: recentNodeHeight(running?.ingest.state() ?? null, clock.now()),
         height: held()?.last ?? null,
         readyLag: settings.readyLag,
       }),
-    apply: (next) => {
+    /** Rate limits restart if the access settings have changed. */
+    apply: (next: ServiceSettings): void => {
       if (next.access !== settings.access) api?.setAccess(next.access)
       settings = next
     },
-    run: async (signal) => {
+    /** Runs until the signal aborts. Throws if it cannot start. */
+    run: async (signal: AbortSignal): Promise<void> => {
       const readNodeChainId = (stop: AbortSignal) => readChainId({ rpcUrl: rpc.url, clock }, stop)
       const opened = await openStore({ ...dependencies, scope: plan.scope, readNodeChainId }, signal)
       if (!opened) return
@@ -175,8 +169,40 @@ export const createService = (dependencies: ServiceDependencies): Service => {
         await monitorEnd
       }
     },
-    close: async () => {
+    /** Call it after the listeners are closed and `run` has ended. */
+    close: async (): Promise<void> => {
       await store?.close()
     },
+  }
+}
+
+const MESSAGES = {
+  starting: 'the service is starting',
+  stopped: 'the service no longer follows the chain; see its log',
+} as const
+
+/** Responds to every request with status 503, in the format of the API. */
+const respondUnavailable = (code: keyof typeof MESSAGES, observer: RequestObserver, clock: Clock): Handler => {
+  const body = Buffer.from(`${JSON.stringify({ error: { code, message: MESSAGES[code], path: null } })}\n`)
+  return (request, response) => {
+    const startedAt = clock.elapsed()
+    const [pathname = ''] = (request.url ?? '').split('?')
+    response.once('close', () => {
+      observer.requestFinished({
+        path: pathname === '/query' || pathname === '/height' ? pathname : 'other',
+        code: 503,
+        seconds: (clock.elapsed() - startedAt) / second,
+        bytes: body.length,
+        logs: 0,
+      })
+    })
+    response.writeHead(503, {
+      'Content-Type': 'application/json',
+      'Content-Length': body.length,
+      'Retry-After': code === 'starting' ? 1 : 30,
+      // An unread request body would be parsed as the next request.
+      Connection: 'close',
+    })
+    response.end(body)
   }
 }

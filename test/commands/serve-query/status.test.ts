@@ -1,9 +1,14 @@
 import { expect, it } from 'vitest'
-import { createErrorLog, createProgressLog } from '../../../src/commands/serve-query/logging.ts'
-import { withShutdownTimeout } from '../../../src/commands/serve-query/shutdown.ts'
-import { nodeHeight, samplesOf, waitingFor } from '../../../src/commands/serve-query/status.ts'
+import { withShutdownTimeout } from '../../../src/commands/serve-query/serve-query.ts'
+import {
+  createErrorLog,
+  createProgressLog,
+  recentNodeHeight,
+  samplesOf,
+  waitingFor,
+} from '../../../src/commands/serve-query/status.ts'
 import { SourceError } from '../../../src/core/errors.ts'
-import type { IngestState } from '../../../src/query/service/ingest/state.ts'
+import type { IngestState } from '../../../src/query/service/ingest/writer.ts'
 import { NO_ERRORS } from '../../query/ingest/fixtures.ts'
 import { manualClock } from '../../support/manual-clock.ts'
 
@@ -120,9 +125,9 @@ it.each([
 
 it('the height of the node is unknown after a minute', () => {
   const state = { ...NOTHING, nodeHeight: 7, nodeHeightAt: 1_000_000 }
-  expect(nodeHeight(state, 1_060_000)).toBe(7)
-  expect(nodeHeight(state, 1_060_001)).toBeNull()
-  expect(nodeHeight(NOTHING, 0)).toBeNull()
+  expect(recentNodeHeight(state, 1_060_000)).toBe(7)
+  expect(recentNodeHeight(state, 1_060_001)).toBeNull()
+  expect(recentNodeHeight(NOTHING, 0)).toBeNull()
 })
 
 it('unknown values have no sample', () => {

@@ -3,8 +3,8 @@ import { systemClock } from '../../../src/core/clock.ts'
 import { answerQuery } from '../../../src/query/service/api/answer.ts'
 import { toHttpError } from '../../../src/query/service/api/http-error.ts'
 import { QUERY_LIMITS, type QueryLimits } from '../../../src/query/service/api/limits.ts'
-import { type Dialect, parseQuery } from '../../../src/query/service/api/parse-query.ts'
-import { jsonReply, errorReply, type Reply } from '../../../src/query/service/api/response.ts'
+import { createQueryParser, type Dialect } from '../../../src/query/service/api/parse-query.ts'
+import { errorReply, jsonReply, type Reply } from '../../../src/query/service/api/api.ts'
 import type { Block, LogStore } from '../../../src/query/store/store.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { diceOf, randomChain } from '../../support/store-cases.ts'
@@ -31,11 +31,11 @@ const signal = new AbortController().signal
 
 /** What the handler does with a body, without HTTP. */
 export const createCore = ({ store, dialect }: Fuzzed) => {
-  const rules = { scope, dialect, limits: FUZZ_LIMITS }
+  const parse = createQueryParser({ scope, dialect, limits: FUZZ_LIMITS })
   const options = { store, dialect, limits: FUZZ_LIMITS, clock: systemClock }
   return async (bytes: Buffer): Promise<Reply> => {
     try {
-      const { body, logs } = await answerQuery(parseQuery(bytes, rules), options, signal)
+      const { body, logs } = await answerQuery(parse(bytes), options, signal)
       return jsonReply(body, logs)
     } catch (error) {
       return errorReply(toHttpError(error, () => undefined))

@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { readFilters } from '../../../src/query/service/api/filters.ts'
 import { ask, askRaw, codeOf, errorOf, it, RIGHT } from './fixtures.ts'
 
 const ADDRESS = `0x${'11'.repeat(20)}`
@@ -144,29 +143,19 @@ describe('bad input', () => {
   })
 })
 
-describe('a list longer than the limit', () => {
-  /** Throws if more entries than this are read. */
-  const longList = (entry: unknown, looked: number): readonly unknown[] => {
-    const list = Array.from({ length: 500_000 }, () => entry)
-    Object.defineProperty(list, looked, {
-      get: () => {
-        throw new Error('read too far')
-      },
-    })
-    return list
-  }
-  const rules = {
-    scope: { addresses: [], topics: [] },
-    limits: { filters: 100, values: 10_000 },
-    isHosted: false,
-  }
+describe('a body full of invalid entries', () => {
+  const many = (entry: unknown): readonly unknown[] => Array.from({ length: 250_000 }, () => entry)
 
-  it.each([
-    ['filters', longList({}, 101), 'more than 100 filters in one request'],
-    ['addresses', [{ address: longList(ADDRESS, 10_001) }], 'more than 10000 values in one request'],
-    ['positions', [{ topics: longList([], 5) }], 'a log has at most four topics'],
-  ])('%s: is not read completely', (_, value, message) => {
-    expect(() => readFilters({ value, path: 'logs' }, rules)).toThrow(message)
+  it.for([
+    ['logs[0]', withLogs(many(0))],
+    ['logs[0].address[0]', withLogs([{ address: many('') }])],
+    ['logs[0].topics[0]', withTopics(many(0))],
+    ['logs[0].topics[4]', withTopics(many([]))],
+    ['logs[100]', withLogs(many({}))],
+    ['field_selection.log[0]', { ...RIGHT, field_selection: { log: many('x') } }],
+  ])('is rejected at the first: %s', async ([path, body], { api }) => {
+    const got = await ask(api, body)
+    expect([got.status, errorOf(got).path]).toEqual([400, path])
   })
 })
 

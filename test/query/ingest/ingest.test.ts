@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { createNodeTimer } from '../../../src/query/service/ingest/transport.ts'
 import { createIngest } from '../../../src/query/service/ingest/ingest.ts'
-import { type IngestState } from '../../../src/query/service/ingest/state.ts'
+import { type IngestState } from '../../../src/query/service/ingest/writer.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { contract, topic } from '../../support/rpc-node.ts'

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest'
-import { classifyRpcError } from '../../../src/query/service/ingest/errors.ts'
-import { createBatchSizer } from '../../../src/query/service/ingest/batch-size.ts'
+import { classifyRpcError, createBatchSizer } from '../../../src/query/service/ingest/rpc.ts'
 import { createTransport } from '../../../src/query/service/ingest/transport.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { type Call, type RpcFault } from '../../support/rpc-node.ts'

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { createRetentionEnforcer, type Retention } from '../../../src/query/service/ingest/retention.ts'
+import { createRetentionEnforcer, type Retention } from '../../../src/query/service/ingest/writer.ts'
 import { memoryStore } from '../../support/memory-store.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { createRpcChain, startRpcNode } from '../../support/rpc-node.ts'
@@ -31,7 +31,7 @@ const begins = async (
     await store.append([chain.block(number)])
     most = Math.max(most, (await store.size()).blocks)
     const range = await store.range()
-    if (range !== null) firsts.push((await keeper.enforce(range)).first)
+    if (range !== null) firsts.push((await keeper(range)).first)
     await clock.sleep(1000, new AbortController().signal)
   }
   return { firsts, measured, store }

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { readChainId } from '../../../src/query/service/ingest/chain-head.ts'
+import { readChainId } from '../../../src/query/service/ingest/headers.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import { jumpingClock } from '../../support/jumping-clock.ts'
 import { memoryStore } from '../../support/memory-store.ts'

@@ -2,9 +2,8 @@ import type { Clock } from '../../../core/clock.ts'
 import type { LogField } from '../../log-fields.ts'
 import { StoreError } from '../../store/errors.ts'
 import type { BlockHeader, LogPage, LogStore, Selection } from '../../store/store.ts'
-import { encodeEmpty, encodeHosted, encodeSpec } from './encode.ts'
 import type { QueryLimits } from './limits.ts'
-import type { Dialect, ParsedQuery } from './parse-query.ts'
+import type { BlockField, Dialect, ParsedQuery } from './parse-query.ts'
 
 export interface QueryOptions {
   readonly store: LogStore
@@ -161,3 +160,96 @@ const valueShare = (fields: readonly LogField[]): number => {
   const keys = fields.reduce((sum, field) => sum + field.length + PUNCTUATION, 2)
   return Math.max(values, 1) / (Math.max(values, 1) + keys)
 }
+
+/** Hashes with which clients of the hosted service check that consecutive pages are of one chain. */
+interface Guard {
+  readonly first: BlockHeader
+  readonly last: BlockHeader
+}
+
+/**
+ * Encodes a log as JSON directly from columns. The store holds hex only, so no value needs escaping. Measured in CPU
+ * time on Node.js 20, 1,000 logs: 0.4 to 0.8 ms with all fields and 0.2 to 0.3 ms with five; JSON.stringify of objects
+ * takes 1.1 to 1.3 and 0.4 to 0.5 ms.
+ */
+const createEncodeLog = ({ columns, count }: LogPage, fields: readonly LogField[]): ((row: number) => string) => {
+  const cells = fields.map((field, index) => {
+    const column = columns.get(field)
+    if (column?.length !== count) throw new Error(`the store returned too few values of ${field}`)
+    return { column, key: `${index === 0 ? '{' : ','}"${field}":` }
+  })
+  return (row) => {
+    let text = ''
+    for (const { column, key } of cells) {
+      const cell = column[row] ?? null
+      text += typeof cell === 'string' ? `${key}"${cell}"` : `${key}${cell}`
+    }
+    return `${text}}`
+  }
+}
+
+/** `{"logs":[…],"block":7}` for each block with logs. Clients count `"block_number"`, so only logs have that key. */
+const encodeSpec = (page: LogPage, fields: readonly LogField[], isDone: boolean): Buffer => {
+  const encodeLog = createEncodeLog(page, fields)
+  let text = '{"data":['
+  for (const [row, block] of page.blocks.entries()) {
+    const isFirst = block !== page.blocks[row - 1]
+    text += `${row === 0 ? '' : ','}${isFirst ? '{"logs":[' : ''}${encodeLog(row)}`
+    if (block !== page.blocks[row + 1]) text += `],"block":${block}}`
+  }
+  const next = isDone ? '' : `"next_block":${page.next},`
+  return Buffer.from(`${text}],${next}"archive_height":${page.range.last}}`, 'latin1')
+}
+
+interface HostedPage {
+  readonly logPage: LogPage
+  readonly fields: readonly LogField[]
+  readonly blocks: readonly BlockHeader[]
+  readonly blockFields: readonly BlockField[]
+  readonly guard: Guard | null
+  readonly milliseconds: number
+}
+
+/** One batch for the whole page, or none. */
+const encodeHosted = ({ logPage, fields, blocks, blockFields, guard, milliseconds }: HostedPage): Buffer => {
+  const encodeLog = createEncodeLog(logPage, fields)
+  const blockTexts = blocks.map((block) => encodeBlock(block, blockFields))
+  let logs = ''
+  if (fields.length > 0)
+    for (let row = 0; row < logPage.count; row += 1) logs += `${row === 0 ? '' : ','}${encodeLog(row)}`
+  const isEmpty = logs === '' && blocks.length === 0
+  const batch = isEmpty ? '' : `{"blocks":[${blockTexts.join(',')}],"transactions":[],"logs":[${logs}],"traces":[]}`
+  const envelope = envelopeText({ next: logPage.next, last: logPage.range.last, milliseconds, guard })
+  return Buffer.from(`{"data":[${batch}],${envelope}}`, 'latin1')
+}
+
+interface Envelope {
+  readonly next: number
+  /** Null: the store is empty. */
+  readonly last: number | null
+  readonly milliseconds: number
+  readonly guard: Guard | null
+}
+
+const encodeEmpty = (envelope: Envelope): Buffer => Buffer.from(`{"data":[],${envelopeText(envelope)}}`, 'latin1')
+
+const envelopeText = ({ next, last, milliseconds, guard }: Envelope): string => {
+  const rollbackGuard = guard && {
+    block_number: guard.last.number,
+    timestamp: guard.last.timestamp,
+    hash: guard.last.hash,
+    first_block_number: guard.first.number,
+    first_parent_hash: guard.first.parentHash,
+  }
+  return `"archive_height":${last},"next_block":${next},"total_execution_time":${Math.round(milliseconds)},"rollback_guard":${JSON.stringify(rollbackGuard)}`
+}
+
+const BLOCK_VALUES: Readonly<Record<BlockField, (block: BlockHeader) => number | string>> = {
+  number: ({ number }) => number,
+  hash: ({ hash }) => hash,
+  parent_hash: ({ parentHash }) => parentHash,
+  timestamp: ({ timestamp }) => `0x${timestamp.toString(16)}`,
+}
+
+const encodeBlock = (block: BlockHeader, fields: readonly BlockField[]): string =>
+  JSON.stringify(Object.fromEntries(fields.map((field) => [field, BLOCK_VALUES[field](block)])))

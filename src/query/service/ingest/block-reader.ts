@@ -1,13 +1,21 @@
 import type { Clock } from '../../../core/clock.ts'
 import { second } from '../../../core/units.ts'
-import type { Block } from '../../store/store.ts'
-import { createBatchSizer } from './batch-size.ts'
-import { blockOf } from './completeness.ts'
-import { FatalIngestError, IngestError, NodeTimeoutError, TooLargeError } from './errors.ts'
+import type { Block, StoredLog } from '../../store/store.ts'
+import {
+  type BlockLogs,
+  blockOf,
+  createIsLastLog,
+  createReceiptReader,
+  findFlaw,
+  groupByBlock,
+  isBloomUsable,
+  type LogPredicate,
+  logsCoverBloom,
+} from './completeness.ts'
+import { FatalIngestError, IngestError, NodeRejectedError, NodeTimeoutError, TooLargeError } from './errors.ts'
 import { type Headers, unlinked } from './headers.ts'
-import type { FetchLogs } from './logs.ts'
-import type { LogPredicate } from './options.ts'
-import type { FullHeader } from './parse.ts'
+import { type FullHeader, type LogGroup, parseLogs, parseResult } from './parse.ts'
+import { createBatchSizer, invalidResponse, type Rpc } from './rpc.ts'
 
 export interface Position {
   readonly number: number
@@ -27,9 +35,15 @@ interface BlockRequest {
 /** Reads the first of the requested blocks: complete, linked, and with the logs in scope. At least one. */
 export type ReadBlocks = (wanted: BlockRequest) => Promise<readonly Block[]>
 
-interface BlockReaderOptions {
+interface LogFetcherOptions {
+  readonly rpc: Rpc
+  /** Called for each block whose logs were incomplete and are read from receipts. */
+  readonly onRepaired: (error: IngestError) => void
+  readonly notice: (line: string) => void
+}
+
+interface BlockReaderOptions extends LogFetcherOptions {
   readonly headers: Headers
-  readonly fetchLogs: FetchLogs
   readonly isInScope: LogPredicate | null
   readonly maxRange: number
   readonly clock: Clock
@@ -43,7 +57,8 @@ const SLOW = 5 * second
 const FEW = 16
 
 export const createBlockReader = (options: BlockReaderOptions): ReadBlocks => {
-  const { headers, fetchLogs, isInScope, maxRange, clock } = options
+  const { headers, isInScope, maxRange, clock } = options
+  const fetchLogs = createLogFetcher(options)
   const sizer = createBatchSizer({
     first: Math.min(8, maxRange),
     most: maxRange,
@@ -102,3 +117,135 @@ const expectLinked = async (headers: Headers, { after, head, signal }: LinkCheck
 
 /** Enough to distinguish two hashes; a full hash looks like a secret and would be redacted. */
 const short = (hash: string): string => `${hash.slice(0, 10)}…`
+
+interface IncompleteLogs {
+  readonly head: FullHeader
+  readonly blockLogs: BlockLogs
+  readonly flaw: string
+}
+
+/** Up to this number, blocks are requested one by one by hash, so that the response cannot be of another fork. */
+const BY_HASH = 4
+/** After this number of filters that the receipts disprove, filters are ignored. */
+const FILTER_FAULTS = 3
+
+interface FetchedLogs {
+  /** All logs of each block, in order. */
+  readonly logs: ReadonlyMap<number, readonly StoredLog[]>
+  /** Characters that the node sent for them. */
+  readonly size: number
+}
+
+/**
+ * Reads all logs of these blocks and verifies that none is missing. Throws a TooLargeError if fewer blocks must be
+ * requested.
+ */
+const createLogFetcher = ({ rpc, onRepaired, notice }: LogFetcherOptions) => {
+  const readLogsFromReceipts = createReceiptReader(rpc)
+  const isLastLog = createIsLastLog(rpc)
+  const noticeOnce = createNoticeOnce(notice)
+  let filterFaults = 0
+
+  const request = async (filter: Readonly<Record<string, string>>, signal: AbortSignal) => {
+    const { result, size } = await rpc.one({ method: 'eth_getLogs', params: [filter] }, signal)
+    return { groups: parseResult('logs', result, parseLogs), size }
+  }
+
+  const requestRange = async (heads: readonly FullHeader[], signal: AbortSignal) => {
+    const [from = 0, to = 0] = [heads[0]?.number, heads.at(-1)?.number]
+    return request({ fromBlock: `0x${from.toString(16)}`, toBlock: `0x${to.toString(16)}` }, signal)
+  }
+
+  const requestBlock = async (head: FullHeader, signal: AbortSignal) => {
+    try {
+      return await request({ blockHash: head.hash }, signal)
+    } catch (error) {
+      if (error instanceof NodeRejectedError) return await requestRange([head], signal)
+      if (!(error instanceof TooLargeError)) throw error
+      noticeOnce('some blocks have too many logs for one response: reading their receipts instead')
+      return { groups: await readLogsFromReceipts(head, signal), size: 0 }
+    }
+  }
+
+  /**
+   * Checks for missing logs at the end of a block, where no logIndex shows them: by the filter in the header, or by the
+   * receipts of the last transactions.
+   */
+  const findFlawAtEnd = async (head: FullHeader, { logs }: BlockLogs, signal: AbortSignal) => {
+    const trustsFilter = filterFaults < FILTER_FAULTS
+    if (trustsFilter && !logsCoverBloom(head.bloom, logs)) return MISSING_IN_FILTER
+    if (logs.length === 0 || (trustsFilter && isBloomUsable(head.bloom))) return null
+    const isEnd = await isLastLog(head, logs, signal)
+    if (isEnd === null) {
+      noticeOnce(
+        'the node does not return receipts of single transactions: missing logs at the end of very large blocks cannot be detected',
+      )
+    }
+    return isEnd === false ? 'its receipts have logs that are missing in the response' : null
+  }
+
+  const readFromReceipts = async ({ head, blockLogs, flaw }: IncompleteLogs, signal: AbortSignal) => {
+    onRepaired(incomplete(head, flaw))
+    const complete = groupByBlock([head], await readLogsFromReceipts(head, signal))?.get(head.number)
+    const remaining = complete === undefined ? 'the logs belong to another block' : findFlaw(head, complete)
+    if (complete === undefined || remaining !== null) {
+      throw incomplete(head, `${remaining}; also in its receipts`)
+    }
+    // Some nodes leave the logs of the chain itself out of the receipts.
+    if (!blockLogs.isMixed && blockLogs.logs.some(({ logIndex }) => logIndex >= complete.logs.length)) {
+      throw incomplete(head, 'its receipts have fewer logs')
+    }
+    if (flaw === MISSING_IN_FILTER && complete.logs.length === blockLogs.logs.length) {
+      filterFaults += 1
+      if (filterFaults === FILTER_FAULTS) {
+        notice("the filters (logsBloom) in this node's headers are wrong: ignoring them")
+      }
+    }
+    return complete.logs
+  }
+
+  const readGroups = async (heads: readonly FullHeader[], signal: AbortSignal) => {
+    if (heads.length > BY_HASH) return await requestRange(heads, signal)
+    const all = { groups: new Array<LogGroup>(), size: 0 }
+    for (const head of heads) {
+      const { groups, size } = await requestBlock(head, signal)
+      all.groups.push(...groups)
+      all.size += size
+    }
+    return all
+  }
+
+  return async (heads: readonly FullHeader[], signal: AbortSignal): Promise<FetchedLogs> => {
+    const { groups, size } = await readGroups(heads, signal)
+    const all = groupByBlock(heads, groups)
+    if (all === null) throw invalidResponse('understand logs', 'logs of the requested blocks', '')
+    const lastWithLogs = heads.findLast(({ number }) => all.get(number)?.logs.length !== 0)
+    const logs = new Map<number, readonly StoredLog[]>()
+    for (const head of heads) {
+      const blockLogs = all.get(head.number) ?? { logs: [], isMixed: false }
+      // A truncated response lacks the end of a block and all later blocks.
+      const mustCheckEnd = blockLogs.logs.length === 0 || head === lastWithLogs || heads.length <= BY_HASH
+      const flaw = findFlaw(head, blockLogs) ?? (mustCheckEnd ? await findFlawAtEnd(head, blockLogs, signal) : null)
+      logs.set(head.number, flaw === null ? blockLogs.logs : await readFromReceipts({ head, blockLogs, flaw }, signal))
+    }
+    return { logs, size }
+  }
+}
+
+const MISSING_IN_FILTER = 'the filter in its header has logs that are missing in the response'
+
+const incomplete = ({ number }: FullHeader, flaw: string): IngestError =>
+  new IngestError('incomplete', {
+    doing: 'read all logs of a block',
+    happened: flaw,
+    evidence: `block ${number}`,
+  })
+
+/** Logs each message once, since it holds for block after block. */
+const createNoticeOnce = (notice: (line: string) => void): ((line: string) => void) => {
+  const logged = new Set<string>()
+  return (line) => {
+    if (!logged.has(line)) notice(line)
+    logged.add(line)
+  }
+}

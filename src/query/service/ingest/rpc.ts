@@ -1,7 +1,7 @@
-import { isObject, tryJson } from '../../../core/json.ts'
 import { excerpt } from '../../../core/errors.ts'
+import { isObject, tryJson } from '../../../core/json.ts'
 import { redactUrl } from '../../../core/redact.ts'
-import { classifyRpcError, IngestError, NodeRejectedError, TooLargeError } from './errors.ts'
+import { IngestError, NodeRejectedError, TooLargeError } from './errors.ts'
 import type { RpcResponse, SendRequest } from './transport.ts'
 
 export interface Call {
@@ -105,21 +105,14 @@ const bodyOf = ({ status, text, wait }: RpcResponse, doing: string): unknown => 
     throw new IngestError('overload', { doing, happened, evidence }, wait)
   }
   if (status === 413 || status === 504) {
-    throw new TooLargeError('refused', {
-      doing,
-      happened: `the request is too large (${status})`,
-      evidence,
-    })
+    throw new TooLargeError('refused', { doing, happened: `the request is too large (${status})`, evidence })
   }
   const value = tryJson(text)
   // Some nodes send JSON-RPC errors with status 400 or 500.
   if (value !== undefined && (status === 200 || isObject(value))) return value
   if (status !== 200) {
-    throw new IngestError(status >= 500 ? 'unreachable' : 'refused', {
-      doing,
-      happened: `the node responded with status ${status}`,
-      evidence,
-    })
+    const happened = `the node responded with status ${status}`
+    throw new IngestError(status >= 500 ? 'unreachable' : 'refused', { doing, happened, evidence })
   }
   throw invalidResponse(doing, 'JSON', text)
 }
@@ -139,27 +132,82 @@ const replyOf = (value: unknown, doing: string): Reply => {
 }
 
 const errorFor = ({ doing, nodeMessage, code }: { doing: string; nodeMessage: string; code: number | null }) => {
-  const account = { doing, happened: `the node returned an error: ${excerpt(nodeMessage)}` }
   const kind = classifyRpcError(code, nodeMessage)
-  if (kind === 'overload')
-    return new IngestError('overload', {
-      ...account,
-      happened: 'the node is overloaded',
-      evidence: nodeMessage,
-    })
-  if (kind === 'too large') {
-    return new TooLargeError('refused', {
-      ...account,
-      happened: 'the request is too large',
-      evidence: nodeMessage,
-    })
-  }
-  return new NodeRejectedError(account, excerpt(nodeMessage))
+  const evidence = nodeMessage
+  if (kind === 'overload') return new IngestError('overload', { doing, happened: 'the node is overloaded', evidence })
+  if (kind === 'too large')
+    return new TooLargeError('refused', { doing, happened: 'the request is too large', evidence })
+  const message = excerpt(nodeMessage)
+  return new NodeRejectedError({ doing, happened: `the node returned an error: ${message}` }, message)
 }
 
 export const invalidResponse = (doing: string, expected: string, evidence: string): IngestError =>
-  new IngestError('nonsense', {
-    doing,
-    happened: `invalid response: expected ${expected}`,
-    evidence,
-  })
+  new IngestError('nonsense', { doing, happened: `invalid response: expected ${expected}`, evidence })
+
+/**
+ * Class of a JSON-RPC error. Error codes differ between versions and vendors (-32005 means both "slower" and "less"),
+ * so the message decides, and the code only if the message is not conclusive.
+ */
+type RpcErrorClass = 'overload' | 'too large' | 'unknown tag' | 'no'
+
+export const classifyRpcError = (code: number | null, message: string): RpcErrorClass => {
+  if (OVERLOAD.test(message)) return 'overload'
+  if (TOO_LARGE.some((pattern) => pattern.test(message))) return 'too large'
+  if (code === LIMIT_EXCEEDED || code === 429) return 'overload'
+  return UNKNOWN_TAG.test(message) ? 'unknown tag' : 'no'
+}
+
+const LIMIT_EXCEEDED = -32_005
+
+const OVERLOAD =
+  /overload|try again later|too many (?:requests|connections)|rate.?limit|requests? (?:count|rate|limit)|limit of requests|requests? per|throttl|capacity|busy|compute units/i
+
+const THING = String.raw`(?:range|blocks?|results?|logs?|response|answer|body|payload|content|size|entit(?:y|ies)|query|batch|items)`
+const MUCH = String.raw`(?:too (?:large|big|wide|long|many|high)|exceed\w*|limit(?:ed|s)?|more than|greater than|larger than|max(?:imum)?|up to)`
+
+const TOO_LARGE = [
+  new RegExp(String.raw`\b${THING}\b.*\b${MUCH}\b`, 'is'),
+  new RegExp(String.raw`\b${MUCH}\b.*\b${THING}\b`, 'is'),
+  /time.{0,2}out|timed out|deadline exceeded|took too long/i,
+]
+
+/** "Not found" is different: the tag is known, and there is no such block yet. */
+const UNKNOWN_TAG =
+  /invalid|unknown (?:block )?tag|unsupported|not supported|cannot unmarshal|without 0x|hex string|parse/i
+
+/** Successful requests after a reduction before the batch grows again. */
+const GROWTH_PAUSE = 8
+
+interface BatchSizerOptions {
+  readonly first: number
+  readonly most: number
+  /** Target size of a response, in characters. */
+  readonly characters: number
+}
+
+/**
+ * Adapts the number of items per request. Doubles until the first reduction, which halves the batch; then it grows
+ * slowly. Responses are kept below the target size.
+ */
+export const createBatchSizer = ({ first, most, characters }: BatchSizerOptions) => {
+  let size = first
+  let successes = GROWTH_PAUSE
+  let growth = 2
+  return {
+    size: () => size,
+    /** A request for this number of items was too large or too slow. */
+    reduce: (requested: number): void => {
+      size = Math.max(1, Math.floor(requested / 2))
+      successes = 0
+      growth = 1.25
+    },
+    /** Records how many characters the last batch took. */
+    record: (requested: number, received: number): void => {
+      successes += 1
+      const fitting = Math.max(1, Math.floor((requested * characters) / Math.max(received, 1)))
+      // Near the chain head requests are smaller than allowed, which says nothing about larger ones.
+      const wanted = requested >= size && successes >= GROWTH_PAUSE ? Math.ceil(size * growth) : size
+      size = Math.min(most, fitting, wanted)
+    },
+  }
+}

@@ -1,9 +1,10 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isAscii } from 'node:buffer'
+import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { type Clock, linkAbort } from '../../../core/clock.ts'
-import { asError, ConfigError, errorCode } from '../../../core/errors.ts'
+import { type Clock, withDeadline } from '../../../core/clock.ts'
+import { asError, ConfigError, SourceError } from '../../../core/errors.ts'
 import { redactUrl } from '../../../core/redact.ts'
 import { IngestError, NodeTimeoutError, TooLargeError } from './errors.ts'
 
@@ -32,25 +33,20 @@ export const createTransport = (options: TransportOptions): SendRequest => {
   const Agent = url.protocol === 'https:' ? HttpsAgent : HttpAgent
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return async (body, signal) => {
-    const linked = linkAbort(signal)
-    void clock.sleep(timeout, linked.signal).then(linked.abort)
     const doing = `call the node at ${redactUrl(rpcUrl)}`
     try {
-      const message = await sendWithRetry({ url, agent, body, signal: linked.signal })
-      const text = await readText(message, options.maxBytes)
-      return { status: message.statusCode ?? 0, text, wait: retryAfterOf(message) }
-    } catch (error) {
-      if (error instanceof OversizeError) {
-        const happened = 'the response is too large'
-        throw new TooLargeError('refused', { doing, happened })
-      }
-      if (linked.signal.aborted) {
+      return await withDeadline({ clock, signal }, timeout, async ({ signal: cancel }) => {
+        const message = await send({ url, agent, body, signal: cancel })
+        const text = await readText(message, options.maxBytes)
+        return { status: message.statusCode ?? 0, text, wait: retryAfterOf(message) }
+      })
+    } catch (thrown) {
+      const error = asError(thrown)
+      if (error instanceof OversizeError || codeOf(error) === 'ERR_BUFFER_TOO_LARGE')
+        throw new TooLargeError('refused', { doing, happened: 'the response is too large' })
+      if (signal.aborted || (error instanceof SourceError && error.timeout))
         throw new NodeTimeoutError('unreachable', { doing, happened: 'request timed out' })
-      }
-      const happened = `no connection (${errorCode(error, asError(error).name)})`
-      throw new IngestError('unreachable', { doing, happened })
-    } finally {
-      linked.abort()
+      throw new IngestError('unreachable', { doing, happened: `no connection (${codeOf(error)})` })
     }
   }
 }
@@ -63,39 +59,26 @@ interface OutgoingRequest {
 }
 
 /** The node may have closed an idle connection in the meantime, so one retry on a new connection follows. */
-const sendWithRetry = async (outgoing: OutgoingRequest): Promise<IncomingMessage> => {
-  let wasReused = false
-  const onSent = (reused: boolean): void => {
-    wasReused = reused
+const send = async (outgoing: OutgoingRequest, mayRetry = true): Promise<IncomingMessage> => {
+  const { url, agent, body, signal } = outgoing
+  const requestBy = url.protocol === 'https:' ? requestHttps : requestHttp
+  const headers = {
+    accept: 'application/json',
+    'accept-encoding': 'gzip',
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': 'chain-agent',
   }
+  const request = requestBy(url, { agent, signal, method: 'POST', headers })
   try {
-    return await send(outgoing, onSent)
+    return await new Promise((resolve, reject) => {
+      request.on('response', resolve).on('error', reject).end(body)
+    })
   } catch (error) {
-    if (!wasReused || outgoing.signal.aborted) throw error
-    return await send(outgoing, onSent)
+    if (!mayRetry || !request.reusedSocket || signal.aborted) throw error
+    return await send(outgoing, false)
   }
 }
-
-const send = async (
-  { url, agent, body, signal }: OutgoingRequest,
-  onFailed: (wasReused: boolean) => void,
-): Promise<IncomingMessage> =>
-  new Promise((resolve, reject) => {
-    const requestBy = url.protocol === 'https:' ? requestHttps : requestHttp
-    const headers = {
-      accept: 'application/json',
-      'accept-encoding': 'gzip',
-      'content-type': 'application/json',
-      'content-length': String(Buffer.byteLength(body)),
-      'user-agent': 'chain-agent',
-    }
-    const request = requestBy(url, { agent, signal, method: 'POST', headers }, resolve)
-    request.on('error', (error) => {
-      onFailed(request.reusedSocket)
-      reject(error)
-    })
-    request.end(body)
-  })
 
 const retryAfterOf = ({ headers }: IncomingMessage): number | null => {
   const retryAfter = headers['retry-after']
@@ -114,15 +97,17 @@ class OversizeError extends Error {
   override name = 'OversizeError'
 }
 
-/**
- * The decompressed response as text. Throws an OversizeError if the compressed or decompressed size exceeds `max`
- * bytes.
- */
+/** Larger chunks halve the decompression time. */
+const CHUNK = 262_144
+
+const decompress = promisify(gunzip)
+
+/** The decompressed response as text. Throws if the compressed or decompressed size exceeds `max` bytes. */
 const readText = async (message: IncomingMessage, max: number): Promise<string> => {
   const bytes = await readBytes(message, max)
   const encoding = message.headers['content-encoding']?.trim().toLowerCase() ?? ''
   const isCompressed = encoding === 'gzip' || encoding === 'x-gzip'
-  const body = isCompressed ? await decompress(bytes, max) : bytes
+  const body = isCompressed ? await decompress(bytes, { maxOutputLength: max, chunkSize: CHUNK }) : bytes
   // Decoding ASCII as latin1 is three times as fast; all responses but some errors are ASCII.
   return body.toString(isAscii(body) ? 'latin1' : 'utf8')
 }
@@ -142,28 +127,16 @@ const readBytes = async (message: IncomingMessage, max: number): Promise<Buffer>
   return Buffer.concat(chunks)
 }
 
-/** Larger chunks halve the decompression time. */
-const CHUNK = 262_144
+/** The system error code, or the name of the error if there is none. */
+const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : error.name)
 
-const decompress = async (bytes: Buffer, maxOutputLength: number): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    gunzip(bytes, { maxOutputLength, chunkSize: CHUNK }, (error, body) => {
-      if (error === null) resolve(body)
-      else reject(errorCode(error) === 'ERR_BUFFER_TOO_LARGE' ? new OversizeError() : error)
-    })
-  })
+export type NodeTimer = ReturnType<typeof createNodeTimer>
 
 /** Measures how long the node works for the ingest. */
-export interface NodeTimer {
-  readonly send: SendRequest
-  /** Total time from each request to the end of its response or failure, in milliseconds. */
-  total(): number
-}
-
-export const createNodeTimer = (request: SendRequest, clock: Clock): NodeTimer => {
+export const createNodeTimer = (request: SendRequest, clock: Clock) => {
   let total = 0
   return {
-    send: async (body, signal) => {
+    send: async (body: string, signal: AbortSignal): Promise<RpcResponse> => {
       const startedAt = clock.elapsed()
       try {
         return await request(body, signal)
@@ -171,6 +144,7 @@ export const createNodeTimer = (request: SendRequest, clock: Clock): NodeTimer =
         total += clock.elapsed() - startedAt
       }
     },
+    /** Total time from each request to the end of its response or failure, in milliseconds. */
     total: () => total,
   }
 }
