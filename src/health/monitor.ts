@@ -2,9 +2,9 @@ import { sample, type Sample } from '../core/metric.ts'
 import { createRuleEvaluator } from './promql/rules.ts'
 import { keyOf, type Labels, type StoredSample } from './promql/series.ts'
 import { renderTemplate } from './promql/template.ts'
-import { RULE_FILES } from './rules/index.ts'
-import { descriptionOf, expressionOf } from './rules/render.ts'
-import { type AlertRow, durationOf, type RecordingRow } from './rules/rule.ts'
+import { ruleSet } from './rules/index.ts'
+import { descriptionOf } from './rules/render.ts'
+import type { AlertRow } from './rules/rule.ts'
 
 /** `unknown`: no evaluation has ended, or no block of the node is known. Most severe first. */
 export const HEALTH_STATES = ['critical', 'unknown', 'warning', 'maintenance', 'healthy'] as const
@@ -139,29 +139,13 @@ export const createHealthMonitor = (startedAt: number): HealthMonitor => {
   }
 }
 
-const createEvaluator = () => {
-  const rows = RULE_FILES.flatMap(({ groups }) => groups.flatMap(({ rules }) => rules))
-  return createRuleEvaluator({
-    recording: rows.filter(isRecording).map(({ record, labels = {}, expr }) => ({ record, labels, expr })),
-    alerts: rows.filter(isAlert).map((row) => ({
-      alert: row.alert,
-      row,
-      expr: expressionOf(row),
-      labels: { severity: row.severity, component: row.component },
-      for: durationOf(row.for ?? '0s'),
-      keepFiringFor: durationOf(row.keepFiringFor ?? '0s'),
-    })),
-  })
-}
+const createEvaluator = () => createRuleEvaluator(ruleSet())
 
 const MAINTENANCE = 'ChainMaintenance'
 /** A maintenance window does not explain problems of keys and exposed ports. */
 const OUTSIDE_MAINTENANCE: readonly string[] = ['security', 'keys']
 /** Without it whether the chain advances is unknown. */
 const NO_BLOCK = 'ChainBlockTimeUnknown'
-
-const isAlert = (row: AlertRow | RecordingRow): row is AlertRow => 'alert' in row
-const isRecording = (row: AlertRow | RecordingRow): row is RecordingRow => 'record' in row
 
 const withTarget = function* (samples: Iterable<StoredSample>): Generator<StoredSample> {
   for (const { name, labels, value } of samples) yield { name, labels: { ...labels, ...TARGET }, value }

@@ -14,6 +14,7 @@ import type { Scenario } from '../../src/simulator/scenario/scenario.ts'
 import { startHost } from '../support/host.ts'
 import { type Exposition, parseExposition } from '../support/scrape.ts'
 import { leaksOf, PLANTED, secret } from '../support/secrets.ts'
+import { differencesFromPrometheus } from './agreement.ts'
 import { expectWholeCatalogue } from './catalogue.ts'
 import { goldenMetrics } from './golden.ts'
 
@@ -73,6 +74,9 @@ export const simulate = (
       const metrics = recording.looks.find(({ second }) => second === GOLDEN_S)?.metrics ?? ''
       const golden = await goldenMetrics(scenario.name, metrics)
       await expect(golden).toMatchFileSnapshot(`golden/${scenario.name}.txt`)
+    })
+    test.runIf(parts > 1)('fires the same alerts in the agent as in Prometheus', async () => {
+      expect(await differencesFromPrometheus(recording.looks)).toBe('')
     })
     test('has no internal failure, and a severity for each change', () => {
       for (const { metrics } of recording.looks)

@@ -17,7 +17,8 @@ import { storage } from './storage.ts'
 import { sync } from './sync.ts'
 import { uptime } from './uptime.ts'
 import { validator } from './validator.ts'
-import type { RuleFile } from './rule.ts'
+import { expressionOf } from './render.ts'
+import { durationOf, type RuleFile } from './rule.ts'
 
 /** Every rule, by file. Recordings that other files use come first. */
 export const RULE_FILES: readonly RuleFile[] = [
@@ -41,3 +42,25 @@ export const RULE_FILES: readonly RuleFile[] = [
   uptime,
   validator,
 ]
+
+/** All rules as an evaluator takes them. */
+export const ruleSet = () => {
+  const rows = RULE_FILES.flatMap(({ groups }) => groups.flatMap(({ rules }) => rules))
+  return {
+    recording: rows.flatMap((row) => ('record' in row ? [{ labels: {}, ...row }] : [])),
+    alerts: rows.flatMap((row) =>
+      'alert' in row
+        ? [
+            {
+              alert: row.alert,
+              row,
+              expr: expressionOf(row),
+              labels: { severity: row.severity, component: row.component },
+              for: durationOf(row.for ?? '0s'),
+              keepFiringFor: durationOf(row.keepFiringFor ?? '0s'),
+            },
+          ]
+        : [],
+    ),
+  }
+}
