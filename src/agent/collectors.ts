@@ -17,13 +17,12 @@ type CollectorName = keyof typeof COLLECTORS
 type Dependencies = Omit<CollectorDependencies, keyof Shared | 'journalFor'>
 
 /** Loads every collector. */
-export const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferCollector>> =>
+export const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, OfferCollector<unknown>>> =>
   new Map(
     await Promise.all(
-      Object.values(COLLECTORS).map(async ({ name, load }): Promise<readonly [CollectorName, OfferCollector]> => [
-        name,
-        await load(),
-      ]),
+      Object.values(COLLECTORS).map(
+        async ({ name, load }): Promise<readonly [CollectorName, OfferCollector<unknown>]> => [name, await load()],
+      ),
     ),
   )
 
@@ -33,7 +32,7 @@ export const loadCollectors = async (): Promise<ReadonlyMap<CollectorName, Offer
  * that those that keep running and those that are replaced work on the same data.
  */
 export const createCollectors = (
-  offers: ReadonlyMap<CollectorName, OfferCollector>,
+  offers: ReadonlyMap<CollectorName, OfferCollector<unknown>>,
 ): ((dependencies: Dependencies) => readonly Offered[]) => {
   const unitNamesFor = createMemoizeLast<UnitNames>()
   const lifecycleFor = createMemoizeLast<LifecycleCounters>()

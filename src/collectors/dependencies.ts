@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Config } from '../config/schema.ts'
 import type { Collector, Timing } from '../core/collector.ts'
 import type { Duties, RoundCounter } from './derived/duties.ts'
@@ -71,14 +72,19 @@ export interface CollectorDependencies extends Sources, Shared {
 /** What a collector does: reads a source, derives from other collectors, or sends to an outside receiver. */
 export type Role = 'source' | 'derived' | 'outbound'
 
-export interface Offer {
+export interface Offer<out Reading> {
   /** What it uses in addition to its own settings and what is the same in every configuration. */
   readonly uses?: readonly unknown[]
   /** Whether there is anything to do. A collector without work is disabled, not failing. */
   readonly hasWork?: boolean
   readonly role?: Role
-  readonly create: (timing: Timing) => Collector<unknown>
+  readonly create: (timing: Timing) => Collector<Reading>
 }
 
-/** Each `collector.ts` exports one as `offer`. */
-export type OfferCollector = (dependencies: CollectorDependencies) => Offer
+/** Each `collector.ts` exports one as `offer`. Its readings have the type of the schema in its definition, if it has one. */
+export type OfferCollector<Definition> = (dependencies: CollectorDependencies) => Offer<ReadingOf<Definition>>
+
+/** What the readings of a collector are to other parts. */
+export type ReadingOf<Definition> = Definition extends { readonly reading: z.ZodType<infer Reading> }
+  ? Reading
+  : unknown

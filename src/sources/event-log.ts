@@ -1,6 +1,7 @@
 import { appendFile, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SourceError } from '../core/errors.ts'
+import { errorCode } from '../core/file-errors.ts'
 import { type Event, eventAsJson, type NewEvent } from '../core/event.ts'
 import { asError } from '../core/outcome.ts'
 import { makeDirectory } from './durable.ts'
@@ -174,12 +175,11 @@ export const readEventFile = async (directory: string, parse: (line: string) => 
   try {
     return [...eventsIn(await readFile(fileIn(directory), 'utf8'), parse)]
   } catch (error) {
-    const { message } = asError(error)
-    const isMissing = message.includes('ENOENT')
+    const isMissing = errorCode(error) === 'ENOENT'
     throw new SourceError(
       {
         doing,
-        happened: isMissing ? 'there is no such file, and the agent is not running' : message,
+        happened: isMissing ? 'there is no such file, and the agent is not running' : asError(error).message,
         advice: isMissing
           ? 'start the agent, or set its configuration with --config'
           : "run this as root or as the agent's user",
@@ -194,9 +194,8 @@ const readText = async (file: string): Promise<string> => {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    const cause = asError(error)
-    if ('code' in cause && cause.code === 'ENOENT') return ''
-    throw cause
+    if (errorCode(error) === 'ENOENT') return ''
+    throw error
   }
 }
 

@@ -4,7 +4,7 @@ import { execa } from 'execa'
 import type { Clock } from '../core/clock.ts'
 import { SourceError } from '../core/errors.ts'
 import { errorCode } from '../core/file-errors.ts'
-import { JOURNAL_ADVICE } from './journal-errors.ts'
+import { isNotPermitted, JOURNAL_ADVICE } from './journal-errors.ts'
 import { createSemaphore, type Semaphore } from './semaphore.ts'
 
 export interface Output {
@@ -186,11 +186,14 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, { path, maxOut
   const doing = `run ${command} ${args[0] ?? ''}`.trim()
   const evidence = lastLines(textOf(ended.stderr))
   if (ended.code === 'ENOENT') {
-    return new SourceError({
-      doing,
-      happened: `there is no ${command} on PATH`,
-      advice: `install it, or correct PATH in the agent's unit`,
-    })
+    return new SourceError(
+      {
+        doing,
+        happened: `there is no ${command} on PATH`,
+        advice: `install it, or correct PATH in the agent's unit`,
+      },
+      { code: 'no program' },
+    )
   }
   if (ended.code === 'EACCES') {
     const unsearchable = unsearchableIn(path)
@@ -201,17 +204,26 @@ const failureOf = ({ command, args }: Program, ended: ProgramEnd, { path, maxOut
         advice: `run the command as a user who can search them (sudo), or install ${command} in /usr/local/bin`,
       })
     }
-    return new SourceError({
-      doing,
-      happened: `this user may not run ${command}`,
-      advice: `give the agent's user the right to run it`,
-    })
+    return new SourceError(
+      {
+        doing,
+        happened: `this user may not run ${command}`,
+        advice: `give the agent's user the right to run it`,
+      },
+      { code: 'program not permitted' },
+    )
   }
   if (ended.isMaxBuffer) {
-    return new SourceError({ doing, happened: `it printed more than ${maxOutputBytes} bytes` })
+    return new SourceError(
+      { doing, happened: `it printed more than ${maxOutputBytes} bytes` },
+      { code: 'output limit' },
+    )
   }
   const happened = ended.signal === undefined ? `exit code ${ended.exitCode ?? '?'}` : `killed by ${ended.signal}`
-  return new SourceError({ doing, happened, evidence, advice: adviceFor(evidence) }, { output: textOf(ended.stderr) })
+  const isKilled = ended.signal !== undefined
+  const code = isNotPermitted(evidence) ? 'journal not permitted' : isKilled ? 'killed' : undefined
+  const output = textOf(ended.stderr)
+  return new SourceError({ doing, happened, evidence, advice: adviceFor(evidence) }, { code, output })
 }
 
 /** The system reports EACCES for the whole search when one directory of it cannot be searched. */
@@ -241,9 +253,7 @@ const textOf = (output: unknown): string => (typeof output === 'string' ? output
 const lastLines = (stderr: string): string => stderr.trim().split('\n').slice(-3).join('\n')
 
 const adviceFor = (evidence: string): string | undefined => {
-  if (/insufficient permissions|not seeing messages/i.test(evidence)) {
-    return JOURNAL_ADVICE
-  }
+  if (isNotPermitted(evidence)) return JOURNAL_ADVICE
   if (/not been booted with systemd|Failed to connect to bus/i.test(evidence)) {
     return 'run the agent on the host itself, where systemd is process 1, and not in a container'
   }

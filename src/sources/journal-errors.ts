@@ -7,7 +7,7 @@ export const JOURNAL_ADVICE =
 
 /** The cursor was malformed, as a cursor of another journal may be. */
 export const isLostCursor = (error: unknown): boolean =>
-  error instanceof SourceError && error.message.includes('Failed to seek to cursor')
+  error instanceof SourceError && error.output.includes('Failed to seek to cursor')
 
 export const followerStalled = (): SourceError =>
   new SourceError({
@@ -15,13 +15,14 @@ export const followerStalled = (): SourceError =>
     happened: 'it has entries that the follower does not return; restarting it',
   })
 
+/** Whether journalctl reports that this user may not read the journal. */
+export const isNotPermitted = (stderr: string): boolean => /not seeing messages|insufficient permissions/i.test(stderr)
+
 export const notPermitted = (stderr: string): SourceError =>
-  new SourceError({
-    doing: 'read the journal',
-    happened: 'this user may not read it',
-    evidence: stderr,
-    advice: JOURNAL_ADVICE,
-  })
+  new SourceError(
+    { doing: 'read the journal', happened: 'this user may not read it', evidence: stderr, advice: JOURNAL_ADVICE },
+    { code: 'journal not permitted' },
+  )
 
 export const journalctlFailed = (stderr: string): SourceError =>
   new SourceError({ doing: 'read the journal', happened: 'journalctl failed', evidence: stderr })

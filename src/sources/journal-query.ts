@@ -1,6 +1,6 @@
 import { SourceError } from '../core/errors.ts'
 import type { Exec } from './exec.ts'
-import { journalctlFailed, noJournal, notPermitted } from './journal-errors.ts'
+import { isNotPermitted, journalctlFailed, noJournal, notPermitted } from './journal-errors.ts'
 import { createLineSplitter } from './lines.ts'
 
 const FIELDS =
@@ -31,7 +31,7 @@ export const createNewestEntryReader =
     // With --grep, exit code 1 without a message means "nothing matches"; with a message it is a failure.
     const program = { command: 'journalctl', args, answers: [0, 1] }
     const { exitCode, stdout, stderr } = await exec.run(program, signal)
-    if (/not seeing messages|insufficient permissions/i.test(stderr)) throw notPermitted(stderr)
+    if (isNotPermitted(stderr)) throw notPermitted(stderr)
     if (/No journal files were found/.test(stderr)) throw noJournal(stderr)
     if (exitCode !== 0 && stderr.trim() !== '') throw journalctlFailed(stderr)
     const [line = ''] = stdout.split('\n')

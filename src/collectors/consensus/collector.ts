@@ -137,7 +137,7 @@ const states: Collector<Reading>['states'] = (reading) => {
   }
 }
 
-export const offer: OfferCollector = ({ config, exec, clock, unitNames, journalFor }) => ({
+export const offer: OfferCollector<typeof definition> = ({ config, exec, clock, unitNames, journalFor }) => ({
   uses: [unitNames],
   create: (timing) =>
     consensus({

@@ -210,7 +210,14 @@ const dutySamples = (duties: DutiesReading, knowsOwn: boolean): readonly Sample[
   ]
 }
 
-export const offer: OfferCollector = ({ config, published, roundCounter, duties, ownKey, checkpoints }) => ({
+export const offer: OfferCollector<typeof definition> = ({
+  config,
+  published,
+  roundCounter,
+  duties,
+  ownKey,
+  checkpoints,
+}) => ({
   uses: [ownKey],
   role: 'derived',
   create: (timing) =>

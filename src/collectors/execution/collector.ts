@@ -103,7 +103,7 @@ const samples: Collector<Reading>['samples'] = (reading) => {
   ]
 }
 
-export const offer: OfferCollector = ({ config, exec, clock, unitNames, journalFor }) => ({
+export const offer: OfferCollector<typeof definition> = ({ config, exec, clock, unitNames, journalFor }) => ({
   uses: [unitNames],
   create: (timing) =>
     execution({

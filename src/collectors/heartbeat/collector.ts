@@ -99,7 +99,7 @@ const outcomeOf = async (response: ReturnType<SendHeartbeat>): Promise<string> =
 const isoTime = (seconds: number | undefined): string | null =>
   seconds === undefined ? null : new Date(seconds * 1000).toISOString()
 
-export const offer: OfferCollector = ({ config, heartbeatTo, published, recorder, clock }) => {
+export const offer: OfferCollector<typeof definition> = ({ config, heartbeatTo, published, recorder, clock }) => {
   const { urlFile } = config.heartbeat
   return {
     hasWork: urlFile !== null,

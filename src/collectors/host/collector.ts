@@ -70,7 +70,15 @@ const describe = (reading: HostReading): Readonly<Record<string, string>> => {
   }
 }
 
-export const offer: OfferCollector = ({ config, readPrefix, keyFiles, mainPids, exec, clock, host: sources }) => {
+export const offer: OfferCollector<typeof definition> = ({
+  config,
+  readPrefix,
+  keyFiles,
+  mainPids,
+  exec,
+  clock,
+  host: sources,
+}) => {
   const { directory: nodeDirectory } = config.node
   const { ports, directories } = config.host
   return {

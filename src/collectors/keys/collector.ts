@@ -53,7 +53,7 @@ const stateText = ({ state, why }: KeyFile): string => {
   return why === null ? name : `${name}: ${why}`
 }
 
-export const offer: OfferCollector = (dependencies) => {
+export const offer: OfferCollector<typeof definition> = (dependencies) => {
   const { publicKey: _, ...folders } = dependencies.config.node
   return {
     uses: [dependencies.readPrefix, folders],

@@ -107,7 +107,7 @@ const samples: Collector<Reading>['samples'] = (reading) => [
   ...sampleIfKnown('chain_ledger_own_consecutive_timeouts', reading.ownConsecutiveTimeouts),
 ]
 
-export const offer: OfferCollector = ({ config, unitNames, ownKey, roundCounter, journalFor }) => ({
+export const offer: OfferCollector<typeof definition> = ({ config, unitNames, ownKey, roundCounter, journalFor }) => ({
   uses: [unitNames, ownKey],
   create: (timing) =>
     ledger({

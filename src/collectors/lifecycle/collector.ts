@@ -74,7 +74,7 @@ export const lifecycle = (options: LifecycleCollectorOptions): Collector<Followe
   }
 }
 
-export const offer: OfferCollector = ({ config, unitNames, lifecycle: shared, journalFor }) => {
+export const offer: OfferCollector<typeof definition> = ({ config, unitNames, lifecycle: shared, journalFor }) => {
   const { units } = config.services
   return {
     uses: [unitNames, shared, units],

@@ -161,7 +161,7 @@ const states = ({ trouble }: Reading): Readonly<Record<string, string>> =>
     Object.entries(trouble).map(([service, failures]) => [`${service} log`, failures.join('; ') || 'no failures']),
   )
 
-export const offer: OfferCollector = (dependencies) => {
+export const offer: OfferCollector<typeof definition> = (dependencies) => {
   const { config, unitNames, journalFor } = dependencies
   const { units } = config.logs
   return {

@@ -129,7 +129,7 @@ const noMetricsState = ({ samples }: Exposition, prefix: string): string => {
   return 'answering, with no metrics of consensus'
 }
 
-export const offer: OfferCollector = ({ config, nativeAt, readPrefix, recorder, clock }) => ({
+export const offer: OfferCollector<typeof definition> = ({ config, nativeAt, readPrefix, recorder, clock }) => ({
   uses: [readPrefix],
   create: (timing) =>
     native({

@@ -132,7 +132,7 @@ const stateOf = (result: Balances['result']): string => {
 /** The nearest float: Number parses a decimal with one rounding, dividing floats rounds twice. */
 const inUnits = (balance: bigint, decimals: number): number => Number(`${balance}e-${decimals}`)
 
-export const offer: OfferCollector = ({ config, tokenFeed }) => ({
+export const offer: OfferCollector<typeof definition> = ({ config, tokenFeed }) => ({
   hasWork: config.tokens.watch.length > 0,
   // A single check does not read a history.
   role: 'outbound',

@@ -174,7 +174,7 @@ const states = (reading: VersionReading): Readonly<Record<string, string>> => {
   }
 }
 
-export const offer: OfferCollector = (dependencies) => ({
+export const offer: OfferCollector<typeof definition> = (dependencies) => ({
   uses: [dependencies.readPrefix, dependencies.forks],
   role: 'derived',
   create: (timing) => version({ ...dependencies, ...dependencies.config.version, timing }),

@@ -57,8 +57,9 @@ export const gatherBundle = async (options: Options): Promise<Members> => {
   try {
     for (const [name, text] of Object.entries(options.texts)) members.document(name, text)
     if (snapshot) {
-      members.document('status.json', statusOf(snapshot))
-      members.document('metrics.txt', snapshot.metrics)
+      const { metrics, readings } = await snapshot.export()
+      members.document('status.json', statusOf(snapshot, readings))
+      members.document('metrics.txt', metrics)
     }
     await attempt('versions.txt', async () => {
       const tools = await Promise.allSettled(['systemctl', 'journalctl'].map((tool) => run(tool, ['--version'])))
@@ -113,14 +114,22 @@ export const writeBundle = async (file: string, members: Members, clock: Clock):
 /** A timestamp for a file name, to the second. */
 export const stampOf = (at: number): string => new Date(at - (at % second)).toISOString().replaceAll(/[-:]|\.\d+/g, '')
 
-const statusOf = ({ at, origin, prefix, collectors, ...agent }: NodeSnapshot): string =>
+const statusOf = (
+  { at, origin, prefix, collectors, ...agent }: NodeSnapshot,
+  readings: Readonly<Record<string, unknown>>,
+): string =>
   indented(
     toJson({
       at: new Date(at).toISOString(),
       told: origin,
       agent: agent.version,
       prefix,
-      collectors: Object.fromEntries(collectors.map(({ name, ...told }) => [name, told])),
+      collectors: Object.fromEntries(
+        collectors.map(({ name, hasReading: _, error, ...state }) => [
+          name,
+          { ...state, error: error?.message, reading: readings[name] },
+        ]),
+      ),
     }),
   )
 

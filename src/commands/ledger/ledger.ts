@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { Config } from '../../config/schema.ts'
 import type { Clock } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
@@ -126,16 +125,12 @@ const lastBlocks = (events: LedgerEvent[], most = Infinity): LedgerEvent[] => {
   return events.slice(first + 1)
 }
 
-const statusSchema = z.object({ config: z.object({ secpPublicKey: z.string() }) })
-
 /** From the configuration, or from the status report that the agent has read; null if it is unknown. */
 const findOwnKey = async (options: Options): Promise<string | null> => {
   const { publicKey } = options.config.node
   if (publicKey !== null) return publicKey
   try {
-    const snapshot = await fetchSnapshot(options)
-    const status = snapshot?.collectors.find(({ name }) => name === 'status')
-    return statusSchema.safeParse(status?.reading).data?.config.secpPublicKey ?? null
+    return (await fetchSnapshot(options))?.readings.status?.config.secpPublicKey ?? null
   } catch (error) {
     // The ledger can be read without an agent.
     if (error instanceof SourceError || error instanceof ParseError) return null

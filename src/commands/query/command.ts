@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { SourceError } from '../../core/errors.ts'
-import { describeFileError } from '../../core/file-errors.ts'
+import { describeFileError, errorCode } from '../../core/file-errors.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import type { LogQuery } from '../../query/client/types.ts'
 import { LOG_FIELDS, type LogField } from '../../query/log-fields.ts'
@@ -141,7 +141,7 @@ const print = async (io: Io, text: string): Promise<void> => {
   await writeAll(io, text)
   const lost = io.stdout.errored
   // A closed pipe is not an error: the signal ends the run.
-  if (!lost || lost.message.includes('EPIPE')) return
+  if (!lost || errorCode(lost) === 'EPIPE') return
   throw new SourceError({ doing: 'write the rows', ...describeFileError(lost) })
 }
 

@@ -26,7 +26,7 @@ export const agent: Section = {
             const state = !enabled ? 'off' : up === null ? 'first attempt not finished' : up ? 'ok' : 'bad'
             return fact(
               ['collectors', name],
-              { enabled, up, lastSuccessAt: iso(lastSuccessAt), error },
+              { enabled, up, lastSuccessAt: iso(lastSuccessAt), error: error?.message ?? null },
               {
                 label: name,
                 text: () =>

@@ -2,23 +2,9 @@ import { duration, figure } from '../../core/format.ts'
 import { LIMITS, USUAL_RATE } from '../../health/limits.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 import { fact } from './fact.ts'
-import { rpcReading } from './rpc.ts'
+import { answerOf } from './rpc.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { nullableInteger, nullableFlag, listOf, nullableNumber, lenientObject, nullableText } from './reading-schema.ts'
 import { relativeTime, count } from './format.ts'
-
-const schema = lenientObject({
-  references: listOf(
-    lenientObject({
-      name: nullableText,
-      up: nullableFlag,
-      blockNumber: nullableInteger,
-      state: nullableText,
-    }),
-  ),
-  agreeing: nullableNumber,
-  difference: nullableInteger,
-})
 
 /** Negative is ahead of the references. */
 const inWords = (difference: number): string =>
@@ -44,13 +30,13 @@ export const chain: Section = {
     {
       collector: 'rpc',
       source: "the node's RPC",
-      facts: (view) => [fact('blockNumber', rpcReading(view).blockNumber, { label: 'own height', text: figure })],
+      facts: (view) => [fact('blockNumber', answerOf(view)?.blockNumber, { label: 'own height', text: figure })],
     },
     {
       collector: 'reference',
       source: 'the references',
       facts: (view) => {
-        const { references, agreeing } = view.reading('reference', schema)
+        const { references = [], agreeing } = view.readings.reference ?? {}
         return [
           fact('blockDifference', differenceOf(view), { text: inWords, tone: toneIn(view) }),
           fact('referencesAgreeing', agreeing, {
@@ -62,7 +48,7 @@ export const chain: Section = {
               { up, blockNumber, state },
               {
                 label: `reference ${name ?? ''}`,
-                text: () => joined([blockNumber && figure(blockNumber), state]) ?? 'unknown',
+                text: () => joined([blockNumber === null ? null : figure(blockNumber), state]) ?? 'unknown',
                 tone: () => (up === true ? undefined : 'notice'),
               },
             ),
@@ -92,8 +78,8 @@ export const chain: Section = {
     },
   ],
   summary: (view) => {
-    const { blockNumber, blocks } = rpcReading(view)
-    const { references, agreeing } = view.reading('reference', schema)
+    const { blockNumber = null, blocks } = answerOf(view) ?? {}
+    const { references = [], agreeing = null } = view.readings.reference ?? {}
     const difference = differenceOf(view)
     const elsewhere = references.find((one) => one.blockNumber !== null)?.blockNumber
     const network =
@@ -101,7 +87,7 @@ export const chain: Section = {
         ? null
         : `own height unknown, the network is at ${figure(elsewhere)}`
     const own = blockNumber === null ? network : figure(blockNumber)
-    const { at } = blocks.latest
+    const at = blocks?.latest?.at ?? null
     const age = at === null ? null : relativeTime(at, view.at)
     return summary(
       joined([

@@ -4,6 +4,7 @@ import { type Page, reasonsOf } from './page.ts'
 import type { Section, View } from './section.ts'
 import { SECTIONS } from './sections.ts'
 import { iso } from './format.ts'
+import { toJson } from '../../core/json.ts'
 
 /** The status as JSON; all sections if none is given. */
 export const statusDocument = ({ view, verdict, sections, source }: Page) => ({
@@ -28,7 +29,7 @@ export const statusDocument = ({ view, verdict, sections, source }: Page) => ({
         enabled,
         up,
         lastSuccessAt: iso(lastSuccessAt),
-        error,
+        error: error?.message ?? null,
       },
     ]),
   ),
@@ -53,7 +54,7 @@ interface Branch {
 
 /** Builds an object from values with paths. */
 const nest = (facts: readonly Fact[]): Branch =>
-  facts.reduce<Branch>((root, { path, value }) => withValue(root, path, value), {})
+  facts.reduce<Branch>((root, { path, value }) => withValue(root, path, toJson(value)), {})
 
 const withValue = (branch: unknown, [head = '', ...rest]: readonly string[], value: unknown): Branch => {
   const before: Branch = isBranch(branch) ? branch : {}

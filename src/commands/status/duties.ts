@@ -1,28 +1,12 @@
 import { figure } from '../../core/format.ts'
-import { consensusLog } from './consensus.ts'
 import { fact, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { nullableNumber, nullableFlag, lenientObject, objectOrNull, nullableText } from './reading-schema.ts'
 import { share } from './format.ts'
-
-const schema = lenientObject({
-  duties: objectOrNull({
-    rounds: nullableNumber,
-    timeouts: nullableNumber,
-    ownBlocks: nullableNumber,
-    ownTimeouts: nullableNumber,
-    expected: nullableNumber,
-    shortfallProbability: nullableNumber,
-  }),
-  identity: objectOrNull({ key: nullableText, isActive: nullableFlag }),
-})
-
-const dutiesIn = (view: View) => view.reading('derived', schema)
 
 /** The node's own turns are known only if its key is known. */
 const ownDuties = (view: View) => {
-  const { duties: reading, identity } = dutiesIn(view)
-  return identity === null ? null : reading
+  const { duties: reading, identity } = view.readings.derived ?? {}
+  return identity && reading
 }
 
 export const duties: Section = {
@@ -33,10 +17,10 @@ export const duties: Section = {
       collector: 'derived',
       source: 'the last six hours',
       facts: (view) => {
-        const { duties: all, identity } = dutiesIn(view)
+        const { duties: all, identity } = view.readings.derived ?? {}
         const own = ownDuties(view)
-        const why = all === null ? 'no round was read yet' : undefined
-        const whyOwn = why ?? (identity === null ? 'the key of this node is not known yet' : undefined)
+        const why = !all ? 'no round was read yet' : undefined
+        const whyOwn = why ?? (!identity ? 'the key of this node is not known yet' : undefined)
         return [
           fact('identityActive', identity?.isActive, {
             label: 'signs with its key',
@@ -86,7 +70,7 @@ export const duties: Section = {
       collector: 'consensus',
       source: 'the consensus log',
       facts: (view) => [
-        timeFact('votedAt', consensusLog(view).votedAt, {
+        timeFact('votedAt', view.readings.consensus?.votedAt, {
           label: 'last vote',
           now: view.at,
           unknownReason: 'a full node never votes',
@@ -99,9 +83,9 @@ export const duties: Section = {
     const stake = view.known.value('chain_native_stake_ratio')
     return summary(
       joined([
-        own === null || own.ownBlocks === null ? null : `${figure(own.ownBlocks)} own blocks`,
-        own === null || own.ownTimeouts === null ? null : `${figure(own.ownTimeouts)} missed`,
-        own === null || own.expected === null ? null : `${own.expected.toFixed(1)} expected`,
+        typeof own?.ownBlocks !== 'number' ? null : `${figure(own.ownBlocks)} own blocks`,
+        typeof own?.ownTimeouts !== 'number' ? null : `${figure(own.ownTimeouts)} missed`,
+        typeof own?.expected !== 'number' ? null : `${own.expected.toFixed(1)} expected`,
         stake === undefined ? null : `${share(stake)} of the stake`,
       ]),
       (own?.ownTimeouts ?? 0) > 0 ? 'notice' : undefined,

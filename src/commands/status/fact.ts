@@ -62,7 +62,7 @@ const labelOf = (field: string): string =>
 const defaultText = (value: unknown): string => {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number') return figure(value)
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  return typeof value === 'string' || typeof value === 'bigint' ? String(value) : JSON.stringify(value)
 }
 
 /** The tone of a value that should be true. */

@@ -27,7 +27,7 @@ export const timeWithAge =
     `${utc(at)} (${relativeTime(at, now)})`
 
 /** `3 blocks`, `1 block`, `1,234 blocks`. */
-export const count = (amount: number | string, one: string): string =>
+export const count = (amount: number | bigint, one: string): string =>
   `${figure(amount)} ${one}${String(amount) === '1' ? '' : 's'}`
 
 /** The name of a signal by its number: `SIGABRT`. */

@@ -3,16 +3,11 @@ import type { KERNELS } from '../../collectors/host/definition.ts'
 import { LIMITS } from '../../health/limits.ts'
 import { type Fact, fact, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { lenientObject, listOf, nullableText, recordOf } from './reading-schema.ts'
 import { share } from './format.ts'
-import { z } from 'zod'
-
-/** By aspect: values are in the metrics; `state` is the reason if an aspect could not be read. */
-const schema = recordOf(lenientObject({ samples: listOf(z.unknown()), state: nullableText }))
 
 /** Why an aspect is unknown. */
 const reasonFor = (view: View, aspect: string): string | undefined => {
-  const seen = view.reading('host', schema)[aspect]
+  const seen = view.readings.host?.get(aspect)
   return seen?.samples.length === 0 ? (seen.state ?? undefined) : undefined
 }
 
@@ -161,7 +156,7 @@ const portFact = (view: View): Fact =>
 
 /** Aspects that could not be read, with the reason. */
 const unreadAspects = (view: View): readonly Fact[] =>
-  Object.entries(view.reading('host', schema))
+  [...(view.readings.host ?? [])]
     .filter(([aspect, { samples }]) => samples.length === 0 && !SHOWN.includes(aspect))
     .map(([aspect, { state }]) => fact<string>(['notSeen', aspect], state, { label: aspect, tone: () => 'quiet' }))
 

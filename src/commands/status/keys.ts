@@ -1,23 +1,9 @@
-import type { z } from 'zod'
+import type { Readings } from '../../collectors/index.ts'
 import { fact } from './fact.ts'
-import { type Section, joined, summary, type View } from './section.ts'
-import { nullableNumber, listOf, lenientObject, timestamp, nullableText } from './reading-schema.ts'
+import { type Section, joined, summary } from './section.ts'
 import { count, iso, timeWithAge } from './format.ts'
 
-const schema = listOf(
-  lenientObject({
-    key: nullableText,
-    kind: nullableText,
-    state: nullableText,
-    why: nullableText,
-    writtenAt: timestamp,
-    copies: nullableNumber,
-  }),
-)
-
-type KeyFile = z.output<typeof schema>[number]
-
-const filesIn = (view: View): readonly KeyFile[] => view.reading('keys', schema)
+type KeyFile = NonNullable<Readings['keys']>[number]
 
 const nameOf = ({ key, kind }: KeyFile): string =>
   key === 'password' && kind === 'keystore' ? 'environment file' : `${key} ${kind}`
@@ -36,7 +22,7 @@ export const keys: Section = {
       collector: 'keys',
       source: 'the key files',
       facts: (view) => {
-        const files = filesIn(view)
+        const files = view.readings.keys ?? []
         if (files.length === 0) return [fact('files', null)]
         return files.map((file) => {
           const { key, kind, state, why, writtenAt, copies } = file
@@ -59,7 +45,7 @@ export const keys: Section = {
     },
   ],
   summary: (view) => {
-    const files = filesIn(view)
+    const files = view.readings.keys ?? []
     if (files.length === 0) return null
     const open = files.filter(({ state }) => state !== 'ok')
     if (open.length === 0) return summary(`all ${count(files.length, 'file')} ok`)

@@ -1,7 +1,6 @@
 import { maintenanceWindow } from '../../health/facts.ts'
 import { fact, timeFact } from './fact.ts'
 import { type Section, summary, type View } from './section.ts'
-import { lenientObject, nullableText } from './reading-schema.ts'
 
 const currentWindow = (view: View) => maintenanceWindow(view.snapshot)
 
@@ -17,14 +16,13 @@ export const maintenance: Section = {
       source: 'the operator',
       facts: (view) => {
         const found = currentWindow(view)
-        const { note } = view.reading('maintenance', lenientObject({ note: nullableText }))
         return [
           fact('announced', isKnown(view) ? found !== undefined : null),
           ...(found
             ? [
                 fact('reason', found.reason),
                 timeFact('until', found.until, { now: view.at }),
-                fact('note', note, { absent: 'none' }),
+                fact('note', view.readings.maintenance?.note, { absent: 'none' }),
               ]
             : []),
         ]

@@ -47,8 +47,8 @@ const originOf = ({ view, listen }: Pick<Page, 'view' | 'listen'>): string => {
   if (snapshot.origin === 'node') {
     return `Read from the node: no agent answers at ${address}`
   }
-  const times = snapshot.collectors.flatMap(({ enabled, lastSuccessAt, reading }) =>
-    enabled && lastSuccessAt !== null && reading !== null ? [lastSuccessAt] : [],
+  const times = snapshot.collectors.flatMap(({ enabled, lastSuccessAt, hasReading }) =>
+    enabled && lastSuccessAt !== null && hasReading ? [lastSuccessAt] : [],
   )
   if (times.length === 0) return `From the agent at ${address}, which has no readings yet`
   const [newest, oldest] = [duration(at - Math.max(...times)), duration(at - Math.min(...times))]

@@ -1,6 +1,6 @@
 import { figure } from '../../core/format.ts'
 import { fact } from './fact.ts'
-import { FROM_STATUS_REPORT, statusReport } from './report.ts'
+import { FROM_STATUS_REPORT } from './report.ts'
 import { type Section, summary } from './section.ts'
 import { count } from './format.ts'
 
@@ -10,7 +10,7 @@ export const peers: Section = {
   groups: [
     {
       ...FROM_STATUS_REPORT,
-      facts: (view) => [fact('peersNumber', statusReport(view).peers, { text: figure })],
+      facts: (view) => [fact('peersNumber', view.readings.status?.peers, { text: figure })],
     },
     {
       collector: 'native',
@@ -30,7 +30,7 @@ export const peers: Section = {
     },
   ],
   summary: (view) => {
-    const reported = statusReport(view).peers
+    const reported = view.readings.status?.peers ?? null
     const discovered = view.known.value('chain_native_peers')
     const isAlone = Number(reported ?? discovered) === 0
     if (reported === null && discovered === undefined) return null

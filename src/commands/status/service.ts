@@ -1,11 +1,12 @@
 import { duration, figure, size } from '../../core/format.ts'
 import { type Fact, fact, timeFact } from './fact.ts'
 import { type Group, joined, type Section, summary, type View } from './section.ts'
-import { lenientObject, listOf, nullableText, recordOf, timestamp } from './reading-schema.ts'
-import { exitOf, stateOf, toneOf, unitReadings } from './services.ts'
+import { exitOf, stateOf, toneOf } from './services.ts'
+
+type Follower = 'consensus' | 'execution' | 'ledger'
 
 /** The collector that reads the log of a service line by line. */
-const FOLLOWED: Readonly<Record<string, string>> = {
+const FOLLOWED: Readonly<Record<string, Follower>> = {
   bft: 'consensus',
   execution: 'execution',
   'ledger-tail': 'ledger',
@@ -18,7 +19,7 @@ export const serviceSection = (service: string, title: string): Section => {
     name: title,
     description: 'one service in detail',
     summary: (view) => {
-      const found = unitReadings(view).services.find((one) => one.service === service)
+      const found = view.readings.services?.services.find((one) => one.service === service)
       return found ? summary(joined([stateOf(found), exitOf(found)])) : null
     },
     groups: [
@@ -35,7 +36,7 @@ export const serviceSection = (service: string, title: string): Section => {
 }
 
 const unitFacts = (service: string, view: View): readonly Fact[] => {
-  const found = unitReadings(view).services.find((one) => one.service === service)
+  const found = view.readings.services?.services.find((one) => one.service === service)
   const isActive = found?.activeState === 'active'
   const ended = found && exitOf(found)
   return [
@@ -73,13 +74,10 @@ const unitFacts = (service: string, view: View): readonly Fact[] => {
   ]
 }
 
-const aspects = recordOf(lenientObject({ state: nullableText }))
-
 const limitFacts = (service: string, view: View): readonly Fact[] => {
   const { known } = view
-  const seen = view.reading('host', aspects)
   const why = (aspect: string): string | undefined => {
-    const state = seen[aspect]?.state
+    const state = view.readings.host?.get(aspect)?.state
     return state === 'known' ? 'not available for this service' : (state ?? undefined)
   }
   return [
@@ -94,13 +92,12 @@ const limitFacts = (service: string, view: View): readonly Fact[] => {
   ]
 }
 
-const newestLine = (collector: string): Group => ({
+const newestLine = (collector: Follower): Group => ({
   collector,
   source: 'its log',
   facts: (view) => {
-    const { lastEntryAt } = view.reading(collector, lenientObject({ lastEntryAt: timestamp }))
     return [
-      timeFact('newestLineAt', lastEntryAt, {
+      timeFact('newestLineAt', view.readings[collector]?.lastEntryAt, {
         label: 'newest line',
         now: view.at,
         unknownReason: view.hasReading(collector) ? 'no line of its log was read' : undefined,
@@ -113,18 +110,11 @@ const newestLine = (collector: string): Group => ({
 /** While it works, each of these services writes several lines per second. */
 const SILENT_MS = 60_000
 
-const logSchema = lenientObject({
-  lastEntryAt: timestamp,
-  trouble: recordOf(listOf(nullableText)),
-  oldestEntryAt: recordOf(timestamp),
-})
-
 const logFacts = (service: string, view: View): readonly Fact[] => {
-  const { lastEntryAt, trouble, oldestEntryAt } = view.reading('logs', logSchema)
+  const { lastEntryAt = null, trouble, oldestEntryAt } = view.readings.logs ?? {}
   // If no log was read, it is not known that the log has no problems.
-  const reading = lastEntryAt === null ? undefined : trouble[service]
-  const lines = reading?.filter((line) => line !== null)
-  const from = oldestEntryAt[service]
+  const lines = lastEntryAt === null ? undefined : trouble?.[service]
+  const from = oldestEntryAt?.get(service)
   return [
     fact('trouble', lines, {
       label: 'problems in the log',

@@ -1,20 +1,10 @@
 import { duration } from '../../core/format.ts'
 import { type Fact, fact } from './fact.ts'
-import { FROM_STATUS_REPORT, statusReport } from './report.ts'
+import { FROM_STATUS_REPORT } from './report.ts'
 import { joined, type Section, type Summary, summary, type View } from './section.ts'
 import { count, iso, relativeTime, signalName, utc } from './format.ts'
-import type { z } from 'zod'
+import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
-import {
-  lenientObject,
-  listOf,
-  nullableFlag,
-  nullableInteger,
-  nullableNumber,
-  nullableText,
-  objectOrNull,
-  timestamp,
-} from './reading-schema.ts'
 
 export const services: Section = {
   name: 'services',
@@ -24,7 +14,7 @@ export const services: Section = {
       collector: 'services',
       source: 'systemd',
       facts: (view) => {
-        const { services: units, partialRestart } = unitReadings(view)
+        const { services: units = [], partialRestart } = view.readings.services ?? {}
         return [
           ...(units.length === 0 ? [fact('units', null)] : []),
           ...units.map((service) => rowOf(service, view)),
@@ -38,7 +28,7 @@ export const services: Section = {
     { ...FROM_STATUS_REPORT, facts: reported },
   ],
   summary: (view) => {
-    const { services: units } = unitReadings(view)
+    const { services: units = [] } = view.readings.services ?? {}
     return units.length === 0 ? summaryOfReport(view) : summaryOf(units)
   },
 }
@@ -74,7 +64,7 @@ const rowOf = (service: Service, view: View): Fact => {
 }
 
 const cleanupTimer = (view: View): readonly Fact[] =>
-  unitReadings(view).timers.map(({ timer, activeState, lastTriggerAt, nextTriggerAt }) =>
+  (view.readings.services?.timers ?? []).map(({ timer, activeState, lastTriggerAt, nextTriggerAt }) =>
     fact(
       ['timers', timer ?? ''],
       activeState === null
@@ -99,8 +89,8 @@ const cleanupTimer = (view: View): readonly Fact[] =>
 
 /** The state of each service in the status report: `running`, or another. */
 function reported(view: View): readonly Fact[] {
-  const { services: words, cleanup } = statusReport(view)
-  const { activated, previousSeconds, nextSeconds } = cleanup
+  const { services: words = {}, cleanup } = view.readings.status ?? {}
+  const { activated = null, previousSeconds = null, nextSeconds = null } = cleanup ?? {}
   const inWords = joined([
     activated === null ? null : activated ? 'activated' : 'not activated',
     previousSeconds === null ? null : `last ${duration(previousSeconds * 1000)} ago`,
@@ -117,7 +107,7 @@ function reported(view: View): readonly Fact[] {
         tone: (state) => (state === 'running' ? undefined : 'notice'),
       }),
     ),
-    fact('cleanup', inWords === null ? null : { ...cleanup }, {
+    fact('cleanup', inWords === null ? null : { activated, previousSeconds, nextSeconds }, {
       label: 'clean-up',
       text: () => inWords ?? '',
       tone: () => (activated === false ? 'notice' : undefined),
@@ -152,40 +142,12 @@ const summaryOf = (units: readonly Service[]): Summary => {
 
 /** If systemd could not be read. */
 const summaryOfReport = (view: View): Summary => {
-  const words = Object.entries(statusReport(view).services)
+  const words = Object.entries(view.readings.status?.services ?? {})
   const isOk = words.every(([, word]) => word === 'running')
   return summary(joined(words.map(([service, word]) => `${service} ${word}`)), isOk ? undefined : 'notice')
 }
 
-const unit = {
-  unit: nullableText,
-  loadState: nullableText,
-  activeState: nullableText,
-  subState: nullableText,
-  unitFileState: nullableText,
-  result: nullableText,
-  restarts: nullableInteger,
-  mainPid: nullableNumber,
-  exit: objectOrNull({ by: nullableText, status: nullableInteger }),
-  startedAt: timestamp,
-  exitedAt: timestamp,
-  memoryBytes: nullableInteger,
-  cpuSeconds: nullableNumber,
-  tasks: nullableInteger,
-  lastTriggerAt: timestamp,
-  nextTriggerAt: timestamp,
-}
-
-const schema = lenientObject({
-  services: listOf(lenientObject({ ...unit, service: nullableText, expected: nullableFlag })),
-  timers: listOf(lenientObject({ ...unit, timer: nullableText })),
-  partialRestart: nullableFlag,
-})
-
-/** The units, as systemd reports them. */
-export const unitReadings = (view: View) => view.reading('services', schema)
-
-export type Service = z.output<typeof schema>['services'][number]
+type Service = NonNullable<Readings['services']>['services'][number]
 
 /** `chain-bft` for chain-bft.service, and for a unit whose name is not known. */
 const nameOf = ({ unit: name, service }: Service, { prefix }: Pick<View, 'prefix'>): string =>

@@ -1,7 +1,6 @@
 import { duration, figure } from '../../core/format.ts'
-import { consensusLog } from './consensus.ts'
 import { fact, timeFact } from './fact.ts'
-import { FROM_STATUS_REPORT, statusReport } from './report.ts'
+import { FROM_STATUS_REPORT } from './report.ts'
 import { type Section, summary, type View } from './section.ts'
 import { share } from './format.ts'
 
@@ -15,7 +14,7 @@ const derivedFrom = ({ known }: View) => {
 
 /** From the log or the metrics of consensus; undefined if neither was read. */
 const isActive = (view: View): boolean | undefined =>
-  consensusLog(view).statesyncActive ?? toFlag(view.known.value('chain_native_statesync_active'))
+  view.readings.consensus?.statesyncActive ?? toFlag(view.known.value('chain_native_statesync_active'))
 
 const toFlag = (value: number | undefined): boolean | undefined => (value === undefined ? undefined : value === 1)
 
@@ -29,14 +28,14 @@ export const statesync: Section = {
     {
       ...FROM_STATUS_REPORT,
       facts: (view) => {
-        const { progressRatio, progressBlock, targetBlock } = statusReport(view).statesync
+        const { progressRatio = null, progressBlock, targetBlock } = view.readings.status?.statesync ?? {}
         return [
           fact('percentage', progressRatio === null ? null : percentOf(progressRatio), {
             text: (percentage) => share(percentage / 100),
           }),
           fact('progress', progressBlock, { text: figure }),
           fact('target', targetBlock, {
-            text: (target) => (target === '0' ? '0 (no statesync needed)' : figure(target)),
+            text: (target) => (target === 0n ? '0 (no statesync needed)' : figure(target)),
           }),
         ]
       },
@@ -76,9 +75,9 @@ export const statesync: Section = {
     const active = isActive(view)
     if (active === undefined) return null
     if (!active) return summary('not active')
-    const { progressRatio: reported, targetBlock } = statusReport(view).statesync
+    const { progressRatio: reported = null, targetBlock } = view.readings.status?.statesync ?? {}
     // The status report may be minutes old: a target of 0 is from before this statesync.
-    const progressRatio = targetBlock === '0' ? null : reported
+    const progressRatio = targetBlock === 0n ? null : reported
     const { etaSeconds } = derivedFrom(view)
     return summary(
       'active' +

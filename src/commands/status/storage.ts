@@ -2,58 +2,7 @@ import { duration, figure, size } from '../../core/format.ts'
 import { LIMITS } from '../../health/limits.ts'
 import { type Fact, fact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import {
-  nullableNumber,
-  nullableInteger,
-  nullableFlag,
-  listOf,
-  lenientObject,
-  objectOrNull,
-  nullableText,
-} from './reading-schema.ts'
 import { count, share } from './format.ts'
-
-const list = objectOrNull({
-  chunks: nullableNumber,
-  capacityBytes: nullableNumber,
-  usedBytes: nullableNumber,
-})
-const timeline = objectOrNull({
-  kind: nullableText,
-  historyBlocks: nullableInteger,
-  earliestBlock: nullableInteger,
-  latestBlock: nullableInteger,
-  autoExpireBlock: nullableInteger,
-})
-const identified = objectOrNull({
-  number: nullableInteger,
-  id: nullableText,
-  round: nullableInteger,
-})
-
-const schema = lenientObject({
-  devices: listOf(
-    lenientObject({
-      path: nullableText,
-      capacityBytes: nullableNumber,
-      usedBytes: nullableNumber,
-      usedRatio: nullableNumber,
-    }),
-  ),
-  lists: lenientObject({ fast: list, slow: list, free: list }),
-  timelines: lenientObject({ primary: timeline, secondary: timeline }),
-  historyMaxBlocks: nullableInteger,
-  latestBlock: lenientObject({
-    proposed: identified,
-    voted: identified,
-    finalized: nullableInteger,
-    verified: nullableInteger,
-  }),
-  complete: nullableFlag,
-  unknownLines: nullableNumber,
-})
-
-const storageIn = (view: View) => view.reading('storage', schema)
 
 const toneOfUse = (ratio: number) => (ratio >= LIMITS.storageUsed.critical ? ('bad' as const) : undefined)
 
@@ -70,7 +19,7 @@ export const storage: Section = {
         ...(['fast', 'slow', 'free'] as const).map((name) => listFact(name, view)),
         ...timelineFacts('primary', view),
         ...timelineFacts('secondary', view),
-        fact('historyMaxBlocks', storageIn(view).historyMaxBlocks, {
+        fact('historyMaxBlocks', view.readings.storage?.historyMaxBlocks, {
           label: 'history limit',
           text: (blocks) => count(blocks, 'block'),
         }),
@@ -95,11 +44,11 @@ export const storage: Section = {
     },
   ],
   summary: (view) => {
-    const { devices, timelines } = storageIn(view)
+    const { devices = [], timelines } = view.readings.storage ?? {}
     const fullest = Math.max(...devices.map(({ usedRatio }) => usedRatio ?? -1))
     if (devices.length === 0 || fullest < 0) return null
     const capacity = devices.reduce((sum, { capacityBytes }) => sum + (capacityBytes ?? 0), 0)
-    const blocks = timelines.primary?.historyBlocks ?? null
+    const blocks = timelines?.primary?.historyBlocks ?? null
     return summary(
       joined([
         `${share(fullest)} of ${size(capacity)} used`,
@@ -111,7 +60,7 @@ export const storage: Section = {
 }
 
 const deviceFacts = (view: View): readonly Fact[] => {
-  const { devices } = storageIn(view)
+  const { devices = [] } = view.readings.storage ?? {}
   if (devices.length === 0) return [fact('devices', null)]
   return devices.map((device) => {
     const { path, capacityBytes, usedBytes, usedRatio } = device
@@ -132,20 +81,28 @@ const deviceFacts = (view: View): readonly Fact[] => {
   })
 }
 
-const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact =>
-  fact(['lists', name], storageIn(view).lists[name], {
-    label: `${name} list`,
-    text: ({ chunks, capacityBytes, usedBytes }) =>
-      joined([
-        chunks === null ? 'unknown' : count(chunks, 'chunk'),
-        capacityBytes === null ? null : `capacity ${size(capacityBytes)}`,
-        usedBytes === null ? null : `used ${size(usedBytes)}`,
-      ]) ?? '',
-    tone: ({ chunks }) => (name === 'free' && chunks === 0 ? 'bad' : undefined),
-  })
+const listFact = (name: 'fast' | 'slow' | 'free', view: View): Fact => {
+  const list = view.readings.storage?.lists[name]
+  if (!list) return fact(['lists', name], null, { label: `${name} list` })
+  const { chunks, capacityBytes, usedBytes } = list
+  return fact(
+    ['lists', name],
+    { chunks, capacityBytes, usedBytes },
+    {
+      label: `${name} list`,
+      text: () =>
+        joined([
+          chunks === null ? 'unknown' : count(chunks, 'chunk'),
+          capacityBytes === null ? null : `capacity ${size(capacityBytes)}`,
+          usedBytes === null ? null : `used ${size(usedBytes)}`,
+        ]) ?? '',
+      tone: () => (name === 'free' && chunks === 0 ? 'bad' : undefined),
+    },
+  )
+}
 
 const timelineFacts = (name: 'primary' | 'secondary', view: View): readonly Fact[] => {
-  const found = storageIn(view).timelines[name]
+  const found = view.readings.storage?.timelines[name] ?? null
   // The second timeline exists only while the database is converted to another encoding.
   if (name === 'secondary' && found === null) return []
   const at = (part: string): readonly string[] => ['timelines', name, part]
@@ -173,9 +130,9 @@ const NO_TIMELINE = {
 }
 
 const latestFacts = (view: View): readonly Fact[] => {
-  const { proposed, voted, finalized, verified } = storageIn(view).latestBlock
-  const withId = (name: 'proposed' | 'voted', block: typeof proposed): Fact =>
-    fact(['latestBlock', name], block, {
+  const latest = view.readings.storage?.latestBlock
+  const withId = (name: 'proposed' | 'voted'): Fact =>
+    fact(['latestBlock', name], latest?.[name], {
       label: `latest ${name}`,
       text: ({ number, id, round }) =>
         joined([
@@ -185,16 +142,16 @@ const latestFacts = (view: View): readonly Fact[] => {
         ]) ?? '',
     })
   return [
-    withId('proposed', proposed),
-    withId('voted', voted),
-    fact(['latestBlock', 'finalized'], finalized, { label: 'latest finalized', text: figure }),
-    fact(['latestBlock', 'verified'], verified, { label: 'latest verified', text: figure }),
+    withId('proposed'),
+    withId('voted'),
+    fact(['latestBlock', 'finalized'], latest?.finalized, { label: 'latest finalized', text: figure }),
+    fact(['latestBlock', 'verified'], latest?.verified, { label: 'latest verified', text: figure }),
   ]
 }
 
 /** Shows details only if the report is incomplete. */
 const completeness = (view: View): readonly Fact[] => {
-  const { complete, unknownLines } = storageIn(view)
+  const { complete, unknownLines = null } = view.readings.storage ?? {}
   return complete === false || (unknownLines ?? 0) > 0
     ? [
         fact('complete', complete, {

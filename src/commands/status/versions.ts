@@ -1,46 +1,10 @@
-import type { z } from 'zod'
+import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 import { type Fact, fact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { recordOf, nullableFlag, listOf, lenientObject, timestamp, nullableText } from './reading-schema.ts'
 import { relativeTime, iso, utc } from './format.ts'
 
-const schema = lenientObject({
-  programs: recordOf(
-    lenientObject({
-      value: lenientObject({
-        program: nullableText,
-        version: nullableText,
-        tag: nullableText,
-        commit: nullableText,
-        branch: nullableText,
-      }),
-      error: nullableText,
-    }),
-  ),
-  package: lenientObject({
-    value: lenientObject({ package: nullableText, version: nullableText }),
-    error: nullableText,
-  }),
-  installed: nullableText,
-  running: listOf(lenientObject({ source: nullableText, version: nullableText })),
-  mismatch: nullableFlag,
-  forks: listOf(
-    lenientObject({
-      fork: lenientObject({
-        name: nullableText,
-        kind: nullableText,
-        activationAt: timestamp,
-        minimumVersion: nullableText,
-      }),
-      checks: listOf(lenientObject({ check: nullableText, ready: nullableFlag })),
-    }),
-  ),
-})
-
-const versionIn = (view: View) => view.reading('version', schema)
-
-type Readiness = z.output<typeof schema>['forks'][number]
+type Readiness = NonNullable<NonNullable<Readings['version']>['forks']>[number]
 
 /** Null where it cannot be reading of something that the fork asks for. */
 const isReady = ({ checks }: Readiness): boolean | null =>
@@ -73,33 +37,36 @@ export const versions: Section = {
       collector: 'version',
       source: 'the package, the programs, the running services',
       facts: (view) => {
-        const reading = versionIn(view)
-        const { package: name, version } = reading.package.value
+        const reading = view.readings.version
+        const { value: found, error: packageError } = reading?.package ?? {}
+        const installed = typeof found?.version === 'string' ? found : undefined
         return [
-          fact('installed', reading.installed),
-          fact('package', version === null ? null : { package: name, version }, {
-            text: () => `${name ?? ''} ${version ?? ''}`,
-            unknownReason: reading.package.error ?? undefined,
+          fact('installed', reading?.installed),
+          fact('package', installed && { package: installed.package, version: installed.version }, {
+            text: (one) => `${one.package ?? ''} ${one.version ?? ''}`,
+            unknownReason: packageError?.message,
           }),
-          ...Object.entries(reading.programs).map(([program, { value, error }]) =>
-            fact(['programs', program], value.version === null ? null : value, {
-              label: `program ${value.program ?? program}`,
-              text: () => joined([value.version, value.tag, commitOf(value.commit)]) ?? '',
-              unknownReason: error ?? undefined,
-            }),
-          ),
+          ...[...(reading?.programs ?? [])].map(([name, { value, error }]) => {
+            const { program = null, version = null, tag = null, commit = null, branch = null } = value ?? {}
+            return fact(['programs', name], version === null ? null : { program, version, tag, commit, branch }, {
+              label: `program ${program ?? name}`,
+              text: () => joined([version, tag, commitOf(commit)]) ?? '',
+              unknownReason: error?.message,
+            })
+          }),
           ...runningFacts(view),
-          fact('restartPending', reading.mismatch, {
+          fact('restartPending', reading?.mismatch, {
             text: (isPending) => (isPending ? 'yes: the running version differs from the installed one' : 'no'),
             tone: (isPending) => (isPending ? 'notice' : undefined),
           }),
-          ...reading.forks.map((one) => forkFact(one, view)),
+          ...(reading?.forks ?? []).map((one) => forkFact(one, view)),
         ]
       },
     },
   ],
   summary: (view) => {
-    const { installed, running, mismatch, forks } = versionIn(view)
+    const { installed = null, running = [], mismatch, forks: all } = view.readings.version ?? {}
+    const forks = all ?? []
     if (installed === null && running.length === 0 && forks.length === 0) return null
     const unready = forks.filter((one) => isReady(one) !== true)
     const next = forks.filter(({ fork }) => (fork.activationAt ?? 0) > view.at)
@@ -122,7 +89,7 @@ const commitOf = (commit: string | null): string | null =>
   commit === null || commit === '' ? null : `commit ${commit.slice(0, 12)}`
 
 const runningFacts = (view: View): readonly Fact[] => {
-  const { running } = versionIn(view)
+  const { running = [] } = view.readings.version ?? {}
   if (running.length === 0) return [fact('running', null)]
   return running.map(({ source, version }) =>
     fact(['running', source ?? ''], version, { label: `${RUNS[source ?? ''] ?? source} runs` }),

@@ -1,5 +1,4 @@
 import { figure } from '../../core/format.ts'
-import { z } from 'zod'
 import { hour, second } from '../../core/units.ts'
 import { isSyncing } from '../../core/agreement.ts'
 import { blockAge, isAdvancing, isNodeDown, newestBlock, statesyncDone } from '../facts.ts'
@@ -155,16 +154,14 @@ export const blocksyncWindow: Check = ({ known }) => {
   ]
 }
 
-const rpcSchema = z.object({ reason: z.string(), detail: z.string() })
-
 /** The RPC should answer whenever the node is in sync. */
-export const rpc: Check = ({ known, collectors }) => {
+export const rpc: Check = ({ known, readings }) => {
   if (known.value('chain_rpc_up') !== 0) return []
   if (isSyncing(known) || isNodeDown(known, 'bft', 'execution', 'rpc')) return []
   const runs = known.value('chain_service_active', { service: 'rpc' }) === 1
-  const { data } = rpcSchema.safeParse(collectors.find(({ name }) => name === 'rpc')?.reading)
+  const { reason = null, detail = null } = readings.rpc?.up === false ? readings.rpc : {}
   // A single request that timed out does not show that the RPC is down.
-  const isLate = data?.reason === 'timeout'
+  const isLate = reason === 'timeout'
   return [
     finding(
       'ChainRpcDown',
@@ -175,7 +172,7 @@ export const rpc: Check = ({ known, collectors }) => {
           : `the RPC does not answer${runs ? ', though its service runs' : ''}`,
       },
       {
-        evidence: data ? [data.detail] : [],
+        evidence: detail === null ? [] : [detail],
         advice: [
           ...(isLate ? ['Run the check again: on a busy host the RPC answers late.'] : []),
           'See its log: `chain-agent logs rpc`.',

@@ -1,5 +1,6 @@
 import { second } from '../../core/units.ts'
-import { servicesDown, type ServiceFacts, serviceFacts } from '../facts.ts'
+import type { Readings } from '../../collectors/index.ts'
+import { servicesDown } from '../facts.ts'
 import { type Check, finding, type HealthInput } from '../finding.ts'
 import { LIMITS } from '../limits.ts'
 import { joinList, shortDuration } from '../format.ts'
@@ -20,7 +21,7 @@ const SIGNALS: Readonly<Record<string, string>> = {
 /** Services that should run and do not. */
 export const services: Check = (input) => {
   const { known } = input
-  const facts = serviceFacts(input)
+  const facts = new Map(input.readings.services?.services.map((one) => [one.service, one]))
   const down = servicesDown(known)
   const groups = [
     { severity: 'critical', of: down.filter((service) => !AUXILIARY.includes(service)) },
@@ -55,18 +56,21 @@ export const services: Check = (input) => {
   })
 }
 
-const unitOf = (service: string, facts: ReadonlyMap<string, ServiceFacts>, { prefix }: HealthInput): string =>
-  facts.get(service)?.unit.replace(/\.service$/, '') ?? `${prefix ?? 'chain'}-${service}`
+/** The unit as systemd reports it. */
+type UnitReading = NonNullable<Readings['services']>['services'][number]
+
+const unitOf = (service: string, facts: ReadonlyMap<string | null, UnitReading>, { prefix }: HealthInput): string =>
+  facts.get(service)?.unit?.replace(/\.service$/, '') ?? `${prefix ?? 'chain'}-${service}`
 
 /** How the service ended, as the end of a sentence; undefined if systemd does not report it. */
-const endOf = (facts: ServiceFacts | undefined): string | undefined => {
-  const { exit } = facts ?? {}
-  if (!exit) return undefined
-  if (exit.by === 'signal') return `was killed by ${SIGNALS[exit.status] ?? `signal ${exit.status}`}`
-  return exit.status === '0' ? 'was stopped' : `exited with status ${exit.status}`
+const endOf = (facts: UnitReading | undefined): string | undefined => {
+  const { by = null, status = null } = facts?.exit ?? {}
+  if (by === null || status === null) return undefined
+  if (by === 'signal') return `was killed by ${SIGNALS[String(status)] ?? `signal ${status}`}`
+  return status === 0n ? 'was stopped' : `exited with status ${status}`
 }
 
-const stateOf = (unit: string, facts: ServiceFacts | undefined, { at }: HealthInput): string => {
+const stateOf = (unit: string, facts: UnitReading | undefined, { at }: HealthInput): string => {
   const end = endOf(facts)
   const { activeState, exitedAt } = facts ?? {}
   return [

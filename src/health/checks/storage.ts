@@ -1,5 +1,4 @@
 import { databaseUsedRatio, isSyncing } from '../../core/agreement.ts'
-import { z } from 'zod'
 import { second } from '../../core/units.ts'
 import { freeChunks } from '../facts.ts'
 import { type Check, finding } from '../finding.ts'
@@ -79,14 +78,10 @@ export const disks: Check = ({ known }) => {
   ]
 }
 
-const statesSchema = z.record(z.string(), z.object({ state: z.string() }))
-
 /** Directories that the agent should monitor and does not find: removed, not mounted, or not visible with its permissions. */
-export const directories: Check = ({ collectors }) => {
-  const status = collectors.find(({ name }) => name === 'host')
-  const { data = {} } = statesSchema.safeParse(status?.reading)
-  const missing = Object.entries(data)
-    .filter(([aspect, { state }]) => aspect.startsWith('file system of') && state.startsWith('not found'))
+export const directories: Check = ({ readings: { host } }) => {
+  const missing = [...(host ?? [])]
+    .filter(([aspect, { state }]) => aspect.startsWith('file system of') && state?.startsWith('not found'))
     .map(([aspect]) => aspect.replace('file system of ', ''))
   return missing.length === 0
     ? []

@@ -1,7 +1,7 @@
 import { newestBlock } from '../facts.ts'
 import { type Check, type Finding, finding } from '../finding.ts'
 import { joinList } from '../format.ts'
-import type { CollectorStatus } from '../snapshot.ts'
+import type { CollectorState } from '../snapshot.ts'
 
 /** There is no node on this host: systemd knows none of its units and its RPC port does not answer. */
 export const node: Check = ({ known, prefix }) => {
@@ -41,12 +41,12 @@ export const node: Check = ({ known, prefix }) => {
 /** Collectors that fail. One that is disabled, or whose first attempt has not ended, does not fail. */
 export const collectors: Check = ({ collectors: all }) => {
   const failing = all.filter(({ enabled, up }) => enabled && up === false)
-  const journal = failing.filter(({ error }) => error !== null && /systemd-journal/.test(error))
+  const journal = failing.filter(({ error }) => error?.code === 'journal not permitted')
   const others = failing.filter((one) => !journal.includes(one))
   return [...withoutJournal(journal), ...failed(others)]
 }
 
-const withoutJournal = (failing: readonly CollectorStatus[]): readonly Finding[] =>
+const withoutJournal = (failing: readonly CollectorState[]): readonly Finding[] =>
   failing.length === 0
     ? []
     : [
@@ -66,7 +66,7 @@ const withoutJournal = (failing: readonly CollectorStatus[]): readonly Finding[]
         ),
       ]
 
-const failed = (failing: readonly CollectorStatus[]): readonly Finding[] =>
+const failed = (failing: readonly CollectorState[]): readonly Finding[] =>
   failing.length === 0
     ? []
     : [
@@ -77,10 +77,12 @@ const failed = (failing: readonly CollectorStatus[]): readonly Finding[] =>
             says: `${joinList(failing.map(({ name }) => name))} could not be read`,
           },
           {
-            evidence: failing.map(({ name, error }) => `${name}: ${error?.split('\n')[0] ?? 'no answer in time'}`),
+            evidence: failing.map(
+              ({ name, error }) => `${name}: ${error?.message.split('\n')[0] ?? 'no answer in time'}`,
+            ),
             advice: failing.flatMap(({ error }) => {
-              const [, advice] = /what to do: (.*)/.exec(error ?? '') ?? []
-              return advice === undefined ? [] : [`${advice[0]?.toUpperCase() ?? ''}${advice.slice(1)}.`]
+              const { advice = null } = error ?? {}
+              return advice === null ? [] : [`${advice[0]?.toUpperCase() ?? ''}${advice.slice(1)}.`]
             }),
           },
         ),

@@ -1,11 +1,10 @@
-import { z } from 'zod'
 import { excerpt } from '../../core/errors.ts'
 import type { SampleIndex } from '../../core/sample-index.ts'
 import { minute, second } from '../../core/units.ts'
 import { isSyncing } from '../../core/agreement.ts'
 import { isAdvancing, servicesDown } from '../facts.ts'
 import type { HealthInput } from '../finding.ts'
-import { type NodeSnapshot, timestamp } from '../snapshot.ts'
+import type { NodeSnapshot } from '../snapshot.ts'
 import { type Gap, gapOf, newestAge } from './gap.ts'
 
 /** Everything that a recovery plan is chosen from. */
@@ -53,32 +52,17 @@ export interface Situation {
   readonly isPartial: boolean
 }
 
-const servicesSchema = z.object({
-  services: z.array(
-    z.object({
-      service: z.string(),
-      unit: z.string(),
-      startedAt: timestamp.nullish(),
-      exitedAt: timestamp.nullish(),
-    }),
-  ),
-})
-const rpcSchema = z.object({ up: z.literal(false), reason: z.literal('timeout') })
-const executionSchema = z.object({ lastEntryAt: timestamp })
-const logsSchema = z.object({ trouble: z.record(z.string(), z.array(z.string())) })
-
 export const readSituation = (input: RecoveryInput): Situation => {
-  const { at, known, collectors, window } = input
-  const readingOf = (wanted: string): unknown => collectors.find(({ name }) => name === wanted)?.reading
-  const services = servicesSchema.safeParse(readingOf('services')).data?.services ?? []
-  const trouble = logsSchema.safeParse(readingOf('logs')).data?.trouble
-  const executedAt = executionSchema.safeParse(readingOf('execution')).data?.lastEntryAt
+  const { at, known, readings, window } = input
+  const services = readings.services?.services ?? []
+  const trouble = readings.logs?.trouble ?? undefined
+  const executedAt = readings.execution?.lastEntryAt ?? undefined
   const prefix = input.prefix ?? 'chain'
   const down = servicesDown(known)
   const serviceOf = (service: string): ServiceState => {
     const facts = services.find((one) => one.service === service)
     return {
-      unit: facts?.unit.replace(/\.service$/, '') ?? `${prefix}-${service}`,
+      unit: facts?.unit?.replace(/\.service$/, '') ?? `${prefix}-${service}`,
       isDown: down.includes(service),
       startedAt: facts?.startedAt ?? undefined,
       exitedAt: facts?.exitedAt ?? undefined,
@@ -100,7 +84,7 @@ export const readSituation = (input: RecoveryInput): Situation => {
     gap: gapOf(input, window),
     age: newestAge(input),
     isAdvancing: isAdvancing(input),
-    isRpcLate: rpcSchema.safeParse(readingOf('rpc')).success,
+    isRpcLate: readings.rpc?.up === false && readings.rpc.reason === 'timeout',
     executionSilent: input.origin === 'agent' && executedAt !== undefined ? (at - executedAt) / second : undefined,
     isSyncing: isSyncing(known),
     isPartial:

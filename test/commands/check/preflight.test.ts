@@ -10,7 +10,13 @@ import { preflight } from '../../../src/commands/check/preflight.ts'
 import { freePort } from '../../support/free-port.ts'
 import { type Host, context } from './context.ts'
 
-const FORBIDDEN = [{ name: 'logs', up: false, error: 'Could not read the journal: this user may not read it' }]
+const FORBIDDEN = [
+  {
+    name: 'logs',
+    up: false,
+    error: { message: 'Could not read the journal: no', code: 'journal not permitted', advice: null },
+  },
+]
 
 describe('the journal', () => {
   const groups = (members: string) => `systemd-journal:x:101:${members}\nadm:x:4:syslog\n`
@@ -44,7 +50,7 @@ describe('the journal', () => {
 })
 
 describe('the database', () => {
-  const failing = [{ name: 'storage', up: false, error: 'it aborted' }]
+  const failing = [{ name: 'storage', up: false }]
   const run = (host: Host) => database.run(context({ collectors: failing, ...host }))
   test('no finding while the report is available', async () => {
     const host = {

@@ -13,7 +13,7 @@ export const journalGroup: PreflightCheck = {
   name: 'the groups of this user',
   run: async ({ snapshot, access: { user }, exec, signal }) => {
     const isForbidden = snapshot.collectors.some(
-      ({ enabled, up, error }) => enabled && up === false && /may not read it|systemd-journal/.test(error ?? ''),
+      ({ enabled, up, error }) => enabled && up === false && error?.code === 'journal not permitted',
     )
     if (!isForbidden || user.uid === ROOT) return []
     // Exit status 2: one of the groups does not exist; the others are printed nevertheless.

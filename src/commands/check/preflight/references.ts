@@ -1,12 +1,6 @@
-import { z } from 'zod'
 import type { Finding } from '../../../health/finding.ts'
 import { joinList } from '../../../health/format.ts'
 import { finding, type PreflightCheck } from './context.ts'
-
-const schema = z.object({
-  references: z.array(z.object({ name: z.string(), up: z.boolean(), state: z.string() })),
-  agreeing: z.number(),
-})
 
 /** The references, which are needed to see that the node is behind the network. */
 export const references: PreflightCheck = {
@@ -14,21 +8,19 @@ export const references: PreflightCheck = {
   run: ({ config, snapshot }) => {
     const configured = config.references.length
     if (configured === 0) return Promise.resolve([none])
-    const reading = snapshot.collectors.find(({ name }) => name === 'reference')?.reading
-    const { data } = schema.safeParse(reading)
-    if (!data) return Promise.resolve([])
-    const { agreeing } = data
-    const up = data.references.filter((one) => one.up)
+    const { references: all = [], agreeing = null } = snapshot.readings.reference ?? {}
+    if (agreeing === null) return Promise.resolve([])
+    const up = all.filter((one) => one.up === true)
     const hasQuorum = agreeing > Math.floor(configured / 2)
-    const evidence = data.references.map(({ name, state }) => `${name}: ${state}.`)
-    const otherChain = data.references.filter(({ state }) => state === 'another chain')
+    const evidence = all.map(({ name, state }) => `${name}: ${state ?? 'unknown'}.`)
+    const otherChain = all.filter(({ state }) => state === 'another chain')
     return Promise.resolve([
-      ...otherChain.map(({ name }) => onOtherChain(name)),
+      ...otherChain.map(({ name }) => onOtherChain(name ?? 'unknown')),
       ...(hasQuorum ? [] : [noQuorum({ configured, up: up.length, evidence })]),
       ...(hasQuorum && up.length + otherChain.length < configured
         ? [
             unreachable(
-              data.references.filter((one) => !one.up && !otherChain.includes(one)),
+              all.filter((one) => !one.up && !otherChain.includes(one)),
               evidence,
             ),
           ]
@@ -73,9 +65,9 @@ const noQuorum = (seen: {
   })
 }
 
-const unreachable = (missing: readonly { readonly name: string }[], evidence: readonly string[]) =>
+const unreachable = (missing: readonly { readonly name: string | null }[], evidence: readonly string[]) =>
   finding('references', 'info', {
-    says: `${joinList(missing.map(({ name }) => name))} ${missing.length === 1 ? 'does' : 'do'} not answer; the other references do`,
+    says: `${joinList(missing.map(({ name }) => name ?? 'unknown'))} ${missing.length === 1 ? 'does' : 'do'} not answer; the other references do`,
     evidence,
     advice: [FIX],
   })
