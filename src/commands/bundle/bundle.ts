@@ -125,9 +125,9 @@ const statusOf = (
       agent: agent.version,
       prefix,
       collectors: Object.fromEntries(
-        collectors.map(({ name, hasReading: _, error, ...state }) => [
+        collectors.map(({ name, help, enabled, up, lastSuccessAt, error }) => [
           name,
-          { ...state, error: error?.message, reading: readings[name] },
+          { help, enabled, up, lastSuccessAt, error: error?.message, reading: readings[name] },
         ]),
       ),
     }),
