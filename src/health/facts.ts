@@ -1,7 +1,7 @@
 import type { SampleIndex } from '../core/sample-index.ts'
 import { second } from '../core/units.ts'
 import type { HealthInput } from './finding.ts'
-import { shortDuration } from './format.ts'
+import { shortDuration } from '../core/format.ts'
 
 interface Block {
   readonly height: number

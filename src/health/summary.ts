@@ -1,9 +1,8 @@
-import { figure } from '../core/format.ts'
+import { figure, joinList, percent, shortDuration } from '../core/format.ts'
 import { second } from '../core/units.ts'
-import { isSyncing, databaseUsedRatio } from '../core/agreement.ts'
+import { databaseUsedRatio, isSyncing } from '../core/agreement.ts'
 import { newestBlock, servicesDown } from './facts.ts'
 import type { HealthInput } from './finding.ts'
-import { joinList, percent, shortDuration } from './format.ts'
 
 /** One fact about the node, in a line; null is unknown. */
 export interface Fact {

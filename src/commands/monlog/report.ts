@@ -1,16 +1,14 @@
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { figure } from '../../core/format.ts'
+import { figure, shortDuration } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
-import { shortDuration } from '../../health/format.ts'
 import { above, LIMITS } from '../../health/limits.ts'
-import { recordOf, type ConsensusKind } from '../../collectors/consensus/kinds.ts'
+import { type ConsensusKind, recordOf } from '../../collectors/consensus/kinds.ts'
 import { CONSENSUS_KINDS } from '../../collectors/consensus/definition.ts'
 import type { ExtraFacts } from './extra-facts.ts'
 import type { Folded } from './fold.ts'
 import { findingsOf, type MonlogFinding, networkSpan } from './findings.ts'
 import type { JournalContext } from './from-journal.ts'
-import { iso } from './time-range.ts'
-import type { TimeRange } from './time-range.ts'
+import { iso, type TimeRange } from './time-range.ts'
 
 /** The analysis of a range of the consensus log. Null is unknown. It does not depend on the current time. */
 export interface MonlogReport {

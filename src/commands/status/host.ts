@@ -1,9 +1,9 @@
 import { figure, size } from '../../core/format.ts'
 import type { KERNELS } from '../../collectors/host/definition.ts'
 import { LIMITS } from '../../health/limits.ts'
-import { type Fact, fact, timeFact } from './fact.ts'
+import { count, type Fact, fact, iso, share, timeFact, timeWithAge } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
-import { share } from './format.ts'
+import type { Readings } from '../../collectors/index.ts'
 
 /** Why an aspect is unknown. */
 const reasonFor = (view: View, aspect: string): string | undefined => {
@@ -217,3 +217,64 @@ const driveFacts = ({ known }: View): readonly Fact[] =>
   })
 
 const bitsOf = (warning: number): string => (warning === 0 ? 'none' : `bits ${warning}`)
+
+type KeyFile = NonNullable<Readings['keys']>[number]
+
+const nameOf = ({ key, kind }: KeyFile): string =>
+  key === 'password' && kind === 'keystore' ? 'environment file' : `${key} ${kind}`
+
+const toneOf = ({ state }: KeyFile) =>
+  state === 'ok' ? undefined : state === null ? ('unknown' as const) : ('bad' as const)
+
+/** The number of files that the overview names. */
+const MAX_NAMED = 2
+
+export const keys: Section = {
+  name: 'keys',
+  description: 'keystores, password and backups: present, intact, private',
+  groups: [
+    {
+      collector: 'keys',
+      source: 'the key files',
+      facts: (view) => {
+        const files = view.readings.keys ?? []
+        if (files.length === 0) return [fact('files', null)]
+        return files.map((file) => {
+          const { key, kind, state, why, writtenAt, copies } = file
+          return fact(
+            [kind ?? '', key ?? ''],
+            { state, why, writtenAt: iso(writtenAt), copies },
+            {
+              label: nameOf(file),
+              text: () =>
+                joined([
+                  `${state ?? 'unknown'}${why === null ? '' : `: ${why}`}`,
+                  writtenAt === null ? null : `written ${timeWithAge(view.at)(writtenAt)}`,
+                  copies === null || copies === 0 ? null : `${copies} earlier`,
+                ]) ?? '',
+              tone: () => toneOf(file),
+            },
+          )
+        })
+      },
+    },
+  ],
+  summary: (view) => {
+    const files = view.readings.keys ?? []
+    if (files.length === 0) return null
+    const open = files.filter(({ state }) => state !== 'ok')
+    if (open.length === 0) return summary(`all ${count(files.length, 'file')} ok`)
+    const states = [...new Set(open.map(({ state }) => state ?? 'unknown'))]
+    return summary(
+      joined(
+        open.length <= MAX_NAMED
+          ? open.map((file) => `${nameOf(file)} ${file.state ?? 'unknown'}`)
+          : states.map((one) => {
+              const number = open.filter(({ state }) => (state ?? 'unknown') === one).length
+              return `${number} of ${files.length} ${one}`
+            }),
+      ),
+      open.some((file) => toneOf(file) === 'bad') ? 'bad' : 'unknown',
+    )
+  },
+}

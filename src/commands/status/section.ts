@@ -2,8 +2,7 @@ import type { SampleIndex } from '../../core/sample-index.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { CollectorState, NodeSnapshot } from '../../health/snapshot.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
-import type { Fact } from './fact.ts'
-import { oneLine } from './format.ts'
+import { type Fact, oneLine } from './fact.ts'
 
 /** The data of a node, as sections read it. */
 export interface View {

@@ -1,10 +1,9 @@
-import { figure } from '../../core/format.ts'
+import { figure, percent } from '../../core/format.ts'
 import { FINDINGS } from '../../collectors/consensus/findings.ts'
 import { isSyncing } from '../../core/agreement.ts'
 import { isNodeDown } from '../facts.ts'
 import { type Check, finding } from '../finding.ts'
 import { above, below, ENOUGH_OWN_ROUNDS, LIMITS, MANY_PEERS, NETWORK_TIMEOUT_SHARE } from '../limits.ts'
-import { percent } from '../format.ts'
 
 /** Findings that another check reports with more detail, or that are no problem. */
 const REPORTED_ELSEWHERE = new Set(['not_committing', 'statesync_active', 'blocksync_active', 'info_only_log'])

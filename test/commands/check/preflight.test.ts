@@ -2,13 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { database } from '../../../src/commands/check/preflight/database.ts'
-import { dropIns } from '../../../src/commands/check/preflight/drop-ins.ts'
-import { journalGroup, state } from '../../../src/commands/check/preflight/permissions.ts'
-import { references } from '../../../src/commands/check/preflight/references.ts'
+import { database, dropIns, journalGroup, state } from '../../../src/commands/check/preflight/host.ts'
+import { references } from '../../../src/commands/check/preflight/network.ts'
 import { preflight } from '../../../src/commands/check/preflight.ts'
 import { freePort } from '../../support/free-port.ts'
-import { type Host, context } from './context.ts'
+import { context, type Host } from './context.ts'
 
 const FORBIDDEN = [
   {

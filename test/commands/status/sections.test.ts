@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { statusDocument } from '../../../src/commands/status/document.ts'
+import { statusDocument } from '../../../src/commands/status/page.ts'
 import { sample } from '../../../src/core/metric.ts'
 import { NOON, shownIn, statusPage } from '../../support/status-page.ts'
 

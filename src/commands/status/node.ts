@@ -1,8 +1,111 @@
+import { joined, type Section, summary, type View } from './section.ts'
+import { duration, figure } from '../../core/format.ts'
+import { second } from '../../core/units.ts'
+import { count, fact, type Fact, iso, relativeTime, utc } from './fact.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
-import { type Fact, fact } from './fact.ts'
-import { joined, type Section, summary, type View } from './section.ts'
-import { relativeTime, iso, utc } from './format.ts'
+
+export const FROM_STATUS_REPORT = { collector: 'status', source: 'the status report' } as const
+
+/** The identity of the node. */
+export const header: Section = {
+  name: 'header',
+  label: 'node',
+  aliases: ['node'],
+  description: 'host name, date, uptime of consensus, version',
+  groups: [
+    {
+      ...FROM_STATUS_REPORT,
+      facts: (view) => {
+        const { hostname, date, uptimeSeconds, version } = view.readings.status?.header ?? {}
+        return [
+          fact('hostname', hostname),
+          fact('date', date),
+          fact('uptimeSeconds', uptimeSeconds, {
+            label: 'uptime',
+            text: (seconds) => duration(seconds * second),
+          }),
+          fact('version', version),
+        ]
+      },
+    },
+  ],
+  summary: (view) => {
+    const { hostname, version, uptimeSeconds = null } = view.readings.status?.header ?? {}
+    const { network = null, chainId = null } = view.readings.status?.config ?? {}
+    const chain = chainId === null ? '' : ` (chain ${chainId})`
+    return summary(
+      joined([
+        hostname,
+        version,
+        network === null ? null : `${network}${chain}`,
+        uptimeSeconds === null ? null : `up ${duration(uptimeSeconds * second)}`,
+      ]),
+    )
+  },
+}
+
+/** The configuration of the node. */
+export const config: Section = {
+  name: 'config',
+  description: 'network, chain, public keys, own address and its record',
+  groups: [
+    {
+      ...FROM_STATUS_REPORT,
+      facts: (view) => {
+        const reading = view.readings.status?.config
+        return [
+          fact('network', reading?.network),
+          fact('chain', reading?.chain),
+          fact('chainId', reading?.chainId),
+          fact('secpPublicKey', reading?.secpPublicKey),
+          fact('blsPublicKey', reading?.blsPublicKey),
+          fact('nodeSignature', reading?.nodeSignature),
+          fact('selfAddress', reading?.selfAddress),
+          // Status reports before 2026 do not have it.
+          ...(typeof reading?.selfAuthPort === 'bigint' ? [fact('selfAuthPort', reading.selfAuthPort)] : []),
+          fact('recordSeqNum', reading?.recordSeqNum),
+        ]
+      },
+    },
+  ],
+}
+
+export const peers: Section = {
+  name: 'peers',
+  description: 'peers from the status report and from the metrics of consensus',
+  groups: [
+    {
+      ...FROM_STATUS_REPORT,
+      facts: (view) => [fact('peersNumber', view.readings.status?.peers, { text: figure })],
+    },
+    {
+      collector: 'native',
+      source: 'the metrics of consensus',
+      facts: ({ known }) => {
+        const sessions = (state: 'total' | 'transport' | 'initiating') =>
+          fact(['native', 'sessions', state], known.value('chain_native_sessions', { state }), {
+            label: `sessions, ${state}`,
+          })
+        return [
+          fact(['native', 'discovered'], known.value('chain_native_peers')),
+          fact(['native', 'upstreamValidators'], known.value('chain_native_upstream_validators')),
+          fact(['native', 'downstreamNodes'], known.value('chain_native_downstream_nodes')),
+          ...(['total', 'transport', 'initiating'] as const).map(sessions),
+        ]
+      },
+    },
+  ],
+  summary: (view) => {
+    const reported = view.readings.status?.peers ?? null
+    const discovered = view.known.value('chain_native_peers')
+    const isAlone = Number(reported ?? discovered) === 0
+    if (reported === null && discovered === undefined) return null
+    const found = discovered === undefined ? '' : `${figure(discovered)} discovered`
+    const text = reported === null ? found : count(reported, 'peer') + (found === '' ? '' : ` reported, ${found}`)
+    return summary(text, isAlone ? 'bad' : undefined)
+  },
+}
 
 type Readiness = NonNullable<NonNullable<Readings['version']>['forks']>[number]
 
