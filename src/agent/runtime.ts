@@ -2,8 +2,13 @@ import type { CollectorDependencies, OfferCollector, Role, Shared } from '../col
 import { createDuties, createRoundCounter } from '../collectors/derived/duties.ts'
 import { COLLECTORS } from '../collectors/index.ts'
 import { createLifecycleCounters, type LifecycleCounters } from '../collectors/lifecycle/restarts.ts'
-import { createUnitNames, type UnitNames } from '../collectors/shared/unit-names.ts'
-import { createMainPids, createOwnKey, type OwnKey } from '../collectors/shared/node-state.ts'
+import {
+  createMainPids,
+  createOwnKey,
+  createUnitNames,
+  type OwnKey,
+  type UnitNames,
+} from '../collectors/shared/node-state.ts'
 import type { Collector } from '../core/collector.ts'
 import { createMemoizeLast } from '../core/memoize-last.ts'
 import { readForks } from '../config/forks.ts'

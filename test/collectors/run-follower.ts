@@ -1,4 +1,4 @@
-import { createUnitNames } from '../../src/collectors/shared/unit-names.ts'
+import { createUnitNames } from '../../src/collectors/shared/node-state.ts'
 import type { Collector } from '../../src/core/collector.ts'
 import type { Outcome } from '../../src/core/outcome.ts'
 import type { JournalEntry } from '../../src/parsers/journal.ts'

@@ -6,7 +6,7 @@ import {
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
 import type { LifecycleCounters } from './restarts.ts'
-import type { UnitNames } from '../shared/unit-names.ts'
+import type { UnitNames } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 

@@ -5,16 +5,15 @@ import type { JournalEntry } from '../../parsers/journal.ts'
 import { LOG_PATTERN } from '../../parsers/log-patterns.ts'
 import type { Exec } from '../../sources/exec.ts'
 import type { ReadOldestEntry } from '../../sources/journal-query.ts'
-import { createGrepSupport } from '../shared/grep-support.ts'
 import {
+  createGrepSupport,
   createJournalFollower,
   type FollowerReading,
   followerSamples,
   type JournalDependencies,
 } from '../shared/journal-follower.ts'
-import { createLogCounters } from './counters.ts'
-import type { RecentFailures } from './recent-failures.ts'
-import type { UnitNames } from '../shared/unit-names.ts'
+import { createLogCounters, type RecentFailures } from './counters.ts'
+import type { UnitNames } from '../shared/node-state.ts'
 import type { OfferCollector } from '../dependencies.ts'
 import { definition } from './definition.ts'
 

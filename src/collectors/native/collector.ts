@@ -8,9 +8,8 @@ import { type Exposition, parsePrometheusText } from '../../parsers/prometheus-t
 import type { MetricsEndpoint } from '../../sources/endpoints.ts'
 import type { ReadPrefix } from '../../sources/prefix.ts'
 import { createUnparsedLine } from '../shared/log-lines.ts'
-import { nativeSamples } from './samples.ts'
-import { createMovementDetector, type Movement, type NativeSeries, readNativeSeries } from './series.ts'
-import { request, failureState, requestTimeout } from '../shared/request.ts'
+import { createMovementDetector, type Movement, nativeSamples, type NativeSeries, readNativeSeries } from './series.ts'
+import { failureState, request, requestTimeout } from '../shared/request.ts'
 import type { OfferCollector } from '../dependencies.ts'
 
 type NativeSource = (typeof NATIVE_SOURCES)[number]

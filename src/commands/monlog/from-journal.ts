@@ -1,4 +1,4 @@
-import { createGrepSupport } from '../../collectors/shared/grep-support.ts'
+import { createGrepSupport } from '../../collectors/shared/journal-follower.ts'
 import type { Clock } from '../../core/clock.ts'
 import { withDeadline } from '../../core/collector.ts'
 import { second } from '../../core/units.ts'
@@ -14,8 +14,7 @@ import type { Exec } from '../../sources/exec.ts'
 import { createNewestEntryReader } from '../../sources/journal-query.ts'
 import { createJournalRangeReader } from '../../sources/journal-range.ts'
 import { GROUP_MESSAGE } from './extra-facts.ts'
-import type { Fold } from './fold.ts'
-import { DEBUG_PATTERN, isOwn } from './fold.ts'
+import { DEBUG_PATTERN, type Fold, isOwn } from './fold.ts'
 import type { TimeRange } from './time-range.ts'
 
 interface FoldJournalParts {

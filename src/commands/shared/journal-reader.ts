@@ -11,7 +11,7 @@ import {
 } from '../../parsers/journal.ts'
 import type { Exec } from '../../sources/exec.ts'
 import { createJournalRangeReader } from '../../sources/journal-range.ts'
-import { createGrepSupport } from '../../collectors/shared/grep-support.ts'
+import { createGrepSupport } from '../../collectors/shared/journal-follower.ts'
 import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { createNewestEntryReader } from '../../sources/journal-query.ts'
