@@ -19,7 +19,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/exporter': 'src/core src/metrics.ts node express',
   'src/exporter/exposition.ts': 'src/core src/metrics.ts prom-client',
   'src/agent': 'src/collectors src/config src/core src/exporter src/parsers src/query src/sources src/tokens node pino',
-  'src/health': 'src/core src/metrics.ts src/collectors/consensus/findings.ts zod',
+  'src/health': 'src/core type src/collectors src/collectors/consensus/findings.ts',
   'src/keys': 'src/core src/parsers type src/sources node:path age-encryption zod',
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
   'src/query/client': 'src/core src/query/log-fields.ts node:http node:https node:zlib',

@@ -6,7 +6,6 @@ import { minute, parseDuration, renderDuration, second } from '../../core/units.
 import { configOf, configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
-import { z } from 'zod'
 import { staleAfter } from '../../core/collector.ts'
 import { createMaintenanceFile, type MaintenanceFile } from '../../sources/checkpoint.ts'
 import { fetchSnapshot, type FetchSnapshotOptions } from '../shared/agent-snapshot.ts'
@@ -169,9 +168,7 @@ export const confirmMaintenance = async (
   for (;;) {
     const agent = await fetchSnapshot(options)
     if (!agent) return 'no agent'
-    const collector = agent.collectors.find(({ name }) => name === 'maintenance')
-    const { data } = readingSchema.safeParse(collector?.reading)
-    if (data?.until === until) return 'confirmed'
+    if (agent.readings.maintenance?.until === until) return 'confirmed'
     if (clock.elapsed() >= deadline) return 'not reported'
     await clock.sleep(POLL_INTERVAL_MS, signal)
     if (signal.aborted) return 'interrupted'
@@ -180,5 +177,3 @@ export const confirmMaintenance = async (
 
 /** Milliseconds within which a running agent has read the window. */
 export const confirmationTimeout = ({ maintenance }: Pick<Config, 'maintenance'>): number => staleAfter(maintenance)
-
-const readingSchema = z.object({ until: z.string().nullable() })

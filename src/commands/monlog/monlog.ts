@@ -1,4 +1,4 @@
-import { createUnitNames } from '../../collectors/shared/unit-names.ts'
+import { createUnitNames } from '../../collectors/shared/node-state.ts'
 import type { Config } from '../../config/schema.ts'
 import { type Clock, type Context, withDeadline } from '../../core/clock.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'

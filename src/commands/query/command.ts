@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { describeFileError, SourceError } from '../../core/errors.ts'
+import { describeFileError, errorCode, SourceError } from '../../core/errors.ts'
 import { closestMatch } from '../../core/suggest.ts'
 import type { LogQuery } from '../../query/client/types.ts'
 import { LOG_FIELDS, type LogField } from '../../query/log-fields.ts'
@@ -140,7 +140,7 @@ const print = async (io: Io, text: string): Promise<void> => {
   await writeAll(io, text)
   const lost = io.stdout.errored
   // A closed pipe is not an error: the signal ends the run.
-  if (!lost || lost.message.includes('EPIPE')) return
+  if (!lost || errorCode(lost) === 'EPIPE') return
   throw new SourceError({ doing: 'write the rows', ...describeFileError(lost) })
 }
 
