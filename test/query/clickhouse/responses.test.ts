@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/core/clock.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { StoreError } from '../../../src/query/store/errors.ts'
 import { hexLiteral } from '../../../src/query/store/clickhouse/conditions.ts'
-import { createServers } from '../../../src/query/store/clickhouse/servers.ts'
+import { connect, createServers } from '../../../src/query/store/clickhouse/servers.ts'
 import { listening } from '../../support/http.ts'
 import { parseClickHouseUrl } from '../../../src/query/store/clickhouse/url.ts'
 
@@ -13,14 +13,9 @@ const PASSWORD = 'open-sesame'
 /** What asking comes to when the server answers like this. */
 const asking = async (answer: (response: ServerResponse) => void, timeout = 5000) => {
   const { port, close } = await listening(createServer((_, response) => answer(response)))
-  const servers = createServers({
-    location: parseClickHouseUrl(`clickhouse://127.0.0.1:${port}/x`),
-    clock: systemClock,
-    password: new Secret(PASSWORD),
-    timeout,
-    insertSettings: {},
-    replicas: null,
-  })
+  const location = parseClickHouseUrl(`clickhouse://127.0.0.1:${port}/x`)
+  const send = await connect({ location, clock: systemClock, password: new Secret(PASSWORD), timeout })
+  const servers = createServers(location, send, { settings: {}, replicas: null })
   try {
     return await servers.query('SELECT 1')
   } catch (error) {

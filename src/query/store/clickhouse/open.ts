@@ -4,7 +4,7 @@ import { expectIdentity, scopeText } from '../checks.ts'
 import { StoreError } from '../errors.ts'
 import type { StoreIdentity, WantedIdentity } from '../store.ts'
 import { createState, createTables, STATE } from './schema.ts'
-import { createServers, type Servers } from './servers.ts'
+import { connect, createServers, type Servers } from './servers.ts'
 import { parseClickHouseUrl } from './url.ts'
 
 export interface ClickHouseOptions {
@@ -28,8 +28,8 @@ const MODERN_VERSION = 21
 export const openServers = async (url: string, options: ClickHouseOptions): Promise<OpenedServers> => {
   const { identity, clock, password, timeout = TIMEOUT_MS } = options
   const location = parseClickHouseUrl(url)
-  const base = { location, clock, password, timeout }
-  const plain = createServers({ ...base, insertSettings: {}, replicas: null })
+  const send = await connect({ location, clock, password, timeout })
+  const plain = createServers(location, send, { settings: {}, replicas: null })
   const versions: number[] = []
   for (const host of location.hosts) {
     const [[version = ''] = []] = await plain.query('SELECT version()', host)
@@ -37,9 +37,8 @@ export const openServers = async (url: string, options: ClickHouseOptions): Prom
   }
   const modern = Math.min(...versions) >= MODERN_VERSION
   const replicas = await replicasOf(plain)
-  const servers = createServers({
-    ...base,
-    insertSettings: insertSettingsFor(modern),
+  const servers = createServers(location, send, {
+    settings: insertSettingsFor(modern),
     replicas: location.replicated ? replicas : null,
   })
   const before = await readSettings(servers)
