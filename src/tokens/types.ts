@@ -1,5 +1,5 @@
-import { type Page } from '../query/client/types.ts'
-import { type Stat } from './stats.ts'
+import { QueryError } from '../query/client/errors.ts'
+import type { Page } from '../query/client/types.ts'
 
 export type Standard = 'erc20' | 'erc721' | 'erc1155'
 
@@ -65,3 +65,92 @@ export interface LedgerOptions {
   /** `generic` parses every page; `fast`, the default, scans the bytes of plain pages. */
   readonly path?: 'fast' | 'generic'
 }
+
+/**
+ * What a ledger counts; no unusual log is ignored without being counted. Logs that were applied: `oversizeData`,
+ * `unindexed`, `dirtyTopic` (an address with more than 20 bytes), `inconsistent` (the sender was not the known
+ * owner), `unknownBuyer`. Logs that were not applied: `duplicate`, `removed`, `unrequested`, `wrongStandard`,
+ * `malformed`. `overflow` counts balances of more than 256 bits.
+ */
+export const STATS = [
+  'pages',
+  'fastPages',
+  'logs',
+  'applied',
+  'duplicate',
+  'removed',
+  'unrequested',
+  'wrongStandard',
+  'malformed',
+  'oversizeData',
+  'unindexed',
+  'dirtyTopic',
+  'inconsistent',
+  'unknownBuyer',
+  'overflow',
+] as const
+
+type Stat = (typeof STATS)[number]
+
+export class StatCounter {
+  readonly #counts = new Map<Stat, number>(STATS.map((stat) => [stat, 0]))
+
+  add(stat: Stat, times = 1): void {
+    this.#counts.set(stat, this.of(stat) + times)
+  }
+
+  of(stat: Stat): number {
+    return this.#counts.get(stat) ?? 0
+  }
+
+  addAll(other: StatCounter): void {
+    for (const stat of STATS) this.add(stat, other.of(stat))
+  }
+
+  toRecord(): Readonly<Record<Stat, number>> {
+    const of = (stat: Stat): number => this.of(stat)
+    return {
+      pages: of('pages'),
+      fastPages: of('fastPages'),
+      logs: of('logs'),
+      applied: of('applied'),
+      duplicate: of('duplicate'),
+      removed: of('removed'),
+      unrequested: of('unrequested'),
+      wrongStandard: of('wrongStandard'),
+      malformed: of('malformed'),
+      oversizeData: of('oversizeData'),
+      unindexed: of('unindexed'),
+      dirtyTopic: of('dirtyTopic'),
+      inconsistent: of('inconsistent'),
+      unknownBuyer: of('unknownBuyer'),
+      overflow: of('overflow'),
+    }
+  }
+}
+
+const NAMES: Readonly<Record<Standard, string>> = {
+  erc20: 'ERC-20',
+  erc721: 'ERC-721',
+  erc1155: 'ERC-1155',
+}
+
+/** All logs of the contract are of another standard than the requested one. */
+export class StandardError extends Error {
+  override name = 'StandardError'
+  readonly requested: Standard
+  readonly found: Standard
+  constructor(requested: Standard, found: Standard, logs: number) {
+    const profile = requested === 'erc721' ? ' (or, if these are the CryptoPunks, with the profile punks)' : ''
+    super(
+      `Could not compute the balances: all ${logs} events of this contract are of ${NAMES[found]}, not of ${NAMES[requested]}\n` +
+        `  what to do: use the standard ${found}${profile}`,
+    )
+    this.requested = requested
+    this.found = found
+  }
+}
+
+/** The error for a page that a correct service does not return. */
+export const invalidPage = (happened: string, evidence?: string): QueryError =>
+  new QueryError('protocol', { doing: 'read a page of logs', happened, evidence })

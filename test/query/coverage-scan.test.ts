@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createEndpoint } from '../../src/query/client/endpoint.ts'
-import { readPage } from '../../src/query/client/page.ts'
-import { scanCoverage } from '../../src/query/client/coverage-scan.ts'
+import { readPage, scanCoverage } from '../../src/query/client/page.ts'
 import { createErrorFactory } from '../../src/query/client/errors.ts'
 
 const queryError = createErrorFactory('read', createEndpoint({ url: 'http://host', apiKey: null }))

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createLedger } from '../../src/tokens/ledger.ts'
-import type { LedgerResult } from '../../src/tokens/types.ts'
+import { type LedgerResult, StandardError } from '../../src/tokens/types.ts'
 import { toChecksumAddress } from '../../src/tokens/format.ts'
-import { StandardError } from '../../src/tokens/errors.ts'
 import {
   balancesOf,
   CONTRACT,

@@ -4,7 +4,7 @@ import { ConfigError } from '../../core/errors.ts'
 import { asError } from '../../core/outcome.ts'
 import { QueryError, type QueryErrorKind } from '../../query/client/errors.ts'
 import { UNSETTLED_BLOCKS } from '../../query/client/types.ts'
-import { StandardError } from '../../tokens/errors.ts'
+import { StandardError } from '../../tokens/types.ts'
 import { exists } from '../../sources/partial-file.ts'
 
 const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { fingerprint } from '../../core/hash.ts'
+import { tryJson } from '../../core/json.ts'
 import { readWhole, removeFile, replaceFile } from '../../sources/partial-file.ts'
 import { QueryError } from '../client/errors.ts'
 import { type BlockHash, type Page, UNSETTLED_BLOCKS } from '../client/types.ts'
@@ -58,7 +59,7 @@ export const openCheckpoint = (file: string, identity: RunIdentity): CheckpointF
     const bytes = await readWhole(file)
     if (!bytes) return undefined
     const end = bytes.indexOf(LINE_END)
-    const head = tryJson(bytes.subarray(0, Math.max(end, 0)))
+    const head = tryJson(Buffer.from(bytes.subarray(0, Math.max(end, 0))).toString())
     const { version = VERSION } = versionSchema.safeParse(head).data ?? {}
     if (version !== VERSION) {
       throw unusable(file, 'another version of this program wrote it')
@@ -80,14 +81,6 @@ export const openCheckpoint = (file: string, identity: RunIdentity): CheckpointF
   },
   remove: () => removeFile(file),
 })
-
-const tryJson = (bytes: Uint8Array): unknown => {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString())
-  } catch {
-    return undefined
-  }
-}
 
 const unusable = (file: string, happened: string): SourceError =>
   new SourceError({
