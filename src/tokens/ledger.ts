@@ -124,12 +124,7 @@ class TokenLedger implements Ledger {
 
   #emptyState(): TokenState {
     const { standard, fullHistory, path } = this.#options
-    const options = {
-      contract: this.#contract,
-      events: this.#events,
-      fullHistory,
-      fast: path !== 'generic',
-    }
+    const options = { contract: this.#contract, events: this.#events, fullHistory, fast: path !== 'generic' }
     return standard === 'erc721' ? new OwnerState(options) : new AmountState(options)
   }
 

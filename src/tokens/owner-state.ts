@@ -212,11 +212,7 @@ class Intervals {
     for (let at = this.#firstEndingAt(from); at < this.#list.length; at += 1) {
       const one = this.#list[at]
       if (one === undefined || one.from > to) break
-      found.push({
-        from: one.from < from ? from : one.from,
-        to: one.to > to ? to : one.to,
-        owner: one.owner,
-      })
+      found.push({ from: one.from < from ? from : one.from, to: one.to > to ? to : one.to, owner: one.owner })
     }
     return found
   }

@@ -72,35 +72,37 @@ export interface LedgerOptions {
  * owner), `unknownBuyer`. Logs that were not applied: `duplicate`, `removed`, `unrequested`, `wrongStandard`,
  * `malformed`. `overflow` counts balances of more than 256 bits.
  */
-export const STATS = [
-  'pages',
-  'fastPages',
-  'logs',
-  'applied',
-  'duplicate',
-  'removed',
-  'unrequested',
-  'wrongStandard',
-  'malformed',
-  'oversizeData',
-  'unindexed',
-  'dirtyTopic',
-  'inconsistent',
-  'unknownBuyer',
-  'overflow',
-] as const
+const NO_LOGS = {
+  pages: 0,
+  fastPages: 0,
+  logs: 0,
+  applied: 0,
+  duplicate: 0,
+  removed: 0,
+  unrequested: 0,
+  wrongStandard: 0,
+  malformed: 0,
+  oversizeData: 0,
+  unindexed: 0,
+  dirtyTopic: 0,
+  inconsistent: 0,
+  unknownBuyer: 0,
+  overflow: 0,
+}
 
-type Stat = (typeof STATS)[number]
+type Stat = keyof typeof NO_LOGS
+
+export const STATS = Object.keys(NO_LOGS).filter((name): name is Stat => name in NO_LOGS)
 
 export class StatCounter {
-  readonly #counts = new Map<Stat, number>(STATS.map((stat) => [stat, 0]))
+  readonly #counts: Record<Stat, number> = { ...NO_LOGS }
 
   add(stat: Stat, times = 1): void {
-    this.#counts.set(stat, this.of(stat) + times)
+    this.#counts[stat] += times
   }
 
   of(stat: Stat): number {
-    return this.#counts.get(stat) ?? 0
+    return this.#counts[stat]
   }
 
   addAll(other: StatCounter): void {
@@ -108,32 +110,11 @@ export class StatCounter {
   }
 
   toRecord(): Readonly<Record<Stat, number>> {
-    const of = (stat: Stat): number => this.of(stat)
-    return {
-      pages: of('pages'),
-      fastPages: of('fastPages'),
-      logs: of('logs'),
-      applied: of('applied'),
-      duplicate: of('duplicate'),
-      removed: of('removed'),
-      unrequested: of('unrequested'),
-      wrongStandard: of('wrongStandard'),
-      malformed: of('malformed'),
-      oversizeData: of('oversizeData'),
-      unindexed: of('unindexed'),
-      dirtyTopic: of('dirtyTopic'),
-      inconsistent: of('inconsistent'),
-      unknownBuyer: of('unknownBuyer'),
-      overflow: of('overflow'),
-    }
+    return { ...this.#counts }
   }
 }
 
-const NAMES: Readonly<Record<Standard, string>> = {
-  erc20: 'ERC-20',
-  erc721: 'ERC-721',
-  erc1155: 'ERC-1155',
-}
+const NAMES: Readonly<Record<Standard, string>> = { erc20: 'ERC-20', erc721: 'ERC-721', erc1155: 'ERC-1155' }
 
 /** All logs of the contract are of another standard than the requested one. */
 export class StandardError extends Error {

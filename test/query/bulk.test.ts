@@ -208,9 +208,7 @@ describe('progress', () => {
   it('rises to the target, with the statistics', async ({ serve }) => {
     const { url } = await serve()
     const reports: Progress[] = []
-    const { result, pages } = await fetchAll(url, {
-      onProgress: (progress) => reports.push(progress),
-    })
+    const { result, pages } = await fetchAll(url, { onProgress: (progress) => reports.push(progress) })
     expect(reports).toHaveLength(pages.length)
     expect(reports.map(({ through }) => through)).toEqual(pages.map(({ next }) => next - 1))
     expect(reports.at(-1)).toMatchObject({ from: 0, through: 3000, target: 3000, logs: 3000 })

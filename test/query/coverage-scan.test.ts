@@ -16,10 +16,7 @@ describe('the coverage of a page without parsing it', () => {
     const both = `${LOG},${LOG.replace('7', '9')}`
     const seen = { logs: 2, lowest: 7, highest: 9 }
     expect(scanned(page(both))).toMatchObject({ ...seen, envelope: { next: 10 } })
-    expect(scanned(`{"next_block":10,"data":[{"logs":[${both}]}]}`)).toMatchObject({
-      ...seen,
-      envelope: { next: 10 },
-    })
+    expect(scanned(`{"next_block":10,"data":[{"logs":[${both}]}]}`)).toMatchObject({ ...seen, envelope: { next: 10 } })
     expect(scanned(page(both.replaceAll(':', ' :\n ')))).toMatchObject(seen)
     expect(scanned('{ "data" : [ ] }')).toMatchObject({ logs: 0, highest: -1 })
   })

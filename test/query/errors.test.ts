@@ -98,10 +98,7 @@ describe('errors that are retried', () => {
     expect(clock.waits.filter((wait, at) => wait > (most[at] ?? 0))).toEqual([])
   })
   it('a truncated body', async ({ expectRecovery }) => {
-    await expectRecovery({ kind: 'cut', bytes: 1 }, { kind: 'cut', bytes: 500 }, undefined, {
-      kind: 'cut',
-      bytes: 900,
-    })
+    await expectRecovery({ kind: 'cut', bytes: 1 }, { kind: 'cut', bytes: 500 }, undefined, { kind: 'cut', bytes: 900 })
   })
   it('a connection that is closed without a response', async ({ expectRecovery }) => {
     await expectRecovery({ kind: 'close' }, { kind: 'close' })

@@ -60,11 +60,7 @@ describe('standard transfers', () => {
       transfer(EVE, ZERO, MOST),
       transfer(EVE, ANN, 1),
     )
-    expect(balancesOf(result)).toEqual({
-      [ANN]: 2n * MOST + 1n,
-      [BOB]: MOST,
-      [EVE]: -2n * MOST - 1n,
-    })
+    expect(balancesOf(result)).toEqual({ [ANN]: 2n * MOST + 1n, [BOB]: MOST, [EVE]: -2n * MOST - 1n })
     expect(oddities(result)).toEqual({ overflow: 2 })
     expect(result.stats.fastPages).toBe(1)
   })

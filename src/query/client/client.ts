@@ -178,13 +178,7 @@ const prepare = (
   { query, sink, options }: QueryRun,
 ): PreparedRun => {
   const from = options.from ?? query.fromBlock
-  const state = {
-    from,
-    through: from - 1,
-    target: query.toBlock ?? from - 1,
-    archiveHeight: -1,
-    settled: -1,
-  }
+  const state = { from, through: from - 1, target: query.toBlock ?? from - 1, archiveHeight: -1, settled: -1 }
   const counters = newCounters()
   const hashes = createBlockHashIndex()
   if (options.after) hashes.add([options.after])
@@ -210,14 +204,7 @@ const prepare = (
       state.archiveHeight = Math.max(state.archiveHeight, page.archiveHeight ?? -1)
       const { logs, retries, waitedMs } = counters
       const { through, target } = state
-      options.onProgress?.({
-        from: state.from,
-        through,
-        target,
-        logs,
-        retries,
-        waitedMs,
-      })
+      options.onProgress?.({ from: state.from, through, target, logs, retries, waitedMs })
     },
   })
   return { state, counters, hashes, fetchPage, deliver }
@@ -237,10 +224,7 @@ const complete = async (dependencies: RunDependencies, run: QueryRun, prepared: 
   const { archiveHeight } = state
   if (archiveHeight <= state.target || state.target >= last) return
   state.target = Math.min(last, archiveHeight)
-  await fetchWithRestarts(dependencies, run, {
-    prepared,
-    height: Math.max(height, archiveHeight),
-  })
+  await fetchWithRestarts(dependencies, run, { prepared, height: Math.max(height, archiveHeight) })
 }
 
 interface FetchContext {

@@ -78,14 +78,7 @@ const createFetchOnce = ({ sendRequest, clock, queryError, counters, requestBody
     signal: AbortSignal,
   ): Promise<CheckedPage | 'too large' | 'too slow'> => {
     const timeouts = { attempts, canShrink: end > from }
-    const response = await sendRequest({
-      path: 'query',
-      body,
-      queryError,
-      counters,
-      signal,
-      timeouts,
-    })
+    const response = await sendRequest({ path: 'query', body, queryError, counters, signal, timeouts })
     return typeof response === 'string' ? response : readPage(response, { from, end }, queryError)
   }
   /**

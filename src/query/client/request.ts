@@ -94,11 +94,7 @@ export const createSendRequest = ({
       counters.retries += 1
       if (timeouts >= TIMEOUTS_BEFORE_SHRINKING && earlier?.canShrink === true) return 'too slow'
       const waitMs = backoffMs(attempts)
-      onRetry({
-        happened: next.happened,
-        waitMs,
-        attempt: { number: attempts + 1, of: retries + 1 },
-      })
+      onRetry({ happened: next.happened, waitMs, attempt: { number: attempts + 1, of: retries + 1 } })
       counters.waitedMs += waitMs
       await clock.sleep(waitMs, signal)
     }

@@ -150,11 +150,7 @@ export const createDensity = (known: ReadonlyMap<number, Chunk>): Density => {
       for (const { number, logs } of blocks) {
         const chunk = Math.floor(number / CHUNK)
         const { logs: before, bytes, blocks: count } = chunks.get(chunk) ?? NONE
-        chunks.set(chunk, {
-          logs: before + logs.length,
-          bytes: bytes + dataBytes(logs),
-          blocks: count + 1,
-        })
+        chunks.set(chunk, { logs: before + logs.length, bytes: bytes + dataBytes(logs), blocks: count + 1 })
       }
     },
     reach: ({ from, to }, most) => {

@@ -51,10 +51,7 @@ const readRanges = async (reading: Reading, selection: Selection, columns: RowDe
   const to = Math.min(selection.to, contents.last)
   const startedAt = clock.elapsed()
   const { logs, bytes } = FIRST_RANGE
-  let amount = {
-    logs: Math.min(logs, selection.maxLogs),
-    bytes: Math.min(bytes, selection.maxBytes),
-  }
+  let amount = { logs: Math.min(logs, selection.maxLogs), bytes: Math.min(bytes, selection.maxBytes) }
   let from = selection.from
   const fullness = (): number =>
     Math.max(columns.blocks.length / selection.maxLogs, columns.bytes() / selection.maxBytes)

@@ -64,10 +64,7 @@ export const openClickHouseStore = async (url: string, options: ClickHouseOption
     append: async (blocks) => inTurn(async () => add(blocks)),
     read: async (selection, signal) => {
       if (contents === null)
-        throw new StoreError('empty', {
-          doing: 'read logs',
-          happened: 'the store has no blocks yet',
-        })
+        throw new StoreError('empty', { doing: 'read logs', happened: 'the store has no blocks yet' })
       return readLogs({ servers, clock: options.clock, contents, signal }, selection)
     },
     heads: async (numbers) => (contents === null ? [] : headsOf({ servers, contents }, numbers)),

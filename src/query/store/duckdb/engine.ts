@@ -51,12 +51,7 @@ export const openEngine = async (file: string, options: EngineOptions): Promise<
     await chmod(file, 0o600)
     return opened
   })
-  return {
-    duckdb,
-    file,
-    connect: () => instance.connect(),
-    close: () => instance.closeSync(),
-  }
+  return { duckdb, file, connect: () => instance.connect(), close: () => instance.closeSync() }
 }
 
 const settings = (file: string, { memory, threads, temporary }: EngineOptions) => ({
@@ -141,11 +136,7 @@ const ERROR_RULES: readonly ErrorRule[] = [
     happened: 'the disk is full',
     advice: 'free disk space, or keep fewer blocks; indexing resumes by itself',
   },
-  {
-    pattern: /Out of Memory Error/,
-    kind: 'unavailable',
-    happened: 'the memory limit of the engine is too small',
-  },
+  { pattern: /Out of Memory Error/, kind: 'unavailable', happened: 'the memory limit of the engine is too small' },
   {
     pattern: /Permission denied|EACCES|EPERM|Read-only file system|EROFS/,
     kind: 'unavailable',

@@ -22,11 +22,7 @@ import { appendBlocks, pruneBatch } from './write.ts'
 const MEBIBYTE = 2 ** 20
 
 /** Defaults for a host that also runs a node. */
-const ENGINE: EngineOptions = {
-  memory: 512 * MEBIBYTE,
-  threads: 2,
-  temporary: 4096 * MEBIBYTE,
-}
+const ENGINE: EngineOptions = { memory: 512 * MEBIBYTE, threads: 2, temporary: 4096 * MEBIBYTE }
 
 interface DuckDbStoreOptions extends Partial<EngineOptions> {
   readonly identity: WantedIdentity
