@@ -24,7 +24,7 @@ const LAYERS: Readonly<Record<string, string>> = {
   'src/tokens': 'src/core src/query/client/errors.ts type src/query @noble/hashes',
   'src/query/client': 'src/core src/query/log-fields.ts node:http node:https node:zlib',
   'src/query/resume': 'src/core src/query/client src/sources/durable.ts zod',
-  'src/query/store': 'src/core src/query/log-fields.ts node @duckdb/node-api',
+  'src/query/store': 'src/core src/query/log-fields.ts node @clickhouse/client @duckdb/node-api',
   'src/query/service':
     'src/core src/query/log-fields.ts src/query/store/store.ts src/query/store/errors.ts node @noble/hashes express zod',
   'src/simulator': 'src/core node @noble/hashes',

@@ -13,10 +13,9 @@ import {
   openCheckpoint,
 } from '../query/resume/checkpoint.ts'
 import { readSecretFile } from '../sources/credential-file.ts'
-import { StandardError } from '../tokens/errors.ts'
+import { type Ledger, StandardError } from '../tokens/types.ts'
 import { createLedger } from '../tokens/ledger.ts'
 import { LEDGER_FIELDS, topicsOf } from '../tokens/signatures.ts'
-import type { Ledger } from '../tokens/types.ts'
 
 /** Creates a client of a query service. */
 export type Connect = typeof createQueryClient

@@ -2,7 +2,7 @@ import { type ExitCode, type Io, UsageError } from '../../cli/io.ts'
 import { asError, ConfigError } from '../../core/errors.ts'
 import { QueryError, type QueryErrorKind } from '../../query/client/errors.ts'
 import { UNSETTLED_BLOCKS } from '../../query/client/types.ts'
-import { StandardError } from '../../tokens/errors.ts'
+import { StandardError } from '../../tokens/types.ts'
 import { exists } from '../../sources/durable.ts'
 
 const EXIT_CODES: Readonly<Record<QueryErrorKind, ExitCode>> = {
