@@ -14,7 +14,7 @@ import { loadScenario, parseScenario } from '../../src/simulator/scenario/scenar
 import { createSimulatedHost } from '../../src/simulator/simulated-host.ts'
 import { createInProcessExec, createInProcessHttp } from '../../src/simulator/in-process.ts'
 import { createHttpClient } from '../../src/sources/http.ts'
-import { openAnnouncements } from '../../src/commands/maintenance/command.ts'
+import { openAnnouncements } from '../../src/commands/maintenance/action.ts'
 import type { Connect } from '../../src/agent/runtime.ts'
 import { cli, type World } from './cli.ts'
 import { freePort } from './free-port.ts'

@@ -1,8 +1,5 @@
 import { Command } from 'commander'
-import { unlessInterrupted } from '../../cli/io.ts'
-import type { ExitCode, Io } from '../../cli/io.ts'
-import { createRetryReporter } from '../query/progress.ts'
-import { exitWithError } from '../query/report.ts'
+import { type ExitCode, type Io, unlessInterrupted } from '../../cli/io.ts'
 import { openService, type ServiceOptions, serviceOf, serviceOptions } from '../query/service.ts'
 
 interface HeightOptions extends ServiceOptions {
@@ -27,6 +24,10 @@ Examples:
   chain-agent height --url https://query.example --api-key-file /etc/chain-agent/query-key --json`,
     )
     .action(async (options: HeightOptions) => {
+      const [{ createRetryReporter }, { exitWithError }] = await Promise.all([
+        import('../query/progress.ts'),
+        import('../query/report.ts'),
+      ])
       try {
         const onRetry = createRetryReporter(io, options.url)
         const client = await openService(serviceOf(options), { ...io, onRetry })

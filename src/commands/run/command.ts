@@ -1,8 +1,6 @@
 import { Command } from 'commander'
-import { startAgent } from '../../agent/agent.ts'
-import { configOptions, type ConfigOptions, configOf } from '../../cli/config-options.ts'
+import { configOptions, type ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { createLog } from '../../cli/logger.ts'
 
 /** `chain-agent run`: monitor the node until stopped. */
 export const runCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -20,6 +18,11 @@ Examples:
   chain-agent run --listen 127.0.0.1:9900 --set ledger.enabled=false`,
     )
     .action(async (options: ConfigOptions) => {
+      const [{ startAgent }, { configOf }, { createLog }] = await Promise.all([
+        import('../../agent/agent.ts'),
+        import('../../cli/config.ts'),
+        import('../../cli/logger.ts'),
+      ])
       const read = () => configOf(io, options).config
       const config = read()
       const log = createLog(config, io)

@@ -1,12 +1,10 @@
 import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
-import { type ConfigOptions, fileAndSettingOptions, flagsOf, loadFor } from '../../cli/config-options.ts'
+import { type ConfigOptions, fileAndSettingOptions, flagsOf } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
-import { createLog } from '../../cli/logger.ts'
 import type { Inputs } from '../../config/load.ts'
 import { readAddress } from '../query/service.ts'
 import { readTopic, type Topics } from '../query/topics.ts'
-import { serveQuery } from './serve-query.ts'
 
 /** `chain-agent serve-query`: a self-hosted query service. */
 export const serveQueryCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
@@ -36,6 +34,11 @@ Examples:
   chain-agent serve-query --config /etc/chain-agent/query-service.yaml --dialect hosted --api-keys-file /etc/chain-agent/query-keys`,
     )
     .action(async (options: ServeQueryFlags) => {
+      const [{ loadFor }, { createLog }, { serveQuery }] = await Promise.all([
+        import('../../cli/config.ts'),
+        import('../../cli/logger.ts'),
+        import('./serve-query.ts'),
+      ])
       const read = () => loadFor(io, options.config, serveQueryInputs(options)).config
       const config = read()
       await serveQuery({

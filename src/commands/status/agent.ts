@@ -8,7 +8,6 @@ const enabledIn = ({ snapshot }: View) => snapshot.collectors.filter(({ enabled 
 export const agent: Section = {
   name: 'agent',
   aliases: ['collectors'],
-  description: 'version, prefix, status of each collector',
   groups: [
     {
       collector: null,

@@ -39,7 +39,6 @@ const differenceOf = ({ known }: View): number | undefined => known.value('chain
 export const chain: Section = {
   name: 'chain',
   aliases: ['references', 'height'],
-  description: 'own height compared with the references, pace of the chain, blocksync window',
   groups: [
     {
       collector: 'rpc',

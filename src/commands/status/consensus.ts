@@ -61,7 +61,6 @@ const KINDS = [
 
 export const consensus: Section = {
   name: 'consensus',
-  description: 'status, mode, epoch, round, heights; the last minute of its log',
   groups: [
     {
       ...FROM_STATUS_REPORT,

@@ -27,7 +27,6 @@ const ownDuties = (view: View) => {
 
 export const duties: Section = {
   name: 'duties',
-  description: 'turns as leader in six hours: led, missed, expected; stake, votes',
   groups: [
     {
       collector: 'derived',

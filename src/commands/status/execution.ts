@@ -28,7 +28,6 @@ const staleReason = (lastEntryAt: number | null, view: View): string | undefined
 
 export const execution: Section = {
   name: 'execution',
-  description: 'newest executed block, memory, database, from the log of execution',
   groups: [
     {
       collector: 'execution',

@@ -23,7 +23,6 @@ const milliseconds = (seconds: number): string => `${seconds > 0 ? '+' : ''}${(s
 
 export const host: Section = {
   name: 'host',
-  description: 'kernel, memory, clock, ports, disk space, drives',
   groups: [
     {
       collector: 'host',

@@ -30,7 +30,6 @@ const MAX_NAMED = 2
 
 export const keys: Section = {
   name: 'keys',
-  description: 'keystores, password and backups: present, intact, private',
   groups: [
     {
       collector: 'keys',

@@ -10,7 +10,6 @@ const isKnown = (view: View): boolean => view.hasReading('maintenance')
 
 export const maintenance: Section = {
   name: 'maintenance',
-  description: 'the maintenance window, and its end',
   groups: [
     {
       collector: 'maintenance',

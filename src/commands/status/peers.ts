@@ -6,7 +6,6 @@ import { count } from './format.ts'
 
 export const peers: Section = {
   name: 'peers',
-  description: 'peers from the status report and from the metrics of consensus',
   groups: [
     {
       ...FROM_STATUS_REPORT,

@@ -69,7 +69,6 @@ export const header: Section = {
   name: 'header',
   label: 'node',
   aliases: ['node'],
-  description: 'host name, date, uptime of consensus, version',
   groups: [
     {
       ...FROM_STATUS_REPORT,
@@ -104,7 +103,6 @@ export const header: Section = {
 /** The configuration of the node. */
 export const config: Section = {
   name: 'config',
-  description: 'network, chain, public keys, own address and its record',
   groups: [
     {
       ...FROM_STATUS_REPORT,

@@ -30,7 +30,6 @@ const noAnswer = ({ reason }: { readonly reason: string | null }): string => (re
 
 export const rpc: Section = {
   name: 'rpc',
-  description: 'whether it answers, heights by block tag, version, network',
   groups: [
     {
       collector: 'rpc',

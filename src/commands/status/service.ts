@@ -16,7 +16,6 @@ export const serviceSection = (service: string, title: string): Section => {
   const follower = FOLLOWED[service]
   return {
     name: title,
-    description: 'one service in detail',
     summary: (view) => {
       const found = unitReadings(view).services.find((one) => one.service === service)
       return found ? summary(joined([stateOf(found), exitOf(found)])) : null

@@ -18,7 +18,6 @@ import {
 
 export const services: Section = {
   name: 'services',
-  description: "the node's units, and its clean-up timer",
   groups: [
     {
       collector: 'services',

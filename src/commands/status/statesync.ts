@@ -24,7 +24,6 @@ const percentOf = (ratio: number): number => Number((ratio * 100).toFixed(4))
 
 export const statesync: Section = {
   name: 'statesync',
-  description: 'whether it is active, its progress and its estimated end',
   groups: [
     {
       ...FROM_STATUS_REPORT,

@@ -60,7 +60,6 @@ const toneOfUse = (ratio: number) => (ratio >= LIMITS.storageUsed.critical ? ('b
 export const storage: Section = {
   name: 'storage',
   aliases: ['database', 'mpt'],
-  description: 'devices, chunk lists, history, latest blocks with ids, auto-expire',
   groups: [
     {
       collector: 'storage',

@@ -67,7 +67,6 @@ const RUNS: Readonly<Record<string, string>> = { rpc: 'the RPC', native: 'consen
 export const versions: Section = {
   name: 'versions',
   aliases: ['version', 'forks'],
-  description: 'installed and running versions, pending restart, readiness for forks',
   groups: [
     {
       collector: 'version',
