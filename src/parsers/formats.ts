@@ -75,7 +75,7 @@ export const formats: readonly Format[] = [
   },
   {
     name: 'keystore',
-    help: 'whether a keystore or key backup is complete; its content is never shown',
+    help: 'whether a keystore or key backup is complete, without content',
     shape: 'document',
     load: async () => (await import('./keystore.ts')).checkKeyFile,
   },

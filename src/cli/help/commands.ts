@@ -1,16 +1,6 @@
 import { Argument, Command } from 'commander'
 import { closestMatch } from '../../core/suggest.ts'
 import type { ExitCode, Io } from '../io.ts'
-import { renderBash } from './bash-completion.ts'
-import { type CommandModel, type CompletionLists, describeCommand } from './command-model.ts'
-import { renderZsh } from './zsh-completion.ts'
-import { renderManual } from './manual.ts'
-import { keys } from '../../config/keys.ts'
-import { schema } from '../../config/schema.ts'
-import { COLLECTORS } from '../../collectors/index.ts'
-import { listScenarios } from '../../simulator/scenario/scenario.ts'
-import { createRunbooks } from '../../sources/runbooks.ts'
-import { ALL, SECTIONS } from '../../commands/status/sections.ts'
 
 /** `chain-agent help COMMAND`: the same as `chain-agent COMMAND --help`. */
 export const helpCommand = (): Command => {
@@ -39,26 +29,24 @@ Examples:
   return help
 }
 
-const SHELLS = { bash: renderBash, zsh: renderZsh } as const
-
 /** `chain-agent completion SHELL`: a completion script for the shell, generated from the commands. */
 export const completionCommand = (io: Io, exit: (code: ExitCode) => void): Command => {
   const completion = new Command('completion')
-    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SHELLS)))
+    .addArgument(new Argument('<shell>', 'the shell').choices(['bash', 'zsh']))
     .addHelpText(
       'after',
       `
-Completes commands, options, services, scenarios, configuration keys and file names. The script belongs to this
-version: generate it again after an upgrade.
+Completes commands, options, services, scenarios, configuration keys and file
+names. The script belongs to this version: generate it again after an upgrade.
 
 Examples:
   source <(chain-agent completion bash)
   chain-agent completion bash | sudo tee /usr/share/bash-completion/completions/chain-agent > /dev/null
   chain-agent completion zsh | sudo tee /usr/local/share/zsh/site-functions/_chain-agent > /dev/null`,
     )
-    .action(async (shell: keyof typeof SHELLS) => {
-      const program = describeCommand(completion.parent ?? completion)
-      io.stdout.write(SHELLS[shell](program, await readCompletionLists(program)))
+    .action(async (shell: 'bash' | 'zsh') => {
+      const { renderCompletion } = await import('./completion.ts')
+      io.stdout.write(await renderCompletion(completion.parent ?? completion, shell))
       exit(0)
     })
   return completion
@@ -74,25 +62,10 @@ Examples:
   chain-agent man | man -l -
   chain-agent man | sudo tee /usr/local/share/man/man1/chain-agent.1 > /dev/null`,
     )
-    .action(() => {
-      io.stdout.write(renderManual(describeCommand(man.parent ?? man)))
+    .action(async () => {
+      const { renderManual } = await import('./manual.ts')
+      io.stdout.write(renderManual(man.parent ?? man))
       exit(0)
     })
   return man
-}
-
-/** The values that only this program knows, for completion. */
-const readCompletionLists = async (program: CommandModel): Promise<CompletionLists> => {
-  const services = Object.keys(schema.parse({}).services.units)
-  const sections = SECTIONS.map(({ name }) => name)
-  return {
-    alert: await createRunbooks().list(),
-    section: [...new Set([...sections, ...services, ALL])],
-    scenario: (await listScenarios()).map(({ name }) => name),
-    key: keys.map(({ path }) => `${path}=`),
-    service: services,
-    command: program.commands.map(({ name }) => name),
-    collector: Object.keys(COLLECTORS),
-    level: schema.shape.log.def.innerType.shape.level.def.innerType.options,
-  }
 }

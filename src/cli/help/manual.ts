@@ -1,24 +1,33 @@
 import { PassThrough } from 'node:stream'
+import type { Command } from 'commander'
 import { version } from '../../core/version.ts'
 import { wrap } from '../terminal/layout.ts'
 import { createStyle } from '../terminal/style.ts'
-import {
-  type CommandModel,
-  ENVIRONMENT,
-  type Section,
-  sharedOptions,
-  type Term,
-  withSubcommands,
-} from './command-model.ts'
-import { capital } from './help-page.ts'
+import { captureHelp, commandLineOf, splitShared } from './help.ts'
 
 /** The page belongs to a version; `.TH` needs a date, and this is the date of the first page. */
 const DAY = '2026-11-21'
+/** Fits into 80 columns next to the margin of a manual page. */
+const WIDTH = 72
 
-/** The manual page, in the macros of man(7). */
-export const renderManual = (program: CommandModel): string => {
-  const commands = withSubcommands(program).filter(({ path }) => path !== '')
-  const shared = sharedOptions(program)
+/** Environment variables. */
+export const ENVIRONMENT = [
+  [
+    'CHAIN_AGENT_CONFIG',
+    'the configuration file if --config names none; default /etc/chain-agent/config.yaml if it exists',
+  ],
+  ['CHAIN_AGENT_*', 'any configuration key: CHAIN_AGENT_RPC_INTERVAL is rpc.interval'],
+  ['CHAIN_AGENT_API_KEY', 'the API key for a query service, if there is no --api-key-file'],
+  ['NO_COLOR', 'if it is not empty, the output has no colour'],
+  ['FORCE_COLOR', 'if it is not empty, 0 or false, the output has colour even in a pipe'],
+  ['COLUMNS', 'the line width if the output is not a terminal'],
+  ['LC_ALL, LC_CTYPE, LANG', 'if the first that is set is not UTF-8, the output is ASCII'],
+] as const
+
+/** The manual page, in the macros of man(7): the help of the program and of each command. */
+export const renderManual = (program: Command): string => {
+  const helps = commandsOf(program).map((command) => ({ command, ...splitShared(captureHelp(command, WIDTH)) }))
+  const shared = helps.find((help) => help.shared !== undefined)?.shared ?? ''
   return `${[
     String.raw`.\" Written by "chain-agent man".`,
     `.TH CHAIN\\-AGENT 1 ${DAY} "chain\\-agent ${version}" "User Commands"`,
@@ -29,60 +38,36 @@ export const renderManual = (program: CommandModel): string => {
     '.I command',
     '.RI [ options ]',
     '.SH DESCRIPTION',
-    ...prose(program.description),
-    ...program.notes.filter(({ title }) => title === undefined).flatMap(paragraph),
+    ...verbatim(captureHelp(program, WIDTH)),
     '.SH COMMANDS',
-    ...commands.flatMap((words) => commandOf(words, shared)),
+    ...helps.flatMap(({ command, own, shared: hasShared }) => [
+      `.SS ${escape(commandLineOf(command))}`,
+      ...verbatim(own),
+      ...(hasShared === undefined ? [] : ['.PP', 'It also has the options of the configuration.']),
+    ]),
     '.SH CONFIGURATION OPTIONS',
     'Every command that reads the configuration has these options.',
-    ...shared.flatMap(tagged),
-    '.SH OPTIONS',
-    ...program.options.flatMap(tagged),
-    ...['Exit codes', 'Examples'].flatMap((wanted) =>
-      program.notes
-        .filter(({ title }) => title === wanted)
-        .flatMap((section) => [`.SH ${wanted === 'Examples' ? 'EXAMPLES' : 'EXIT STATUS'}`, ...body(section)]),
-    ),
+    '.PP',
+    ...verbatim(shared),
     '.SH ENVIRONMENT',
-    ...ENVIRONMENT.flatMap(([term, description]) => tagged({ term, description })),
+    ...ENVIRONMENT.flatMap(([name, description]) => ['.TP', `.B ${escape(name)}`, ...prose(description)]),
     '.SH SEE ALSO',
     '.BR journalctl (1),',
     '.BR systemctl (1)',
   ].join('\n')}\n`
 }
 
-const commandOf = (words: CommandModel, shared: readonly Term[]): readonly string[] => {
-  const own = words.options.filter(({ group }) => group === undefined)
-  const hasShared = words.options.length > own.length && shared.length > 0
-  return [
-    `.SS ${escape(words.path)}`,
-    ...prose(words.usage).map((line) => `.B ${line}`),
-    '.PP',
-    ...prose(`${capital(words.description)}.`),
-    ...(hasShared ? ['It also has the options of the configuration.'] : []),
-    ...words.arguments.filter(({ description }) => description !== '').flatMap(tagged),
-    ...own.filter(({ names }) => !names.includes('--help')).flatMap(tagged),
-    ...words.notes.flatMap(paragraph),
-  ]
-}
+const commandsOf = ({ commands }: Command): readonly Command[] =>
+  commands.flatMap((command) => [command, ...commandsOf(command)])
 
-const tagged = ({ term, description }: Pick<Term, 'term' | 'description'>): readonly string[] => [
-  '.TP',
-  `.B ${escape(term)}`,
-  ...prose(description === '' ? 'no value' : description),
+const verbatim = (text: string): readonly string[] => [
+  '.nf',
+  ...text
+    .trim()
+    .split('\n')
+    .map((line) => guard(escape(line))),
+  '.fi',
 ]
-
-const paragraph = (section: Section): readonly string[] => [
-  '.PP',
-  ...(section.title !== undefined ? [`.I ${escape(section.title)}:`] : []),
-  ...(section.title !== undefined && section.kind === 'lines' ? ['.PP'] : []),
-  ...body(section),
-]
-
-const body = ({ kind, lines }: Section): readonly string[] =>
-  kind === 'prose'
-    ? prose(lines.join(' '))
-    : ['.RS 4', '.nf', ...lines.map((line) => guard(escape(line))), '.fi', '.RE']
 
 /** Starts each sentence on a new line, as roff expects. */
 const prose = (text: string): readonly string[] =>

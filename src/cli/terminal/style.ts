@@ -10,6 +10,7 @@ export interface Style {
   readonly width: number | undefined
   /** Whether the terminal shows characters other than ASCII. */
   readonly isUnicode: boolean
+  readonly hasColor: boolean
   paint(tone: Tone, text: string): string
   /** A sign of one column; the text next to it has the same meaning. */
   sign(tone: Tone): string
@@ -53,6 +54,7 @@ export const createStyle = (
   return {
     width: widthOf(stdout, env, isTerminal),
     isUnicode,
+    hasColor,
     paint: (tone, text) => (hasColor ? styleText([FORMATS[tone]].flat(), text, { validateStream: false }) : text),
     sign: (tone) => SIGNS[tone][isUnicode ? 0 : 1],
     plain: (text) => (isUnicode ? text : inAscii(text)),

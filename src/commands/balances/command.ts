@@ -9,13 +9,15 @@ export const balancesCommand = (io: Io, exit: (code: ExitCode) => void): Command
     .addHelpText(
       'after',
       `
-Balances are exact integers in the smallest unit of the token; --decimals adds amounts. The zero address and burned
-tokens are not listed. Partial, hybrid and non-conserving histories are marked in JSON and on standard error. An
-incomplete result is written only as JSON or a table, which mark it, and to FILE.partial instead of FILE; CSV
-cannot mark it.
+Balances are exact integers in the smallest unit of the token; --decimals adds
+amounts. The zero address and burned tokens are not listed. Partial, hybrid and
+non-conserving histories are marked in JSON and on standard error. An incomplete
+result is written only as JSON or a table, which mark it, and to FILE.partial
+instead of FILE; CSV cannot mark it.
 
 ${EXIT_CODES_NOTE}
-In addition: 1 --verify found a difference or could check no holder, 4 the output is incomplete and marked as such.
+In addition: 1 --verify found a difference or could check no holder, 4 the
+output is incomplete and marked as such.
 
 Examples:
   chain-agent balances --url https://query.example --standard erc20 --token 0x1111111111111111111111111111111111111111

@@ -83,6 +83,7 @@ const lines = (all: readonly string[]): string => all.map((line) => `${line}\n`)
 const PAGE: Style = {
   width: 100,
   isUnicode: false,
+  hasColor: false,
   paint: (_, text) => text,
   sign: (tone) => (tone === 'bad' ? 'x' : '-'),
   plain: (text) => text,

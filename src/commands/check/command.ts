@@ -10,12 +10,13 @@ export const checkCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
     .addHelpText(
       'after',
       `
-Runs every collector of the agent once, and checks that the host has what the agent needs. It changes
-nothing and takes some seconds. Run it as the user of the agent: another user may have other
-permissions.
+Runs every collector of the agent once, and checks that the host has what the
+agent needs. It changes nothing and takes some seconds. Run it as the user of
+the agent: another user may have other permissions.
 
-Exit codes: 0 healthy, 1 something needs attention, 2 the node does not do its work, or its state is
-unknown. During a maintenance window only keys and exposed ports count.
+Exit codes: 0 healthy, 1 something needs attention, 2 the node does not do its
+work, or its state is unknown. During a maintenance window only keys and exposed
+ports count.
 
 Examples:
   chain-agent check

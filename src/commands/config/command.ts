@@ -11,9 +11,10 @@ export const configCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .addHelpText(
       'after',
       `
-The configuration file is the one of --config, else of CHAIN_AGENT_CONFIG, else /etc/chain-agent/config.yaml if it
-exists. --config /dev/null uses none. Environment variables override the file, flags override both. URLs are
-shortened to their host: the rest may contain a key.
+The configuration file is the one of --config, else of CHAIN_AGENT_CONFIG, else
+/etc/chain-agent/config.yaml if it exists. --config /dev/null uses none.
+Environment variables override the file, flags override both. URLs are shortened
+to their host: the rest may contain a key.
 
 Examples:
   chain-agent config

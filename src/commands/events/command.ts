@@ -21,11 +21,12 @@ export const eventsCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .addHelpText(
       'after',
       `
-Oldest first. Read from the running agent, or from its file in state.directory if no agent is running. The agent
-keeps the newest 10,000 changes (events.keep); a restart of the agent adds no duplicates.
+Oldest first. Read from the running agent, or from its file in state.directory
+if no agent is running. The agent keeps the newest 10,000 changes (events.keep);
+a restart of the agent adds no duplicates.
 
-The severity is that of the new state: critical (marked with a cross, or x in ASCII), warning (!) or info.
-A recovery is info.
+The severity is that of the new state: critical (marked with a cross, or x in
+ASCII), warning (!) or info. A recovery is info.
 
 Examples:
   chain-agent events

@@ -13,11 +13,13 @@ export const heightCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .addHelpText(
       'after',
       `
-A request that fails is sent again, with waits of up to 5 s in between; each wait is reported on standard error.
-A connection that is refused on this host fails at once.
+A request that fails is sent again, with waits of up to 5 s in between; each
+wait is reported on standard error. A connection that is refused on this host
+fails at once.
 
-Exit codes: 0 the height was printed, 1 the service did not respond or has no block yet, 2 usage error, 3 the API
-key was rejected, 5 the response is not a height, 130 interrupted.
+Exit codes: 0 the height was printed, 1 the service did not respond or has no
+block yet, 2 usage error, 3 the API key was rejected, 5 the response is not a
+height, 130 interrupted.
 
 Examples:
   chain-agent height --url https://query.example

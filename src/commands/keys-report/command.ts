@@ -8,8 +8,8 @@ export const keysReportCommand = (io: Io, exit: (code: ExitCode) => void): Comma
     .addHelpText(
       'after',
       `
-Prints states only: no paths and no contents. deploy/chain-agent-keys.service runs this command, and the agent
-reads its output from keys.reportFile.
+Prints states only: no paths and no contents. deploy/chain-agent-keys.service
+runs this command, and the agent reads its output from keys.reportFile.
 
 Examples:
   sudo chain-agent keys-report

@@ -20,9 +20,11 @@ export const ledgerCommand = (io: Io, exit: (code: ExitCode) => void): Command =
     .addHelpText(
       'after',
       `
-Reads the ledger stream of the service ledger-tail, which is optional: start it to use this command. Each line
-has the time at which the block was seen (UTC), its round and number, transactions, its proposer, and the delay
-after its own timestamp. Own blocks, timeouts and skipped rounds are marked. Exit code 1 if there is no block.
+Reads the ledger stream of the service ledger-tail, which is optional: start it
+to use this command. Each line has the time at which the block was seen (UTC),
+its round and number, transactions, its proposer, and the delay after its own
+timestamp. Own blocks, timeouts and skipped rounds are marked. Exit code 1 if
+there is no block.
 
 Examples:
   chain-agent ledger -f

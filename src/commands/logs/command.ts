@@ -24,8 +24,9 @@ export const logsCommand = (io: Io, exit: (code: ExitCode) => void): Command => 
     .addHelpText(
       'after',
       `
-Redacts passwords, tokens, keys, values after such names, and long hexadecimal strings. Public keys, abbreviated
-ids, and hashes after a name that identifies them are kept. Times are UTC.
+Redacts passwords, tokens, keys, values after such names, and long hexadecimal
+strings. Public keys, abbreviated ids, and hashes after a name that identifies
+them are kept. Times are UTC.
 
 Examples:
   chain-agent logs bft -f

@@ -16,9 +16,11 @@ export const maintenanceCommand = (io: Io, exit: Exit): Command =>
     .addHelpText(
       'after',
       `
-The running agent reads the window within seconds and exports chain_agent_maintenance{reason}, which the alert rules
-use. \`start\` and \`end\` wait until the agent reports the change; if it does not, they exit with status 1 and the
-reason. The window ends by itself and survives a restart of the agent. Alerts about keys and exposed ports still fire.
+The running agent reads the window within seconds and exports
+chain_agent_maintenance{reason}, which the alert rules use. \`start\` and \`end\`
+wait until the agent reports the change; if it does not, they exit with status 1
+and the reason. The window ends by itself and survives a restart of the agent.
+Alerts about keys and exposed ports still fire.
 
 Examples:
   sudo chain-agent maintenance start 30m --reason upgrade

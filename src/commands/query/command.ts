@@ -39,9 +39,11 @@ export const queryCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
     .addHelpText(
       'after',
       `
-Rows are ordered by block and log index, each log once, and always have these two fields. Several --topic values
-for one position are alternatives; a log must match every position that is given. Until the run is complete, the
-output is in FILE.partial and the state for --resume in FILE.checkpoint; neither contains the API key.
+Rows are ordered by block and log index, each log once, and always have these
+two fields. Several --topic values for one position are alternatives; a log must
+match every position that is given. Until the run is complete, the output is in
+FILE.partial and the state for --resume in FILE.checkpoint; neither contains the
+API key.
 
 ${EXIT_CODES_NOTE}
 

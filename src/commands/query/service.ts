@@ -93,11 +93,13 @@ export const serviceOptions = (command: Command): Command =>
       readRetries,
     )
 
-export const EXIT_CODES_NOTE = `A request that fails is sent again, with waits of up to 5 s in between; each wait is reported on standard error. A
-connection that is refused on this host fails at once, unless the service has answered before.
+export const EXIT_CODES_NOTE = `A request that fails is sent again, with waits of up to 5 s in between; each
+wait is reported on standard error. A connection that is refused on this host
+fails at once, unless the service has answered before.
 
-Exit codes: 0 everything was read, 1 failed, 2 usage error, 3 the API key was rejected, 5 the service returned no
-usable response or makes no progress, 130 interrupted.`
+Exit codes: 0 everything was read, 1 failed, 2 usage error, 3 the API key was
+rejected, 5 the service returned no usable response or makes no progress, 130
+interrupted.`
 
 export const serviceOf = (options: ServiceOptions): Service => ({
   url: options.url,

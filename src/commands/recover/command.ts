@@ -11,10 +11,11 @@ export const recoverCommand = (io: Io, exit: (code: ExitCode) => void): Command 
     .addHelpText(
       'after',
       `
-It advises and never acts: you decide whether to run the commands it shows. Its data comes from the
-running agent or, if no agent answers, from the node itself.
+It advises and never acts: you decide whether to run the commands it shows. Its
+data comes from the running agent or, if no agent answers, from the node itself.
 
-Exit codes: 0 nothing to do, or only wait; 1 something to do, or the recovery is unknown; 2 usage error.
+Exit codes: 0 nothing to do, or only wait; 1 something to do, or the recovery is
+unknown; 2 usage error.
 
 Examples:
   chain-agent recover

@@ -8,9 +8,11 @@ export const runCommand = (io: Io, exit: (code: ExitCode) => void): Command =>
     .addHelpText(
       'after',
       `
-SIGHUP (systemctl reload) reloads the configuration: file, environment and options. If it is invalid, the agent
-logs the error and keeps the previous one. Only collectors whose settings changed are restarted, and no log
-line is lost. The log names the keys that need a restart: listen, state.directory, events.keep.
+SIGHUP (systemctl reload) reloads the configuration: file, environment and
+options. If it is invalid, the agent logs the error and keeps the previous one.
+Only collectors whose settings changed are restarted, and no log line is lost.
+The log names the keys that need a restart: listen, state.directory,
+events.keep.
 
 Examples:
   chain-agent run

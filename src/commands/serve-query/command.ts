@@ -12,18 +12,22 @@ export const serveQueryCommand = (io: Io, exit: (code: ExitCode) => void): Comma
     .addHelpText(
       'after',
       `
-Indexes final blocks only, each complete and linked to the previous one by hash. GET /height returns the last block
-without a gap before it. The store must be limited: by contracts or topics, by blocks or bytes, or explicitly not at
-all (--unbounded). A store belongs to one chain and one set of contracts and topics; opening it with others fails, and
-queries for logs that it does not keep are rejected.
+Indexes final blocks only, each complete and linked to the previous one by hash.
+GET /height returns the last block without a gap before it. The store must be
+limited: by contracts or topics, by blocks or bytes, or explicitly not at all
+(--unbounded). A store belongs to one chain and one set of contracts and topics;
+opening it with others fails, and queries for logs that it does not keep are
+rejected.
 
-Each option is also a key of serveQuery in the configuration file (chain-agent config --example) and overrides it.
-Without --api-keys-file, --listen is unauthenticated: use a loopback address, or put a TLS proxy in front of it. While
-the node is unreachable, the service answers from its store. Ctrl-C stops it gracefully; after a kill it resumes where
-it was.
+Each option is also a key of serveQuery in the configuration file (chain-agent
+config --example) and overrides it. Without --api-keys-file, --listen is
+unauthenticated: use a loopback address, or put a TLS proxy in front of it.
+While the node is unreachable, the service answers from its store. Ctrl-C stops
+it gracefully; after a kill it resumes where it was.
 
-SIGHUP (systemctl reload) reloads the configuration: log.level, and of serveQuery apiKeysFile (and the keys in the
-file), rateLimit and readyLag. The log names all other keys that changed: they need a restart. If the configuration
+SIGHUP (systemctl reload) reloads the configuration: log.level, and of
+serveQuery apiKeysFile (and the keys in the file), rateLimit and readyLag. The
+log names all other keys that changed: they need a restart. If the configuration
 is invalid, the service logs the error and keeps the previous one.
 
 Examples:

@@ -23,15 +23,15 @@ Sections:
   header       host name, date, uptime of consensus, version
   config       network, chain, public keys, own address and its record
   services     the node's units, and its clean-up timer
-  chain        own height compared with the references, pace of the chain, blocksync window
+  chain        own height next to the references, pace, blocksync window
   consensus    status, mode, epoch, round, heights; the last minute of its log
   statesync    whether it is active, its progress and its estimated end
   peers        peers from the status report and from the metrics of consensus
   rpc          whether it answers, heights by block tag, version, network
-  execution    newest executed block, memory, database, from the log of execution
-  storage      devices, chunk lists, history, latest blocks with ids, auto-expire
+  execution    newest executed block, memory, database, from its log
+  storage      devices, chunk lists, history, latest blocks, auto-expire
   duties       turns as leader in six hours: led, missed, expected; stake, votes
-  versions     installed and running versions, pending restart, readiness for forks
+  versions     installed and running versions, pending restart, forks
   host         kernel, memory, clock, ports, disk space, drives
   keys         keystores, password and backups: present, intact, private
   maintenance  the maintenance window, and its end
@@ -39,12 +39,14 @@ Sections:
   all          every section
   bft, rpc ... one service in detail, also as chain-bft
 
-The first line is the health verdict; the second is the source of the data and its age. Values that could not
-be read are shown as unknown, with the reason at the end of the section. If no agent is running, --watch reads
-from the node at most once a minute, because that runs the tools of the node.
+The first line is the health verdict; the second is the source of the data and
+its age. Values that could not be read are shown as unknown, with the reason at
+the end of the section. If no agent is running, --watch reads from the node at
+most once a minute, because that runs the tools of the node.
 
-Exit codes: 0 the status was printed, 1 it could not be read, 2 usage error. The exit code does not depend on the
-health of the node; \`chain-agent check\` reports that.
+Exit codes: 0 the status was printed, 1 it could not be read, 2 usage error. The
+exit code does not depend on the health of the node; \`chain-agent check\` reports
+that.
 
 Examples:
   chain-agent status
