@@ -2,7 +2,7 @@
 // it to files whose path begins with it.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { renderExampleConfig } from '../dist/config/example.js'
+import { renderExampleConfig } from '../dist/config/render.js'
 import { DASHBOARDS } from '../.cache/dashboards/build.js'
 import { renderCliPage, renderManualPage } from './pages/command-line.mjs'
 import { renderMetricsPage } from './pages/metrics.mjs'

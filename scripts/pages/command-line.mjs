@@ -1,7 +1,7 @@
 // docs/cli.md and docs/chain-agent.1: the help of every command.
 import { PassThrough } from 'node:stream'
 import { captureHelp, commandLineOf, splitShared } from '../../dist/cli/help/help.js'
-import { ENVIRONMENT, renderManual } from '../../dist/cli/help/manual.js'
+import { ENVIRONMENT, renderManual } from '../../dist/cli/help/commands.js'
 import { loadProgram } from '../../dist/cli/program.js'
 import { systemClock } from '../../dist/core/clock.js'
 

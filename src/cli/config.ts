@@ -1,5 +1,4 @@
-import { type LoadedConfig, readConfig } from '../config/read-config.ts'
-import type { Inputs } from '../config/load.ts'
+import { type LoadedConfig, readConfig, type Inputs } from '../config/load.ts'
 import { type ConfigOptions, flagsOf } from './config-options.ts'
 import type { Io } from './io.ts'
 

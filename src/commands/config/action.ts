@@ -1,5 +1,4 @@
-import { renderExampleConfig } from '../../config/example.ts'
-import { describeSource, renderSettings, settingsAsJson } from '../../config/render.ts'
+import { renderExampleConfig, describeSource, renderSettings, settingsAsJson } from '../../config/render.ts'
 import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import type { ActionContext } from '../../cli/io.ts'

@@ -1,4 +1,4 @@
-import { pairs } from '../../cli/terminal/layout.ts'
+import { pairs, createStyle, type Style } from '../../cli/terminal/style.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { type KeySession, withKeySession } from './session.ts'
@@ -6,7 +6,6 @@ import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import type { ExitCode, Io } from '../../cli/io.ts'
 import { createProgress, type Progress } from '../../cli/terminal/progress.ts'
-import { createStyle, type Style } from '../../cli/terminal/style.ts'
 
 interface KeyCommand {
   readonly io: Io

@@ -18,8 +18,8 @@ import {
 import type { KeySession } from './session.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import { type ExitCode, type Io, UsageError, type ActionContext } from '../../cli/io.ts'
-import { confirm, requireTerminal } from '../../cli/terminal/confirm.ts'
 import type { Progress } from '../../cli/terminal/progress.ts'
+import { createInterface } from 'node:readline/promises'
 
 export interface RestoreOptions extends ConfigOptions {
   readonly type?: readonly KeyType[]
@@ -221,3 +221,39 @@ const renderRestored = (one: RestoreResult, style: Style): string =>
     ...(one.kept === null ? [] : [['previous', one.kept] as const]),
     ...one.removed.map((file) => ['removed', `${file}, left by an interrupted run`] as const),
   ])
+
+/**
+ * Asks the operator on stderr to type `yes`. Returns false for any other input. Throws a UsageError if stdin is not a
+ * terminal; it names the option that skips the confirmation.
+ */
+export const confirm = async (io: Io, question: string, option: string): Promise<boolean> => {
+  requireTerminal(io, option)
+  const lines = createInterface({ input: io.stdin, output: io.stderr })
+  // The end of the input counts as no.
+  const ended = new AbortController()
+  const end = (): void => {
+    ended.abort()
+  }
+  lines.on('close', end)
+  lines.on('SIGINT', end)
+  io.signal.addEventListener('abort', end, { once: true })
+  try {
+    const answer = await lines.question(`${question} Type yes: `, { signal: ended.signal })
+    return answer.trim().toLowerCase() === 'yes'
+  } catch (error) {
+    if (!ended.signal.aborted) throw error
+    io.stderr.write('\n')
+    return false
+  } finally {
+    io.signal.removeEventListener('abort', end)
+    lines.close()
+  }
+}
+
+/** Throws a UsageError if stdin is not a terminal. */
+export const requireTerminal = (io: Io, option: string): void => {
+  if ('isTTY' in io.stdin && io.stdin.isTTY === true) return
+  throw new UsageError(
+    `Cannot ask for confirmation: standard input is not a terminal. Use ${option} to continue without confirmation.`,
+  )
+}

@@ -1,7 +1,6 @@
 import { compareKeys, type Comparison, describeMismatch } from '../../keys/identity.ts'
 import { verify, type VerifyResult } from '../../keys/verify.ts'
-import { wrap } from '../../cli/terminal/layout.ts'
-import { createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
+import { wrap, createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
 import { LEGACY, runKeyCommand, warnOfExposure } from './key-command.ts'
 import { toJson } from '../../core/json.ts'
 import { KEY_TYPES, type KeyType } from '../../core/key-paths.ts'

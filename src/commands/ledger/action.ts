@@ -6,9 +6,8 @@ import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import { type Io, isInterrupted, reportInterrupted, writeAll, type CommandContext } from '../../cli/io.ts'
 import { createLedgerLines, renderSummary, rowAsJson, summaryAsJson } from './render.ts'
-import { wrap } from '../../cli/terminal/layout.ts'
+import { wrap, createStyle } from '../../cli/terminal/style.ts'
 import { createProgress } from '../../cli/terminal/progress.ts'
-import { createStyle } from '../../cli/terminal/style.ts'
 
 export interface Options extends ConfigOptions {
   readonly follow?: true

@@ -3,8 +3,7 @@ import { sanitize } from '../../core/sanitize.ts'
 import { adviseRecovery, type RecoveryAdvice } from '../../health/recovery.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'
 import { unlessInterrupted, type ActionContext } from '../../cli/io.ts'
-import { wrap } from '../../cli/terminal/layout.ts'
-import { createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
+import { wrap, createStyle, type Style, type Tone } from '../../cli/terminal/style.ts'
 import { readSnapshot } from '../shared/read-snapshot.ts'
 
 export type RecoverOptions = ConfigOptions & { readonly json?: true; readonly color: boolean }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { second } from '../../core/units.ts'
-import type { Handler } from '../../exporter/service-server.ts'
+import type { Handler } from '../../exporter/server.ts'
 import type { RequestObserver } from '../../query/service/api/response.ts'
 
 const MESSAGES = {

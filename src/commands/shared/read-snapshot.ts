@@ -1,4 +1,4 @@
-import type { ConfigSource } from '../../config/read-config.ts'
+import type { ConfigSource } from '../../config/load.ts'
 import type { Config } from '../../config/schema.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
 import { fetchSnapshot } from './agent-snapshot.ts'

@@ -1,4 +1,4 @@
-import { readConfig } from '../../../src/config/read-config.ts'
+import { readConfig } from '../../../src/config/load.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { createSampleIndex } from '../../../src/core/sample-index.ts'
 import type { Permission, User } from '../../../src/sources/permissions.ts'
