@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts'
 import { ParseError, SourceError } from '../../core/errors.ts'
-import { type Maintenance, isActive, MAINTENANCE_REASONS } from '../../core/maintenance.ts'
+import { type Maintenance, isActive, type MAINTENANCE_REASONS } from '../../core/maintenance.ts'
 import { renderDuration, second } from '../../core/units.ts'
 import { configOf } from '../../cli/config.ts'
 import type { ConfigOptions } from '../../cli/config-options.ts'

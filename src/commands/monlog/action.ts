@@ -26,7 +26,7 @@ export interface MonlogOptions extends ConfigOptions {
   readonly watch?: number
 }
 
-export const analyse = async ({ io, exit, options, command }: CommandContext<MonlogOptions>): Promise<void> => {
+export const printAnalysis = async ({ io, exit, options, command }: CommandContext<MonlogOptions>): Promise<void> => {
   const { config } = configOf(io, options)
   const { file: namesFile } = config.names
   const names = options.names && namesFile !== null ? readNames(namesFile) : undefined

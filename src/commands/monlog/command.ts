@@ -55,8 +55,8 @@ Examples:
   zcat node.log.gz | chain-agent monlog --file -`,
     )
     .action(async (options: MonlogOptions, command: Command) => {
-      const { analyse } = await import('./action.ts')
-      await analyse({ io, exit, options, command })
+      const { printAnalysis } = await import('./action.ts')
+      await printAnalysis({ io, exit, options, command })
     })
 
 /** A duration counts back from the end of the range. */
