@@ -37,7 +37,7 @@ const lineOf = (path: string, text: string): string => {
 }
 
 /** One value on one line of YAML. */
-export const inline = (value: unknown): string =>
+const inline = (value: unknown): string =>
   stringify(value, { collectionStyle: 'flow', lineWidth: 0, flowCollectionPadding: false }).trim()
 
 /** Renders config.example.yaml: every key with its description, commented out at its default. */

@@ -32,7 +32,7 @@ export interface Routes {
 const compress = promisify(gzip)
 
 /** Serves /metrics, /-/healthy and /-/ready, and added routes. */
-export const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
+const createRoutes = (view: MonitoringView, texts: RouteTexts): Routes => {
   const app = express().disable('x-powered-by').disable('etag').enable('case sensitive routing').set('json spaces', 2)
   const add = (path: string, handler: RequestHandler): void => {
     // express uses it for HEAD too

@@ -182,6 +182,10 @@ const loadedWith = async (file: string, seen = new Set<string>()): Promise<Reado
   return seen
 }
 
+it('is in ASCII where the locale is not UTF-8', async () => {
+  for (const { path } of all) expect((await cli([...path.split(' '), '--help'])).out).not.toMatch(/[^\n -~]/)
+})
+
 describe('the help of a command loads no work', () => {
   it.each(
     program.commands.filter(({ name }) => !['help', 'completion', 'man'].includes(name)).map(({ name }) => [name]),

@@ -130,7 +130,7 @@ interface VerifyContext extends Pick<RebuildContext, 'io' | 'token'> {
   readonly rpcUrl: string | null
 }
 
-export const verify = async (context: VerifyContext): Promise<Verification | null> => {
+const verify = async (context: VerifyContext): Promise<Verification | null> => {
   const { io, token, rebuilt, sample, rpcUrl } = context
   if (sample === undefined || rpcUrl === null) return null
   return verifyBalances({

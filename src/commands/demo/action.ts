@@ -30,7 +30,7 @@ export const runDemo = async ({ io, exit, options }: ActionContext<Options>): Pr
 const run = async (io: Io, { fleet, ...options }: Options): Promise<ExitCode> =>
   fleet === undefined ? await demo(io, options) : await demoFleet(io, { ...options, fleet })
 
-export const demo = async (io: Io, options: Options): Promise<ExitCode> => {
+const demo = async (io: Io, options: Options): Promise<ExitCode> => {
   if (options.list) {
     io.stdout.write(await renderScenarios())
     return 0

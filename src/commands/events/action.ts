@@ -81,7 +81,7 @@ interface FollowOptions {
 }
 
 /** Polls for new events until the signal aborts. */
-export const follow = async (
+const follow = async (
   { io, config, from }: FollowOptions,
   onMore: (events: readonly Event[]) => void,
 ): Promise<void> => {

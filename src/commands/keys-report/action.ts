@@ -25,7 +25,7 @@ interface Options {
 }
 
 /** The states of the node's key files, for an agent that cannot read them. */
-export const readKeysReport = async ({ config, clock, path, signal }: Options): Promise<string> => {
+const readKeysReport = async ({ config, clock, path, signal }: Options): Promise<string> => {
   const exec = createExec({ clock, path })
   const examine = createKeyExaminer({
     files: keyFiles,

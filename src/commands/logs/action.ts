@@ -84,7 +84,7 @@ const TONES: Readonly<Record<string, Tone>> = {
 }
 
 /** `TIME LEVEL message key=value`, wrapped. */
-export const renderShort = (line: ShownLine, style: Style): string => {
+const renderShort = (line: ShownLine, style: Style): string => {
   const { at, level, by, from } = line
   const head = `${new Date(at).toISOString()} ${oneLine(sanitize(level ?? '')).padEnd(5)} `
   const said = [by === null ? line.message : `${by}: ${line.message}`, ...pairsOf(line)].join(' ')
@@ -96,9 +96,9 @@ export const renderShort = (line: ShownLine, style: Style): string => {
 }
 
 /** The unchanged line. */
-export const renderRaw = ({ raw }: ShownLine): string => `${sanitize(raw)}\n`
+const renderRaw = ({ raw }: ShownLine): string => `${sanitize(raw)}\n`
 
-export const renderJson = (service: string, { at, raw, ...line }: ShownLine): string => {
+const renderJson = (service: string, { at, raw, ...line }: ShownLine): string => {
   const { level, by, message, from, fields } = line
   const time = new Date(at).toISOString()
   const document = JSON.stringify({ time, service, level, by, message, fields, from, raw })

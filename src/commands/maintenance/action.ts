@@ -121,10 +121,7 @@ const POLL_INTERVAL_MS = second / 2
  * Asks the running agent until it reports this window (null: none), for as long as its collector may take. Throws a
  * SourceError or a ParseError when another program answers in the agent's place.
  */
-export const confirmMaintenance = async (
-  expected: Maintenance | null,
-  options: ConfirmOptions,
-): Promise<Confirmation> => {
+const confirmMaintenance = async (expected: Maintenance | null, options: ConfirmOptions): Promise<Confirmation> => {
   const { config, clock, signal } = options
   const until = expected && new Date(expected.until).toISOString()
   const deadline = clock.elapsed() + confirmationTimeout(config)
@@ -141,6 +138,6 @@ export const confirmMaintenance = async (
 }
 
 /** Milliseconds within which a running agent has read the window. */
-export const confirmationTimeout = ({ maintenance }: Pick<Config, 'maintenance'>): number => staleAfter(maintenance)
+const confirmationTimeout = ({ maintenance }: Pick<Config, 'maintenance'>): number => staleAfter(maintenance)
 
 const readingSchema = z.object({ until: z.string().nullable() })

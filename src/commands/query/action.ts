@@ -93,7 +93,7 @@ export const queryLogs = async ({ io, exit, options, command }: CommandContext<Q
 }
 
 /** Throws a SourceError if standard output fails. */
-export const print = async (io: Io, text: string): Promise<void> => {
+const print = async (io: Io, text: string): Promise<void> => {
   await writeAll(io, text)
   const lost = io.stdout.errored
   // A closed pipe is not an error: the signal ends the run.

@@ -25,7 +25,7 @@ export const runSimulator = async ({ io, exit, options }: ActionContext<Options>
   exit(await attemptCommand(io, async () => await simulate(io, options)))
 }
 
-export const simulate = async (io: Io, options: Options): Promise<ExitCode> => {
+const simulate = async (io: Io, options: Options): Promise<ExitCode> => {
   if (options.list) {
     io.stdout.write(await renderScenarios())
     return 0
