@@ -44,12 +44,6 @@ export const printResumeHint = async (io: Io, checkpoint: string | undefined): P
   io.stderr.write(`The checkpoint is in ${checkpoint}. Run the same command with --resume to continue.\n`)
 }
 
-export const EXIT_CODES_NOTE = `A request that fails is sent again, with waits of up to 5 s in between; each wait is reported on standard error. A
-connection that is refused on this host fails at once, unless the service has answered before.
-
-Exit codes: 0 everything was read, 1 failed, 2 usage error, 3 the API key was rejected, 5 the service returned no
-usable response or makes no progress, 130 interrupted.`
-
 /**
  * The service returned no hashes that prove that the pages near the head are of one chain: a reorg between two of them
  * would mix two histories.

@@ -8,7 +8,6 @@ const enabledIn = ({ snapshot }: View) => snapshot.collectors.filter(({ enabled 
 export const agent: Section = {
   name: 'agent',
   aliases: ['collectors'],
-  description: 'version, prefix, status of each collector',
   groups: [
     {
       collector: null,
@@ -62,7 +61,6 @@ const isKnown = (view: View): boolean => view.hasReading('maintenance')
 
 export const maintenance: Section = {
   name: 'maintenance',
-  description: 'the maintenance window, and its end',
   groups: [
     {
       collector: 'maintenance',

@@ -16,7 +16,6 @@ const failureOf = ({ readings: { rpc: reading } }: View): string | null =>
 
 export const rpc: Section = {
   name: 'rpc',
-  description: 'whether it answers, heights by block tag, version, network',
   groups: [
     {
       collector: 'rpc',
@@ -104,7 +103,6 @@ const differenceOf = ({ known }: View): number | undefined => known.value('chain
 export const chain: Section = {
   name: 'chain',
   aliases: ['references', 'height'],
-  description: 'own height compared with the references, pace of the chain, blocksync window',
   groups: [
     {
       collector: 'rpc',

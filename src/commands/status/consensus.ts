@@ -32,7 +32,6 @@ const KINDS = [
 
 export const consensus: Section = {
   name: 'consensus',
-  description: 'status, mode, epoch, round, heights; the last minute of its log',
   groups: [
     {
       ...FROM_STATUS_REPORT,
@@ -118,7 +117,6 @@ const percentOf = (ratio: number): number => Number((ratio * 100).toFixed(4))
 
 export const statesync: Section = {
   name: 'statesync',
-  description: 'whether it is active, its progress and its estimated end',
   groups: [
     {
       ...FROM_STATUS_REPORT,
@@ -191,7 +189,6 @@ const ownDuties = (view: View) => {
 
 export const duties: Section = {
   name: 'duties',
-  description: 'turns as leader in six hours: led, missed, expected; stake, votes',
   groups: [
     {
       collector: 'derived',

@@ -13,7 +13,6 @@ const staleReason = (lastEntryAt: number | null, view: View): string | undefined
 
 export const execution: Section = {
   name: 'execution',
-  description: 'newest executed block, memory, database, from the log of execution',
   groups: [
     {
       collector: 'execution',
@@ -85,7 +84,6 @@ const toneOfUse = (ratio: number) => (ratio >= LIMITS.storageUsed.critical ? ('b
 export const storage: Section = {
   name: 'storage',
   aliases: ['database', 'mpt'],
-  description: 'devices, chunk lists, history, latest blocks with ids, auto-expire',
   groups: [
     {
       collector: 'storage',

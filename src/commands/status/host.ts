@@ -18,7 +18,6 @@ const milliseconds = (seconds: number): string => `${seconds > 0 ? '+' : ''}${(s
 
 export const host: Section = {
   name: 'host',
-  description: 'kernel, memory, clock, ports, disk space, drives',
   groups: [
     {
       collector: 'host',
@@ -231,7 +230,6 @@ const MAX_NAMED = 2
 
 export const keys: Section = {
   name: 'keys',
-  description: 'keystores, password and backups: present, intact, private',
   groups: [
     {
       collector: 'keys',

@@ -12,7 +12,6 @@ export const header: Section = {
   name: 'header',
   label: 'node',
   aliases: ['node'],
-  description: 'host name, date, uptime of consensus, version',
   groups: [
     {
       ...FROM_STATUS_REPORT,
@@ -48,7 +47,6 @@ export const header: Section = {
 /** The configuration of the node. */
 export const config: Section = {
   name: 'config',
-  description: 'network, chain, public keys, own address and its record',
   groups: [
     {
       ...FROM_STATUS_REPORT,
@@ -73,7 +71,6 @@ export const config: Section = {
 
 export const peers: Section = {
   name: 'peers',
-  description: 'peers from the status report and from the metrics of consensus',
   groups: [
     {
       ...FROM_STATUS_REPORT,
@@ -134,7 +131,6 @@ const RUNS: Readonly<Record<string, string>> = { rpc: 'the RPC', native: 'consen
 export const versions: Section = {
   name: 'versions',
   aliases: ['version', 'forks'],
-  description: 'installed and running versions, pending restart, readiness for forks',
   groups: [
     {
       collector: 'version',

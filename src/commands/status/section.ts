@@ -37,8 +37,6 @@ export interface Section {
   readonly label?: string
   /** Further names in arguments. */
   readonly aliases?: readonly string[]
-  /** What it shows, for the help. */
-  readonly description: string
   readonly groups: readonly Group[]
   /** A section without a summary has no line in the overview. */
   readonly summary?: (view: View) => Summary

@@ -7,7 +7,6 @@ import type { Tone } from '../../cli/terminal/style.ts'
 
 export const services: Section = {
   name: 'services',
-  description: "the node's units, and its clean-up timer",
   groups: [
     {
       collector: 'services',
@@ -186,7 +185,6 @@ export const serviceSection = (service: string, title: string): Section => {
   const follower = FOLLOWED[service]
   return {
     name: title,
-    description: 'one service in detail',
     summary: (view) => {
       const found = view.readings.services?.services.find((one) => one.service === service)
       return found ? summary(joined([stateOf(found), exitOf(found)])) : null

@@ -1,6 +1,6 @@
-import { readConfig } from '../../../src/config/read-config.ts'
 import { decodeReadings } from '../../../src/commands/shared/agent-snapshot.ts'
 import type { CollectorError } from '../../../src/core/board.ts'
+import { readConfig } from '../../../src/config/load.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { createSampleIndex } from '../../../src/core/metric.ts'
 import type { Permission, User } from '../../../src/sources/process.ts'
