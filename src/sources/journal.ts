@@ -161,7 +161,7 @@ const followerStalled = (): SourceError =>
     happened: 'it has entries that the follower does not return; restarting it',
   })
 
-export const notPermitted = (stderr: string): SourceError =>
+const notPermitted = (stderr: string): SourceError =>
   new SourceError(
     { doing: 'read the journal', happened: 'this user may not read it', evidence: stderr, advice: JOURNAL_ADVICE },
     { code: 'journal not permitted' },

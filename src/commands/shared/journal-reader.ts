@@ -9,11 +9,10 @@ import {
   parseJournalEntry,
   streamOf,
 } from '../../parsers/journal.ts'
-import type { Exec } from '../../sources/exec.ts'
-import { journalTime } from '../../sources/journal-range.ts'
-import { createJournalRangeReader } from '../../sources/journal-range.ts'
+import { type Exec } from '../../sources/exec.ts'
+import { journalTime, createJournalRangeReader } from '../../sources/journal-range.ts'
 import { createGrepSupport } from '../../collectors/shared/journal-follower.ts'
-import type { Clock } from '../../core/clock.ts'
+import { type Clock } from '../../core/clock.ts'
 import { SourceError } from '../../core/errors.ts'
 import { createJournal, createNewestEntryReader } from '../../sources/journal.ts'
 

@@ -1,5 +1,5 @@
-import { duration, figure } from '../../core/format.ts'
-import { badUnless, count, fact, relativeTime, timeFact } from './fact.ts'
+import { duration, figure, count } from '../../core/format.ts'
+import { badUnless, fact, relativeTime, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { LIMITS, USUAL_RATE } from '../../health/limits.ts'

@@ -1,6 +1,6 @@
-import { duration, figure, size } from '../../core/format.ts'
+import { duration, figure, size, count } from '../../core/format.ts'
 import { minute } from '../../core/units.ts'
-import { count, fact, type Fact, relativeTime, share, timeFact } from './fact.ts'
+import { fact, type Fact, relativeTime, share, timeFact } from './fact.ts'
 import { joined, type Section, summary, type View } from './section.ts'
 import { LIMITS } from '../../health/limits.ts'
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import { duration, figure } from '../../core/format.ts'
+import { duration, figure, utc } from '../../core/format.ts'
 import { sanitize } from '../../core/redact.ts'
 import { second } from '../../core/units.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
@@ -14,9 +14,6 @@ export const share = (ratio: number): string => {
 export const relativeTime = (at: number, now: number): string =>
   at - now >= second ? `in ${duration(at - now)}` : `${duration(now - at)} ago`
 
-/** RFC 3339 in UTC, to the second. */
-export const utc = (at: number): string => new Date(at).toISOString().replace(/\.\d{3}Z$/, 'Z')
-
 /** RFC 3339 with milliseconds, for JSON; null is unknown. */
 export const iso = (at: number | null | undefined): string | null =>
   at === null || at === undefined ? null : new Date(at).toISOString()
@@ -26,10 +23,6 @@ export const timeWithAge =
   (now: number) =>
   (at: number): string =>
     `${utc(at)} (${relativeTime(at, now)})`
-
-/** `3 blocks`, `1 block`, `1,234 blocks`. */
-export const count = (amount: number | bigint, one: string): string =>
-  `${figure(amount)} ${one}${String(amount) === '1' ? '' : 's'}`
 
 /** The name of a signal by its number: `SIGABRT`. */
 export const signalName = (number: number): string =>

@@ -1,7 +1,7 @@
 import { joined, type Section, summary, type View } from './section.ts'
-import { duration, figure } from '../../core/format.ts'
+import { duration, figure, count, utc } from '../../core/format.ts'
 import { second } from '../../core/units.ts'
-import { count, fact, type Fact, iso, relativeTime, utc } from './fact.ts'
+import { fact, type Fact, iso, relativeTime } from './fact.ts'
 import type { Readings } from '../../collectors/index.ts'
 import type { Tone } from '../../cli/terminal/style.ts'
 

@@ -1,5 +1,5 @@
-import { duration, figure, size } from '../../core/format.ts'
-import { count, type Fact, fact, iso, relativeTime, signalName, timeFact, utc } from './fact.ts'
+import { duration, figure, size, count, utc } from '../../core/format.ts'
+import { type Fact, fact, iso, relativeTime, signalName, timeFact } from './fact.ts'
 import { FROM_STATUS_REPORT } from './node.ts'
 import { type Group, joined, type Section, type Summary, summary, type View } from './section.ts'
 import type { Readings } from '../../collectors/index.ts'
